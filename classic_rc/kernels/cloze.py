@@ -39,6 +39,32 @@ def phrase_counts(arrays: TokenArrays, *, block_tokens: int = BLOCK_TOKENS) -> N
     return counts
 
 
+def query_counts(arrays: TokenArrays, placeholders: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return how often each candidate's token sequence occurs in its query, on either side of the placeholder.
+
+    Parameters
+    ----------
+    arrays : TokenArrays
+        Queries without a token for the placeholder.
+    placeholders : ndarray of int64, shape (n_questions,)
+        How many of each query's tokens precede its placeholder.
+
+    Returns
+    -------
+    ndarray of int64, shape (n_candidates,)
+    """
+    # Count with each query in place of the passage. The parts before and after the placeholder are two texts,
+    # because no phrase can span it: text 2i is the first part of query i, and text 2i + 1 the second.
+    starts = arrays.question_offsets[:-1]
+    halves = arrays._replace(
+        passage_tokens=arrays.question_tokens,
+        passage_offsets=np.append(np.column_stack((starts, starts + placeholders)), arrays.question_offsets[-1]),
+    )
+    numbers = 2 * np.arange(len(starts))
+    before, after = (phrase_counts(halves._replace(question_passage=numbers + half)) for half in (0, 1))
+    return before + after
+
+
 def phrase_places(arrays: TokenArrays, postings: Postings) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return where each candidate's token sequence occurs in its passage.
 
@@ -202,11 +228,54 @@ def _distance_block(
     pairs: int,
 ) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
     postings = passage_postings(arrays)
+    candidates, starts = phrase_places(arrays, postings)
+    sums = mention_distances(
+        arrays, postings, candidates, starts, placeholders, counted, max_distance, alignment, own_words, pairs
+    )
+    worst = max_distance * counted_lengths(arrays, counted)[arrays.candidate_question]
+    distances = worst.copy()
+    np.minimum.at(distances, candidates, sums)
+    return distances, distances < worst
+
+
+def counted_lengths(arrays: TokenArrays, counted: NDArray[np.bool_]) -> NDArray[np.int64]:
+    """Return how many of each question's tokens count: shape (n_questions,)."""
+    return np.diff(offsets_of(counted[arrays.question_tokens].astype(np.int64))[arrays.question_offsets])
+
+
+def mention_distances(
+    arrays: TokenArrays,
+    postings: Postings,
+    candidates: NDArray[np.int64],
+    starts: NDArray[np.int64],
+    placeholders: NDArray[np.int64],
+    counted: NDArray[np.bool_],
+    max_distance: int,
+    alignment: Alignment | None = "ends",
+    own_words: OwnWords = "match",
+    pairs: int = 2**18,
+) -> NDArray[np.int64]:
+    """Return how far each query's counted words are from each mention of its candidates, added up.
+
+    Parameters
+    ----------
+    arrays, placeholders, counted, max_distance, own_words, pairs
+        As in :func:`cloze_distance`, for one block.
+    postings : Postings
+        The postings of these passages.
+    candidates, starts : ndarray of int64, shape (n_mentions,)
+        The mentions: the result of :func:`phrase_places`.
+    alignment : {"ends", "first", "last"} or None
+        What distances are measured from: a word's expected place, as in :func:`cloze_distance`, or (None) the
+        nearer end of the mention itself.
+
+    Returns
+    -------
+    ndarray of int64, shape (n_mentions,)
+    """
     query = query_words(arrays, postings, placeholders)
     question = arrays.candidate_question
-    n_counted = np.diff(offsets_of(counted[arrays.question_tokens].astype(np.int64))[arrays.question_offsets])
-    worst = max_distance * n_counted[question]
-
+    worst = max_distance * counted_lengths(arrays, counted)[question[candidates]]
     # A word's place relative to the mention's token on its side. The placeholder is not among the tokens, but it
     # takes one place: words after it are one place farther.
     relative = query.places - np.repeat(placeholders, np.diff(query.offsets)) + query.after
@@ -214,25 +283,26 @@ def _distance_block(
     nearest = _NearestDistance(
         postings, reach=_max_length(arrays.passage_offsets) + _max_length(arrays.question_offsets)
     )
-    candidates, starts = phrase_places(arrays, postings)
     n_words = np.diff(query.offsets)[question[candidates]]
-    distances = worst.copy()
+    sums = np.empty(len(candidates), dtype=np.int64)
     for part in row_chunks(np.arange(len(candidates)), n_words, pairs):
-        candidate, start = candidates[part], starts[part]
-        counts = n_words[part]
+        candidate, counts = candidates[part], n_words[part]
         word = ragged_indices(query.offsets[:-1][question[candidate]], counts)
-        size = np.diff(arrays.candidate_offsets)[candidate]
-        mention = np.repeat(start, counts) + np.where(from_last[alignment][word], np.repeat(size - 1, counts), 0)
-        steps = np.minimum(nearest(query.runs[word], mention + relative[word]), max_distance)
+        first = np.repeat(starts[part], counts)
+        to_last = np.repeat(np.diff(arrays.candidate_offsets)[candidate] - 1, counts)
+        runs = query.runs[word]
+        if alignment is None:
+            steps = np.minimum(nearest(runs, first), nearest(runs, first + to_last))
+        else:
+            steps = nearest(runs, first + np.where(from_last[alignment][word], to_last, 0) + relative[word])
         unsaved = ~counted[query.words[word]]
         if own_words == "cap":
             unsaved |= _has_word(arrays, np.repeat(candidate, counts), query.words[word])
         # Words that the passage lacks are not in `query`: they do not reduce the worst distance.
-        saved = np.where(unsaved, 0, max_distance - steps)
+        saved = np.where(unsaved, 0, max_distance - np.minimum(steps, max_distance))
         # Some mentions have no words to look up. Differences of a running total allow empty rows, unlike reduceat.
-        sums = np.diff(offsets_of(saved)[offsets_of(counts)])
-        np.minimum.at(distances, candidate, worst[candidate] - sums)
-    return distances, distances < worst
+        sums[part] = worst[part] - np.diff(offsets_of(saved)[offsets_of(counts)])
+    return sums
 
 
 class _NearestDistance:

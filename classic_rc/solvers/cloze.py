@@ -11,7 +11,14 @@ from numpy.typing import NDArray
 
 from classic_rc.decisions import Decision
 from classic_rc.errors import NotFittedError
-from classic_rc.kernels.cloze import Alignment, OwnWords, cloze_distance, cloze_window, phrase_counts
+from classic_rc.kernels.cloze import (
+    Alignment,
+    OwnWords,
+    cloze_distance,
+    cloze_window,
+    phrase_counts,
+    query_counts,
+)
 from classic_rc.kernels.pairs import word_counts
 from classic_rc.kernels.reference.cloze import alignments
 from classic_rc.kernels.reference.cloze_shift import best_shift
@@ -78,18 +85,9 @@ class ExclusiveFrequency(MaximumFrequency):
     description = "the candidate that the passage names most often and the query does not"
 
     def _score_encoded(self, encoded: EncodedDataset) -> Scores:
-        arrays = encoded.arrays
-        # Count again with each query in place of the passage. The parts before and after the placeholder are two
-        # texts, because no phrase can span it: text 2i is the first part of query i, and text 2i + 1 the second.
-        starts = arrays.question_offsets[:-1]
-        gaps = starts + tokens_before_placeholder([encoded[i] for i in encoded.order], encoded.analyzer)
-        halves = arrays._replace(
-            passage_tokens=arrays.question_tokens,
-            passage_offsets=np.append(np.column_stack((starts, gaps)), arrays.question_offsets[-1]),
-        )
-        numbers = 2 * np.arange(len(starts))
-        in_query = sum(phrase_counts(halves._replace(question_passage=numbers + half)) for half in (0, 1))
-        counts = np.where(in_query > 0, 0, phrase_counts(arrays))
+        placeholders = tokens_before_placeholder([encoded[i] for i in encoded.order], encoded.analyzer)
+        in_query = query_counts(encoded.arrays, placeholders)
+        counts = np.where(in_query > 0, 0, phrase_counts(encoded.arrays))
         return encoded.scores(counts.astype(np.float64), counts > 0)
 
 

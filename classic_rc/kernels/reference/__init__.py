@@ -27,13 +27,15 @@ The lessons in reading order:
 17. ``proximity``: words near each other. Its groups `windows` and `distance`.
 18. ``ngrams``: n-grams and subsequences. Its group `ngrams`.
 19. ``ranker``: all its dense features.
+20. ``entities``: its features of cloze candidates. Chen et al. 2016, section 3.1.
 """
 
-from classic_rc.kernels.reference import bm25, cloze, evidence, lexical, ngrams, proximity, tfidf
+from classic_rc.kernels.reference import bm25, cloze, entities, evidence, lexical, ngrams, proximity, tfidf
 from classic_rc.kernels.reference.alignment import best_support_graph
 from classic_rc.kernels.reference.cloze import cloze_distance
 from classic_rc.kernels.reference.cloze_shift import cloze_window
 from classic_rc.kernels.reference.distance import word_distance
+from classic_rc.kernels.reference.entities import ClozeQuestion, entity_features
 from classic_rc.kernels.reference.kneser_ney import ReferenceKneserNey
 from classic_rc.kernels.reference.logistic import binary_objective, conditional_objective
 from classic_rc.kernels.reference.phrases import longest_run, phrase_count
@@ -45,6 +47,7 @@ from classic_rc.kernels.reference.sweep import window_sweep
 from classic_rc.kernels.reference.window import sliding_window
 
 __all__ = [
+    "ClozeQuestion",
     "RankerQuestion",
     "ReferenceKneserNey",
     "best_support_graph",
@@ -54,6 +57,8 @@ __all__ = [
     "cloze_distance",
     "cloze_window",
     "conditional_objective",
+    "entities",
+    "entity_features",
     "evidence",
     "lexical",
     "longest_run",

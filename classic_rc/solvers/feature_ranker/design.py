@@ -64,7 +64,7 @@ class Design:
         cls,
         names: Sequence[str],
         crossed: NDArray[np.int64],
-        values: NDArray[np.float64],
+        values: NDArray[np.floating[Any]],
         offsets: NDArray[np.int64],
         *,
         raw: bool,
@@ -92,16 +92,19 @@ class Design:
         return self.n_dense + len(self.crossed) * N_TYPES
 
     def terms(
-        self, values: NDArray[np.float64], j: int, offsets: NDArray[np.int64]
+        self, values: NDArray[np.floating[Any]], j: int, offsets: NDArray[np.int64]
     ) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64] | None]:
         """Return the columns c, z and raw of feature j."""
-        centred, standard = compare(values, offsets)
+        own = np.asarray(values, dtype=np.float64)
+        centred, standard = compare(own, offsets)
         raw = None
         if self.mean is not None and self.deviation is not None:
-            raw = np.clip((values - self.mean[j]) / self.deviation[j], -LIMIT, LIMIT)
+            raw = np.clip((own - self.mean[j]) / self.deviation[j], -LIMIT, LIMIT)
         return np.clip(centred / self.scale[j], -LIMIT, LIMIT), standard, raw
 
-    def matrix(self, values: NDArray[np.float64], types: NDArray[np.int64], offsets: NDArray[np.int64]) -> Features:
+    def matrix(
+        self, values: NDArray[np.floating[Any]], types: NDArray[np.int64], offsets: NDArray[np.int64]
+    ) -> Features:
         """Return the learner's matrix, in float32.
 
         Parameters
@@ -115,13 +118,15 @@ class Design:
         n, f = values.shape
         dense = np.empty((n, self.n_dense), dtype=np.float32)
         for j in range(f):
-            c, z, raw = self.terms(np.asarray(values[:, j], dtype=np.float64), j, offsets)
+            c, z, raw = self.terms(values[:, j], j, offsets)
             dense[:, j], dense[:, f + j] = c, z
             if raw is not None:
                 dense[:, 2 * f + j] = raw
         if self.mean is not None:
             dense[:, -1] = 1.0
         k = len(self.crossed)
+        if not k:
+            return Features(dense)
         type_of = np.repeat(types, np.diff(offsets))
         indices = (type_of[:, None] * k + np.arange(k)).astype(np.int32)
         crossed = csr_matrix(
@@ -145,7 +150,7 @@ class Ranker:
     weights: NDArray[np.float64]  # (n_columns,)
 
     def contributions(
-        self, values: NDArray[np.float64], types: NDArray[np.int64], offsets: NDArray[np.int64]
+        self, values: NDArray[np.floating[Any]], types: NDArray[np.int64], offsets: NDArray[np.int64]
     ) -> NDArray[np.float64]:
         """Return what each feature adds to each candidate's score: shape (n_features, n_candidates).
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +13,6 @@ from classic_rc.questions import Question
 from classic_rc.solvers.explanation import CandidateExplanation, Explanation, Mark
 from classic_rc.solvers.feature_ranker.lexical import LexicalCells
 from classic_rc.solvers.feature_ranker.texts import RankerTexts
-from classic_rc.text.turns import spoken_sentences
 
 _SHOWN_FEATURES = 6
 _SHOWN_CELLS = 4
@@ -24,10 +23,11 @@ class ScoreParts(NamedTuple):
 
     groups: Mapping[str, NDArray[np.float64]]  # by group, (n_candidates,): these add up to the scores
     names: Sequence[str]  # of the features
-    values: NDArray[np.float64]  # (n_features, n_candidates)
+    values: NDArray[np.floating[Any]]  # (n_features, n_candidates)
     added: NDArray[np.float64]  # (n_features, n_candidates): what each feature adds
     cells: Sequence[Mapping[str, float]]  # of each candidate, the largest weights in the lexical score
     evidence: NDArray[np.int64]  # (n_candidates,): the sentence with the evidence, or -1
+    sentences: Sequence[tuple[int, int]]  # of the passage, as character offsets
 
 
 def explain_parts(solver: str, question: Question, scores: Scores, parts: ScoreParts) -> Explanation:
@@ -37,7 +37,6 @@ def explain_parts(solver: str, question: Question, scores: Scores, parts: ScoreP
     behind them names the features with the largest effects, each with its value, and the cells with the largest
     weights in the lexical score. The sentence with the evidence is marked.
     """
-    spans = spoken_sentences(question.passage)
     explained = []
     for i, plain in enumerate(Explanation.from_scores(solver, question, scores).candidates):
         numbers = {group: float(amounts[i]) for group, amounts in parts.groups.items()}
@@ -50,8 +49,7 @@ def explain_parts(solver: str, question: Question, scores: Scores, parts: ScoreP
         lines += [f"{name} has the lexical weight {weight:+.4f}" for name, weight in parts.cells[i].items()]
         marks: tuple[Mark, ...] = ()
         if parts.evidence[i] >= 0:
-            sentence = spans[int(parts.evidence[i])]
-            marks = (Mark(sentence.start, sentence.end, "sentence"),)
+            marks = (Mark(*parts.sentences[int(parts.evidence[i])], "sentence"),)
         text, source = ("; ".join(lines), "largest features") if lines else (None, None)
         explained.append(
             CandidateExplanation(plain.text, plain.score, plain.evidence, marks, numbers, quote=text, source=source)

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from classic_rc.decisions import Decision
-from classic_rc.errors import NotFittedError, unknown_name
+from classic_rc.errors import NotFittedError, UsageError, unknown_name
 from classic_rc.folds import FoldPlan
+from classic_rc.kernels.arrays import offsets_of
 from classic_rc.kernels.logistic import Features
 from classic_rc.predictions import Scores
 from classic_rc.questions import Question, Task
@@ -20,22 +20,19 @@ from classic_rc.solvers.base import DECISION, Parameter, Solver, Variant, is_int
 from classic_rc.solvers.explanation import Explanation
 from classic_rc.solvers.feature_ranker.design import Design, Ranker
 from classic_rc.solvers.feature_ranker.explanation import ScoreParts, explain_parts, largest_cells
-from classic_rc.solvers.feature_ranker.features import (
-    FEATURES,
-    MAIN_FEATURES,
-    dense_features,
-    evidence_sentences,
-)
 from classic_rc.solvers.feature_ranker.lexical import CELLS, LexicalCells
-from classic_rc.solvers.feature_ranker.texts import QUESTION_TYPES, RankerTexts, ranker_texts
+from classic_rc.solvers.feature_ranker.tables import ENTITIES, OPTIONS, TABLES, FeatureTable
 from classic_rc.solvers.feature_ranker.training import Cases, Learner, fold_numbers
-from classic_rc.solvers.feature_ranker.vectors import VECTOR_FEATURES, CountVectors, vector_features
+from classic_rc.solvers.feature_ranker.vectors import CountVectors, vector_features
 from classic_rc.solvers.feature_ranker.words import TrainingWords
 from classic_rc.solvers.learning import gold_labels, one_thread, require_task
 from classic_rc.text.encoded import EncodedDataset
 
-GROUPS = (*FEATURES, "vectors", "lexical")
-"""The groups of features."""
+GROUPS = tuple(OPTIONS.groups)
+"""The groups of features of questions with options."""
+
+CLOZE_GROUPS = tuple(ENTITIES.groups)
+"""The groups of features of cloze questions."""
 
 INPUTS: Mapping[str, frozenset[str]] = {
     "all": frozenset({"passage", "question"}),
@@ -44,12 +41,7 @@ INPUTS: Mapping[str, frozenset[str]] = {
 }
 """The inputs that are read in addition to the candidates, by name."""
 
-LEXICAL_SCORE = "lexical score"
-CROSSED_FEATURES = MAIN_FEATURES | {LEXICAL_SCORE, *VECTOR_FEATURES}
-"""The features that are crossed with the types of questions."""
-
 _BLOCK_CANDIDATES = 2**15
-_NO_TYPE = len(QUESTION_TYPES)
 
 
 def is_strength(value: Any) -> bool:
@@ -78,10 +70,16 @@ class FeatureRanker(Solver):
     can be right, each candidate has the loss of logistic regression, and there are three more terms: standardised
     raw features, a bias, and the raw lexical score.
 
+    Cloze questions have features of their own (:data:`~classic_rc.solvers.feature_ranker.entities.ENTITY_TABLE`,
+    after Chen et al. 2016, section 3.1), without types and without a lexical score. Candidates with equal texts are
+    one candidate. Chen et al. learn boosted trees (LambdaMART) instead of a log-linear model.
+
+    Questions without a right candidate, or without a wrong one, teach nothing where one candidate is right.
+
     Parameters
     ----------
     features : str
-        Names of :data:`GROUPS` joined by a plus, or ``"all"``.
+        Names of :data:`GROUPS`, or for cloze questions of :data:`CLOZE_GROUPS`, joined by a plus, or ``"all"``.
     inputs : {"all", "no-passage", "candidates"}
         The inputs to read. Texts that are not read are empty, and features without any difference are left out. So
         the solver becomes a partial-input baseline (after Kaushik and Lipton 2018).
@@ -99,7 +97,9 @@ class FeatureRanker(Solver):
 
     Attributes
     ----------
-    words_ : TrainingWords
+    table_ : FeatureTable
+        The features of the task that the solver learned.
+    words_ : TrainingWords or None
     vectors_ : CountVectors or None
     cells_ : LexicalCells or None
     cell_weights_ : ndarray of float32
@@ -112,10 +112,13 @@ class FeatureRanker(Solver):
 
     name = "feature-ranker"
     description = "a log-linear ranker over windows, distances, sentences, n-grams, count vectors and learned words"
-    citation = "features after Richardson et al. 2013, MCTest, and Smith et al. 2015; put together in this package"
-    cites = ("richardson2013", "smith2015")
+    citation = (
+        "features after Richardson et al. 2013, MCTest, and Smith et al. 2015, for cloze questions after Chen et "
+        "al. 2016; put together in this package"
+    )
+    cites = ("richardson2013", "smith2015", "chen2016")
     learns_from = "gold"
-    tasks: ClassVar[frozenset[Task]] = frozenset({Task.SINGLE_CHOICE, Task.MULTIPLE_ANSWER})
+    tasks: ClassVar[frozenset[Task]] = frozenset(TABLES)
     takes_encoding = False  # it divides passages into sentences and turns
     variants: ClassVar[Mapping[str, Variant]] = {
         "no-passage": Variant(
@@ -124,7 +127,8 @@ class FeatureRanker(Solver):
         "candidates": Variant({"inputs": "candidates"}, "reads candidates only", "after Kaushik and Lipton 2018"),
     }
 
-    words_: TrainingWords
+    table_: FeatureTable[Any]
+    words_: TrainingWords | None
     vectors_: CountVectors | None
     cells_: LexicalCells | None
     cell_weights_: NDArray[np.float32]
@@ -133,7 +137,10 @@ class FeatureRanker(Solver):
     chosen_: dict[str, float]
 
     parameters: ClassVar[Mapping[str, Parameter]] = {
-        "features": Parameter(f"groups of features joined by a plus, or 'all': {', '.join(GROUPS)}"),
+        "features": Parameter(
+            f"groups of features joined by a plus, or 'all': {', '.join(GROUPS)}; for cloze questions "
+            f"{', '.join(CLOZE_GROUPS)}"
+        ),
         "inputs": Parameter("the inputs to read", tuple(INPUTS)),
         "C": Parameter("the inverse strength of the regularisation", also=_STRENGTH, fits=is_strength),
         "lexical_C": Parameter(
@@ -183,40 +190,50 @@ class FeatureRanker(Solver):
             Gold is hidden, or no candidate is right, or none is wrong.
         """
         self.check_parameters()
-        groups = self._groups()
         right = gold_labels(self.name, questions)
         require_task(self, questions)
+        self.table_ = TABLES[questions[0].task]
+        groups = self._groups()
         fold_of_question = fold_numbers(FoldPlan(self.folds).folds(questions), len(questions))
         texts = self._texts(questions)
         encoded = texts.encoded
         # From the order of the questions to that of the arrays.
         flags = Scores(right.astype(np.float64), encoded.score_offsets, np.ones(len(right), dtype=np.bool_))
         right = flags.take(encoded.order).values.astype(np.int64)
+        if self._rows(encoded) is not None:
+            of_rows = np.zeros(len(encoded.arrays.candidate_question), dtype=np.int64)
+            of_rows[self._rows(encoded)] = right  # candidates with equal texts are all right, or all wrong
+            right = of_rows
         one_is_right = questions[0].task is not Task.MULTIPLE_ANSWER
-        cases = Cases.of(right, encoded.question_offsets, one_is_right=one_is_right)
+        cases = Cases.of(right, self._offsets(encoded), one_is_right=one_is_right)
         with one_thread():
             self._learn(texts, cases, fold_of_question[encoded.order], groups)
+        n_unused = len(questions) - len(np.unique(cases.questions))
+        if n_unused and one_is_right:
+            found = f"{n_unused:,} of {len(questions):,} training questions"
+            self.caveats_ += (f"{found} taught nothing: none of their candidates is right, or all are",)
         self.trained_on_ = provenance(questions)
         return self
 
-    def _learn(self, texts: RankerTexts, cases: Cases, folds: NDArray[np.int64], groups: tuple[str, ...]) -> None:
-        encoded, offsets = texts.encoded, texts.encoded.question_offsets
+    def _learn(self, texts: Any, cases: Cases, folds: NDArray[np.int64], groups: tuple[str, ...]) -> None:
+        table, encoded, offsets = self.table_, texts.encoded, self._offsets(texts.encoded)
         self.caveats_: tuple[str, ...] = ()
         self.chosen_, self.cells_, self.cell_weights_ = {}, None, np.empty(0, dtype=np.float32)
-        self.words_ = TrainingWords.learn(texts)
-        reads_passage = "passage" in INPUTS[self.inputs]
-        self.vectors_ = CountVectors.learn(texts, self.words_) if "vectors" in groups and reads_passage else None
+        self.words_, self.vectors_ = TrainingWords.learn(texts) if table.learned else None, None
+        if self.words_ is not None and "vectors" in groups and "passage" in INPUTS[self.inputs]:
+            self.vectors_ = CountVectors.learn(texts, self.words_)
 
         def learner(features: Features, min_count: int = 0) -> Learner:
             return Learner(features, cases, offsets, folds, encoded.arrays.question_passage, min_count)
 
         lexical = self._learn_lexical(texts, cases, learner) if "lexical" in groups else None
         values = self._features(texts, groups, lexical)
-        names, raw = feature_names(groups), cases.offsets is None
+        names, raw = table.names_of(groups), cases.offsets is None
         self.columns_ = [j for j in range(len(names)) if _differs(values[:, j], offsets, raw=raw)]
-        values = values[:, self.columns_]
+        if len(self.columns_) < len(names):
+            values = values[:, self.columns_]
         used = [names[j] for j in self.columns_]
-        design = Design.learn(used, _crossed(used), values, offsets, raw=raw)
+        design = Design.learn(used, self._crossed(used), values, offsets, raw=raw)
         weights = np.zeros(design.n_columns)
         if design.n_columns:
             matrix = design.matrix(values, texts.types, offsets)
@@ -225,11 +242,12 @@ class FeatureRanker(Solver):
         self.ranker_ = Ranker(design, weights)
 
     def _learn_lexical(
-        self, texts: RankerTexts, cases: Cases, learner: Callable[[Features, int], Learner]
+        self, texts: Any, cases: Cases, learner: Callable[[Features, int], Learner]
     ) -> NDArray[np.float64]:
         """Learn the lexical score; return the scores of the training candidates out of fold."""
         from scipy.sparse import csr_matrix, hstack
 
+        assert self.words_ is not None
         self.cells_ = LexicalCells.learn(texts, self.words_, INPUTS[self.inputs], self.min_count)
         matrix = _expand(texts.encoded, self.cells_.matrix(texts))
         if cases.offsets is None:  # a column of ones for the bias, which the score leaves out
@@ -247,20 +265,32 @@ class FeatureRanker(Solver):
         return weights
 
     def score_candidates(self, questions: Sequence[Question]) -> Scores:
-        """Score each candidate; it has evidence if the passage is read and has one of its words."""
+        """Score each candidate; it has evidence if the passage is read and has one of its words.
+
+        A candidate of a cloze question has evidence if the passage mentions it.
+
+        Raises
+        ------
+        NotFittedError
+            The solver is not fitted.
+        UsageError
+            The questions' task has other features than the task that the solver learned.
+        """
         self.check_parameters()
         self._check_fitted()
         if not len(questions):
             return Scores(np.empty(0), np.zeros(1, dtype=np.int64), np.empty(0, dtype=np.bool_))
         texts = self._texts(questions)
         encoded = texts.encoded
-        values = np.empty(int(encoded.question_offsets[-1]))
+        values = np.empty(int(self._offsets(encoded)[-1]))
         for where, _, added in self._contributions(texts):
             total = np.zeros(where.stop - where.start)
             for amounts in self._add_groups(added).values():
                 total += amounts
             values[where] = total
-        return encoded.in_order(values, _expand(encoded, _has_evidence(encoded)))
+        rows = self._rows(encoded)
+        evidence = _expand(encoded, self.table_.has_evidence(texts))
+        return encoded.in_order(values if rows is None else values[rows], evidence)
 
     def explain(self, question: Question) -> Explanation:
         """Show the sum over feature groups, the largest features and cells, and the sentence with the evidence."""
@@ -270,19 +300,20 @@ class FeatureRanker(Solver):
         texts = self._texts([question])
         encoded = texts.encoded
         n_distinct = len(encoded.arrays.candidate_question)
-        rows = _expand(encoded, np.arange(n_distinct))
+        distinct = _expand(encoded, np.arange(n_distinct))
+        rows = np.arange(len(distinct)) if self._rows(encoded) is None else distinct
         cells: list[dict[str, float]] = [{}] * n_distinct
         if self.cells_ is not None:
             cells = largest_cells(self.cells_, self.cell_weights_, texts)
-        evidence = evidence_sentences(texts, self.words_.rarity(encoded.vocabulary))
         _, values, added = next(self._contributions(texts))
         parts = ScoreParts(
-            self._add_groups(added),
+            {group: amounts[rows] for group, amounts in self._add_groups(added).items()},
             self.ranker_.design.names,
-            values,
-            added,
-            [cells[i] for i in rows],
-            evidence[rows],
+            values[:, rows],
+            added[:, rows],
+            [cells[i] for i in distinct],
+            self.table_.evidence(texts, self.words_)[distinct],
+            self.table_.sentences(question.passage),
         )
         return explain_parts(self.name, question, scores, parts)
 
@@ -308,18 +339,17 @@ class FeatureRanker(Solver):
         self._check_fitted()
         design = self.ranker_.design
         state: dict[str, Any] = {
-            "words": self.words_.words,
-            "n_passages": self.words_.n_passages,
+            "table": self.table_.name,
+            "words": None if self.words_ is None else self.words_.words,
+            "n_passages": 0 if self.words_ is None else self.words_.n_passages,
             "chosen": self.chosen_,
             "features": list(design.names),
             "columns": self.columns_,
             "cells": None if self.cells_ is None else list(self.cells_.tables),
         }
-        arrays: dict[str, NDArray[Any]] = {
-            "passages_with": self.words_.passages_with.astype(np.int32),
-            "scale": design.scale,
-            "weights": self.ranker_.weights,
-        }
+        arrays: dict[str, NDArray[Any]] = {"scale": design.scale, "weights": self.ranker_.weights}
+        if self.words_ is not None:
+            arrays["passages_with"] = self.words_.passages_with.astype(np.int32)
         if design.mean is not None and design.deviation is not None:
             arrays |= {"mean": design.mean, "deviation": design.deviation}
         if self.vectors_ is not None:
@@ -337,35 +367,20 @@ class FeatureRanker(Solver):
         KeyError, TypeError or ValueError
             The state does not match the parameters.
         """
-        names = feature_names(self._groups())
+        self.table_ = {table.name: table for table in TABLES.values()}[state["table"]]
+        names = self.table_.names_of(self._groups())
         columns = [int(j) for j in state["columns"]]
         if [names[j] for j in columns] != state["features"] or any(j < 0 for j in columns):
             raise ValueError("the features are others than those of this version")
-        words = list(state["words"])
-        if any(not isinstance(word, str) for word in words) or words != sorted(set(words)):
-            raise ValueError("the words are not distinct strings in order")
-        _check_shape(arrays["passages_with"], (len(words),))
-        self.words_ = TrainingWords(words, arrays["passages_with"].astype(np.int64), int(state["n_passages"]))
-        self.vectors_ = None
-        if "vectors" in arrays:
-            numbers, vectors = arrays["vector_words"].astype(np.int64), arrays["vectors"]
-            if vectors.ndim != 2 or vectors.shape[0] != len(numbers) or vectors.dtype != np.int16:
-                raise ValueError("the vectors do not match their words")
-            _check_ascending(numbers, len(words))
-            self.vectors_ = CountVectors(numbers, vectors)
-        self.cells_, self.cell_weights_ = None, np.empty(0, dtype=np.float32)
-        if state["cells"] is not None:
-            tables = {group: arrays[f"cells.{group}"] for group in state["cells"]}
-            if not set(tables) <= set(CELLS):
-                raise ValueError("a group of cells is unknown")
-            self.cells_ = LexicalCells(self.words_, tables)
-            for table in tables.values():
-                _check_ascending(table, self.cells_.base**3)
-            self.cell_weights_ = arrays["cell_weights"]
-            _check_shape(self.cell_weights_, (self.cells_.n_columns,))
+        if (state["words"] is None) == bool(self.table_.learned):
+            raise ValueError("the words do not match the features")
+        self.words_ = None if state["words"] is None else _restore_words(state, arrays)
+        self.vectors_, self.cells_, self.cell_weights_ = None, None, np.empty(0, dtype=np.float32)
+        if self.words_ is not None:
+            self._restore_learned(self.words_, state, arrays)
         design = Design(
             tuple(state["features"]),
-            _crossed(state["features"]),
+            self._crossed(state["features"]),
             arrays["scale"],
             arrays.get("mean"),
             arrays.get("deviation"),
@@ -377,6 +392,26 @@ class FeatureRanker(Solver):
         self.chosen_ = {str(name): float(value) for name, value in state["chosen"].items()}
         return self
 
+    def _restore_learned(
+        self, words: TrainingWords, state: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]
+    ) -> None:
+        """Restore the vectors and the lexical score."""
+        if "vectors" in arrays:
+            numbers, vectors = arrays["vector_words"].astype(np.int64), arrays["vectors"]
+            if vectors.ndim != 2 or vectors.shape[0] != len(numbers) or vectors.dtype != np.int16:
+                raise ValueError("the vectors do not match their words")
+            _check_ascending(numbers, len(words))
+            self.vectors_ = CountVectors(numbers, vectors)
+        if state["cells"] is not None:
+            tables = {group: arrays[f"cells.{group}"] for group in state["cells"]}
+            if not set(tables) <= set(CELLS):
+                raise ValueError("a group of cells is unknown")
+            self.cells_ = LexicalCells(words, tables)
+            for table in tables.values():
+                _check_ascending(table, self.cells_.base**3)
+            self.cell_weights_ = arrays["cell_weights"]
+            _check_shape(self.cell_weights_, (self.cells_.n_columns,))
+
     def _check_fitted(self) -> None:
         if not hasattr(self, "ranker_"):
             raise NotFittedError(
@@ -385,25 +420,49 @@ class FeatureRanker(Solver):
             )
 
     def _groups(self) -> tuple[str, ...]:
-        names = [name for part in str(self.features).split("+") for name in (GROUPS if part == "all" else (part,))]
+        known = tuple(self.table_.groups)
+        names = [name for part in str(self.features).split("+") for name in (known if part == "all" else (part,))]
         for name in names:
-            if name not in GROUPS:
-                raise unknown_name("group of features", name, ["all", *GROUPS])
-        return tuple(group for group in GROUPS if group in names)
+            if name not in known:
+                raise unknown_name("group of features", name, ["all", *known])
+        return tuple(group for group in known if group in names)
 
-    def _texts(self, questions: Sequence[Question]) -> RankerTexts:
-        return hide_inputs(ranker_texts(questions), INPUTS[self.inputs])
+    def _texts(self, questions: Sequence[Question]) -> Any:
+        task = questions[0].task
+        known = sorted(own for own, table in TABLES.items() if table.name == self.table_.name)
+        if task not in known:
+            learned = " or ".join(known)
+            raise UsageError(
+                f"{self.name} has learned from {learned} questions and cannot score {task} questions",
+                field="task",
+                found=str(task),
+                expected=learned,
+            )
+        return self.table_.texts(questions, INPUTS[self.inputs])
+
+    def _rows(self, encoded: EncodedDataset) -> NDArray[np.int64] | None:
+        """Return the row of each candidate in the matrix of features; None if each has one of its own."""
+        return encoded.candidate_rows if self.table_.merges_equal else None
+
+    def _offsets(self, encoded: EncodedDataset) -> NDArray[np.int64]:
+        """Return the offsets of each question's rows."""
+        if self._rows(encoded) is None:
+            return encoded.question_offsets
+        return offsets_of(np.bincount(encoded.arrays.candidate_question, minlength=len(encoded)))
+
+    def _crossed(self, names: Sequence[str]) -> NDArray[np.int64]:
+        return np.array([j for j, name in enumerate(names) if name in self.table_.crossed], dtype=np.int64)
 
     def _features(
-        self, texts: RankerTexts, groups: tuple[str, ...], lexical: NDArray[np.float64] | None
-    ) -> NDArray[np.float64]:
-        """Return the features of all candidates; `lexical` has scores in place of those of the fitted weights."""
-        encoded = texts.encoded
-        rarity = self.words_.rarity(encoded.vocabulary)
-        parts = [dense_features(texts, rarity, [group for group in groups if group in FEATURES])]
+        self, texts: Any, groups: tuple[str, ...], lexical: NDArray[np.float64] | None
+    ) -> NDArray[np.floating[Any]]:
+        """Return the features of all rows; `lexical` has scores in place of those of the fitted weights."""
+        encoded, table = texts.encoded, self.table_
+        parts = [table.compute(texts, [group for group in groups if group not in table.learned], self.words_)]
         if "vectors" in groups:
-            own = np.zeros((len(encoded.arrays.candidate_question), len(VECTOR_FEATURES)))
-            if self.vectors_ is not None:
+            own = np.zeros((len(encoded.arrays.candidate_question), len(table.groups["vectors"])))
+            if self.vectors_ is not None and self.words_ is not None:
+                rarity = self.words_.rarity(encoded.vocabulary)
                 own = vector_features(texts, self.words_, self.vectors_, rarity)
             parts.append(_expand(encoded, own))
         if "lexical" in groups:
@@ -411,24 +470,22 @@ class FeatureRanker(Solver):
                 assert self.cells_ is not None
                 lexical = _expand(encoded, self.cells_.score(texts, self.cell_weights_))
             parts.append(lexical[:, None])
-        return np.concatenate(parts, axis=1)
+        return parts[0] if len(parts) == 1 else np.concatenate(parts, axis=1)
 
     def _add_groups(self, added: NDArray[np.float64]) -> dict[str, NDArray[np.float64]]:
         """Return what the bias and each group add to the scores, given what each feature adds."""
         groups = {"bias": np.full(added.shape[1], self.ranker_.bias)}
         for name, amounts in zip(self.ranker_.design.names, added, strict=True):
-            group = group_of_feature(name)
+            group = self.table_.group_of(name)
             groups[group] = groups[group] + amounts if group in groups else amounts
         return groups
 
-    def _contributions(
-        self, texts: RankerTexts
-    ) -> Iterator[tuple[slice, NDArray[np.float64], NDArray[np.float64]]]:
+    def _contributions(self, texts: Any) -> Iterator[tuple[slice, NDArray[np.floating[Any]], NDArray[np.float64]]]:
         """Yield blocks of candidates with their features, and with what each feature in use adds to their scores.
 
         Both have shape (n_features, n_candidates of the block).
         """
-        offsets = texts.encoded.question_offsets
+        offsets = self._offsets(texts.encoded)
         values = self._features(texts, self._groups(), None)[:, self.columns_]
         starts = np.flatnonzero(np.diff(offsets[:-1] // _BLOCK_CANDIDATES, prepend=-1))
         for start, stop in itertools.pairwise([*starts.tolist(), len(offsets) - 1]):
@@ -437,69 +494,20 @@ class FeatureRanker(Solver):
             yield where, values[where].T, self.ranker_.contributions(values[where], texts.types[start:stop], own)
 
 
-def feature_names(groups: Sequence[str]) -> list[str]:
-    """Return the names of the features of some groups, in order."""
-    own = {**FEATURES, "vectors": VECTOR_FEATURES, "lexical": (LEXICAL_SCORE,)}
-    return [name for group in groups for name in own[group]]
-
-
-def group_of_feature(name: str) -> str:
-    """Return the group of a feature."""
-    if name in VECTOR_FEATURES:
-        return "vectors"
-    return next((group for group, names in FEATURES.items() if name in names), "lexical")
-
-
-def hide_inputs(texts: RankerTexts, inputs: frozenset[str]) -> RankerTexts:
-    """Return texts with empty passages or questions for the inputs that are not read."""
-    arrays = texts.encoded.arrays
-    n_questions, n_passages = len(arrays.question_offsets) - 1, len(arrays.passage_offsets) - 1
-    none = np.empty(0, dtype=np.int64)
-    changes: dict[str, Any] = {}
-    if "passage" not in inputs:
-        arrays = arrays._replace(
-            passage_tokens=arrays.passage_tokens[:0], passage_offsets=np.zeros(n_passages + 1, dtype=np.int64)
-        )
-        changes |= {"sentence_offsets": np.zeros(1, dtype=np.int64), "turns": none, "speakers": none}
-        changes["passage_sentences"] = np.zeros(n_passages + 1, dtype=np.int64)
-    if "question" not in inputs:
-        arrays = arrays._replace(
-            question_tokens=arrays.question_tokens[:0], question_offsets=np.zeros(n_questions + 1, dtype=np.int64)
-        )
-        changes |= {"types": np.full(n_questions, _NO_TYPE), "statements": arrays.candidate_tokens}
-        changes["statement_offsets"] = arrays.candidate_offsets
-    if not changes:
-        return texts
-    old = texts.encoded
-    encoded = EncodedDataset(
-        old.questions, old.analyzer, old.vocabulary, arrays, old.order, old.question_offsets, old.candidate_rows
-    )
-    return replace(texts, encoded=encoded, asked_speaker=np.full(n_questions, -1), **changes)
-
-
-def _crossed(names: Sequence[str]) -> NDArray[np.int64]:
-    return np.array([j for j, name in enumerate(names) if name in CROSSED_FEATURES], dtype=np.int64)
-
-
 def _expand(encoded: EncodedDataset, values: Any) -> Any:
     """Return the rows of all candidates, given those of the distinct ones."""
     return values if encoded.candidate_rows is None else values[encoded.candidate_rows]
 
 
-def _has_evidence(encoded: EncodedDataset) -> NDArray[np.bool_]:
-    """Return whether the passage has a word of each distinct candidate."""
-    from classic_rc.kernels.pairs import occurrences, word_counts
-    from classic_rc.solvers.feature_ranker.words import passage_of_candidates
-
-    arrays = encoded.arrays
-    passages = word_counts(arrays.passage_tokens, arrays.passage_offsets, arrays.n_words)
-    lengths = np.diff(arrays.candidate_offsets)
-    owner = np.repeat(np.arange(len(lengths)), lengths)
-    found = occurrences(passages, passage_of_candidates(arrays)[owner], arrays.candidate_tokens) > 0
-    return np.bincount(owner[found], minlength=len(lengths)) > 0
+def _restore_words(state: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> TrainingWords:
+    words = list(state["words"])
+    if any(not isinstance(word, str) for word in words) or words != sorted(set(words)):
+        raise ValueError("the words are not distinct strings in order")
+    _check_shape(arrays["passages_with"], (len(words),))
+    return TrainingWords(words, arrays["passages_with"].astype(np.int64), int(state["n_passages"]))
 
 
-def _differs(values: NDArray[np.float64], offsets: NDArray[np.int64], *, raw: bool) -> bool:
+def _differs(values: NDArray[np.floating[Any]], offsets: NDArray[np.int64], *, raw: bool) -> bool:
     """Return whether a feature differs between candidates of one question; or, if `raw`, of any questions."""
     if not len(values):
         return False

@@ -188,7 +188,7 @@ def test_data_that_cannot_be_learned_from():
     with raises(DataError):
         FeatureRanker().fit([replace(q, gold=None) for q in TRAIN])
     with raises(UsageError, field="task"):
-        FeatureRanker().fit(synthetic_dataset(Task.CLOZE))
+        FeatureRanker().fit([replace(q, task=Task.SPAN) for q in synthetic_dataset(Task.CLOZE)])
     with raises(UsageError, field="questions"):  # one passage has no folds
         FeatureRanker().fit([q for q in TRAIN if q.passage is TRAIN[0].passage])
     with raises(NotFittedError):

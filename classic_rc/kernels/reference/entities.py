@@ -1,0 +1,148 @@
+"""Lesson 20: the feature ranker's features of a cloze candidate, in plain Python.
+
+Chen, Bolton and Manning 2016, section 3.1, without the dependency parse. The names are those of
+:data:`classic_rc.solvers.feature_ranker.entities.ENTITY_FEATURES`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Hashable, Iterable, Sequence
+from typing import NamedTuple
+
+from classic_rc.kernels.reference.cloze import alignments
+from classic_rc.kernels.reference.phrases import phrase_count, phrase_starts
+
+Tokens = Sequence[Hashable]
+
+_CONTEXT = 2
+"""The most tokens on either side of the gap that are compared."""
+
+
+class ClozeQuestion(NamedTuple):
+    """A cloze query with its passage and its candidates, no two of them equal."""
+
+    sentences: Sequence[Tokens]
+    query: Tokens  # without a token for the gap
+    placeholder: int  # how many of its tokens precede the gap
+    candidates: Sequence[Tokens]
+
+
+class Mention(NamedTuple):
+    """An occurrence of a candidate's token sequence in the passage."""
+
+    start: int  # the position of its first token
+    stop: int  # the position after its last one
+    sentence: int  # the sentence of its first token
+
+
+def entity_features(
+    question: ClozeQuestion,
+    index: int,
+    stop_words: Collection[Hashable] = (),
+    *,
+    aligned_reach: int = 8,
+    reach: int = 20,
+) -> dict[str, float]:
+    """Return the features of candidate `index`.
+
+    Parameters
+    ----------
+    question : ClozeQuestion
+    index : int
+    stop_words : collection of tokens
+        Words of the query that do not count in distances and in sentences.
+    aligned_reach, reach : int
+        The largest distance of a word from its expected place, and from the mention.
+    """
+    passage = [token for sentence in question.sentences for token in sentence]
+    candidate = question.candidates[index]
+    mentions = mentions_of(question, candidate)
+    in_query = query_count(question, candidate)
+    features = {
+        "in passage": float(len(mentions) > 0),
+        "in question": float(in_query > 0),
+        "frequency": float(len(mentions)),
+        "first position": mentions[0].start / len(passage) if mentions else 1.0,
+    }
+    reached = [context_sizes(question, passage, mention) for mention in mentions]
+    for left in range(_CONTEXT + 1):
+        for right in range(_CONTEXT + 1):
+            if left or right:
+                found = any(own_left >= left and own_right >= right for own_left, own_right in reached)
+                features[context_name(left, right)] = float(found)
+
+    content = [word for word in question.query if word not in stop_words]
+    aligned = alignments(
+        passage, question.query, question.placeholder, candidate, max_distance=aligned_reach, ignored=stop_words
+    )
+    steps = {
+        "aligned": (aligned_reach, [[word.steps for word in words] for _, words in aligned]),
+        "distance": (reach, [[nearest_steps(passage, word, m, reach) for word in content] for m in mentions]),
+    }
+    for name, (most, of_mentions) in steps.items():
+        sums = list(map(sum, of_mentions))
+        measured = bool(sums and content)
+        features[f"{name}: least"] = min(sums) / len(content) if measured else float(most)
+        features[f"{name}: mean"] = sum(sums) / (len(sums) * len(content)) if measured else float(most)
+
+    other = set(content) - set(candidate)
+    shares = [len(other & set(question.sentences[m.sentence])) / len(other) for m in mentions if other]
+    features["words in sentence"] = max(shares, default=0.0)
+    others = [own for i, own in enumerate(question.candidates) if i != index and query_count(question, own)]
+    named = [mention for own in others for mention in mentions_of(question, own)]
+    features["entity in sentence"] = float(any(_are_together(m, o) for m in mentions for o in named))
+    return features
+
+
+def mentions_of(question: ClozeQuestion, candidate: Tokens) -> list[Mention]:
+    """Return the mentions of a candidate, in order."""
+    passage = [token for sentence in question.sentences for token in sentence]
+    sentence_of = [number for number, sentence in enumerate(question.sentences) for _ in sentence]
+    return [Mention(i, i + len(candidate), sentence_of[i]) for i in phrase_starts(passage, candidate)]
+
+
+def query_count(question: ClozeQuestion, candidate: Tokens) -> int:
+    """Return how often the query has a candidate's token sequence, before the gap or after it."""
+    halves = question.query[: question.placeholder], question.query[question.placeholder :]
+    return sum(phrase_count(half, candidate) for half in halves)
+
+
+def context_name(left: int, right: int) -> str:
+    """Return the name of the feature that compares so many tokens on the left and on the right."""
+    parts = [f"{size} {side}" for size, side in ((left, "left"), (right, "right")) if size]
+    return f"context: {', '.join(parts)}"
+
+
+def context_sizes(question: ClozeQuestion, passage: Tokens, mention: Mention) -> tuple[int, int]:
+    """Return how many tokens next to the gap, on the left and on the right, are also next to a mention.
+
+    Examples
+    --------
+    >>> question = ClozeQuestion(["I saw Ann in the park".split()], "you saw in the garden".split(), 2, [["Ann"]])
+    >>> context_sizes(question, question.sentences[0], Mention(2, 3, 0))
+    (1, 2)
+    """
+    before = zip(reversed(question.query[: question.placeholder]), reversed(passage[: mention.start]), strict=False)
+    after = zip(question.query[question.placeholder :], passage[mention.stop :], strict=False)
+    return _common_prefix(before), _common_prefix(after)
+
+
+def nearest_steps(passage: Tokens, word: Hashable, mention: Mention, reach: int) -> int:
+    """Return the distance of a word's nearest occurrence to the nearer end of a mention, at most `reach`."""
+    ends = mention.start, mention.stop - 1
+    return min([reach, *(abs(i - end) for i, token in enumerate(passage) if token == word for end in ends)])
+
+
+def _common_prefix(pairs: Iterable[tuple[Hashable, Hashable]]) -> int:
+    """Return how many pairs are equal before the first unequal one, at most two."""
+    size = 0
+    for one, other in pairs:
+        if one != other or size == _CONTEXT:
+            break
+        size += 1
+    return size
+
+
+def _are_together(one: Mention, other: Mention) -> bool:
+    """Return whether two mentions are in one sentence and do not overlap."""
+    return one.sentence == other.sentence and (one.stop <= other.start or other.stop <= one.start)

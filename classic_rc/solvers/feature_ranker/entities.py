@@ -1,0 +1,387 @@
+"""The ranker's features of cloze candidates: mentions, their contexts, distances and sentences, in one pass.
+
+They are those of Chen, Bolton and Manning 2016 (A Thorough Examination of the CNN/Daily Mail Reading Comprehension
+Task, section 3.1), without the dependency parse. Candidates of a question with equal texts are one candidate, e. A
+mention is an occurrence of its words in the passage P, one after the other. Q are the query's words.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from classic_rc.kernels.arrays import TokenArrays, offsets_of, ragged_indices, sums_by
+from classic_rc.kernels.cloze import Alignment, counted_lengths, mention_distances, phrase_places, query_counts
+from classic_rc.kernels.postings import BLOCK_TOKENS, Postings, distinct_words, is_in, passage_postings
+from classic_rc.kernels.window import row_chunks
+from classic_rc.kernels.word_sets import share
+from classic_rc.questions import Passage, Question
+from classic_rc.solvers.feature_ranker.features import CELLS, Feature
+from classic_rc.text.encode import encode_pieces, tokens_before_placeholder
+from classic_rc.text.encoded import EncodedDataset, stop_flags
+from classic_rc.text.sentences import passage_sentences
+
+ANALYZER = "clitics+unstemmed"
+STOP_LIST = "smart"
+
+ALIGNED_REACH = 8
+"""The largest distance of a word from its expected place, as of the word distance of Hermann et al. 2015."""
+REACH = 20
+"""The largest distance of a word from a mention, about the length of a sentence."""
+
+CONTEXTS = tuple((left, right) for left in range(3) for right in range(3) if left or right)
+"""How many tokens on the left and on the right of the placeholder are compared."""
+
+_HIGHLIGHT = re.compile(r"\s*@highlight\b\s*")
+
+
+def context_name(left: int, right: int) -> str:
+    """Return the name of the feature that compares so many tokens on the left and on the right."""
+    parts = [f"{size} {side}" for size, side in ((left, "left"), (right, "right")) if size]
+    return f"context: {', '.join(parts)}"
+
+
+ENTITY_TABLE: tuple[Feature, ...] = (
+    Feature("mentions", "in passage", "1 if P mentions e"),
+    Feature("mentions", "in question", "1 if Q has e's words, one after the other"),
+    Feature("mentions", "frequency", "number of mentions"),
+    Feature("mentions", "first position", "place of the first mention / |P|, 1 without one"),
+    *(
+        Feature(
+            "contexts",
+            context_name(left, right),
+            f"1 if the {left} tokens before the placeholder and the {right} after it are around a mention too",
+        )
+        for left, right in CONTEXTS
+    ),
+    Feature(
+        "distance",
+        "aligned: least",
+        "mean over Q's content words of the steps to their places if a mention fills the placeholder, best mention",
+    ),
+    Feature(
+        "distance", "aligned: mean", "the same, mean over the mentions; both at most 8, and 8 without a mention"
+    ),
+    Feature(
+        "distance", "distance: least", "mean over Q's content words of the steps to a mention, nearest mention"
+    ),
+    Feature("distance", "distance: mean", "the same, mean over the mentions; both at most 20, and 20 without one"),
+    Feature(
+        "sentences", "words in sentence", "largest share of Q's content words, without e's, next to e in a sentence"
+    ),
+    Feature("sentences", "entity in sentence", "1 if a sentence has e and another candidate that Q has"),
+)
+"""All features of cloze candidates."""
+
+ENTITY_GROUPS = ("mentions", "contexts", "distance", "sentences")
+
+ENTITY_FEATURES: Mapping[str, tuple[str, ...]] = {
+    group: tuple(feature.name for feature in ENTITY_TABLE if feature.group == group) for group in ENTITY_GROUPS
+}
+"""The names of the columns of each group, in order."""
+
+
+@dataclass(frozen=True)
+class EntityTexts:
+    """Cloze questions in the form that the features read, grouped by passage like their encoding."""
+
+    encoded: EncodedDataset
+    stop: NDArray[np.bool_]  # (n_words,)
+    # (n_sentences + 1,): sentence i of all passages is `passage_tokens[offsets[i]:offsets[i + 1]]`.
+    sentence_offsets: NDArray[np.int64]
+    passage_sentences: NDArray[np.int64]  # (n_passages + 1,): the sentences of each passage
+    placeholders: NDArray[np.int64]  # (n_questions,): how many tokens precede the placeholder
+
+    @property
+    def types(self) -> NDArray[np.int64]:
+        """The type of each question: they have one only."""
+        return np.zeros(len(self.placeholders), dtype=np.int64)
+
+
+def entity_texts(questions: Sequence[Question]) -> EntityTexts:
+    """Build the texts of questions; encodings are shared as :func:`~classic_rc.text.encode.encode` shares them.
+
+    Words are in lower case, without clitics, and not stemmed: Chen et al. compare words as they are.
+    """
+    encoded, sentence_offsets, of_passage = encode_pieces(questions, ANALYZER, entity_sentence_texts)
+    return EntityTexts(
+        encoded,
+        stop_flags(encoded.vocabulary, encoded.analyzer, STOP_LIST),
+        sentence_offsets,
+        of_passage,
+        tokens_before_placeholder([questions[i] for i in encoded.order.tolist()], encoded.analyzer),
+    )
+
+
+def entity_sentence_texts(passage: Passage) -> list[str]:
+    """Return the sentences of :func:`entity_sentences` as texts."""
+    return [passage.text[start:end] for start, end in entity_sentences(passage)]
+
+
+def entity_sentences(passage: Passage) -> list[tuple[int, int]]:
+    """Return the sentences of a passage; each highlight of ReCoRD is one, without its mark.
+
+    Examples
+    --------
+    >>> entity_sentences(Passage("p", "Ann left. Bob too.\\n@highlight\\nAnn was ill\\n@highlight\\nBob"))
+    [(0, 9), (10, 18), (30, 41), (53, 56)]
+    """
+    pieces = []
+    for start, end in passage_sentences(passage):
+        for mark in _HIGHLIGHT.finditer(passage.text, start, end):
+            pieces.append((start, mark.start()))
+            start = mark.end()
+        pieces.append((start, end))
+    return [(start, end) for start, end in pieces if start < end]
+
+
+def entity_features(
+    texts: EntityTexts,
+    groups: Collection[str] = ENTITY_GROUPS,
+    *,
+    block_tokens: int = BLOCK_TOKENS,
+    cells: int = CELLS,
+) -> NDArray[np.float32]:
+    """Return the features of the distinct candidates of each question.
+
+    This is :func:`classic_rc.kernels.reference.entity_features` for all candidates at once, rounded to float32: the
+    380,000 training questions of CNN have about ten million candidates.
+
+    Parameters
+    ----------
+    texts : EntityTexts
+    groups : collection of str
+        Of :data:`ENTITY_GROUPS`.
+    block_tokens, cells : int
+        How many tokens are matched, and how many pairs of a mention with a word or another mention are processed,
+        at a time. Both bound memory and do not change the result.
+
+    Returns
+    -------
+    ndarray of float32, shape (n_candidates of the arrays, n_features)
+        The columns of the groups in the order of :data:`ENTITY_FEATURES`.
+    """
+    names = [name for group in ENTITY_GROUPS if group in groups for name in ENTITY_FEATURES[group]]
+    matrix = np.zeros((len(texts.encoded.arrays.candidate_question), len(names)), dtype=np.float32)
+    for block in _blocks(texts, block_tokens, cells):
+        columns: _Columns = {}
+        for group, compute in _COLUMNS.items():
+            if group in groups:
+                columns |= compute(block)
+        for j, name in enumerate(names):
+            matrix[block.where, j] = columns[name]
+    return matrix
+
+
+def evidence_mentions(texts: EntityTexts) -> NDArray[np.int64]:
+    """Return the sentence of each candidate's mention that is nearest to the query's words.
+
+    Returns
+    -------
+    ndarray of int64, shape (n_candidates of the arrays,)
+        The index of the sentence in its passage, that of the first of equally near mentions; -1 without a mention.
+    """
+    best = np.full(len(texts.encoded.arrays.candidate_question), -1, dtype=np.int64)
+    for block in _blocks(texts, BLOCK_TOKENS, CELLS):
+        # The nearest mention, of equally near ones the first, is assigned last.
+        order = np.lexsort((-np.arange(len(block.starts)), -_distances(block, None)))
+        passages = block.arrays.question_passage[block.question]
+        within = block.sentences - block.passage_sentences[passages]
+        best[block.where.start + block.candidates[order]] = within[order]
+    return best
+
+
+class _Block(NamedTuple):
+    """A block of whole questions, with the mentions of its candidates."""
+
+    where: slice  # the block's candidates among all
+    arrays: TokenArrays
+    postings: Postings
+    candidates: NDArray[np.int64]  # (n_mentions,): ascending
+    starts: NDArray[np.int64]  # (n_mentions,): the position of each mention's first token, ascending
+    stops: NDArray[np.int64]  # (n_mentions,): the position after its last token
+    question: NDArray[np.int64]  # (n_mentions,)
+    sentences: NDArray[np.int64]  # (n_mentions,): the sentence of its first token, among the block's
+    in_query: NDArray[np.bool_]  # (n_candidates,)
+    placeholders: NDArray[np.int64]  # (n_questions,)
+    counted: NDArray[np.bool_]  # (n_words,): no stop words
+    sentence_offsets: NDArray[np.int64]  # (n_sentences + 1,): of the block's passages
+    passage_sentences: NDArray[np.int64]  # (n_passages + 1,)
+    cells: int
+
+    @property
+    def n(self) -> int:
+        """The number of candidates."""
+        return len(self.arrays.candidate_question)
+
+    def any_mention(self, flags: NDArray[np.bool_]) -> NDArray[np.bool_]:
+        """Return whether any mention of each candidate has a flag."""
+        return np.bincount(self.candidates[flags], minlength=self.n) > 0
+
+
+_Columns = dict[str, NDArray[Any]]
+"""Columns by name, a row for each candidate of a block."""
+
+
+def _blocks(texts: EntityTexts, block_tokens: int, cells: int) -> Iterator[_Block]:
+    arrays = texts.encoded.arrays
+    for where, block in arrays.blocks(block_tokens, whole_questions=True):
+        first, last = arrays.candidate_question[[where.start, where.stop - 1]].tolist()
+        passage = int(arrays.question_passage[first])
+        of_passage = texts.passage_sentences[passage : passage + len(block.passage_offsets)]
+        offsets = texts.sentence_offsets[of_passage[0] : of_passage[-1] + 1]
+        offsets = offsets - offsets[0]
+        postings = passage_postings(block)
+        candidates, starts = phrase_places(block, postings)
+        question = block.candidate_question[candidates]
+        places = block.passage_offsets[block.question_passage[question]] + starts
+        placeholders = texts.placeholders[first : last + 1]
+        yield _Block(
+            where,
+            block,
+            postings,
+            candidates,
+            starts,
+            starts + np.diff(block.candidate_offsets)[candidates],
+            question,
+            np.searchsorted(offsets, places, side="right") - 1,
+            query_counts(block, placeholders) > 0,
+            placeholders,
+            ~texts.stop,
+            offsets,
+            of_passage - of_passage[0],
+            cells,
+        )
+
+
+def _mention_columns(block: _Block) -> _Columns:
+    arrays = block.arrays
+    counts = np.bincount(block.candidates, minlength=block.n)
+    first = np.ones(block.n)
+    found, at = np.unique(block.candidates, return_index=True)
+    lengths = np.diff(arrays.passage_offsets)[arrays.question_passage[block.question[at]]]
+    first[found] = block.starts[at] / lengths
+    return {
+        "in passage": counts > 0,
+        "in question": block.in_query,
+        "frequency": counts,
+        "first position": first,
+    }
+
+
+def _context_columns(block: _Block) -> _Columns:
+    arrays, question = block.arrays, block.question
+    passage = arrays.question_passage[question]
+    starts, ends = arrays.passage_offsets[passage], arrays.passage_offsets[passage + 1]
+    query_starts, query_ends = arrays.question_offsets[question], arrays.question_offsets[question + 1]
+    gap = query_starts + block.placeholders[question]
+    most = max(map(max, CONTEXTS))
+
+    def common(place: NDArray[np.int64], query_place: NDArray[np.int64], step: int) -> NDArray[np.int64]:
+        """Return how many tokens from two places on, in one direction, are equal, at most `most`."""
+        size = np.zeros(len(question), dtype=np.int64)
+        going = np.arange(len(question))
+        for i in range(most):
+            at, query_at = place[going] + step * i, query_place[going] + step * i
+            inside = (at >= starts[going]) & (at < ends[going])
+            inside &= (query_at >= query_starts[going]) & (query_at < query_ends[going])
+            going, at, query_at = going[inside], at[inside], query_at[inside]
+            going = going[arrays.passage_tokens[at] == arrays.question_tokens[query_at]]
+            size[going] += 1
+        return size
+
+    left = common(starts + block.starts - 1, gap - 1, -1)
+    right = common(starts + block.stops, gap, 1)
+    return {context_name(a, b): block.any_mention((left >= a) & (right >= b)) for a, b in CONTEXTS}
+
+
+def _distances(block: _Block, alignment: Alignment | None) -> NDArray[np.int64]:
+    """Return how far the query's content words are from each mention, or from their places around it, added up."""
+    return mention_distances(
+        block.arrays,
+        block.postings,
+        block.candidates,
+        block.starts,
+        block.placeholders,
+        block.counted,
+        REACH if alignment is None else ALIGNED_REACH,
+        alignment,
+        pairs=block.cells,
+    )
+
+
+def _distance_columns(block: _Block) -> _Columns:
+    counts = np.bincount(block.candidates, minlength=block.n)
+    n_words = counted_lengths(block.arrays, block.counted)[block.arrays.candidate_question]
+    measured = (counts > 0) & (n_words > 0)
+    columns: _Columns = {}
+    measures: tuple[tuple[str, Alignment | None, int], ...] = (
+        ("aligned", "ends", ALIGNED_REACH),
+        ("distance", None, REACH),
+    )
+    for name, alignment, reach in measures:
+        sums = _distances(block, alignment)
+        least = reach * n_words
+        np.minimum.at(least, block.candidates, sums)
+        total = sums_by(block.candidates, sums, block.n)
+        columns[f"{name}: least"] = np.where(
+            measured, share(least.astype(np.float64), n_words.astype(np.float64)), reach
+        )
+        columns[f"{name}: mean"] = np.where(measured, share(total, (counts * n_words).astype(np.float64)), reach)
+    return columns
+
+
+def _sentence_columns(block: _Block) -> _Columns:
+    return {"words in sentence": _words_in_sentence(block), "entity in sentence": _entity_in_sentence(block)}
+
+
+def _words_in_sentence(block: _Block) -> NDArray[np.float64]:
+    arrays, n_words = block.arrays, block.arrays.n_words
+    keys = distinct_words(arrays.question_tokens, arrays.question_offsets, n_words)
+    keys = keys[block.counted[keys % n_words]]
+    words, sizes = keys % n_words, np.bincount(keys // n_words, minlength=len(arrays.question_passage))
+    offsets = offsets_of(sizes)
+    of_candidates = distinct_words(arrays.candidate_tokens, arrays.candidate_offsets, n_words)
+    own = of_candidates // n_words
+    shared = is_in(arrays.candidate_question[own] * n_words + of_candidates % n_words, keys)
+    wanted = sizes[arrays.candidate_question] - np.bincount(own[shared], minlength=block.n)
+    of_sentences = distinct_words(arrays.passage_tokens, block.sentence_offsets, n_words)
+    best = np.zeros(block.n, dtype=np.int64)
+    for part in row_chunks(np.arange(len(block.candidates)), sizes[block.question], block.cells):
+        counts = sizes[block.question[part]]
+        word = words[ragged_indices(offsets[block.question[part]], counts)]
+        row = np.repeat(part, counts)
+        found = is_in(block.sentences[row] * n_words + word, of_sentences)
+        found &= ~is_in(block.candidates[row] * n_words + word, of_candidates)
+        np.maximum.at(best, block.candidates[part], np.bincount(row[found] - part[0], minlength=len(part)))
+    return share(best.astype(np.float64), wanted.astype(np.float64))
+
+
+def _entity_in_sentence(block: _Block) -> NDArray[np.bool_]:
+    # Mentions of one question in one sentence have equal keys.
+    keys = block.question * len(block.sentence_offsets) + block.sentences
+    named = np.flatnonzero(block.in_query[block.candidates])
+    named = named[np.argsort(keys[named], kind="stable")]
+    left, right = (np.searchsorted(keys[named], keys, side=side) for side in ("left", "right"))
+    together = np.zeros(len(keys), dtype=np.bool_)
+    for part in row_chunks(np.arange(len(keys)), right - left, block.cells):
+        counts = (right - left)[part]
+        one, other = np.repeat(part, counts), named[ragged_indices(left[part], counts)]
+        apart = (block.stops[one] <= block.starts[other]) | (block.stops[other] <= block.starts[one])
+        apart &= block.candidates[one] != block.candidates[other]
+        together[one[apart]] = True
+    return block.any_mention(together)
+
+
+_COLUMNS = {
+    "mentions": _mention_columns,
+    "contexts": _context_columns,
+    "distance": _distance_columns,
+    "sentences": _sentence_columns,
+}
+"""The functions that compute the features of each group."""
