@@ -22,13 +22,8 @@ from classic_rc.evaluation.resampling import percentile_interval, resample_means
 from classic_rc.folds import FoldPlan, passage_groups
 from classic_rc.questions import Dataset, Task
 from classic_rc.solvers.feature_ranker.design import Design, Ranker
-from classic_rc.solvers.feature_ranker.solver import (
-    CROSSED_FEATURES,
-    GROUPS,
-    FeatureRanker,
-    feature_names,
-    group_of_feature,
-)
+from classic_rc.solvers.feature_ranker.solver import GROUPS, FeatureRanker
+from classic_rc.solvers.feature_ranker.tables import OPTIONS
 from classic_rc.solvers.feature_ranker.texts import RankerTexts
 from classic_rc.solvers.feature_ranker.training import Cases, Learner
 from classic_rc.solvers.learning import one_thread
@@ -82,7 +77,7 @@ def folds_of(dataset: Dataset, make: Callable[[], Recorded] = Recorded) -> list[
 def held_scores(fold: Fold, names: Sequence[str], used: Sequence[int]) -> NDArray[np.float64]:
     """Return the scores of the candidates that a fold holds out, by weights of some of the features."""
     own = [names[j] for j in used]
-    crossed = np.array([j for j, name in enumerate(own) if name in CROSSED_FEATURES], dtype=np.int64)
+    crossed = np.array([j for j, name in enumerate(own) if name in OPTIONS.crossed], dtype=np.int64)
     values, offsets = fold.values[:, list(used)], fold.texts.encoded.question_offsets
     design = Design.learn(own, crossed, values, offsets, raw=fold.cases.offsets is None)
     matrix = design.matrix(values, fold.texts.types, offsets)
@@ -134,7 +129,7 @@ def _split(fold: Fold, scores: NDArray[np.float64]) -> list[NDArray[np.float64]]
 
 def configurations(names: Sequence[str], *, single: bool) -> dict[str, list[int]]:
     """Return the rows and their features: all, all but one group, and one alone; or all but one feature."""
-    group_of = [group_of_feature(name) for name in names]
+    group_of = [OPTIONS.group_of(name) for name in names]
     every = range(len(names))
     rows = {"all": list(every)}
     if single:
@@ -149,7 +144,7 @@ def configurations(names: Sequence[str], *, single: bool) -> dict[str, list[int]
 def ablation(dataset: Dataset, *, single: bool = False) -> Table:
     """Measure all rows on one dataset, with paired differences from all features; passages are resampled."""
     folds = folds_of(dataset)
-    names = feature_names(GROUPS)
+    names = OPTIONS.names_of(GROUPS)
     rows = configurations(names, single=single)
     parts = []
     for number, (name, used) in enumerate(rows.items(), 1):
