@@ -302,26 +302,33 @@ def _solve_newton(
 
     The iteration also ends at a remaining gradient of the norm `enough`.
     """
-    direction, residual = np.zeros_like(gradient), -gradient
+    matrix = problem.matrix
+    kind = matrix.fast_type
+    # With a gradient of norm 1, float32 has range enough.
+    norm = float(np.sqrt(gradient @ gradient))
+    residual = (gradient / -norm).astype(kind)
+    direction = np.zeros_like(residual)
     z = preconditioner(residual)
     p, rz = z, float(residual @ z)
-    # Half of `rz` is about the decrease that is left.
-    stop = min(_EXACTNESS**2, float(np.sqrt(rz / point.objective))) * rz
+    # Half of `rz`, times the squared norm, is about the decrease that is left.
+    stop = min(_EXACTNESS**2, float(np.sqrt(rz / point.objective)) * norm) * rz
+    enough /= norm
     for _ in range(_MAX_PRODUCTS):
-        curved = point.state.curve(problem.matrix.times(p, fast=True))
-        hp = problem.matrix.transposed_times(curved, fast=True)
-        hp += p / problem.C
+        curved = point.state.curve(matrix.times(p)).astype(kind, copy=False)
+        hp = matrix.transposed_times(curved)
+        hp += p * kind(1 / problem.C)
         bend = float(p @ hp)
         if not bend > 0:  # rounding errors
             break
-        direction += rz / bend * p
-        residual -= rz / bend * hp
+        step = kind(rz / bend)
+        direction += step * p
+        residual -= step * hp
         z = preconditioner(residual)
         rz, before = float(residual @ z), rz
         if rz <= stop or float(residual @ residual) <= enough**2:
             break
-        p = z + rz / before * p
-    return direction
+        p = z + kind(rz / before) * p
+    return direction.astype(np.float64) * norm
 
 
 class _Preconditioner:
@@ -341,6 +348,7 @@ class _Preconditioner:
     def update(self, point: _Point) -> None:
         """Follow the losses' curvature; the correlations only if the objective fell by a tenth."""
         self._diagonal = self._matrix.squares(point.state.curvature) + 1 / self._C
+        self._inverse = (1 / self._diagonal).astype(self._matrix.fast_type)
         self._scale = 1 / np.sqrt(self._diagonal[self._head])
         if point.objective > _SAME * self._objective:
             return
@@ -365,8 +373,8 @@ class _Preconditioner:
         hessian[np.diag_indices_from(hessian)] = 1 + _RIDGE
         self._factor = cho_factor(hessian, lower=True, overwrite_a=True)
 
-    def __call__(self, vector: NDArray[np.float64]) -> NDArray[np.float64]:
-        result: NDArray[np.float64] = vector / self._diagonal
+    def __call__(self, vector: NDArray[np.floating[Any]]) -> NDArray[np.floating[Any]]:
+        result: NDArray[np.floating[Any]] = vector * self._inverse
         head = cho_solve(self._factor, self._scale * vector[self._head], check_finite=False)
         result[self._head] = self._scale * head
         return result

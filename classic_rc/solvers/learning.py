@@ -293,8 +293,6 @@ def check_learner(learner: Any) -> None:
     UsageError
         The name is unknown or removed, or the object is not a classifier.
     """
-    from sklearn.base import BaseEstimator, is_classifier
-
     if isinstance(learner, str) and learner in _REMOVED:
         raise UsageError(
             f"learner {learner!r} was removed: {_REMOVED[learner]}; use 'newton', the default",
@@ -304,9 +302,11 @@ def check_learner(learner: Any) -> None:
         )
     if isinstance(learner, str) and learner not in LEARNERS:
         raise unknown_name("learner", learner, LEARNERS)
-    if not (learner is None or isinstance(learner, str)) and not (
-        isinstance(learner, BaseEstimator) and is_classifier(learner)
-    ):
+    if learner is None or isinstance(learner, str):
+        return  # without scikit-learn, whose import takes longer than many fits
+    from sklearn.base import BaseEstimator, is_classifier
+
+    if not (isinstance(learner, BaseEstimator) and is_classifier(learner)):
         raise UsageError(
             f"parameter 'learner' must be one of {', '.join(map(repr, LEARNERS))} or a scikit-learn classifier, "
             f"got {learner!r}",
