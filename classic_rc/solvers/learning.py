@@ -79,15 +79,22 @@ def gold_labels(learner: str, questions: Sequence[Question]) -> NDArray[np.int64
             f"{learner} learns from gold answers, but {hidden:,} of {len(questions):,} questions have none",
             found=f"{hidden:,} of {len(questions):,} questions without gold",
         )
-    flags: list[bool] = []
+    has_choices = {task: task.has_choices for task in {question.task for question in questions}}
+    n_candidates, places = 0, []
     for question in questions:
-        gold = question.gold or ()
-        if question.task.has_choices:
-            flags += [i in gold for i in range(len(question.candidates))]
+        gold, n_own = question.gold or (), len(question.candidates)
+        if has_choices[question.task]:
+            places += [n_candidates + int(i) for i in gold if 0 <= i < n_own]
         else:
             accepted = {normalise_squad_answer(str(text)) for text in gold}
-            flags += [normalise_squad_answer(c.text) in accepted for c in question.candidates]
-    right = np.array(flags, dtype=np.int64)
+            places += [
+                n_candidates + i
+                for i, candidate in enumerate(question.candidates)
+                if normalise_squad_answer(candidate.text) in accepted
+            ]
+        n_candidates += n_own
+    right = np.zeros(n_candidates, dtype=np.int64)
+    right[places] = 1
     if not 0 < right.sum() < len(right):
         found, missing = ("right", "wrong") if len(right) and right.all() else ("wrong", "right")
         raise DataError(
