@@ -371,7 +371,7 @@ class _Preconditioner:
         scale = 1 / np.sqrt(np.maximum(np.diag(hessian), 1 / self._C))
         hessian *= scale[:, None] * scale
         hessian[np.diag_indices_from(hessian)] = 1 + _RIDGE
-        # With the inverse L of a Cholesky factor, L^T L is positive definite, whatever the rounding errors of L are.
+        # With the inverse L of a Cholesky factor, L^T L is positive definite whatever the rounding errors of L are.
         self._factor = np.linalg.inv(np.linalg.cholesky(hessian))
 
     def __call__(self, vector: NDArray[np.floating[Any]]) -> NDArray[np.floating[Any]]:
