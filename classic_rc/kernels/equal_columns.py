@@ -48,8 +48,12 @@ def find_equal_columns(indices: NDArray[np.integer], indptr: NDArray[np.integer]
         for total, numbers in zip(sums, random[:, begin : begin + step], strict=True):
             np.add.at(total, columns, np.repeat(numbers, np.diff(ends)))
     order = np.argsort(sums[0])
-    is_new = np.ones(n_columns, dtype=np.bool_)
-    is_new[1:] = (np.diff(sums[:, order]) != 0).any(axis=0)
+    is_new = np.zeros(n_columns, dtype=np.bool_)
+    is_new[:1] = True
+    for total in sums:
+        total[:] = total[order]
+        is_new[1:] |= total[1:] != total[:-1]
+    del sums
     starts = np.flatnonzero(is_new)
     # The order within a set is not defined.
     firsts, sizes = np.minimum.reduceat(order, starts), np.diff(np.append(starts, n_columns))
