@@ -74,13 +74,13 @@ class BlockedMatrix:
             self._transposed = self._sparse.T.tocsr()
             self._rows, self._columns = _SparseBlocks(self._sparse), _SparseBlocks(self._transposed)
             self.fast_type = np.float32 if self._rows.has_ones else np.float64
-        self._fast_scale = scale.astype(self.fast_type, copy=False)
+        self._fast_scale: NDArray[np.floating[Any]] = scale.astype(self.fast_type, copy=False)
 
     def times(self, weights: NDArray[np.floating[Any]]) -> NDArray[np.floating[Any]]:
         """Return the product with a vector of shape (n_columns,)."""
         scaled = weights * self._scale_for(weights)
         if self._sparse is None:
-            result = np.zeros(self.n_rows, dtype=weights.dtype)
+            result: NDArray[np.floating[Any]] = np.zeros(self.n_rows, dtype=weights.dtype)
         else:
             result = self._rows.times(scaled[self._n_dense :])
         for where, block in self._dense_blocks():
@@ -89,7 +89,7 @@ class BlockedMatrix:
 
     def transposed_times(self, vector: NDArray[np.floating[Any]]) -> NDArray[np.floating[Any]]:
         """Return the transposed matrix's product with a vector of shape (n_rows,)."""
-        result = np.zeros(self.n_columns, dtype=vector.dtype)
+        result: NDArray[np.floating[Any]] = np.zeros(self.n_columns, dtype=vector.dtype)
         for where, block in self._dense_blocks():
             result[: self._n_dense] += vector[where] @ block
         if self._sparse is not None:
@@ -179,7 +179,7 @@ class _SparseBlocks:
             result[where] = blocks[vector.dtype.type] @ vector
         return result
 
-    def squares_times(self, vector: NDArray[np.float64]) -> NDArray[np.float64]:
+    def squares_times(self, vector: NDArray[np.float64]) -> NDArray[np.floating[Any]]:
         """Return the product of the squared entries with a vector."""
         if self.has_ones:
             return self.times(vector)

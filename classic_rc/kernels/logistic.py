@@ -396,7 +396,7 @@ class _State(NamedTuple):
         """The diagonal of the Hessian."""
         return self.weight if self.question is None else self.weight * (1 - self.weight)
 
-    def curve(self, change: NDArray[np.float64]) -> NDArray[np.float64]:
+    def curve(self, change: NDArray[np.floating[Any]]) -> NDArray[np.floating[Any]]:
         """Return the Hessian times a change of the margins."""
         product = self.weight * change
         if self.question is not None and self.starts is not None and len(self.starts):

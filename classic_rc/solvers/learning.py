@@ -84,7 +84,7 @@ def gold_labels(learner: str, questions: Sequence[Question]) -> NDArray[np.int64
     for question in questions:
         gold, n_own = question.gold or (), len(question.candidates)
         if has_choices[question.task]:
-            places += [n_candidates + int(i) for i in gold if 0 <= i < n_own]
+            places += [n_candidates + i for i in range(n_own) if i in gold]
         else:
             accepted = {normalise_squad_answer(str(text)) for text in gold}
             places += [

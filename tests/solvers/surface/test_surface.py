@@ -304,17 +304,20 @@ def test_learning_uses_one_thread_so_that_results_do_not_depend_on_cores():
 def test_weights_have_the_same_bits_for_any_number_of_threads_and_jobs():
     train = generated_dataset("RACE", 200)  # large enough for the library to use two threads
 
+    def bits(solver: SurfaceLR) -> bytes:
+        assert solver.model_.weights is not None
+        return np.append(solver.model_.weights, solver.model_.bias).tobytes()
+
     def weights(n_threads: int, questions) -> bytes:
         with threadpool_limits(n_threads):
-            model = SurfaceLR().fit(questions).model_
-        return np.append(model.weights, model.bias).tobytes()
+            return bits(SurfaceLR().fit(questions))
 
     expected = weights(1, train)
     assert weights(2, train) == expected
     assert weights(1, SharedQuestions(train, jobs=3)) == expected
     with one_thread(), ThreadPoolExecutor(2) as pool:
-        models = [fit.result().model_ for fit in [pool.submit(SurfaceLR().fit, train) for _ in range(4)]]
-    assert {np.append(model.weights, model.bias).tobytes() for model in models} == {expected}
+        fits = [pool.submit(SurfaceLR().fit, train) for _ in range(4)]
+    assert {bits(fit.result()) for fit in fits} == {expected}
 
 
 PASSAGE = Passage("p", "Mina fed the goat. The goat ate a blue hat, and Mina laughed.")
