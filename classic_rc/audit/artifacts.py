@@ -16,6 +16,7 @@ from classic_rc.audit.null import MetricNulls, exceedance_p_value, null_distribu
 from classic_rc.datasets.joined import TrainingData, as_dataset
 from classic_rc.decisions import TIE_TOLERANCE, Decision
 from classic_rc.errors import DataError, UsageError
+from classic_rc.estimator import clone
 from classic_rc.evaluation.evaluate import predict
 from classic_rc.evaluation.fitted_system import EncodingCache
 from classic_rc.evaluation.plan import LearningData, require_same_task
@@ -351,8 +352,6 @@ def _run_trial(
     member: PartialInput, dataset: Dataset, learning: LearningData, shared: EncodingCache
 ) -> _Trial | str:
     """Answer the dataset from a partial input; return the reason if that is impossible."""
-    from sklearn.base import clone
-
     assert dataset.task is not None
     start = time.perf_counter()
     solver = clone(member.solver)

@@ -54,8 +54,8 @@ class Features(NamedTuple):
 class BlockedMatrix:
     """Products with :class:`Features` whose columns are multiplied by a scale.
 
-    Products are float64. Those that need not be exact can have a `fast` sparse part in float32, if all its entries
-    are 1. Such entries take no memory but for their indices.
+    Products have the precision of the vector: float64, or `fast_type` where they need not be exact. That is float32
+    if all entries of a sparse part are 1, else float64. Entries of 1 take no memory but for their indices.
 
     Parameters
     ----------
@@ -69,27 +69,36 @@ class BlockedMatrix:
         self._scale = scale
         self.n_rows, self.n_columns = features.shape
         self._n_dense = 0 if self._dense is None else self._dense.shape[1]
+        self.fast_type: type[np.floating[Any]] = np.float64
         if self._sparse is not None:
             self._transposed = self._sparse.T.tocsr()
             self._rows, self._columns = _SparseBlocks(self._sparse), _SparseBlocks(self._transposed)
+            self.fast_type = np.float32 if self._rows.has_ones else np.float64
+        self._fast_scale: NDArray[np.floating[Any]] = scale.astype(self.fast_type, copy=False)
 
-    def times(self, weights: NDArray[np.float64], fast: bool = False) -> NDArray[np.float64]:
+    def times(self, weights: NDArray[np.floating[Any]]) -> NDArray[np.floating[Any]]:
         """Return the product with a vector of shape (n_columns,)."""
-        scaled = weights * self._scale
-        result = np.zeros(self.n_rows) if self._sparse is None else self._rows.times(scaled[self._n_dense :], fast)
+        scaled = weights * self._scale_for(weights)
+        if self._sparse is None:
+            result: NDArray[np.floating[Any]] = np.zeros(self.n_rows, dtype=weights.dtype)
+        else:
+            result = self._rows.times(scaled[self._n_dense :])
         for where, block in self._dense_blocks():
             result[where] += block @ scaled[: self._n_dense]
         return result
 
-    def transposed_times(self, vector: NDArray[np.float64], fast: bool = False) -> NDArray[np.float64]:
+    def transposed_times(self, vector: NDArray[np.floating[Any]]) -> NDArray[np.floating[Any]]:
         """Return the transposed matrix's product with a vector of shape (n_rows,)."""
-        result = np.zeros(self.n_columns)
+        result: NDArray[np.floating[Any]] = np.zeros(self.n_columns, dtype=vector.dtype)
         for where, block in self._dense_blocks():
             result[: self._n_dense] += vector[where] @ block
         if self._sparse is not None:
-            result[self._n_dense :] = self._columns.times(vector, fast)
-        result *= self._scale
+            result[self._n_dense :] = self._columns.times(vector)
+        result *= self._scale_for(vector)
         return result
+
+    def _scale_for(self, vector: NDArray[np.floating[Any]]) -> NDArray[np.floating[Any]]:
+        return self._fast_scale if vector.dtype == self.fast_type else self._scale
 
     def squares(self, vector: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the same for the matrix of the squared entries."""
@@ -146,10 +155,10 @@ class _SparseBlocks:
         starts = np.searchsorted(matrix.indptr, np.arange(0, matrix.nnz, _BLOCK_ENTRIES), side="right") - 1
         bounds = np.unique(np.append(starts, self._n_rows))
         entries = matrix.indptr[bounds]
-        self._has_ones = bool((matrix.data == 1).all())
-        kinds = (np.float32, np.float64) if self._has_ones else (np.float64,)
+        self.has_ones = bool((matrix.data == 1).all())
+        kinds = (np.float32, np.float64) if self.has_ones else (np.float64,)
         ones = {kind: np.ones(np.diff(entries).max(initial=0), dtype=kind) for kind in kinds}
-        values = matrix.data if self._has_ones else matrix.data.astype(np.float64, copy=False)
+        values = matrix.data if self.has_ones else matrix.data.astype(np.float64, copy=False)
         self._blocks: list[tuple[slice, dict[Any, csr_matrix]]] = []
         for i, (begin, end) in enumerate(itertools.pairwise(bounds.tolist())):
             where = slice(entries[i], entries[i + 1])
@@ -157,24 +166,22 @@ class _SparseBlocks:
             for kind in kinds:
                 # The constructor would copy the arrays, because they are small parts of larger ones.
                 block = csr_matrix((end - begin, matrix.shape[1]), dtype=kind)
-                block.data = ones[kind][: where.stop - where.start] if self._has_ones else values[where]
+                block.data = ones[kind][: where.stop - where.start] if self.has_ones else values[where]
                 block.indices = matrix.indices[where]
                 block.indptr = matrix.indptr[begin : end + 1] - matrix.indptr[begin]
                 blocks[kind] = block
             self._blocks.append((slice(begin, end), blocks))
 
-    def times(self, vector: NDArray[np.float64], fast: bool = False) -> NDArray[np.float64]:
-        """Return the product with a vector."""
-        kind = np.float32 if fast and self._has_ones else np.float64
-        vector = vector.astype(kind, copy=False)
-        result = np.zeros(self._n_rows)
+    def times(self, vector: NDArray[np.floating[Any]]) -> NDArray[np.floating[Any]]:
+        """Return the product with a vector, in the vector's precision."""
+        result = np.zeros(self._n_rows, dtype=vector.dtype)
         for where, blocks in self._blocks:
-            result[where] = blocks[kind] @ vector
+            result[where] = blocks[vector.dtype.type] @ vector
         return result
 
-    def squares_times(self, vector: NDArray[np.float64]) -> NDArray[np.float64]:
+    def squares_times(self, vector: NDArray[np.float64]) -> NDArray[np.floating[Any]]:
         """Return the product of the squared entries with a vector."""
-        if self._has_ones:
+        if self.has_ones:
             return self.times(vector)
         result = np.zeros(self._n_rows)
         for where, blocks in self._blocks:

@@ -47,11 +47,16 @@ def find_equal_columns(indices: NDArray[np.integer], indptr: NDArray[np.integer]
         columns = indices[ends[0] : ends[-1]]
         for total, numbers in zip(sums, random[:, begin : begin + step], strict=True):
             np.add.at(total, columns, np.repeat(numbers, np.diff(ends)))
-    order = np.argsort(sums[0], kind="stable")
-    is_new = np.ones(n_columns, dtype=np.bool_)
-    is_new[1:] = (np.diff(sums[:, order]) != 0).any(axis=0)
+    order = np.argsort(sums[0])
+    is_new = np.zeros(n_columns, dtype=np.bool_)
+    is_new[:1] = True
+    for total in sums:
+        total[:] = total[order]
+        is_new[1:] |= total[1:] != total[:-1]
+    del sums
     starts = np.flatnonzero(is_new)
-    firsts, sizes = order[starts], np.diff(np.append(starts, n_columns))
+    # The order within a set is not defined.
+    firsts, sizes = np.minimum.reduceat(order, starts), np.diff(np.append(starts, n_columns))
     by_first = np.argsort(firsts)
     place = np.empty(len(starts), dtype=np.int64)
     place[by_first] = np.arange(len(starts))

@@ -6,9 +6,7 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import cho_factor, cho_solve
 from scipy.sparse import csr_matrix
-from scipy.special import expit
 
 from classic_rc.kernels.arrays import offsets_of, ragged_indices
 from classic_rc.kernels.blocked_matrix import BlockedMatrix, Features, count_entries, find_entries
@@ -18,6 +16,8 @@ _MAX_PRODUCTS = 1000
 """The most Hessian products of one Newton step."""
 _MAX_HALVINGS = 50
 _MAX_ROOT_STEPS = 100
+_MAX_EXPONENT = 700.0
+"""The exponential of this is finite, and of no consequence when added to a 1."""
 _EXACTNESS = 0.2
 """The relative error of the first Newton steps."""
 _GOOD = 0.8
@@ -302,26 +302,33 @@ def _solve_newton(
 
     The iteration also ends at a remaining gradient of the norm `enough`.
     """
-    direction, residual = np.zeros_like(gradient), -gradient
+    matrix = problem.matrix
+    kind = matrix.fast_type
+    # With a gradient of norm 1, float32 has range enough.
+    norm = float(np.sqrt(gradient @ gradient))
+    residual = (gradient / -norm).astype(kind)
+    direction = np.zeros_like(residual)
     z = preconditioner(residual)
     p, rz = z, float(residual @ z)
-    # Half of `rz` is about the decrease that is left.
-    stop = min(_EXACTNESS**2, float(np.sqrt(rz / point.objective))) * rz
+    # Half of `rz`, times the squared norm, is about the decrease that is left.
+    stop = min(_EXACTNESS**2, float(np.sqrt(rz / point.objective)) * norm) * rz
+    enough /= norm
     for _ in range(_MAX_PRODUCTS):
-        curved = point.state.curve(problem.matrix.times(p, fast=True))
-        hp = problem.matrix.transposed_times(curved, fast=True)
-        hp += p / problem.C
+        curved = point.state.curve(matrix.times(p)).astype(kind, copy=False)
+        hp = matrix.transposed_times(curved)
+        hp += p * kind(1 / problem.C)
         bend = float(p @ hp)
         if not bend > 0:  # rounding errors
             break
-        direction += rz / bend * p
-        residual -= rz / bend * hp
+        step = kind(rz / bend)
+        direction += step * p
+        residual -= step * hp
         z = preconditioner(residual)
         rz, before = float(residual @ z), rz
         if rz <= stop or float(residual @ residual) <= enough**2:
             break
-        p = z + rz / before * p
-    return direction
+        p = z + kind(rz / before) * p
+    return direction.astype(np.float64) * norm
 
 
 class _Preconditioner:
@@ -341,6 +348,7 @@ class _Preconditioner:
     def update(self, point: _Point) -> None:
         """Follow the losses' curvature; the correlations only if the objective fell by a tenth."""
         self._diagonal = self._matrix.squares(point.state.curvature) + 1 / self._C
+        self._inverse = (1 / self._diagonal).astype(self._matrix.fast_type)
         self._scale = 1 / np.sqrt(self._diagonal[self._head])
         if point.objective > _SAME * self._objective:
             return
@@ -363,12 +371,13 @@ class _Preconditioner:
         scale = 1 / np.sqrt(np.maximum(np.diag(hessian), 1 / self._C))
         hessian *= scale[:, None] * scale
         hessian[np.diag_indices_from(hessian)] = 1 + _RIDGE
-        self._factor = cho_factor(hessian, lower=True, overwrite_a=True)
+        # With the inverse L of a Cholesky factor, L^T L is positive definite whatever the rounding errors of L are.
+        self._factor = np.linalg.inv(np.linalg.cholesky(hessian))
 
-    def __call__(self, vector: NDArray[np.float64]) -> NDArray[np.float64]:
-        result: NDArray[np.float64] = vector / self._diagonal
-        head = cho_solve(self._factor, self._scale * vector[self._head], check_finite=False)
-        result[self._head] = self._scale * head
+    def __call__(self, vector: NDArray[np.floating[Any]]) -> NDArray[np.floating[Any]]:
+        result: NDArray[np.floating[Any]] = vector * self._inverse
+        head = self._factor @ (self._scale * vector[self._head])
+        result[self._head] = self._scale * (head @ self._factor)
         return result
 
 
@@ -387,7 +396,7 @@ class _State(NamedTuple):
         """The diagonal of the Hessian."""
         return self.weight if self.question is None else self.weight * (1 - self.weight)
 
-    def curve(self, change: NDArray[np.float64]) -> NDArray[np.float64]:
+    def curve(self, change: NDArray[np.floating[Any]]) -> NDArray[np.floating[Any]]:
         """Return the Hessian times a change of the margins."""
         product = self.weight * change
         if self.question is not None and self.starts is not None and len(self.starts):
@@ -432,9 +441,9 @@ class _BinaryLosses:
     def at(self, margins: NDArray[np.float64]) -> _State:
         sign, pull = 2 * self._right - 1, self._importance * self._own
         signed = _shift_margins(sign * margins, pull)
-        wrong = expit(-signed)
+        wrong = _logistic(-signed)
         value = self._importance @ (np.logaddexp(0, -signed) + pull * wrong**2 / 2)
-        weight = expit(signed) * wrong
+        weight = _logistic(signed) * wrong
         gradient = -sign * self._importance * wrong
         return _State(float(value), gradient, self._importance * weight / (1 + pull * weight))
 
@@ -445,6 +454,13 @@ class _BinaryLosses:
         return rows, _BinaryLosses(self._right[rows], self._own[rows], self._importance[rows])
 
 
+def _logistic(x: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return 1 / (1 + exp(-x)). NumPy's exponential is faster than SciPy's function."""
+    result: NDArray[np.float64] = np.exp(np.minimum(-x, _MAX_EXPONENT))
+    result += 1
+    return np.divide(1, result, out=result)
+
+
 def _shift_margins(margins: NDArray[np.float64], own: NDArray[np.float64]) -> NDArray[np.float64]:
     """Solve t = margin + own / (1 + exp(t)) for each row's t, by Newton steps between bounds."""
     result = margins.copy()
@@ -453,11 +469,11 @@ def _shift_margins(margins: NDArray[np.float64], own: NDArray[np.float64]) -> ND
     m, high = low, low + s
     t = np.clip(0.0, low, high)
     for _ in range(_MAX_ROOT_STEPS):
-        wrong = expit(-t)
+        wrong = _logistic(-t)
         error = t - m - s * wrong
         low, high = np.where(error <= 0, t, low), np.where(error >= 0, t, high)
         before = t
-        t = t - error / (1 + s * wrong * expit(t))
+        t = t - error / (1 + s * wrong * (1 - wrong))
         t = np.where((t < low) | (t > high), (low + high) / 2, t)
         if (np.abs(t - before) <= 1e-15 * (1 + np.abs(t))).all():
             break

@@ -79,15 +79,22 @@ def gold_labels(learner: str, questions: Sequence[Question]) -> NDArray[np.int64
             f"{learner} learns from gold answers, but {hidden:,} of {len(questions):,} questions have none",
             found=f"{hidden:,} of {len(questions):,} questions without gold",
         )
-    flags: list[bool] = []
+    has_choices = {task: task.has_choices for task in {question.task for question in questions}}
+    n_candidates, places = 0, []
     for question in questions:
-        gold = question.gold or ()
-        if question.task.has_choices:
-            flags += [i in gold for i in range(len(question.candidates))]
+        gold, n_own = question.gold or (), len(question.candidates)
+        if has_choices[question.task]:
+            places += [n_candidates + i for i in range(n_own) if i in gold]
         else:
             accepted = {normalise_squad_answer(str(text)) for text in gold}
-            flags += [normalise_squad_answer(c.text) in accepted for c in question.candidates]
-    right = np.array(flags, dtype=np.int64)
+            places += [
+                n_candidates + i
+                for i, candidate in enumerate(question.candidates)
+                if normalise_squad_answer(candidate.text) in accepted
+            ]
+        n_candidates += n_own
+    right = np.zeros(n_candidates, dtype=np.int64)
+    right[places] = 1
     if not 0 < right.sum() < len(right):
         found, missing = ("right", "wrong") if len(right) and right.all() else ("wrong", "right")
         raise DataError(
@@ -293,8 +300,6 @@ def check_learner(learner: Any) -> None:
     UsageError
         The name is unknown or removed, or the object is not a classifier.
     """
-    from sklearn.base import BaseEstimator, is_classifier
-
     if isinstance(learner, str) and learner in _REMOVED:
         raise UsageError(
             f"learner {learner!r} was removed: {_REMOVED[learner]}; use 'newton', the default",
@@ -304,9 +309,11 @@ def check_learner(learner: Any) -> None:
         )
     if isinstance(learner, str) and learner not in LEARNERS:
         raise unknown_name("learner", learner, LEARNERS)
-    if not (learner is None or isinstance(learner, str)) and not (
-        isinstance(learner, BaseEstimator) and is_classifier(learner)
-    ):
+    if learner is None or isinstance(learner, str):
+        return  # without scikit-learn, whose import takes longer than many fits
+    from sklearn.base import BaseEstimator, is_classifier
+
+    if not (isinstance(learner, BaseEstimator) and is_classifier(learner)):
         raise UsageError(
             f"parameter 'learner' must be one of {', '.join(map(repr, LEARNERS))} or a scikit-learn classifier, "
             f"got {learner!r}",

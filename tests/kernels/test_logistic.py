@@ -293,8 +293,8 @@ def test_blocked_products_are_those_of_the_whole_matrix(seed, ones, n_dense, blo
     scaled = x * scale
     assert np.allclose(matrix.times(w), scaled @ w, rtol=1e-13, atol=1e-13)
     assert np.allclose(matrix.transposed_times(v), v @ scaled, rtol=1e-13, atol=1e-13)
-    assert np.allclose(matrix.times(w, fast=True), scaled @ w, atol=1e-5)
-    assert np.allclose(matrix.transposed_times(v, fast=True), v @ scaled, atol=1e-5)
+    assert np.allclose(matrix.times(w.astype(matrix.fast_type)), scaled @ w, atol=1e-5)
+    assert np.allclose(matrix.transposed_times(v.astype(matrix.fast_type)), v @ scaled, atol=1e-5)
     assert np.allclose(matrix.squares(v), v @ scaled**2, rtol=1e-13, atol=1e-13)
     rows, columns = np.array([2, 3, 11]), np.array([0, 2, 5, 11])
     assert np.allclose(matrix.take(rows, columns).toarray(), scaled[np.ix_(rows, columns)])

@@ -29,6 +29,7 @@ from classic_rc.solvers import (
     load_solver,
     parse_solver,
     save_solver,
+    saved,
 )
 from classic_rc.solvers.saved import solver_from_plain, solver_to_plain
 from classic_rc.testing import check_solver, synthetic_dataset
@@ -233,6 +234,14 @@ def rewrite(path, change) -> None:
     np.savez(path, **members)
 
 
+def rewrite_with_checksum(path, change) -> None:
+    """Change the members of a saved file, as another version would have written it."""
+    rewrite(path, change)
+    with np.load(path, allow_pickle=False) as file:
+        members = {name: file[name] for name in file.files if name != "sha256"}
+    np.savez(path, **members, sha256=np.frombuffer(saved._digest(members), dtype=np.uint8))
+
+
 def test_an_edited_file_is_refused(path):
     def heavier(header, members):
         members["array.weights"] = members["array.weights"] * 2
@@ -262,16 +271,50 @@ def test_an_edited_file_is_refused(path):
 )
 def test_a_file_of_another_version_is_refused(path, change, cause, facts):
     """With a checksum that is right, as a later version would write it."""
-    from classic_rc.solvers import saved
-
     save_solver(SurfaceLR().fit(TRAIN), path)
-    rewrite(path, change)
-    with np.load(path, allow_pickle=False) as file:
-        members = {name: file[name] for name in file.files if name != "sha256"}
-    np.savez(path, **members, sha256=np.frombuffer(saved._digest(members), dtype=np.uint8))
+    rewrite_with_checksum(path, change)
     error = outcome(path)
     assert type(error.__cause__) is cause
     assert re.search(facts, str(error))
+
+
+def test_a_surface_solver_of_a_version_with_another_default_learner_is_loaded(path):
+    """Older files do not name the default learner; it was liblinear."""
+    old = SurfaceLR(learner="liblinear").fit(TRAIN)
+    save_solver(old, path)
+    rewrite_with_checksum(path, lambda h, m: h["params"].update(learner=None))
+    loaded = load_solver(path)
+    assert isinstance(loaded, SurfaceLR)
+    assert (loaded.learner, loaded.learner_) == (None, "liblinear")
+    assert loaded.signature_facts() == {"learner": "liblinear"}
+    assert equal(loaded.score_candidates(DEV), old.score_candidates(DEV))
+    again = path.with_name("again.npz")
+    save_solver(loaded, again)
+    reloaded = load_solver(again)
+    assert isinstance(reloaded, SurfaceLR)
+    assert reloaded.learner_ == "liblinear"
+
+
+def test_a_surface_solver_that_names_liblinear_is_loaded(path):
+    old = SurfaceLR(learner="liblinear").fit(TRAIN)
+    save_solver(old, path)
+    loaded = load_solver(path)
+    assert isinstance(loaded, SurfaceLR)
+    assert (loaded.learner, loaded.learner_) == ("liblinear", "liblinear")
+    assert equal(loaded.score_candidates(DEV), old.score_candidates(DEV))
+
+
+@pytest.mark.parametrize("removed", ["lbfgs", "newton-cg", "sgd", "unheard-of"])
+def test_a_saved_learner_of_another_version_needs_no_learning_to_score(path, removed):
+    """The weights are all that is needed. Only another fit needs the learner, and names it."""
+    solver = SurfaceLR().fit(TRAIN)
+    save_solver(solver, path)
+    rewrite_with_checksum(path, lambda h, m: h["params"].update(learner=removed))
+    loaded = load_solver(path)
+    assert equal(loaded.score_candidates(DEV), solver.score_candidates(DEV))
+    with raises(UsageError, field="learner", found=removed) as caught:
+        loaded.fit(TRAIN)
+    assert removed in str(caught.value)
 
 
 @pytest.mark.parametrize("content", [b"", b"{}", b"PK\x03\x04", b"\x93NUMPY\x01\x00", pickle.dumps([1])])

@@ -5,13 +5,13 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from classic_rc.errors import UsageError
-from classic_rc.kernels.arrays import offsets_of, ragged_indices
+from classic_rc.kernels.arrays import offsets_of, ragged_indices, run_starts
 from classic_rc.kernels.draws import text_keys
 from classic_rc.solvers.surface.features import FeatureBlock, FeatureSet, WordFeatures
 from classic_rc.text.encoded import EncodedDataset
@@ -38,16 +38,16 @@ class Columns(ABC):
         """Return the number that represents each word of an encoding's vocabulary in :meth:`keys`."""
 
     @abstractmethod
-    def learn(self, words: Mapping[str, WordFeatures], word_ids: NDArray[Any]) -> None:
-        """Assign columns to the features of a training block."""
+    def learn(self, group: str, keys: Sequence[NDArray[np.int64]]) -> None:
+        """Assign columns to the keys of a group's training features."""
 
     @abstractmethod
     def keys(
         self, group: str, features: WordFeatures, word_ids: NDArray[Any]
-    ) -> tuple[NDArray[np.bool_], NDArray[np.int64]]:
+    ) -> tuple[NDArray[np.bool_] | None, NDArray[np.int64]]:
         """Return a mask of the features that can have a column, and a key for each of these features.
 
-        A key is a number that identifies the feature within its group.
+        A key is a number that identifies the feature within its group. The mask is None if all have a key.
         """
 
     @abstractmethod
@@ -63,18 +63,25 @@ class Columns(ABC):
         """
         parts = [(np.empty(0, dtype=np.int64),) * 2]
         for group, features in words.items():
-            usable, keys = self.keys(group, features, word_ids)
-            # Sorting (key, row) packed into one int64 and looking up each distinct key once is many times faster
-            # than looking up all keys in the order of the rows.
-            packed = (keys << _ROW_BITS) | features.rows[usable]
-            packed.sort()
-            sorted_keys = packed >> _ROW_BITS
-            starts = np.flatnonzero(np.diff(sorted_keys, prepend=-1))
-            columns = np.repeat(self.of_keys(group, sorted_keys[starts]), np.diff(np.append(starts, len(packed))))
-            rows = packed & ((1 << _ROW_BITS) - 1)
+            keys, sizes, rows = self.sort(group, features, word_ids)
+            columns = np.repeat(self.of_keys(group, keys), sizes)
             parts.append((rows[columns >= 0], columns[columns >= 0]))
         rows, columns = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
         return rows, columns
+
+    def sort(
+        self, group: str, features: WordFeatures, word_ids: NDArray[Any]
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+        """Return a block's distinct keys, ascending, the number of rows of each, and these rows, key after key."""
+        usable, keys = self.keys(group, features, word_ids)
+        # Sorting (key, row) packed into one int64 and looking up each distinct key once is many times faster
+        # than looking up all keys in the order of the rows.
+        packed = (keys << _ROW_BITS) | (features.rows if usable is None else features.rows[usable])
+        packed.sort()
+        keys = packed >> _ROW_BITS
+        starts = run_starts(keys)
+        packed &= (1 << _ROW_BITS) - 1
+        return keys[starts], np.diff(np.append(starts, len(keys))), packed
 
 
 class VocabularyColumns(Columns):
@@ -125,23 +132,26 @@ class VocabularyColumns(Columns):
         number = self._numbers
         return np.fromiter((number.get(word, -1) for word in vocabulary), np.int64, len(vocabulary))
 
-    def learn(self, words: Mapping[str, WordFeatures], word_ids: NDArray[Any]) -> None:
-        """Add the features of a block that are new."""
-        for group, features in words.items():
-            keys = np.concatenate((self.tables[group], self.keys(group, features, word_ids)[1]))
-            keys.sort()
-            self.tables[group] = keys[np.flatnonzero(np.diff(keys, prepend=-1))]
+    def learn(self, group: str, keys: Sequence[NDArray[np.int64]]) -> None:
+        """Add keys that are new."""
+        table = np.concatenate((self.tables[group], *keys))
+        table.sort()
+        self.tables[group] = table[run_starts(table)]
 
     def keys(
         self, group: str, features: WordFeatures, word_ids: NDArray[Any]
-    ) -> tuple[NDArray[np.bool_], NDArray[np.int64]]:
+    ) -> tuple[NDArray[np.bool_] | None, NDArray[np.int64]]:
         """Return a mask of the features that consist of known words, and their keys."""
         keys = word_ids[features.words]
-        known = keys >= 0
-        if features.asked is not None:
-            question_words = word_ids[features.asked]
-            known &= question_words >= 0
-            keys = keys * len(self.words) + question_words
+        question_words = None if features.asked is None else word_ids[features.asked]
+        unknown = keys < 0
+        if question_words is not None:
+            unknown |= question_words < 0
+            keys *= len(self.words)
+            keys += question_words
+        if not unknown.any():
+            return None, keys
+        known = ~unknown
         return known, keys[known]
 
     def of_keys(self, group: str, keys: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -177,19 +187,19 @@ class HashedColumns(Columns):
         """Return a 64-bit hash of each word, equal on all machines."""
         return text_keys(vocabulary)
 
-    def learn(self, words: Mapping[str, WordFeatures], word_ids: NDArray[Any]) -> None:
+    def learn(self, group: str, keys: Sequence[NDArray[np.int64]]) -> None:
         """Do nothing: a hash needs no training."""
 
     def keys(
         self, group: str, features: WordFeatures, word_ids: NDArray[Any]
-    ) -> tuple[NDArray[np.bool_], NDArray[np.int64]]:
-        """Return a mask of all features, and their columns as keys."""
+    ) -> tuple[NDArray[np.bool_] | None, NDArray[np.int64]]:
+        """Return the columns of all features as keys."""
         # The salt makes the same word hash differently in different groups.
         (salt,) = text_keys([group])
         mixed = word_ids[features.words] ^ salt
         if features.asked is not None:
             mixed = mixed ^ (word_ids[features.asked] * _ODD)
-        return np.ones(len(mixed), dtype=np.bool_), (mixed % np.uint64(self._n_columns)).astype(np.int64)
+        return None, (mixed % np.uint64(self._n_columns)).astype(np.int64)
 
     def of_keys(self, group: str, keys: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return the keys, because they are columns already."""
@@ -198,6 +208,21 @@ class HashedColumns(Columns):
 
 _ODD = np.uint64(0x9E3779B97F4A7C15)
 """An odd factor for the second word of a pair, so that (x, y) and (y, x) have different hashes."""
+
+
+class TrainingMatrix(NamedTuple):
+    """The matrix of some candidates, in little memory."""
+
+    # Shape (n_rows, n_numbers): the scaled lengths and counts.
+    numbers: NDArray[np.float64]
+    # Shape (n_entries,): the columns of the words and pairs of each row, numbered from 0. Features that share a
+    # column by a hash are two entries.
+    columns: NDArray[np.int32]
+    # Shape (n_rows + 1,): row i has the entries offsets[i]:offsets[i + 1].
+    offsets: NDArray[np.int64]
+
+
+_NO_COLUMNS = np.empty(0, dtype=np.int32)
 
 
 @dataclass(frozen=True)
@@ -209,8 +234,16 @@ class Design:
     scale: NDArray[np.float64]  # shape (n_numbers,): the divisors of lengths and counts
 
     @classmethod
-    def fit(cls, features: FeatureSet, encoded: EncodedDataset, *, scaled: bool, hashing: int | None) -> Design:
-        """Assign columns to the features of an encoding's candidates.
+    def fit(
+        cls,
+        features: FeatureSet,
+        encoded: EncodedDataset,
+        *,
+        scaled: bool,
+        hashing: int | None,
+        repeats: NDArray[np.integer] | None = None,
+    ) -> tuple[Design, TrainingMatrix]:
+        """Assign columns to the features of an encoding's candidates, and return the candidates' matrix.
 
         Parameters
         ----------
@@ -220,17 +253,40 @@ class Design:
             Whether to divide lengths and counts by their root mean square over the candidates.
         hashing : int, optional
             The number of columns that words and pairs share. Default: each has its own column.
+        repeats : ndarray of int, shape (n_candidates of the arrays,), optional
+            How often to repeat each candidate's row in the matrix. Default: once.
         """
         columns: Columns = (
             VocabularyColumns.empty(features.word_groups, encoded) if hashing is None else HashedColumns(hashing)
         )
         word_ids = columns.word_ids(encoded.vocabulary)
+        # The columns are known only after the last block. Until then, a block's features are numbered in the order
+        # of its distinct keys.
+        numbers, local, sizes = [], [], []
+        keys_of: dict[str, list[NDArray[np.int64]]] = {group: [] for group in features.word_groups}
         squares = np.zeros(len(features.numbers))
         for block in features.blocks(encoded):
-            columns.learn(block.words, word_ids)
-            squares += np.square(block.numbers).sum(axis=0)
+            own, n_rows = block.numbers, len(block.numbers)
+            squares += np.square(own).sum(axis=0)
+            of_rows, n_found = _number_features(columns, block, word_ids, keys_of)
+            if repeats is not None:
+                times = np.repeat(np.arange(n_rows), repeats[block.where])
+                of_rows = of_rows[ragged_indices(offsets_of(n_found)[times], n_found[times])]
+                n_found, own = n_found[times], own[times]
+            numbers.append(own)
+            local.append(of_rows)
+            sizes.append(n_found)
+        for group, keys in keys_of.items():
+            columns.learn(group, keys)
+        offsets = offsets_of(np.concatenate(sizes))
+        indices, begin = np.empty(offsets[-1], dtype=np.int32), 0
+        for i, of_rows in enumerate(local):
+            found = [columns.of_keys(group, keys[i]).astype(np.int32) for group, keys in keys_of.items()]
+            np.take(np.concatenate([*found, _NO_COLUMNS]), of_rows, out=indices[begin : begin + len(of_rows)])
+            begin += len(of_rows)
         scale = np.sqrt(squares / max(len(encoded.arrays.candidate_question), 1))
-        return cls(features, columns, np.where((scale > 0) & scaled, scale, 1.0))
+        design = cls(features, columns, np.where((scale > 0) & scaled, scale, 1.0))
+        return design, TrainingMatrix(np.concatenate(numbers) / design.scale, indices, offsets)
 
     @property
     def n_features(self) -> int:
@@ -246,44 +302,6 @@ class Design:
         word_ids = self.columns.word_ids(encoded.vocabulary)
         for block in self.features.blocks(encoded):
             yield block, self._matrix(block, word_ids)
-
-    def training_matrix(
-        self, encoded: EncodedDataset, repeats: NDArray[np.integer] | None
-    ) -> tuple[NDArray[np.float64], NDArray[np.int32], NDArray[np.int64]]:
-        """Return the matrix of an encoding's candidates in little memory.
-
-        Parameters
-        ----------
-        encoded : EncodedDataset
-        repeats : ndarray of int, shape (n_candidates of the arrays,), optional
-            How often to repeat each candidate's row. Default: once.
-
-        Returns
-        -------
-        numbers : ndarray of float64, shape (n_rows, n_numbers)
-            The scaled lengths and counts.
-        columns : ndarray of int32, shape (n_entries,)
-            The columns of the words and pairs of each row, numbered from 0. Features that share a column by a hash
-            are two entries.
-        offsets : ndarray of int64, shape (n_rows + 1,)
-            Row i has the entries ``offsets[i]:offsets[i + 1]``.
-        """
-        word_ids = self.columns.word_ids(encoded.vocabulary)
-        numbers, columns, sizes = [], [], []
-        for block in self.features.blocks(encoded):
-            n_rows = len(block.numbers)
-            # `find` sorts by column, so a stable sort by row keeps the columns of each row ascending.
-            rows, found = self.columns.find(block.words, word_ids)
-            of_rows = found.astype(np.int32)[np.argsort(rows.astype(np.uint16), kind="stable")]
-            n_found, own = np.bincount(rows, minlength=n_rows), block.numbers / self.scale
-            if repeats is not None:
-                times = np.repeat(np.arange(n_rows), repeats[block.where])
-                of_rows = of_rows[ragged_indices(offsets_of(n_found)[times], n_found[times])]
-                n_found, own = n_found[times], own[times]
-            numbers.append(own)
-            columns.append(of_rows)
-            sizes.append(n_found)
-        return np.concatenate(numbers), np.concatenate(columns), offsets_of(np.concatenate(sizes))
 
     def _matrix(self, block: FeatureBlock, word_ids: NDArray[Any]) -> csr_matrix:
         from scipy.sparse import csr_matrix
@@ -324,3 +342,23 @@ class Design:
         if arrays["scale"].shape != (len(features.numbers),):
             raise ValueError(f"{len(arrays['scale'])} scales for {len(features.numbers)} lengths and counts")
         return cls(features, columns, arrays["scale"])
+
+
+def _number_features(
+    columns: Columns, block: FeatureBlock, word_ids: NDArray[Any], keys_of: Mapping[str, list[NDArray[np.int64]]]
+) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+    """Append a block's distinct keys to those of each group, and return the features of its rows, row after row.
+
+    The features are numbered in the order of groups and keys. The numbers of a row ascend; the second array has how
+    many there are in each row.
+    """
+    n_distinct, numbers, rows = 0, [_NO_COLUMNS], [np.empty(0, dtype=np.int64)]
+    for group, features in block.words.items():
+        keys, sizes, of_keys = columns.sort(group, features, word_ids)
+        keys_of[group].append(keys)
+        numbers.append(np.repeat(np.arange(n_distinct, n_distinct + len(keys), dtype=np.int32), sizes))
+        rows.append(of_keys)
+        n_distinct += len(keys)
+    all_rows = np.concatenate(rows)
+    by_row = np.argsort(all_rows.astype(np.uint16), kind="stable")
+    return np.concatenate(numbers)[by_row], np.bincount(all_rows, minlength=len(block.numbers))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import warnings
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import ClassVar, cast
 
@@ -16,14 +17,16 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from threadpoolctl import threadpool_info, threadpool_limits
 
+from benchmarks.generate import dataset as generated_dataset
 from classic_rc.errors import DataError, NotFittedError, UsageError
 from classic_rc.evaluation import evaluate
 from classic_rc.predictions import Scores
 from classic_rc.questions import Candidate, Dataset, Passage, Question, Task
 from classic_rc.reports.explanations import explanation_text
 from classic_rc.solvers import SurfaceLR, parse_solver
-from classic_rc.solvers.learning import LEARNERS
+from classic_rc.solvers.learning import LEARNERS, one_thread
 from classic_rc.testing import check_solver, synthetic_dataset
+from classic_rc.text.encode import SharedQuestions
 from tests.errors import raises
 
 TASKS = [Task.SINGLE_CHOICE, Task.MULTIPLE_ANSWER, Task.CLOZE]
@@ -296,6 +299,25 @@ def test_learning_uses_one_thread_so_that_results_do_not_depend_on_cores():
         fitted(learner=WatchedLearner())
         assert {library["num_threads"] for library in threadpool_info()} == {2}
     assert set(WatchedLearner.threads) == {1}
+
+
+def test_weights_have_the_same_bits_for_any_number_of_threads_and_jobs():
+    train = generated_dataset("RACE", 200)  # large enough for the library to use two threads
+
+    def bits(solver: SurfaceLR) -> bytes:
+        assert solver.model_.weights is not None
+        return np.append(solver.model_.weights, solver.model_.bias).tobytes()
+
+    def weights(n_threads: int, questions) -> bytes:
+        with threadpool_limits(n_threads):
+            return bits(SurfaceLR().fit(questions))
+
+    expected = weights(1, train)
+    assert weights(2, train) == expected
+    assert weights(1, SharedQuestions(train, jobs=3)) == expected
+    with one_thread(), ThreadPoolExecutor(2) as pool:
+        fits = [pool.submit(SurfaceLR().fit, train) for _ in range(4)]
+    assert {bits(fit.result()) for fit in fits} == {expected}
 
 
 PASSAGE = Passage("p", "Mina fed the goat. The goat ate a blue hat, and Mina laughed.")

@@ -8,12 +8,13 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.sparse import csr_matrix
 
 from classic_rc.errors import UsageError
 from classic_rc.kernels.reference import surface_features as reference
 from classic_rc.questions import Candidate, Dataset, Passage, Question, Task
 from classic_rc.solvers.surface import features as surface_features
-from classic_rc.solvers.surface.design import HashedColumns, VocabularyColumns
+from classic_rc.solvers.surface.design import Design, HashedColumns, VocabularyColumns
 from classic_rc.solvers.surface.features import INPUTS, SURFACE_FEATURE_GROUPS, FeatureSet, feature_groups
 from classic_rc.testing import synthetic_dataset
 from classic_rc.text.analyzers import get_analyzer
@@ -108,9 +109,7 @@ def test_each_feature_has_a_column_that_does_not_depend_on_word_ids(monkeypatch,
     questions = synthetic_dataset(Task.SINGLE_CHOICE)
     features = FeatureSet(feature_groups("all+prominent"))
     encoded = encode(questions, "word")
-    columns = VocabularyColumns.empty(features.word_groups, encoded)
-    for block in features.blocks(encoded):
-        columns.learn(block.words, columns.word_ids(encoded.vocabulary))
+    columns = Design.fit(features, encoded, scaled=True, hashing=None)[0].columns
     seen = {key for row in in_bulk(questions, features, "word") for key in row if isinstance(key, tuple)}
     assert columns.n_columns == len(seen)
 
@@ -142,6 +141,21 @@ def _with_distinct_candidates(questions: Dataset) -> Dataset:
     return Dataset([replace(q, candidates=unique(q), gold=None) for q in questions])
 
 
+@pytest.mark.parametrize("block_pairs", [1, 2**20])
+@pytest.mark.parametrize("hashing", [None, 50])
+def test_the_training_matrix_is_that_of_the_blocks_with_repeated_rows(monkeypatch, block_pairs, hashing):
+    monkeypatch.setattr(surface_features, "_BLOCK_PAIRS", block_pairs)
+    encoded = encode(synthetic_dataset(Task.SINGLE_CHOICE), "word")
+    repeats = np.random.default_rng(0).integers(1, 4, len(encoded.arrays.candidate_question))
+    design, matrix = Design.fit(
+        FeatureSet(feature_groups("all+prominent")), encoded, scaled=True, hashing=hashing, repeats=repeats
+    )
+    whole = np.vstack([features.toarray() for _, features in design.blocks(encoded)])
+    shape = (repeats.sum(), design.columns.n_columns)
+    words = csr_matrix((np.ones(len(matrix.columns)), matrix.columns, matrix.offsets), shape=shape).toarray()
+    assert (np.hstack((matrix.numbers, words)) == np.repeat(whole, repeats, axis=0)).all()
+
+
 def test_unseen_words_have_no_column():
     features = FeatureSet(feature_groups("answer+question-answer"))
 
@@ -150,9 +164,8 @@ def test_unseen_words_have_no_column():
         return Dataset([Question("q", Passage("p", "x"), question, (Candidate(candidate),), frozenset({0}), task)])
 
     train = encode(one("who ran", "the dog"), "word")
-    columns = VocabularyColumns.empty(features.word_groups, train)
-    for block in features.blocks(train):
-        columns.learn(block.words, columns.word_ids(train.vocabulary))
+    columns = Design.fit(features, train, scaled=True, hashing=None)[0].columns
+    assert isinstance(columns, VocabularyColumns)
     assert columns.words == ["dog", "ran", "the", "who"]
     assert columns.n_columns == 2 + 4
     for question, candidate, n in (("who ran", "the dog", 6), ("who sat", "the cat", 2), ("when", "never", 0)):
