@@ -301,7 +301,7 @@ def test_learning_uses_one_thread_so_that_results_do_not_depend_on_cores():
     assert set(WatchedLearner.threads) == {1}
 
 
-def test_weights_have_the_same_bits_for_any_number_of_threads_and_jobs():
+def test_weights_have_the_same_bits_for_any_number_of_threads():
     train = generated_dataset("RACE", 200)  # large enough for the library to use two threads
 
     def bits(solver: SurfaceLR) -> bytes:
@@ -314,7 +314,7 @@ def test_weights_have_the_same_bits_for_any_number_of_threads_and_jobs():
 
     expected = weights(1, train)
     assert weights(2, train) == expected
-    assert weights(1, SharedQuestions(train, jobs=3)) == expected
+    assert weights(2, SharedQuestions(train)) == expected
     with one_thread(), ThreadPoolExecutor(2) as pool:
         fits = [pool.submit(SurfaceLR().fit, train) for _ in range(4)]
     assert {bits(fit.result()) for fit in fits} == {expected}
