@@ -10,7 +10,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,9 +38,9 @@ class Fold(NamedTuple):
     held: NDArray[np.int64]  # (n_held,): questions of the dataset, in the order of the arrays
     C: float
     cases: Cases
-    values: NDArray[np.float64]  # (n_training_candidates, n_features)
+    values: NDArray[np.floating[Any]]  # (n_training_candidates, n_features)
     texts: RankerTexts
-    held_values: NDArray[np.float64]
+    held_values: NDArray[np.floating[Any]]
     held_texts: RankerTexts
 
 
@@ -53,7 +53,7 @@ class Recorded(FeatureRanker):
 
     def _features(
         self, texts: RankerTexts, groups: tuple[str, ...], lexical: NDArray[np.float64] | None
-    ) -> NDArray[np.float64]:
+    ) -> NDArray[np.floating[Any]]:
         self.seen_texts = texts
         self.seen_values = super()._features(texts, groups, lexical)
         return self.seen_values
