@@ -28,7 +28,7 @@ from classic_rc.solvers.base import Solver
 from classic_rc.solvers.feature_ranker.solver import GROUPS, FeatureRanker
 
 N_PERMUTATIONS = 20
-SHOWN = ("f1m", "f1a", "em0")
+SHOWN = ("f1_m", "f1_a", "em0")
 
 
 def change_questions(dataset: Dataset, change: Callable[[Question], Question]) -> Dataset:
@@ -121,7 +121,7 @@ def attack(train: Dataset, dev: Dataset) -> list[Table]:
     for name, (solver, learned, asked) in rows.items():
         print(name, file=sys.stderr, flush=True)
         measured[name] = statistics(solver, learned, asked)
-    metric = METRICS["f1a"]
+    metric = METRICS["f1_a"]
     draws = resample_metrics([(metric, own[1]) for own in measured.values()], passage_groups(dev))
     table: list[list[object]] = []
     for (name, own), drawn in zip(measured.items(), draws, strict=True):
