@@ -55,7 +55,8 @@ class BlockedMatrix:
     """Products with :class:`Features` whose columns are multiplied by a scale.
 
     Products have the precision of the vector: float64, or `fast_type` where they need not be exact. That is float32
-    if all entries of a sparse part are 1, else float64. Entries of 1 take no memory but for their indices.
+    if a dense part is float32, and a sparse one is too or has entries of 1 only; else it is float64. Entries of 1
+    take no memory but for their indices.
 
     Parameters
     ----------
@@ -69,11 +70,12 @@ class BlockedMatrix:
         self._scale = scale
         self.n_rows, self.n_columns = features.shape
         self._n_dense = 0 if self._dense is None else self._dense.shape[1]
-        self.fast_type: type[np.floating[Any]] = np.float64
+        is_fast = self._dense is None or self._dense.dtype == np.float32
         if self._sparse is not None:
             self._transposed = self._sparse.T.tocsr()
             self._rows, self._columns = _SparseBlocks(self._sparse), _SparseBlocks(self._transposed)
-            self.fast_type = np.float32 if self._rows.has_ones else np.float64
+            is_fast = is_fast and np.float32 in self._rows.kinds
+        self.fast_type: type[np.floating[Any]] = np.float32 if is_fast else np.float64
         self._fast_scale: NDArray[np.floating[Any]] = scale.astype(self.fast_type, copy=False)
 
     def times(self, weights: NDArray[np.floating[Any]]) -> NDArray[np.floating[Any]]:
@@ -83,14 +85,14 @@ class BlockedMatrix:
             result: NDArray[np.floating[Any]] = np.zeros(self.n_rows, dtype=weights.dtype)
         else:
             result = self._rows.times(scaled[self._n_dense :])
-        for where, block in self._dense_blocks():
+        for where, block in self._dense_blocks(weights.dtype):
             result[where] += block @ scaled[: self._n_dense]
         return result
 
     def transposed_times(self, vector: NDArray[np.floating[Any]]) -> NDArray[np.floating[Any]]:
         """Return the transposed matrix's product with a vector of shape (n_rows,)."""
         result: NDArray[np.floating[Any]] = np.zeros(self.n_columns, dtype=vector.dtype)
-        for where, block in self._dense_blocks():
+        for where, block in self._dense_blocks(vector.dtype):
             result[: self._n_dense] += vector[where] @ block
         if self._sparse is not None:
             result[self._n_dense :] = self._columns.times(vector)
@@ -103,7 +105,7 @@ class BlockedMatrix:
     def squares(self, vector: NDArray[np.float64]) -> NDArray[np.float64]:
         """Return the same for the matrix of the squared entries."""
         result = np.zeros(self.n_columns)
-        for where, block in self._dense_blocks():
+        for where, block in self._dense_blocks(vector.dtype):
             result[: self._n_dense] += vector[where] @ block**2
         if self._sparse is not None:
             result[self._n_dense :] = self._columns.squares_times(vector)
@@ -139,11 +141,11 @@ class BlockedMatrix:
             np.int64
         )
 
-    def _dense_blocks(self) -> Iterator[tuple[slice, NDArray[np.float64]]]:
+    def _dense_blocks(self, kind: np.dtype[Any]) -> Iterator[tuple[slice, NDArray[np.floating[Any]]]]:
         if self._dense is not None:
             for begin in range(0, self.n_rows, _BLOCK_ROWS):
                 where = slice(begin, begin + _BLOCK_ROWS)
-                yield where, self._dense[where].astype(np.float64, copy=False)
+                yield where, self._dense[where].astype(kind, copy=False)
 
 
 class _SparseBlocks:
@@ -156,17 +158,22 @@ class _SparseBlocks:
         bounds = np.unique(np.append(starts, self._n_rows))
         entries = matrix.indptr[bounds]
         self.has_ones = bool((matrix.data == 1).all())
-        kinds = (np.float32, np.float64) if self.has_ones else (np.float64,)
-        ones = {kind: np.ones(np.diff(entries).max(initial=0), dtype=kind) for kind in kinds}
-        values = matrix.data if self.has_ones else matrix.data.astype(np.float64, copy=False)
+        self.kinds: tuple[type[np.floating[Any]], ...] = (np.float64,)
+        if self.has_ones or matrix.data.dtype == np.float32:
+            self.kinds = (np.float32, np.float64)
+        n_most = np.diff(entries).max(initial=0)
+        values = {
+            kind: np.ones(n_most, dtype=kind) if self.has_ones else matrix.data.astype(kind, copy=False)
+            for kind in self.kinds
+        }
         self._blocks: list[tuple[slice, dict[Any, csr_matrix]]] = []
         for i, (begin, end) in enumerate(itertools.pairwise(bounds.tolist())):
             where = slice(entries[i], entries[i + 1])
             blocks = {}
-            for kind in kinds:
+            for kind in self.kinds:
                 # The constructor would copy the arrays, because they are small parts of larger ones.
                 block = csr_matrix((end - begin, matrix.shape[1]), dtype=kind)
-                block.data = ones[kind][: where.stop - where.start] if self.has_ones else values[where]
+                block.data = values[kind][: where.stop - where.start] if self.has_ones else values[kind][where]
                 block.indices = matrix.indices[where]
                 block.indptr = matrix.indptr[begin : end + 1] - matrix.indptr[begin]
                 blocks[kind] = block

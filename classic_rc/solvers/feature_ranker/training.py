@@ -18,6 +18,9 @@ MOST_ROWS = 100_000
 """Strengths are compared on whole passages with about this many candidates. The best one hardly depends on how much
 data there is: it is the variance of the weights."""
 
+_ROUGH, _EXACT = 1e-7, 1e-10
+"""The relative distances from the optimal objective: for the choice of a strength, and for scores and weights."""
+
 _BLOCK_ROWS = 2**14
 
 
@@ -119,7 +122,7 @@ class Learner(NamedTuple):
         for C in GRID:
             loss = 0.0
             for model, own_rows, own_cases in zip(models, rows, cases, strict=True):
-                model.fit(C)
+                model.fit(C, _ROUGH)
                 scores[own_rows] = weighted_sums(self.features, model.weights, own_rows)
                 loss += own_cases.loss(scores)
             if loss >= least:
@@ -166,10 +169,10 @@ class _Model:
         self._own = np.zeros(len(self._kept))
         self.converged = True
 
-    def fit(self, C: float) -> None:
+    def fit(self, C: float, tolerance: float = _EXACT) -> None:
         if len(self._kept) and len(self._cases.rows):
             right, offsets = self._cases.right, self._cases.offsets
-            fit = fit_logistic(self._features, right, C, offsets=offsets, start=self._own)
+            fit = fit_logistic(self._features, right, C, offsets=offsets, start=self._own, tolerance=tolerance)
             self._own, self.converged = fit.weights, fit.converged
 
     @property
