@@ -109,8 +109,7 @@ def _evaluate(
 
 def _check_baseline(name: str, solvers: list[Solver]) -> None:
     """Check, before anything is computed, that a row will have the baseline's name."""
-    variants = (solver.variant_name() if solver.variants else None for solver in solvers)
-    names = [f"{s.name}:{variant}" if variant else s.name for s, variant in zip(solvers, variants, strict=True)]
+    names = [solver.row_name() for solver in solvers]
     if name not in names:
         raise unknown_name("baseline row", name, names)
 

@@ -478,6 +478,11 @@ class Solver(Estimator, ABC):
         same_decision = [name for name in matching if _same_rule(decisions[name], self.decision)]
         return next(iter([*same_decision, *matching]), None)
 
+    def row_name(self) -> str:
+        """Return the name that this solver's row of results will have: its name and its variant."""
+        variant = self.variant_name() if self.variants else None
+        return f"{self.name}:{variant}" if variant else self.name
+
     def encoded(self, questions: Sequence[Question]) -> EncodedDataset:
         """Encode `questions` as token ids under this solver's analyzer."""
         return encode(questions, get_analyzer(self.analyzer))

@@ -381,7 +381,7 @@ class SavedSolver(Solver):
             )
         _fit_members_without_state(solver, questions)
         self.solver_ = solver
-        self.name = f"saved:{_name_with_variant(solver)}"  # type: ignore[misc]
+        self.name = f"saved:{solver.row_name()}"  # type: ignore[misc]
         return self
 
     def score_candidates(self, questions: Sequence[Question]) -> Scores:
@@ -457,6 +457,10 @@ class SavedSolver(Solver):
         training = {"learned_from": f"{trained_on['name']}@{fingerprint[:8]}"} if fingerprint else {}
         return {**self._loaded_solver().signature_facts(), **training}
 
+    def row_name(self) -> str:
+        """Return ``"saved:"`` and the row name of the saved solver."""
+        return f"saved:{self._loaded_solver().row_name()}"
+
     def _loaded_solver(self) -> Solver:
         if hasattr(self, "solver_"):
             return self.solver_
@@ -475,8 +479,3 @@ def _fit_members_without_state(solver: Solver, questions: Sequence[Question]) ->
             _fit_members_without_state(member, questions)
         else:
             member.fit(questions)
-
-
-def _name_with_variant(solver: Solver) -> str:
-    variant = solver.variant_name()
-    return f"{solver.name}:{variant}" if variant else solver.name
