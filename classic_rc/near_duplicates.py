@@ -21,7 +21,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from classic_rc.kernels.arrays import offsets_of, ragged_indices
+from classic_rc.kernels.arrays import offsets_of, ragged_indices, run_starts
 from classic_rc.kernels.draws import mix, text_keys
 from classic_rc.questions import normalised_text
 from classic_rc.text.encode import TextEncoder
@@ -229,7 +229,7 @@ class _Collection:
         rows, hashes = np.repeat(np.arange(len(texts), dtype=np.int32), sizes), sketches[full]
         order = np.argsort(hashes, kind="stable")  # of equal hashes, those of earlier texts first
         rows_by_hash, hashes = rows[order], hashes[order]
-        starts = np.flatnonzero(np.concatenate([[True], hashes[1:] != hashes[:-1]])[: len(hashes)])
+        starts = run_starts(hashes)
         lengths = np.diff(starts, append=len(hashes))
         remaining = np.repeat(starts + lengths, lengths) - np.arange(len(hashes)) - 1
         following = np.minimum(remaining, _NEIGHBOURS)

@@ -138,9 +138,7 @@ def _draw_bar(progress: Progress, done: threading.Event, description: str, total
         monitor_interval = 0  # tqdm's own thread would outlive the bar, and a process with threads is not forked
 
     form = None if total is not None else "{desc} {elapsed}"
-    with Bar(
-        desc=description, total=total, unit=unit, unit_scale=unit == "B", leave=False, bar_format=form
-    ) as bar:
+    with Bar(desc=description, total=total, unit=unit, unit_scale=unit == "B", leave=False, bar_format=form) as bar:
         bar.start_t -= _DELAY_SECONDS
         finished = False
         while not finished:
