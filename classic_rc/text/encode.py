@@ -82,7 +82,7 @@ def encode_pieces(
     questions : sequence of Question
     analyzer : str or Analyzer
     cut : callable
-        Returns the pieces of a passage, in order. A function of a module, because encodings are shared by function.
+        Returns the pieces of a passage, in order. Encodings are shared between calls with the same function object.
 
     Returns
     -------
@@ -97,6 +97,7 @@ def encode_pieces(
 
 
 _MAX_PARTS = 32
+"""How many parts of a dataset are kept; with one more, all are dropped."""
 
 
 class SharedQuestions(Sequence[Question]):
@@ -156,19 +157,18 @@ class SharedQuestions(Sequence[Question]):
     def take(self, index: NDArray[np.int64]) -> SharedQuestions:
         """Return some of the questions; some questions of a dataset are a dataset.
 
-        The last few datasets are kept, because all solvers of a run learn from the same folds. A dataset is checked
-        and has its fingerprint computed only once.
+        They are kept, because all solvers of a run learn from the same folds: a dataset is checked and has its
+        fingerprint computed only once.
         """
         key = index.tobytes()
-        questions = self._parts.get(key)
-        if questions is None:
-            questions = [self.questions[i] for i in index.tolist()]
-            if isinstance(self.questions, Dataset):
-                questions = replace(self.questions, questions=questions)
+        if key not in self._parts:
             if len(self._parts) >= _MAX_PARTS:
                 self._parts.clear()
+            questions: Sequence[Question] = [self.questions[i] for i in index.tolist()]
+            if isinstance(self.questions, Dataset):
+                questions = replace(self.questions, questions=questions)
             self._parts[key] = questions
-        part = questions
+        part = self._parts[key]
         return self._view(part, lambda full: full.take(index, part))
 
     def _view(
