@@ -60,7 +60,7 @@ _BLOCK_PAIRS = 2**22
 def near_duplicate_pairs(texts: Sequence[str], others: Sequence[str] | None = None) -> NDArray[np.int64]:
     """Find the pairs of near duplicates.
 
-    The pairs of the last few collections of texts are kept: folds, overlaps and defects ask for the same ones.
+    The pairs of the last few collections are kept, because folds, overlaps and defects ask for the same ones.
 
     Parameters
     ----------

@@ -113,7 +113,7 @@ def evaluate(
     read_seconds : float
         Seconds that reading the dataset took, for the report.
     progress : bool
-        Show a progress bar on stderr during long runs.
+        Whether to show progress on stderr during long runs.
 
     Returns
     -------

@@ -77,7 +77,7 @@ def map_in_forks(function: Callable[[_Item], _Result], items: Sequence[_Item]) -
             with open(pipe, "rb", closefd=False) as stream:
                 content = stream.read()
             if not content:
-                raise RuntimeError("a process that was scoring was killed, perhaps for want of memory")
+                raise RuntimeError("a forked process was killed, perhaps because memory ran out")
             is_result, value = pickle.loads(content)
             if not is_result:
                 raise value

@@ -100,7 +100,7 @@ def progress_bar(description: str, total: int | None, shown: bool, unit: str = "
     Yields
     ------
     Progress
-        Called with the number of steps done since the last call.
+        To be called with the number of steps since the last call.
     """
     progress = Progress()
     if not shown:
