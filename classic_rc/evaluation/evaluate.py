@@ -340,7 +340,7 @@ def predict(
         As in :func:`classic_rc.evaluate`.
     overrides : Overrides, optional
         Changes to the solver's decision: tie policy, threshold, tuning metric, seed.
-    shared : SharedDatasets, optional
+    shared : EncodingCache, optional
         Encodings to share with other calls on the same datasets.
 
     Returns

@@ -134,7 +134,7 @@ def _draw_bar(progress: Progress, done: threading.Event, description: str, total
         return
     from tqdm import tqdm
 
-    class Bar(tqdm):  # type: ignore[type-arg]
+    class Bar(tqdm):
         monitor_interval = 0  # tqdm's own thread would outlive the bar, and a process with threads is not forked
 
     form = None if total is not None else "{desc} {elapsed}"
