@@ -85,11 +85,12 @@ def near_duplicate_pairs(texts: Sequence[str], others: Sequence[str] | None = No
     [[0, 1]]
     """
     key = _hash_texts(texts), None if others is None else _hash_texts(others)
-    if key not in _recent_pairs:
-        _recent_pairs[key] = _find_pairs(texts, others)
+    pairs = _recent_pairs.get(key)
+    if pairs is None:
+        pairs = _recent_pairs[key] = _find_pairs(texts, others)
         while len(_recent_pairs) > _MAX_RECENT:
-            del _recent_pairs[next(iter(_recent_pairs))]
-    return _recent_pairs[key].copy()
+            _recent_pairs.pop(next(iter(_recent_pairs)), None)
+    return pairs.copy()
 
 
 _recent_pairs: dict[tuple[bytes, bytes | None], NDArray[np.int64]] = {}

@@ -22,7 +22,7 @@ from classic_rc.evaluation.forks import count_jobs
 from classic_rc.evaluation.plan import LearningData, require_same_task
 from classic_rc.evaluation.resampling import Interval, holm, percentile_interval
 from classic_rc.evaluation.significance import resample_metrics
-from classic_rc.folds import passage_groups
+from classic_rc.folds import find_overlap, passage_groups
 from classic_rc.io.progress import Progress
 from classic_rc.metrics.base import Metric
 from classic_rc.metrics.registry import METRICS
@@ -337,9 +337,11 @@ def _run_trials(
         for member in members:
             yield member, _run_trial(member, dataset, learning, shared)
         return
-    # All of them read the encoding, and learn in the same folds: no thread makes its own.
+    # These calls fill caches that all of them read, so no thread does the work again.
     encode(shared.of(dataset), "word")
-    if learning.train is None and any(member.solver.learns_from == "gold" for member in members):
+    if learning.train is not None:
+        find_overlap(learning.train, dataset)
+    elif any(member.solver.learns_from == "gold" for member in members):
         learning.folds.groups(dataset)
     # Around all threads: the first one to end would lift a limit of its own while others still learn.
     with one_thread(), ThreadPoolExecutor(n_threads) as pool:

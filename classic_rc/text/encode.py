@@ -155,21 +155,22 @@ class SharedQuestions(Sequence[Question]):
         self._encodings = {key: encoded for key, encoded in self._encodings.items() if key[0] in analyzers}
 
     def take(self, index: NDArray[np.int64]) -> SharedQuestions:
-        """Return some of the questions; some questions of a dataset are a dataset.
+        """Return some of the questions; some questions of a dataset are a dataset."""
+        part = self._take_part(index)
+        return self._view(part, lambda full: full.take(index, part))
 
-        They are kept, because all solvers of a run learn from the same folds: a dataset is checked and has its
-        fingerprint computed only once.
-        """
+    def _take_part(self, index: NDArray[np.int64]) -> Sequence[Question]:
+        """Return a part, kept because all solvers of a run learn from the same folds: it is checked once."""
         key = index.tobytes()
-        if key not in self._parts:
+        part = self._parts.get(key)
+        if part is None:
+            part = [self.questions[i] for i in index.tolist()]
+            if isinstance(self.questions, Dataset):
+                part = replace(self.questions, questions=part)
             if len(self._parts) >= _MAX_PARTS:
                 self._parts.clear()
-            questions: Sequence[Question] = [self.questions[i] for i in index.tolist()]
-            if isinstance(self.questions, Dataset):
-                questions = replace(self.questions, questions=questions)
-            self._parts[key] = questions
-        part = self._parts[key]
-        return self._view(part, lambda full: full.take(index, part))
+            self._parts[key] = part
+        return part
 
     def _view(
         self, questions: Sequence[Question], select: Callable[[EncodedSentences], EncodedSentences]
