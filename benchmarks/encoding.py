@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from pathlib import Path
 
 import numpy as np
 
+from benchmarks import DATA
 from benchmarks.generate import dataset
 from benchmarks.plain_encoder import PlainEncoder
 from benchmarks.timing import Table, interleaved
@@ -15,7 +15,6 @@ from classic_rc.datasets.registry import load
 from classic_rc.questions import Question
 from classic_rc.text.encode import SharedQuestions, TextEncoder, encode
 
-DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 FILES = {
     "RACE": ("race/RACE-train-dev.tar.gz",),
     "MultiRC": ("multirc/train_456-fixedIds.json",),

@@ -16,11 +16,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple, cast
 
+from benchmarks import DATA, ROOT
 from benchmarks.generate import dataset
 from benchmarks.timing import Table
 
-ROOT = Path(__file__).resolve().parents[1]
-DATA = ROOT.parent / "shared" / "data"
 COMPARE = "CLASSIC_RC_COMPARE"
 
 _REAL = {

@@ -6,12 +6,12 @@ import random
 import time
 from collections.abc import Callable, Hashable, Iterator
 from functools import partial
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from benchmarks import DATA
 from benchmarks.generate import dataset
 from benchmarks.timing import Table, interleaved
 from classic_rc.datasets import load
@@ -20,7 +20,6 @@ from classic_rc.questions import Question
 from classic_rc.solvers.feature_ranker.features import GROUPS, STOP_RARITY, dense_features
 from classic_rc.solvers.feature_ranker.texts import NEGATIONS, RankerTexts, ranker_texts, word_flags
 
-DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 _FILES = {
     "MC500 train": ("mctest/mc500.train.tsv", {}),
     "RACE dev": ("race/RACE-train-dev.tar.gz", {"split": "dev"}),

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from benchmarks.report import markdown
 from benchmarks.timing import Table
-from classic_rc.datasets import load
+from classic_rc.datasets import join_datasets, load
 from classic_rc.evaluation.resampling import percentile_interval, resample_means
 from classic_rc.folds import FoldPlan, passage_groups
 from classic_rc.questions import Dataset, Task
@@ -179,9 +179,8 @@ def main(argv: Sequence[str] | None = None) -> None:
     parser.add_argument("--single", action="store_true", help="leave out single features, not groups")
     args = parser.parse_args(argv)
     for name in args.files:
-        parts = [load(part) for part in name.split("+")]
-        joined = Dataset([q for part in parts for q in part], " + ".join(part.name for part in parts))
-        print(markdown(ablation(joined, single=args.single)), flush=True)
+        dataset = join_datasets([load(part) for part in name.split("+")])
+        print(markdown(ablation(dataset, single=args.single)), flush=True)
 
 
 if __name__ == "__main__":

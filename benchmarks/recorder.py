@@ -36,9 +36,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from benchmarks.recorder_commands import ROOT, Command, commands
+from benchmarks import DATA
+from benchmarks.recorder_commands import Command, commands
 
-DATA = ROOT.parent / "shared" / "data"
 LONGEST = 600
 """The time limit of a command in seconds."""
 

@@ -14,7 +14,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
-from benchmarks.report import ROOT
+from benchmarks import ROOT
 from benchmarks.retrieval_peers import PEERS, SIMILARITY, Batch, IndexFolder, K, Peer
 from benchmarks.retrieval_text import analyzed, material
 from benchmarks.timing import Table, interleaved

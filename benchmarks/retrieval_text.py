@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from functools import cache
 from itertools import chain, pairwise
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
+from benchmarks import DATA
 from benchmarks.generate import zipf_words
 from classic_rc.datasets.registry import load
 from classic_rc.kernels.arrays import offsets_of
@@ -19,7 +19,6 @@ from classic_rc.text.encode import TextEncoder
 from classic_rc.text.sentences import passage_sentences
 from classic_rc.text.stop_words import stop_words
 
-DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 FILES = (
     "race/RACE-train-dev.tar.gz",
     *(f"multirc/{name}" for name in ("train_456-fixedIds.json", "dev_83-fixedIds.json")),

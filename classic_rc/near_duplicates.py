@@ -21,7 +21,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from classic_rc.kernels.arrays import offsets_of, ragged_indices
+from classic_rc.kernels.arrays import offsets_of, ragged_indices, run_starts
 from classic_rc.kernels.draws import mix, text_keys
 from classic_rc.questions import normalised_text
 from classic_rc.text.encode import TextEncoder
@@ -60,7 +60,7 @@ _BLOCK_PAIRS = 2**22
 def near_duplicate_pairs(texts: Sequence[str], others: Sequence[str] | None = None) -> NDArray[np.int64]:
     """Find the pairs of near duplicates.
 
-    The pairs of the last few collections of texts are kept: folds, overlaps and defects ask for the same ones.
+    The pairs of the last few collections are kept, because folds, overlaps and defects ask for the same ones.
 
     Parameters
     ----------
@@ -85,11 +85,12 @@ def near_duplicate_pairs(texts: Sequence[str], others: Sequence[str] | None = No
     [[0, 1]]
     """
     key = _hash_texts(texts), None if others is None else _hash_texts(others)
-    if key not in _recent_pairs:
-        _recent_pairs[key] = _find_pairs(texts, others)
+    pairs = _recent_pairs.get(key)
+    if pairs is None:
+        pairs = _recent_pairs[key] = _find_pairs(texts, others)
         while len(_recent_pairs) > _MAX_RECENT:
-            del _recent_pairs[next(iter(_recent_pairs))]
-    return _recent_pairs[key].copy()
+            _recent_pairs.pop(next(iter(_recent_pairs)), None)
+    return pairs.copy()
 
 
 _recent_pairs: dict[tuple[bytes, bytes | None], NDArray[np.int64]] = {}
@@ -229,7 +230,7 @@ class _Collection:
         rows, hashes = np.repeat(np.arange(len(texts), dtype=np.int32), sizes), sketches[full]
         order = np.argsort(hashes, kind="stable")  # of equal hashes, those of earlier texts first
         rows_by_hash, hashes = rows[order], hashes[order]
-        starts = np.flatnonzero(np.concatenate([[True], hashes[1:] != hashes[:-1]])[: len(hashes)])
+        starts = run_starts(hashes)
         lengths = np.diff(starts, append=len(hashes))
         remaining = np.repeat(starts + lengths, lengths) - np.arange(len(hashes)) - 1
         following = np.minimum(remaining, _NEIGHBOURS)

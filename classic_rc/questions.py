@@ -338,7 +338,7 @@ class LazyCandidates(Sequence[Candidate]):
 
 
 class TextCandidates(Sequence[Candidate]):
-    """Candidates that have only a text, such as options; their objects are made when somebody looks at one.
+    """Candidates that have only a text, such as options. The objects are made when one is accessed.
 
     Parameters
     ----------
@@ -379,7 +379,7 @@ class TextCandidates(Sequence[Candidate]):
 
 
 def candidate_texts(candidates: Sequence[Candidate]) -> Sequence[str]:
-    """Return the texts of candidates. It is faster than to look at each :class:`Candidate`."""
+    """Return the texts of candidates. This is faster than reading each :class:`Candidate`."""
     if isinstance(candidates, TextCandidates):
         return candidates.texts
     return [c.text for c in candidates]

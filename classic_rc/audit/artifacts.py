@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -19,10 +18,11 @@ from classic_rc.errors import DataError, UsageError
 from classic_rc.estimator import clone
 from classic_rc.evaluation.evaluate import predict
 from classic_rc.evaluation.fitted_system import EncodingCache
+from classic_rc.evaluation.forks import count_jobs
 from classic_rc.evaluation.plan import LearningData, require_same_task
 from classic_rc.evaluation.resampling import Interval, holm, percentile_interval
 from classic_rc.evaluation.significance import resample_metrics
-from classic_rc.folds import passage_groups
+from classic_rc.folds import find_overlap, passage_groups
 from classic_rc.io.progress import Progress
 from classic_rc.metrics.base import Metric
 from classic_rc.metrics.registry import METRICS
@@ -239,11 +239,11 @@ def measure_partial_inputs(
     family : sequence of PartialInput
         The partial inputs to try.
     jobs : int
-        The number of partial inputs that are tried at the same time, in threads; -1 for the number of cores. The
+        The number of partial inputs that are tried at the same time, in threads; -1 for one for each core. The
         results do not depend on it.
     progress : Progress, optional
-        Is told the stages, the finished partial inputs, and the number of questions after each.
-    shared : SharedDatasets, optional
+        Gets the stages, the finished partial inputs, and the number of questions after each.
+    shared : EncodingCache, optional
         Encodings to share with other checks of the dataset.
 
     Returns
@@ -332,13 +332,18 @@ def _run_trials(
     members: Sequence[PartialInput], dataset: Dataset, learning: LearningData, shared: EncodingCache, jobs: int
 ) -> Iterator[tuple[PartialInput, _Trial | str]]:
     """Yield each partial input and its trial, in order."""
-    n_threads = min(len(members), (os.cpu_count() or 1) if jobs == -1 else jobs)
+    n_threads = min(len(members), count_jobs(jobs))
     if n_threads < 2:
         for member in members:
             yield member, _run_trial(member, dataset, learning, shared)
         return
-    encode(shared.of(dataset), "word")  # all of them read it, so no thread makes its own
-    # A thread that ends would give linear algebra its threads back while another one learns.
+    # These calls fill caches that all of them read, so no thread does the work again.
+    encode(shared.of(dataset), "word")
+    if learning.train is not None:
+        find_overlap(learning.train, dataset)
+    elif any(member.solver.learns_from == "gold" for member in members):
+        learning.folds.groups(dataset)
+    # Around all threads: the first one to end would lift a limit of its own while others still learn.
     with one_thread(), ThreadPoolExecutor(n_threads) as pool:
         trials = [pool.submit(_run_trial, member, dataset, learning, shared) for member in members]
         try:

@@ -197,7 +197,7 @@ def check_dataset(
         As in :func:`~classic_rc.audit.artifacts.measure_partial_inputs`. Passages and questions that are also in
         `train` are reported.
     progress : bool
-        Show a progress bar on stderr during long checks.
+        Whether to show progress on stderr during long checks.
 
     Returns
     -------

@@ -116,7 +116,7 @@ def find_leaking_words(
         The number added to each count, on average over the two classes.
     level : float
         The largest q-value (Benjamini and Hochberg) of a listed word.
-    shared : SharedDatasets, optional
+    shared : EncodingCache, optional
         Encodings to share with other checks of the dataset.
 
     Returns

@@ -25,7 +25,9 @@ OPTIONS = (
     vary_option("--train", help="the data to learn from, also checked for overlap with DATA; repeat for several"),
     "--train-split",
     "leaks",
-    "--jobs",
+    vary_option(
+        "--jobs", help="number of partial inputs tried at the same time (default 1; -1: one for each core)"
+    ),
     "--output",
     "--quiet",
     vary_option("--cv", type=int, help="without --train: learn out of fold, in N folds of passages (default 5)"),

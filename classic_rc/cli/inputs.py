@@ -36,7 +36,7 @@ def load_dataset(args: argparse.Namespace, data: str, *, split: str | None = Non
     gc.collect()  # Free what the last dataset left in cycles.
     with progress_bar(f"reading {data}", None, shows_progress(args)):
         dataset = load(data, split=args.split if split is None else split or None, **reading)
-    # The questions live as long as the process. The garbage collector need not search them again and again.
+    # The questions live long: the garbage collector need not search them again and again.
     gc.freeze()
     report_notes(args, "note", dataset.notes, dataset.name)
     return dataset
@@ -54,7 +54,7 @@ def read_train(args: argparse.Namespace) -> Dataset | None:
 
     datasets = [load_dataset(args, data, split=args.train_split or "") for data in args.train]
     train = as_dataset(datasets)
-    if train is not None and train.parts:  # the notes of the parts are told already
+    if train is not None and train.parts:  # the notes of the parts are reported already
         report_notes(args, "note", train.notes[sum(len(part.notes) for part in datasets) :], train.name)
     return train
 

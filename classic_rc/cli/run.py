@@ -153,9 +153,11 @@ def render_results(evaluations: list[Evaluation], form: str, published: bool = F
             from classic_rc.evaluation.results import Block
             from classic_rc.reports.published import published_rows
 
-            block = {"block": str(Block.PUBLISHED)}
             for run, evaluation in zip(plain["runs"], evaluations, strict=True):
-                run["published"] = [{**row.to_dict(), **block} for row in published_rows(evaluation.dataset)[1]]
+                run["published"] = [
+                    {**row.to_dict(), "block": str(Block.PUBLISHED)}
+                    for row in published_rows(evaluation.dataset)[1]
+                ]
         return render_json(plain)
     if form == "csv":
         return results_csv(evaluations, published)

@@ -363,7 +363,7 @@ def _pause_collector() -> Iterator[None]:
     try:
         yield
     finally:
-        if not has_frozen:  # Move the new objects to the oldest generation: they are not searched at once.
+        if not has_frozen:  # This moves the new objects to the oldest generation, which is searched last.
             gc.freeze()
             gc.unfreeze()
         if was_on:

@@ -18,7 +18,9 @@ _Value = TypeVar("_Value")
 
 def as_dataset(data: TrainingData | None) -> Dataset | None:
     """Return a dataset as it is, several as one (:func:`join_datasets`), and None for None or an empty list."""
-    return data if isinstance(data, Dataset) else join_datasets(data) if data else None
+    if data is None or isinstance(data, Dataset):
+        return data
+    return join_datasets(data) if data else None
 
 
 def join_datasets(datasets: Sequence[Dataset]) -> Dataset:
@@ -144,6 +146,6 @@ def _with_prefix(dataset: Dataset, name: str) -> list[Question]:
 
 
 def _common(values: Iterable[_Value]) -> _Value | None:
-    """Return the value that all of `values` are, or None."""
+    """Return the value if all are equal, else None."""
     distinct = set(values)
     return distinct.pop() if len(distinct) == 1 else None

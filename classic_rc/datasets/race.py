@@ -77,7 +77,7 @@ class RaceReader(Reader):
         for i, (question, answer) in enumerate(zip(questions, answers, strict=True)):
             choices = texts.texts(i)
             gold = _GOLD_OF_LETTER.get(answer)
-            if gold is None or (len(choices) < len(_LETTERS) and _LETTERS.index(answer) >= len(choices)):
+            if gold is None or _LETTERS.index(answer) >= len(choices):
                 raise root.child("answers").error(
                     "gold is not an option",
                     field=f"[{i}]",
@@ -91,10 +91,9 @@ def _read_id_and_level(root: Node, file: InputFile) -> tuple[str, str]:
     """Return the article's id and level, which must agree with the file's place."""
     found = root.text("id")
     name = found.removesuffix(".txt")
-    level = next((level for level in _LEVELS if name.startswith(level)), None)
+    stem = file.stem
+    level = next((level for level in _LEVELS if name == f"{level}{stem}"), None)
     folder = file.folders[-1] if file.folders else None
-    if level is not None and name != f"{level}{file.stem}":
-        level = None
     if level is None or (folder in _LEVELS and folder != level):
         places = [folder] if folder in _LEVELS else _LEVELS
         raise root.error(

@@ -107,13 +107,13 @@ def evaluate(
         The key to break the metrics down by: a key of the questions' or passages' `meta`, or a derived property of
         questions (:data:`~classic_rc.evaluation.grouping.DERIVED_KEYS`).
     jobs : int
-        Number of processes that score, -1 for all cores. The results do not depend on
-        it. On Linux, solvers that need only arrays score in forks of this process. joblib runs the other processes:
-        with loky by default, on a cluster inside ``joblib.parallel_config(backend="dask")`` and the like.
+        Number of processes that score, -1 for all cores. The results do not depend on it. On Linux, solvers that
+        need only arrays and learn nothing from gold score in forks of this process. joblib runs the others: with
+        loky by default, on a cluster inside ``joblib.parallel_config(backend="dask")`` and the like.
     read_seconds : float
         Seconds that reading the dataset took, for the report.
     progress : bool
-        Show a progress bar on stderr during long runs.
+        Whether to show progress on stderr during long runs.
 
     Returns
     -------
@@ -340,7 +340,7 @@ def predict(
         As in :func:`classic_rc.evaluate`.
     overrides : Overrides, optional
         Changes to the solver's decision: tie policy, threshold, tuning metric, seed.
-    shared : SharedDatasets, optional
+    shared : EncodingCache, optional
         Encodings to share with other calls on the same datasets.
 
     Returns

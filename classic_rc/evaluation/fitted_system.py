@@ -146,7 +146,7 @@ class FittedSystem:
         Whether to tune on the tuning data.
     cross_fit : bool
         Whether to tune out of fold on `dataset` instead.
-    shared : SharedDatasets, optional
+    shared : EncodingCache, optional
         Encodings to share with other systems.
 
     Attributes

@@ -12,6 +12,7 @@ import warnings
 from collections.abc import Callable, Sequence
 from typing import Any, NoReturn, TypeVar
 
+from classic_rc.errors import UsageError
 from classic_rc.io.progress import CLOCK_NAME
 
 _Item = TypeVar("_Item")
@@ -19,7 +20,20 @@ _Result = TypeVar("_Result")
 
 
 def count_jobs(jobs: int) -> int:
-    """Return a number of jobs on this machine; -1 is one for each core that the process may use, -2 one less."""
+    """Return the number of jobs; -1 is one for each core that this process may use, -2 one less.
+
+    Raises
+    ------
+    UsageError
+        The number is 0.
+    """
+    if jobs == 0:
+        raise UsageError(
+            "jobs must be 1 or more, or -1 for all cores, got 0",
+            field="jobs",
+            found="0",
+            expected="1 or more, or -1",
+        )
     if jobs > 0:
         return jobs
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
@@ -27,10 +41,10 @@ def count_jobs(jobs: int) -> int:
 
 
 def can_fork() -> bool:
-    """Return whether this process can be forked safely: on Linux, without threads of others.
+    """Return whether this process can be forked safely: on Linux, from the main thread, without other threads.
 
-    A fork has one thread. A lock that another thread holds at that moment stays locked in it. The thread of our
-    progress bars is harmless, because forks show nothing.
+    A fork has one thread, and a lock that another thread holds at that moment stays locked in it. The thread that
+    shows progress is harmless, because forks show nothing.
     """
     names = [thread.name for thread in threading.enumerate() if thread is not threading.main_thread()]
     is_main = threading.current_thread() is threading.main_thread()
@@ -63,7 +77,7 @@ def map_in_forks(function: Callable[[_Item], _Result], items: Sequence[_Item]) -
             with open(pipe, "rb", closefd=False) as stream:
                 content = stream.read()
             if not content:
-                raise RuntimeError("a process that was scoring was killed, perhaps for want of memory")
+                raise RuntimeError("a forked process was killed, perhaps because memory ran out")
             is_result, value = pickle.loads(content)
             if not is_result:
                 raise value

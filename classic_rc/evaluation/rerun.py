@@ -351,7 +351,7 @@ def rerun(prepared: RestoredRecord, *, jobs: int = 1, progress: bool = False) ->
     jobs : int
         Number of scoring processes; the numbers do not depend on it.
     progress : bool
-        Show a progress bar on stderr.
+        Whether to show progress on stderr if it takes long.
 
     Returns
     -------

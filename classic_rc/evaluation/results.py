@@ -26,9 +26,9 @@ ALPHA = 0.05
 
 
 class Block(StrEnum):
-    """What a system knew before it answered: systems of different blocks are no fair contest.
+    """What a system had learned from before it answered. Comparing systems of different blocks is not fair.
 
-    The order is that of the blocks in a table.
+    Tables show the blocks in this order.
     """
 
     UNTRAINED = "learns nothing"

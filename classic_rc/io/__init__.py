@@ -9,5 +9,5 @@ The rest of the package uses these modules, and opens compressed files and repla
 * ``json``: strict JSON, and JSON values that know their place in the file.
 * ``tar``: the members of tar archives.
 * ``archives``: the files behind a path, which is a file, a folder or a tar archive.
-* ``printable`` and ``progress``: safe printing of foreign text, and progress bars.
+* ``printable`` and ``progress``: safe printing of foreign text, and progress on stderr.
 """

@@ -35,7 +35,7 @@ class InputFiles:
     archive: Source | None = None  # the archive that the files are members of
     is_folder: bool = False
     notes: tuple[str, ...] = ()  # what was skipped, with counts
-    members: _Archive | None = None  # all members of the archive
+    members: _Archive | None = None  # of the archive; without this reference, files find no siblings
 
     @property
     def single(self) -> InputFile | None:
@@ -100,7 +100,7 @@ def open_input(path: str | os.PathLike[str]) -> InputFiles:
 
 
 class _Archive(dict[tuple[str, ...], "InputFile"]):
-    """The members of an archive, by their path."""
+    """The members of an archive, by their path. A class, because a dictionary allows no weak reference."""
 
 
 class InputFile:

@@ -55,7 +55,7 @@ def gunzip(data: bytes, source: str, problem: str = "the archive is damaged or i
     DataError
         The data are broken, or larger than the limit when unpacked.
     """
-    # One call unpacks nearly all data. The stream reads data in several parts, and says what is wrong with others.
+    # One call unpacks nearly all files. The stream below unpacks those of several parts, and names errors.
     with contextlib.suppress(zlib.error):
         unpacker = zlib.decompressobj(wbits=_GZIP_WINDOW)
         unpacked = unpacker.decompress(data, files.MAX_INPUT + 1)

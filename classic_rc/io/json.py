@@ -342,7 +342,7 @@ def _make_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return members
 
 
-# The hooks of the first one run once for each value, so they only find that something is wrong.
+# The strict hooks only detect that something is wrong, because they run for each value. The lenient ones say what.
 _STRICT = json.JSONDecoder(
     object_pairs_hook=_make_object,
     parse_constant=_refuse_constant,

@@ -1,4 +1,4 @@
-"""Progress on stderr: a bar on a terminal, a line at least every half minute elsewhere."""
+"""Progress on stderr: a bar on a terminal; elsewhere a line when nothing was written for 15 seconds."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from contextlib import contextmanager, suppress
 from classic_rc.io.printable import printable
 
 CLOCK_NAME = "classic_rc progress"
-"""The name of the threads that redraw progress bars."""
+"""The name of the threads that show progress."""
 
 _DELAY_SECONDS = 1.0
 _REFRESH_SECONDS = 0.2
@@ -21,11 +21,11 @@ _LINE_SECONDS = 15.0
 """Seconds between two lines where there is no terminal. A long step can delay a line by some seconds."""
 
 _IDLE_SECONDS = 5.0
-"""Work that begins later than this after the last work is not its continuation."""
+"""Work that begins this long after the last work ended does not continue its silence."""
 
 
 class _Silence:
-    """The time since the last line. It outlives a piece of work, so that many short ones are not silent either."""
+    """The time since the last line. It spans pieces of work, so that many short ones are not silent either."""
 
     def __init__(self) -> None:
         self.start()
@@ -34,8 +34,8 @@ class _Silence:
         """Count from now."""
         self.since = self.last_work = time.monotonic()
 
-    def continues(self) -> None:
-        """Count from now unless work ended just before."""
+    def resume(self) -> None:
+        """Count from now, or go on counting if other work ended just before."""
         if time.monotonic() > self.last_work + _IDLE_SECONDS:
             self.start()
 
@@ -72,11 +72,11 @@ class Progress:
         self.stage_name = name
 
     def finished(self, result: str) -> None:
-        """Give a result that is finished. It is shown at once if the work is long enough to show progress."""
+        """Add a finished result. It is shown at once if the work is long enough to show progress."""
         self._results.append(result)
 
     def take_results(self) -> list[str]:
-        """Return the results that were not taken before."""
+        """Return the results since the last call."""
         return [self._results.popleft() for _ in range(len(self._results))]
 
 
@@ -100,14 +100,14 @@ def progress_bar(description: str, total: int | None, shown: bool, unit: str = "
     Yields
     ------
     Progress
-        Called with the number of steps done since the last call.
+        To be called with the number of steps since the last call.
     """
     progress = Progress()
     if not shown:
         yield progress
         return
     done = threading.Event()
-    _silence.continues()
+    _silence.resume()
 
     def draw() -> None:
         if _has_terminal():
@@ -134,10 +134,11 @@ def _draw_bar(progress: Progress, done: threading.Event, description: str, total
         return
     from tqdm import tqdm
 
+    class Bar(tqdm):
+        monitor_interval = 0  # tqdm's own thread would outlive the bar, and a process with threads is not forked
+
     form = None if total is not None else "{desc} {elapsed}"
-    with tqdm(
-        desc=description, total=total, unit=unit, unit_scale=unit == "B", leave=False, bar_format=form
-    ) as bar:
+    with Bar(desc=description, total=total, unit=unit, unit_scale=unit == "B", leave=False, bar_format=form) as bar:
         bar.start_t -= _DELAY_SECONDS
         finished = False
         while not finished:
@@ -164,7 +165,7 @@ def _write_lines(progress: Progress, done: threading.Event, description: str, to
             lines.append(f"{_describe(description, progress)}{share}, {now - start:.0f} s")
         if lines:
             _silence.since = now
-            with suppress(OSError):  # There is no other place to say it.
+            with suppress(OSError):  # without stderr there is nowhere to report an error
                 sys.stderr.write("".join(f"classic-rc: {printable(line)}\n" for line in lines))
                 sys.stderr.flush()
 

@@ -1,9 +1,7 @@
 """Scoring functions on arrays. They use NumPy and SciPy only: no classes of the model, no I/O, no globals.
 
 :mod:`classic_rc.kernels.reference` has the same functions in plain Python. Functions that serve only one family of
-solvers or the search engine are imported from their modules: ``bm25``, ``tfidf``, ``search``, ``lexical``,
-``kneser_ney``, ``pairs``, ``equal_columns``, ``logistic``, ``blocked_matrix``. ``byte_pieces`` serves the encoder
-of texts.
+solvers, the search engine or the encoder of texts are not listed here: import them from their modules.
 """
 
 from classic_rc.kernels.arrays import TokenArrays

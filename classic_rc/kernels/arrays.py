@@ -84,9 +84,9 @@ class TokenArrays(NamedTuple):
         # A question's tokens count at its first candidate, a passage's at the first candidate of all its questions.
         load = np.diff(self.candidate_offsets) + 1
         for of_candidate, offsets in ((question, self.question_offsets), (passage, self.passage_offsets)):
-            first = np.flatnonzero(np.diff(of_candidate, prepend=-1))
+            first = run_starts(of_candidate)
             load[first] += np.diff(offsets)[of_candidate[first]]
-        starts = np.flatnonzero(np.diff(offsets_of(load)[:-1] // tokens, prepend=-1))
+        starts = run_starts(offsets_of(load)[:-1] // tokens)
         if whole_questions:
             starts = np.unique(np.searchsorted(question, question[starts]))
         for start, stop in itertools.pairwise([*starts.tolist(), len(question)]):

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_matrix, hstack, issparse
 
 _BLOCK_ROWS = 2**13
-"""The dense rows that are float64 at a time; a fixed number, because sums depend on it."""
+"""The dense rows that are multiplied at a time; a fixed number, because sums depend on it."""
 _BLOCK_ENTRIES = 2**17
 """The sparse entries that are multiplied at a time: the ones that they share stay in the cache."""
 
@@ -103,7 +103,7 @@ class BlockedMatrix:
         return self._fast_scale if vector.dtype == self.fast_type else self._scale
 
     def squares(self, vector: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the same for the matrix of the squared entries."""
+        """Return the product of the transposed matrix of squared entries with a vector of shape (n_rows,)."""
         result = np.zeros(self.n_columns)
         for where, block in self._dense_blocks(vector.dtype):
             result[: self._n_dense] += vector[where] @ block**2

@@ -38,7 +38,7 @@ _HEAD = 256
 _HEAD_ROWS = 2**13
 """The rows, about, that the preconditioner estimates their correlations from."""
 _SAME = 0.9
-"""The correlations are estimated again when the objective falls below this share."""
+"""The share of the objective at the last estimate of the correlations below which they are estimated again."""
 _RIDGE = 1e-10
 """What rounding may subtract from the eigenvalues of the correlations, at most."""
 _BLOCK_ROWS = 2**12

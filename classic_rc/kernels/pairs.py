@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from classic_rc.kernels.arrays import offsets_of, ragged_indices
+from classic_rc.kernels.arrays import offsets_of, ragged_indices, run_starts
 
 
 class WordCounts(NamedTuple):
@@ -40,7 +40,7 @@ def word_counts(tokens: NDArray[np.int32], offsets: NDArray[np.int64], n_words: 
     n_texts = len(offsets) - 1
     keys = np.repeat(np.arange(n_texts), np.diff(offsets)) * n_words + tokens
     keys.sort()
-    starts = np.flatnonzero(np.diff(keys, prepend=-1))
+    starts = run_starts(keys)
     distinct = keys[starts]
     n_distinct = np.bincount(distinct // n_words, minlength=n_texts)
     return WordCounts(distinct, np.diff(np.append(starts, len(keys))), offsets_of(n_distinct), n_words)

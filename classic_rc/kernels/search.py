@@ -8,7 +8,7 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from classic_rc.kernels.arrays import offsets_of, ragged_indices
+from classic_rc.kernels.arrays import offsets_of, ragged_indices, run_starts
 from classic_rc.kernels.search_blocks import ConstrainedQueries, ScoreBounds, SearchBlock, SearchPlan
 from classic_rc.kernels.sentence_postings import (
     BLOCK_CELLS,
@@ -283,9 +283,8 @@ def best_per_query(
     if (queries[1:] < queries[:-1]).any():
         order = np.argsort(queries, kind="stable")
         queries, sentences, scores = queries[order], sentences[order], scores[order]
-    parts = []
-    bounds = [0, *((queries[1:] != queries[:-1]).nonzero()[0] + 1).tolist(), len(queries)]
-    for start, stop in itertools.pairwise(bounds):
+    parts = [np.empty(0, dtype=np.int64)]
+    for start, stop in itertools.pairwise([*run_starts(queries).tolist(), len(queries)]):
         own = scores[start:stop]
         if len(own) > k:
             least = np.partition(own, len(own) - k)[len(own) - k]

@@ -94,7 +94,7 @@ def reproduce(
     jobs : int
         The number of processes to score with.
     progress : bool
-        Show a progress bar on stderr if it takes long.
+        Whether to show progress on stderr if it takes long.
 
     Returns
     -------

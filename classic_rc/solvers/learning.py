@@ -184,7 +184,7 @@ def one_thread() -> AbstractContextManager[object]:
 
 
 LEARNERS: Mapping[str, str] = {
-    "newton": "logistic regression by Newton steps to within 1e-6 of the optimal objective, the default",
+    "newton": "logistic regression by Newton steps to within 1e-10 of the optimal objective, the default",
     "liblinear": "LIBLINEAR's logistic regression: the same objective, slower, and it may stop before the optimum",
     "linear-svm": "LIBLINEAR's linear support vector machine",
     "naive-bayes": "multinomial naive Bayes",

@@ -1,4 +1,4 @@
-"""A tokenizer for matching words: negations are words of their own, other clitics go, number words are digits."""
+"""A tokenizer for matching words: ``n't`` is a word, other clitics go, number words become digits."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _NUMBERS = {
 """Number words, and the digits that replace them."""
 
 _NEGATIONS = {"can't": "can", "won't": "will", "shan't": "shall", "ain't": "is"}
-"""The word that a negation leaves, where cutting off ``n't`` would leave another one."""
+"""The word before ``n't``, for negations that change it."""
 
 _CLITIC = re.compile(r"'(?:s|m|d|re|ve|ll|em)$", re.IGNORECASE)
 _NOT = "n't"
@@ -49,11 +49,11 @@ class CliticTokenizer(WordTokenizer):
     citation: ClassVar[str] = "Our own, for the feature ranker."
 
     def tokenize(self, text: str) -> list[str]:
-        """Return the words; the word of a negation is always ``n't``."""
+        """Return the words; every negation ends with the token ``n't``."""
         return [part for word in super().tokenize(text) for part in _split_word(word)]
 
     def locate(self, text: str) -> list[tuple[int, int]]:
-        """Return the offsets of each word; a negation has those of its last three letters."""
+        """Return the offsets of each word; those of ``n't`` are the last three characters of its word."""
         places = []
         for start, end in super().locate(text):
             word = text[start:end].replace("’", "'")
@@ -72,7 +72,7 @@ class CliticTokenizer(WordTokenizer):
 
 
 def _split_word(word: str) -> list[str]:
-    """Return the parts of a word that are tokens: the word, or what negates it apart, without a clitic."""
+    """Return the tokens of a word: ``n't`` is a token of its own, other clitics are dropped."""
     low = word.lower()
     if low in _NEGATIONS:
         return [_NEGATIONS[low], _NOT]

@@ -82,7 +82,7 @@ def encode_pieces(
     questions : sequence of Question
     analyzer : str or Analyzer
     cut : callable
-        Returns the pieces of a passage, in order. A function of a module, because encodings are shared by function.
+        Returns the pieces of a passage, in order. Encodings are shared between calls with the same function object.
 
     Returns
     -------
@@ -97,6 +97,7 @@ def encode_pieces(
 
 
 _MAX_PARTS = 32
+"""How many parts of a dataset are kept; with one more, all are dropped."""
 
 
 class SharedQuestions(Sequence[Question]):
@@ -154,22 +155,22 @@ class SharedQuestions(Sequence[Question]):
         self._encodings = {key: encoded for key, encoded in self._encodings.items() if key[0] in analyzers}
 
     def take(self, index: NDArray[np.int64]) -> SharedQuestions:
-        """Return some of the questions; some questions of a dataset are a dataset.
+        """Return some of the questions; some questions of a dataset are a dataset."""
+        part = self._take_part(index)
+        return self._view(part, lambda full: full.take(index, part))
 
-        The last few datasets are kept, because all solvers of a run learn from the same folds. A dataset is checked
-        and has its fingerprint computed only once.
-        """
+    def _take_part(self, index: NDArray[np.int64]) -> Sequence[Question]:
+        """Return a part, kept because all solvers of a run learn from the same folds: it is checked once."""
         key = index.tobytes()
-        questions = self._parts.get(key)
-        if questions is None:
-            questions = [self.questions[i] for i in index.tolist()]
+        part = self._parts.get(key)
+        if part is None:
+            part = [self.questions[i] for i in index.tolist()]
             if isinstance(self.questions, Dataset):
-                questions = replace(self.questions, questions=questions)
+                part = replace(self.questions, questions=part)
             if len(self._parts) >= _MAX_PARTS:
                 self._parts.clear()
-            self._parts[key] = questions
-        part = questions
-        return self._view(part, lambda full: full.take(index, part))
+            self._parts[key] = part
+        return part
 
     def _view(
         self, questions: Sequence[Question], select: Callable[[EncodedSentences], EncodedSentences]

@@ -28,7 +28,7 @@ def spoken_sentences(passage: Passage) -> list[SpokenSentence]:
     """Return the sentences of a passage; in a dialogue, without the labels of speakers, and cut at turns.
 
     A passage is a dialogue if two or more of its lines, and more than half, begin with a label of up to three words
-    and a colon. The dataset's own sentence marks are used where there are any, and no turns are looked for.
+    and a colon. If the dataset marks sentences, those are returned, and turns are not looked for.
 
     Examples
     --------
@@ -39,7 +39,7 @@ def spoken_sentences(passage: Passage) -> list[SpokenSentence]:
     SpokenSentence(start=15, end=18, turn=1, speaker='M')
     """
     labels = [] if passage.sentences is not None else list(_LABEL.finditer(passage.text))
-    n_lines = sum(not line.isspace() and line != "" for line in passage.text.split("\n")) if labels else 0
+    n_lines = sum(bool(line.strip()) for line in passage.text.split("\n")) if labels else 0
     if len(labels) < _LEAST_TURNS or len(labels) <= _LEAST_SHARE * n_lines:
         return [SpokenSentence(start, end, -1, "") for start, end in passage_sentences(passage)]
     starts = [label.start() for label in labels]

@@ -7,10 +7,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from classic_rc import near_duplicates
 from classic_rc.audit.artifacts import MEASURED_TASKS, MIN_GROUPS, PARTIAL_INPUTS, AboveMean, measure_partial_inputs
 from classic_rc.errors import UsageError
 from classic_rc.evaluation.evaluate import predict
-from classic_rc.folds import passage_groups
+from classic_rc.folds import FoldPlan, passage_groups
 from classic_rc.metrics import get_metric
 from classic_rc.predictions import Scores
 from classic_rc.questions import Candidate, Dataset, Task
@@ -246,3 +247,21 @@ def test_threads_change_nothing(task):
         return [replace(result, seconds=0.0) for result in partial.results], partial.left_out, partial.warnings
 
     assert results(3) == results(1)
+
+
+def test_threads_share_the_overlap(monkeypatch):
+    found, find = [], near_duplicates._find_pairs
+    monkeypatch.setattr(near_duplicates, "_find_pairs", lambda *texts: found.append(texts) or find(*texts))
+    dataset, train = (synthetic_dataset(Task.SINGLE_CHOICE, n_passages=20, seed=seed) for seed in (6, 7))
+    measure_partial_inputs(dataset, train=train, jobs=3, **FEW)
+    sizes = [(len(texts), len(others)) for texts, others in found]
+    assert len(sizes) == len(set(sizes)) > 0
+
+
+def test_threads_share_the_folds(monkeypatch):
+    found, find = [], FoldPlan._find_groups
+    monkeypatch.setattr(
+        FoldPlan, "_find_groups", lambda plan, questions: found.append(plan) or find(plan, questions)
+    )
+    measure_partial_inputs(synthetic_dataset(Task.SINGLE_CHOICE, n_passages=20, seed=5), jobs=3, **FEW)
+    assert len(found) == 1

@@ -101,3 +101,8 @@ def test_negative_jobs_count_the_cores():
     cores = count_jobs(-1)
     assert cores >= 1
     assert [count_jobs(jobs) for jobs in (1, 7, -2, -1000)] == [1, 7, max(cores - 1, 1), 1]
+
+
+def test_no_job_is_an_error():
+    with raises(UsageError, field="jobs", found="0"):
+        count_jobs(0)

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import io
 import sys
+import threading
 import time
 
 import pytest
@@ -67,6 +68,16 @@ def test_a_bar_names_the_stage_and_prints_results_above_it(monkeypatch):
     lines = terminal.getvalue().replace("\r", "\n").splitlines()
     assert "classic-rc: RACE: sw+d: Acc. 50.0" in lines
     assert "classic-rc: the last one" in lines
+
+
+def test_a_bar_leaves_no_thread(monkeypatch):
+    terminal = use_terminal(monkeypatch)
+    before = set(threading.enumerate())
+    with progress_bar("RACE", 10, shown=True):
+        wait_for(lambda: "RACE" in terminal.getvalue())
+        others = set(threading.enumerate()) - before
+    assert [thread.name for thread in others] == [progress.CLOCK_NAME]
+    assert set(threading.enumerate()) == before
 
 
 @pytest.mark.parametrize("term", ["dumb", None])

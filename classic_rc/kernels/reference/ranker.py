@@ -1,4 +1,4 @@
-"""Lesson 18: all dense features of the feature ranker for one candidate, in plain Python.
+"""Lesson 19: all dense features of the feature ranker for one candidate, in plain Python.
 
 The names are those of :data:`classic_rc.solvers.feature_ranker.features.FEATURES`.
 """
@@ -29,8 +29,8 @@ from classic_rc.kernels.reference.ngrams import common_subsequence, ngram_share
 from classic_rc.kernels.reference.phrases import longest_run
 from classic_rc.kernels.reference.proximity import pair_window, proximity
 from classic_rc.kernels.reference.window import sliding_window
+from classic_rc.kernels.weights import SCALE
 
-_WINDOW_SCALE = 2**26
 _RARITY_SCALE = 2**20
 
 
@@ -79,17 +79,17 @@ def _windows(
     a: set[Hashable],
     n: set[Hashable],
 ) -> dict[str, float]:
-    features = {"window set": sliding_window(passage, question, candidate) / _WINDOW_SCALE}
+    features = {"window set": sliding_window(passage, question, candidate) / SCALE}
     for size in (6, 12, 20, 30, 60):
-        features[f"window {size}"] = sliding_window(passage, question, candidate, size) / _WINDOW_SCALE
+        features[f"window {size}"] = sliding_window(passage, question, candidate, size) / SCALE
     sweep = sum(sliding_window(passage, question, candidate, size) for size in range(2, 30))
-    features["window sweep"] = sweep / _WINDOW_SCALE
+    features["window sweep"] = sweep / SCALE
     for size in (10, 20, 40):
-        features[f"content window {size}"] = sliding_window(passage, list(q), list(a), size) / _WINDOW_SCALE
+        features[f"content window {size}"] = sliding_window(passage, list(q), list(a), size) / SCALE
     for size in (12, 25, 50):
         product, least = pair_window(passage, q, n, size)
-        features[f"pair window {size}"] = math.sqrt(product) / _WINDOW_SCALE
-        features[f"least window {size}"] = least / _WINDOW_SCALE
+        features[f"pair window {size}"] = math.sqrt(product) / SCALE
+        features[f"least window {size}"] = least / SCALE
     return features
 
 

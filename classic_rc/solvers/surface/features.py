@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from classic_rc.errors import UsageError, unknown_name
-from classic_rc.kernels.arrays import TokenArrays, offsets_of, ragged_indices
+from classic_rc.kernels.arrays import TokenArrays, offsets_of, ragged_indices, run_starts
 from classic_rc.kernels.pairs import WordCounts, occurrences, word_counts, word_pairs
 from classic_rc.text.encoded import EncodedDataset
 
@@ -173,7 +173,7 @@ def _split_blocks(arrays: TokenArrays) -> Iterator[tuple[slice, TokenArrays]]:
         pairs = np.diff(part.candidate_offsets) * np.diff(part.question_offsets)[part.candidate_question]
         # A new block starts where the running load passes a multiple of _BLOCK_PAIRS.
         load = offsets_of(np.maximum(pairs, _LEAST_PAIRS))[:-1]
-        starts = np.flatnonzero(np.diff(load // _BLOCK_PAIRS, prepend=-1))
+        starts = run_starts(load // _BLOCK_PAIRS)
         for start, stop in itertools.pairwise([*starts.tolist(), len(load)]):
             yield slice(where.start + start, where.start + stop), part.slice_candidates(start, stop)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Self
+from typing import Any, ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,9 +41,6 @@ from classic_rc.solvers.surface.features import INPUTS, FeatureSet, feature_grou
 from classic_rc.text.analyzers import get_analyzer
 from classic_rc.text.encoded import EncodedDataset
 
-if TYPE_CHECKING:
-    pass
-
 SURFACE_VARIANTS = {
     "multirc2018": Variant(
         {
@@ -71,7 +68,7 @@ SURFACE_VARIANTS = {
 
 _DEFAULT_LEARNER = "newton"
 _OLD_DEFAULT_LEARNER = "liblinear"
-"""The default learner of the versions whose saved solvers do not name it."""
+"""The default learner of earlier versions, whose saved solvers do not name it."""
 
 
 class SurfaceLR(Solver):
@@ -103,7 +100,7 @@ class SurfaceLR(Solver):
     learner : str or classifier, optional
         A name of :data:`~classic_rc.solvers.learning.LEARNERS`, or any scikit-learn classifier that accepts sparse
         features. Default: ``"newton"``. ``"liblinear"`` is the learner of the papers; with unscaled lengths it
-        stops short of the same optimum without a message.
+        stops short of the same optimum, without a warning.
     C : float
         The inverse strength of the regularisation, for named linear learners.
     output : {"log-odds", "probability"}
@@ -229,7 +226,7 @@ class SurfaceLR(Solver):
         return encoded.scores(values, evidence)
 
     def signature_facts(self) -> Mapping[str, Any]:
-        """Return the default learner, because earlier versions have another one."""
+        """Return the default learner, because earlier versions had another one."""
         return {"learner": getattr(self, "learner_", _DEFAULT_LEARNER)} if self.learner is None else {}
 
     def explain(self, question: Question) -> Explanation:
