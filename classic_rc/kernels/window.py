@@ -279,8 +279,7 @@ def best_of_sizes(
             if size == sizes[column]:
                 if not last_window:
                     bounds[1::2] = starts[:-1] + np.maximum(lengths[rows] - size, 1)
-                cuts = bounds[:-1] if bounds[-1] == len(sums) else bounds  # reduceat takes no cut at the end
-                best[rows, column] = np.maximum.reduceat(sums, cuts)[::2]
+                best[rows, column] = _maxima_between(sums, bounds)
                 column += 1
     return best
 
@@ -290,7 +289,7 @@ class PairWindows(NamedTuple):
 
     both: NDArray[np.int64]  # (n_candidates, n_sizes): the largest sum of the words of either set
     product: NDArray[np.int64]  # (n_candidates, n_pair_sizes): the largest product of both sums, each at most 3
-    least: NDArray[np.int64]  # (n_candidates, n_pair_sizes): the largest lesser one of both sums
+    least: NDArray[np.int64]  # (n_candidates, n_pair_sizes): the largest minimum of both sums
 
 
 _LARGEST_SUM = 3 * SCALE  # products of two stay below 2**56
@@ -330,32 +329,33 @@ def pair_windows(
     both = np.zeros((len(question), len(sizes)), dtype=np.int64)
     product, least = (np.zeros((len(question), len(pair_sizes)), dtype=np.int64) for _ in range(2))
     # As in `best_of_sizes`: empty cells behind each passage, so that windows may begin at each of its tokens.
-    padded = lengths + (max(*sizes, *pair_sizes) - 1)
+    padded = lengths + (max([*sizes, *pair_sizes]) - 1)
     n_cells = min(cells + int(padded.max(initial=0)), int(padded.sum()))
-    rows_memory, free, used = np.empty((3, n_cells), dtype), np.empty((2, n_cells), dtype), np.empty(n_cells, dtype)
+    row_memory, scratch = np.empty((3, n_cells), dtype), np.empty((2, n_cells), dtype)
+    left_memory = np.empty(n_cells, dtype)
     for rows in row_chunks(np.flatnonzero(lengths > 0), padded, cells):
         starts = offsets_of(padded[rows])
-        of_question, of_candidate, of_both = (memory[: starts[-1]] for memory in rows_memory)
+        of_question, of_candidate, of_both = (memory[: starts[-1]] for memory in row_memory)
         of_question.fill(0)
         of_candidate.fill(0)
         _fill_rows(of_question, starts, postings, weights, questions, question[rows])
         _fill_rows(of_candidate, starts, postings, weights, candidates, rows)
         np.maximum(of_question, of_candidate, out=of_both)  # a token has one weight
-        pairs = np.stack((starts[:-1], starts[:-1] + lengths[rows]), axis=1).ravel()
+        bounds = np.stack((starts[:-1], starts[:-1] + lengths[rows]), axis=1).ravel()
         for column, size in enumerate(sizes):
-            sums = _window_sums(of_both, size, free)
-            both[rows, column] = _row_maxima(sums, pairs)
+            sums = _window_sums(of_both, size, scratch)
+            both[rows, column] = _maxima_between(sums, bounds)
         for column, size in enumerate(pair_sizes):
-            left = used[: len(of_question) - size + 1]
-            left[:] = _window_sums(of_question, size, free)
-            right = _window_sums(of_candidate, size, free)
-            least[rows, column] = _row_maxima(np.minimum(left, right), pairs)
+            left = left_memory[: len(of_question) - size + 1]
+            left[:] = _window_sums(of_question, size, scratch)  # copied: the next sums overwrite them
+            right = _window_sums(of_candidate, size, scratch)
+            least[rows, column] = _maxima_between(np.minimum(left, right), bounds)
             capped = np.minimum(left, _LARGEST_SUM), np.minimum(right, _LARGEST_SUM)
-            product[rows, column] = _row_maxima(np.multiply(*capped, dtype=np.int64), pairs)
+            product[rows, column] = _maxima_between(np.multiply(*capped, dtype=np.int64), bounds)
     return PairWindows(both, product, least)
 
 
-def _row_maxima(values: NDArray[np.integer], pairs: NDArray[np.int64]) -> NDArray[np.integer]:
+def _maxima_between(values: NDArray[np.integer], bounds: NDArray[np.int64]) -> NDArray[np.integer]:
     """Return the largest value between each pair of bounds."""
-    cuts = pairs[:-1] if pairs[-1] == len(values) else pairs  # reduceat takes no cut at the end
+    cuts = bounds[:-1] if bounds[-1] == len(values) else bounds  # reduceat takes no cut at the end
     return np.maximum.reduceat(values, cuts)[::2]

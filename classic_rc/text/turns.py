@@ -21,7 +21,7 @@ class SpokenSentence(NamedTuple):
 _LABEL = re.compile(r"^[^\S\n]*([^\W\d_][\w.'’&-]*(?: [\w.'’&-]+){0,2}) ?[:：](?=\s|$)[^\S\n]*", re.MULTILINE)
 _LEAST_TURNS = 2
 _LEAST_SHARE = 0.5
-"""A text is a dialogue if it has turns and more than this share of its lines with text begin one."""
+"""A text is a dialogue if two or more of its lines, and more than this share of those with text, begin a turn."""
 
 
 def spoken_sentences(passage: Passage) -> list[SpokenSentence]:
@@ -39,7 +39,7 @@ def spoken_sentences(passage: Passage) -> list[SpokenSentence]:
     SpokenSentence(start=15, end=18, turn=1, speaker='M')
     """
     labels = [] if passage.sentences is not None else list(_LABEL.finditer(passage.text))
-    n_lines = sum(not line.isspace() and line != "" for line in passage.text.split("\n")) if labels else 0
+    n_lines = sum(bool(line.strip()) for line in passage.text.split("\n")) if labels else 0
     if len(labels) < _LEAST_TURNS or len(labels) <= _LEAST_SHARE * n_lines:
         return [SpokenSentence(start, end, -1, "") for start, end in passage_sentences(passage)]
     starts = [label.start() for label in labels]

@@ -1,4 +1,4 @@
-"""Lesson 15: evidence in sentences, in plain Python: how much of question and candidate a part of the passage has.
+"""Lesson 16: evidence in sentences, in plain Python: how much of question and candidate a part of the passage has.
 
 Texts are lists of tokens, passages lists of sentences. A word's weight is an integer, larger for rarer words; a
 function `weight` returns it. Sums of integers have no order, so a ratio is rounded only once.

@@ -1,4 +1,4 @@
-"""Lesson 17: n-grams and subsequences that a text shares with a passage, in plain Python."""
+"""Lesson 18: n-grams and subsequences that a text shares with a passage, in plain Python."""
 
 from __future__ import annotations
 

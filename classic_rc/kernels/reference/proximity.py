@@ -1,4 +1,4 @@
-"""Lesson 16: words near each other, in plain Python: windows that have words of two sets, and distances."""
+"""Lesson 17: words near each other, in plain Python: windows that have words of two sets, and distances."""
 
 from __future__ import annotations
 

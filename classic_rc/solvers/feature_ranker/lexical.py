@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -29,10 +29,13 @@ CELLS: Mapping[str, frozenset[str]] = {
     "opening, length": frozenset({"question"}),
     "opening, word": frozenset({"question"}),
 }
-"""The groups of cells, and the inputs that they read apart from the candidates. All but "word, question word" are
-about the words of a candidate with stop words; an opening is the first two words of a question."""
+"""The groups of cells, and the inputs that they read in addition to the candidates.
+
+Only "word, question word" leaves out stop words. An opening is the first two words of a question.
+"""
 
 _MAX_LENGTH = 12
+"""Longer candidates have the cell of this length."""
 _BLOCK_TOKENS = 2**18
 _BLOCK_PAIRS = 2**20
 
@@ -48,7 +51,7 @@ class Cells(NamedTuple):
 class LexicalCells:
     """The cells that training has seen often enough, each with a column.
 
-    A key consists of numbers of `words`, of a length or of a type of questions, each below `base`.
+    A key has three parts below `base`: numbers of words, counted from 1, a length, a type of questions, or 0.
     """
 
     words: TrainingWords
@@ -143,7 +146,7 @@ class LexicalCells:
         return f"{group}: {' '.join(word(k) for k in key if k)}"
 
     def _blocks(self, texts: RankerTexts) -> Iterator[tuple[slice, Mapping[str, Cells]]]:
-        """Yield the cells of blocks of candidates, those that have no column included, unless a word is unknown."""
+        """Yield blocks of candidates with all cells of known words, whether they have a column or not."""
         # 0 means no word; unknown words are negative.
         numbers = self.words.numbers_of(texts.encoded.vocabulary) + 1
         numbers[numbers == 0] = -1
@@ -152,8 +155,8 @@ class LexicalCells:
         for where, arrays in _split_blocks(texts.encoded.arrays):
             first = texts.encoded.arrays.candidate_question[where.start]
             types = texts.types[first : first + len(arrays.question_passage)]
-            known = _block_cells(arrays, texts.stop, types, numbers)
-            yield where, {group: _pack(known(group), self.base) for group in self.tables}
+            parts_of = _block_cells(arrays, texts.stop, types, numbers)
+            yield where, {group: _pack(parts_of(group), self.base) for group in self.tables}
 
 
 def look_up(table: NDArray[np.int64], keys: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
@@ -169,7 +172,7 @@ def _base(words: TrainingWords) -> int:
 
 
 def _pack(parts: Sequence[NDArray[np.int64]], base: int) -> Cells:
-    """Return cells of known words only, each once for a candidate."""
+    """Return the cells of known words, given their candidates and the three parts of their keys."""
     rows, *numbers = parts
     known = np.logical_and.reduce([part >= 0 for part in numbers])
     keys = (numbers[0] * base + numbers[1]) * base + numbers[2]
@@ -190,8 +193,8 @@ def _split_blocks(arrays: TokenArrays) -> Iterator[tuple[slice, TokenArrays]]:
 
 def _block_cells(
     arrays: TokenArrays, stop: NDArray[np.bool_], types: NDArray[np.int64], numbers: NDArray[np.int64]
-) -> Any:
-    """Return a function of a group's name that returns the rows of its cells and the three parts of their keys."""
+) -> Callable[[str], tuple[NDArray[np.int64], ...]]:
+    """Return a function that returns, for a group, the rows of its cells and the three parts of their keys."""
     n_words, question = arrays.n_words, arrays.candidate_question
     words = word_counts(arrays.candidate_tokens, arrays.candidate_offsets, n_words)
     rows, word = words.texts, numbers[words.words]
@@ -222,7 +225,9 @@ def _block_cells(
                 return every, openings[:, 0], openings[:, 1], first
             case "opening, length":
                 return every, openings[:, 0], openings[:, 1], np.minimum(lengths, _MAX_LENGTH)
-        return rows, openings[rows, 0], openings[rows, 1], word
+            case "opening, word":
+                return rows, openings[rows, 0], openings[rows, 1], word
+        raise KeyError(group)
 
     return parts
 

@@ -129,7 +129,7 @@ class OptionTable(FeatureTable[RankerTexts]):
         return np.bincount(owner[found], minlength=len(lengths)) > 0
 
     def evidence(self, texts: RankerTexts, words: TrainingWords | None) -> NDArray[np.int64]:
-        """Return the sentence that has most of question and candidate."""
+        """Return the sentence with the largest product of the coverages of question and candidate."""
         assert words is not None
         return evidence_sentences(texts, words.rarity(texts.encoded.vocabulary))
 
@@ -175,7 +175,7 @@ class EntityTable(FeatureTable[EntityTexts]):
         return evidence_mentions(texts)
 
     def sentences(self, passage: Passage) -> list[tuple[int, int]]:
-        """Return the sentences; each highlight is one."""
+        """Return the sentences; they also end at the marks of highlights."""
         return entity_sentences(passage)
 
 

@@ -43,10 +43,9 @@ QUESTION_TYPES = {
 _TYPE_PATTERNS = [re.compile(pattern) for pattern in QUESTION_TYPES.values()]
 
 _WH = "what who whom whose which where when why how"
+_ADVERBS = "where when why how"
 _DO = "do does did"
-_AUXILIARIES = (
-    "is are was were am be been has have had can could will would shall should may might must"  # not `do`
-)
+_AUXILIARIES = "is are was were am be been has have had can could will would shall should may might must"
 NEGATIONS = "not no never none nobody nothing neither nor without"
 _EXTREMES = (
     "all always every everyone everything everybody never none nobody nothing only must most least best worst"
@@ -93,21 +92,21 @@ class RankerTexts:
     """
 
     encoded: EncodedDataset
-    # (n_words,): the stems of stop words.
+    # (n_words,): whether each word is the stem of a stop word.
     stop: NDArray[np.bool_]
     # (n_sentences + 1,): sentence i of all passages is `passage_tokens[offsets[i]:offsets[i + 1]]`, without the
     # label of its speaker.
     sentence_offsets: NDArray[np.int64]
     # (n_passages + 1,): the sentences of each passage.
     passage_sentences: NDArray[np.int64]
-    # (n_sentences,): the turn of each sentence and its speaker, numbered within the passage; -1 outside turns.
+    # (n_sentences,): the turn of each sentence and its speaker, each numbered within the passage; -1 outside turns.
     turns: NDArray[np.int64]
     speakers: NDArray[np.int64]
     # (n_questions,): the speaker that the question names, or -1.
     asked_speaker: NDArray[np.int64]
     # (n_questions,): the index of the question's type in QUESTION_TYPES, or their number for none.
     types: NDArray[np.int64]
-    # Ragged over the candidates of the arrays: the question with the candidate in the place asked for.
+    # Ragged over the candidates of the arrays: the question with the candidate in the place that it asks for.
     statements: NDArray[np.int32]
     statement_offsets: NDArray[np.int64]
     # (n_candidates, len(SURFACE)): a row for each candidate, equal ones included, in the arrays' order.
@@ -194,7 +193,7 @@ def _speaker_words(label: str) -> frozenset[str]:
 def _build_statements(
     encoded: EncodedDataset, grouped: Sequence[Question]
 ) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
-    """Return each question with each of its candidates in the place asked for, as a ragged array of stems.
+    """Return each question with each of its candidates in the place that it asks for, as a ragged array.
 
     A blank is filled. In other questions the first question word is dropped and so is "do"; another auxiliary goes
     behind the first content word after it. The candidate takes the place of a question word that is the subject
@@ -236,11 +235,11 @@ def _build_statements(
     moved = at == auxiliary_of
     keys[moved] = (2 * subject + 1)[owner][moved]
     kept = ~(has_wh[owner] & (at == wh_of)) & ~(moved & is_do)
-    # Where no auxiliary follows, the question word is the subject, if it can be one.
-    is_place = word_flags(encoded.vocabulary, "where when why how")
+    # Where no auxiliary follows, the question word is the subject, unless it is an adverb.
+    is_adverb = word_flags(encoded.vocabulary, _ADVERBS)
     adverb = np.zeros(n_questions, dtype=np.bool_)
     hits = np.flatnonzero(is_wh & (at == wh_of))
-    adverb[owner[hits]] = is_place[tokens[hits]]
+    adverb[owner[hits]] = is_adverb[tokens[hits]]
     slot = np.where(has_wh & ~has_auxiliary & ~adverb, 2 * wh, last)
     slot = np.where(blanks >= 0, 2 * blanks - 1, slot)
 

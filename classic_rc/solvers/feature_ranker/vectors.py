@@ -1,7 +1,7 @@
 """Count vectors of words, learned from the training passages alone, and the features that compare texts by them.
 
-Vectors are integers in units of 2**-14, so that their products are exact in any order: the features have the same
-digits for any blocks, threads and libraries.
+Vectors are integers in units of 2**-14, so that their products are exact in any order: given the vectors, the
+features have the same digits for any blocks, threads and libraries, but for the exponential in one of them.
 """
 
 from __future__ import annotations
@@ -38,16 +38,19 @@ VECTOR_FEATURES = (
 """The names of the features of :func:`vector_features`."""
 
 WINDOW = 6
+"""The largest distance in tokens of two words that count as neighbours."""
 CONTEXT_EXPONENT = 0.75
 MIN_COUNT = 3
-MAX_WORDS = 20_000
+"""Words that occur less often in the training passages have no vector."""
+MAX_VECTORS = 20_000
 DIMENSIONS = 100
 SHARPNESS = 8.0
 """The factor of a cosine in the softmax over sentences."""
 
 _GRID = 2.0**14
+"""The units of a length of 1."""
 _COUNT_UNIT = 60
-"""A multiple of 1..6, so that a count of 1/distance is a whole number of units."""
+"""A multiple of 1, 2, ..., 6, so that a count of 1/distance is a whole number of units."""
 _WEIGHT_BITS = 6
 """The binary places of a word's weight in the vector of a text."""
 _POWER_STEPS = 3
@@ -81,7 +84,7 @@ class CountVectors:
         frequency = np.zeros(len(words), dtype=np.int64)
         np.add.at(frequency, numbers, np.bincount(arrays.passage_tokens, minlength=arrays.n_words)[: len(numbers)])
         kept = np.flatnonzero(frequency >= MIN_COUNT)
-        kept = np.sort(kept[np.argsort(-frequency[kept], kind="stable")[:MAX_WORDS]])
+        kept = np.sort(kept[np.argsort(-frequency[kept], kind="stable")[:MAX_VECTORS]])
         index = np.full(max(len(words), 1), -1)
         index[kept] = np.arange(len(kept))
         if not len(kept):
@@ -153,8 +156,7 @@ def _left_singular(matrix: csr_matrix, n_dimensions: int) -> NDArray[np.float64]
 def _quantised(vectors: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return vectors divided by their lengths, in whole units of 2**-14; 0 stays 0.
 
-    Vectors of integers give the same digits everywhere: they are cut to 20 bits first, so that squares add up
-    exactly.
+    Their components are rounded to 20 bits first, so that the sum of the squares is exact.
     """
     if not vectors.size:
         return vectors

@@ -1,4 +1,7 @@
-"""The words of the training data: their numbers, which do not depend on an encoding, and how rare they are."""
+"""The words of the training data: their numbers, which do not depend on an encoding, and how rare they are.
+
+The helpers at the end are for texts of any encoding.
+"""
 
 from __future__ import annotations
 
@@ -16,8 +19,8 @@ from classic_rc.solvers.feature_ranker.texts import RankerTexts
 
 RARITY_BITS = 20
 """The binary places of a rarity."""
-MAX_WORDS = 2**20
-"""The largest number of words for which three word numbers fit into one int64 key."""
+MOST_WORDS = 2**20
+"""Up to this many words, a key of three word numbers fits into an int64."""
 
 
 @dataclass(frozen=True)
@@ -38,12 +41,12 @@ class TrainingWords:
             There are more than 2**20 words.
         """
         arrays, vocabulary = texts.encoded.arrays, texts.encoded.vocabulary
-        if len(vocabulary) > MAX_WORDS:
+        if len(vocabulary) > MOST_WORDS:
             raise UsageError(
-                f"{len(vocabulary):,} words are too many for the feature ranker, the limit is {MAX_WORDS:,}",
+                f"{len(vocabulary):,} words are too many for the feature ranker, the limit is {MOST_WORDS:,}",
                 field="questions",
                 found=f"{len(vocabulary):,} words",
-                expected=f"at most {MAX_WORDS:,}",
+                expected=f"at most {MOST_WORDS:,}",
             )
         order = sorted(range(len(vocabulary)), key=vocabulary.__getitem__)
         counts = word_counts(arrays.passage_tokens, arrays.passage_offsets, arrays.n_words)
@@ -67,7 +70,7 @@ class TrainingWords:
 
         .. math:: g(w) = \ln \frac{N + 1}{df(w) + 0.5}
 
-        N is the number of passages and df(w) of those that have w, 0 for a word that training has not seen.
+        N is the number of training passages, and df(w) is how many of them have w: 0 for an unknown word.
         """
         numbers = self.numbers_of(vocabulary)
         counts = np.zeros(len(numbers))
