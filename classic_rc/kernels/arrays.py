@@ -1,4 +1,4 @@
-"""The token arrays that most kernels take, and two helpers for ragged arrays."""
+"""The token arrays that most kernels take, and helpers for ragged arrays."""
 
 from __future__ import annotations
 

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from classic_rc.kernels.arrays import TokenArrays, offsets_of
+from classic_rc.kernels.distance import nearest_distances
 from classic_rc.kernels.postings import BLOCK_TOKENS, match_words, matched_blocks, passage_postings, places_of
 
 
@@ -116,9 +117,7 @@ def occurrence_distance(arrays: TokenArrays) -> tuple[NDArray[np.float64], NDArr
         for places in (places_of(postings, questions, question[rows]), places_of(postings, candidates, rows)):
             sides.append(np.sort(np.repeat(places.rows * stride, places.counts) + places.positions))
         from_, to = sides
-        after = np.searchsorted(to, from_)
-        right, left = to[np.minimum(after, len(to) - 1)], to[np.maximum(after - 1, 0)]
-        steps = np.minimum(np.abs(right - from_), np.abs(from_ - left)) + 1
+        steps = nearest_distances(from_, to) + 1
         counts = np.bincount(from_ // stride, minlength=len(rows))
         totals = np.add.reduceat(steps, offsets_of(counts)[:-1])
         distances[np.arange(where.start, where.stop)[rows]] = totals / (counts * np.maximum(lengths - 1, 1))

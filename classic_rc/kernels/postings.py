@@ -87,8 +87,9 @@ def look_up(keys: NDArray[np.int64], table: NDArray[np.int64]) -> tuple[NDArray[
     """Return the index of each key in an ascending table, and whether it is there."""
     if not len(table):
         return np.zeros(len(keys), dtype=np.int64), np.zeros(len(keys), dtype=np.bool_)
-    if table[-1] < min(_DENSE_KEYS, _CELLS_PER_KEY * len(keys)):  # few passages with many candidates
-        place = np.full(max(int(table[-1]), int(keys.max(initial=0))) + 1, -1)
+    largest = max(int(table[-1]), int(keys.max(initial=0)))
+    if largest < min(_DENSE_KEYS, _CELLS_PER_KEY * len(keys)):  # few passages with many candidates
+        place = np.full(largest + 1, -1)
         place[table] = np.arange(len(table))
         return place[keys], place[keys] >= 0
     at = np.minimum(np.searchsorted(table, keys), len(table) - 1)

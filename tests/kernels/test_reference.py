@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 
@@ -24,6 +25,9 @@ def test_the_index_names_every_lesson_once_in_order():
     assert [int(number) for number, _ in listed] == list(range(1, len(listed) + 1))
     modules = {file.stem for file in Path(reference.__file__).parent.glob("*.py")} - {"__init__"}
     assert Counter(name for _, name in listed) == Counter(modules)
+    for number, name in listed:
+        lesson = import_module(f"{reference.__name__}.{name}")
+        assert lesson.__doc__.startswith(f"Lesson {number}: "), name
 
 
 def test_no_exported_function_hides_its_module():

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -11,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from classic_rc.kernels.arrays import TokenArrays, offsets_of
-from classic_rc.kernels.pairs import occurrences, word_counts, word_pairs
+from classic_rc.kernels.pairs import occurrences, pair_blocks, word_counts, word_pairs
 from classic_rc.solvers.feature_ranker.texts import QUESTION_TYPES, RankerTexts
 from classic_rc.solvers.feature_ranker.words import TrainingWords, content_counts, passage_of_candidates
 
@@ -152,7 +151,7 @@ class LexicalCells:
         numbers[numbers == 0] = -1
         if not len(numbers):
             numbers = np.full(1, -1)
-        for where, arrays in _split_blocks(texts.encoded.arrays):
+        for where, arrays in pair_blocks(texts.encoded.arrays, _BLOCK_TOKENS, _BLOCK_PAIRS):
             first = texts.encoded.arrays.candidate_question[where.start]
             types = texts.types[first : first + len(arrays.question_passage)]
             parts_of = _block_cells(arrays, texts.stop, types, numbers)
@@ -177,18 +176,6 @@ def _pack(parts: Sequence[NDArray[np.int64]], base: int) -> Cells:
     known = np.logical_and.reduce([part >= 0 for part in numbers])
     keys = (numbers[0] * base + numbers[1]) * base + numbers[2]
     return Cells(rows[known], keys[known])
-
-
-def _split_blocks(arrays: TokenArrays) -> Iterator[tuple[slice, TokenArrays]]:
-    """Split the arrays into blocks of candidates, with limits on the tokens and the word pairs of a block."""
-    if not len(arrays.candidate_question):
-        return
-    for where, part in arrays.blocks(_BLOCK_TOKENS):
-        pairs = np.diff(part.candidate_offsets) * np.diff(part.question_offsets)[part.candidate_question]
-        load = offsets_of(pairs)[:-1]
-        starts = np.flatnonzero(np.diff(load // _BLOCK_PAIRS, prepend=-1))
-        for start, stop in itertools.pairwise([*starts.tolist(), len(load)]):
-            yield slice(where.start + start, where.start + stop), part.slice_candidates(start, stop)
 
 
 def _block_cells(

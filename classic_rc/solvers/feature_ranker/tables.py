@@ -198,12 +198,4 @@ def hide_inputs(encoded: EncodedDataset, inputs: frozenset[str]) -> EncodedDatas
     if "question" not in inputs:
         offsets = np.zeros_like(arrays.question_offsets)
         arrays = arrays._replace(question_tokens=arrays.question_tokens[:0], question_offsets=offsets)
-    return EncodedDataset(
-        encoded.questions,
-        encoded.analyzer,
-        encoded.vocabulary,
-        arrays,
-        encoded.order,
-        encoded.question_offsets,
-        encoded.candidate_rows,
-    )
+    return encoded.with_arrays(arrays)

@@ -15,6 +15,8 @@ from numpy.typing import NDArray
 
 from classic_rc.kernels.arrays import TokenArrays, offsets_of, ragged_indices
 from classic_rc.kernels.pairs import WordCounts, occurrences
+from classic_rc.kernels.postings import look_up
+from classic_rc.kernels.word_sets import flagged_or_all
 from classic_rc.solvers.feature_ranker.texts import RankerTexts
 from classic_rc.solvers.feature_ranker.words import (
     RARITY_BITS,
@@ -358,7 +360,7 @@ def _best_words(
     question, n = arrays.candidate_question, len(arrays.candidate_question)
     n_words = space.n_words
     is_new = occurrences(questions, question[candidates.texts], candidates.words) == 0
-    is_new |= (np.bincount(candidates.texts[is_new], minlength=n) == 0)[candidates.texts]
+    is_new = flagged_or_all(is_new, candidates.texts, n)
     is_new &= space.row_of[candidates.words] >= 0
     owner, word = candidates.texts[is_new], candidates.words[is_new]
     # Each distinct new word of a passage is compared once with each distinct word of the passage.
@@ -385,8 +387,7 @@ def _best_words(
     pairs = ragged_indices(sentence_words.offsets[np.maximum(sentence, 0)], counts)
     pair_entry = np.repeat(np.arange(len(owner)), counts)
     keys = passage[pair_entry] * n_words + sentence_words.words[pairs]
-    place = np.minimum(np.searchsorted(right_keys, keys), max(len(right_keys) - 1, 0))
-    found = right_keys[place] == keys if len(right_keys) else np.zeros(len(keys), dtype=np.bool_)
+    place, found = look_up(keys, right_keys)
     pair_entry, place = pair_entry[found], place[found]
     own = entry.reshape(-1)[pair_entry]
     values = products[starts[own] + place - right_offsets[passage[pair_entry]]]

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from classic_rc.errors import UsageError
 from classic_rc.kernels.arrays import TokenArrays, offsets_of
 from classic_rc.kernels.pairs import WordCounts, word_counts
+from classic_rc.kernels.word_sets import flagged_or_all
 from classic_rc.solvers.feature_ranker.texts import RankerTexts
 
 RARITY_BITS = 20
@@ -85,10 +86,8 @@ def content_counts(
 ) -> WordCounts:
     """Return the distinct content words of texts: those that are no stop words, or all if nothing is left."""
     counts = word_counts(tokens, offsets, n_words)
-    texts = counts.texts
-    content = ~stop[counts.words]
-    n_texts = len(offsets) - 1
-    content |= (np.bincount(texts[content], minlength=n_texts) == 0)[texts]
+    texts, n_texts = counts.texts, len(offsets) - 1
+    content = flagged_or_all(~stop[counts.words], texts, n_texts)
     sizes = np.bincount(texts[content], minlength=n_texts)
     return WordCounts(counts.keys[content], counts.counts[content], offsets_of(sizes), n_words)
 

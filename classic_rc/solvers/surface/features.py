@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -12,7 +11,7 @@ from numpy.typing import NDArray
 
 from classic_rc.errors import UsageError, unknown_name
 from classic_rc.kernels.arrays import TokenArrays, offsets_of, ragged_indices
-from classic_rc.kernels.pairs import WordCounts, occurrences, word_counts, word_pairs
+from classic_rc.kernels.pairs import WordCounts, occurrences, pair_blocks, word_counts, word_pairs
 from classic_rc.text.encoded import EncodedDataset
 
 SURFACE_FEATURE_GROUPS: Mapping[str, str] = {
@@ -58,8 +57,6 @@ _WORDS: Mapping[str, frozenset[str]] = {
 
 _BLOCK_TOKENS = 2**18
 _BLOCK_PAIRS = 2**20
-_LEAST_PAIRS = 2**4
-"""The smallest load of a candidate: with it, a block has at most 2**20 / 2**4 = 2**16 candidates."""
 
 
 def feature_groups(text: str) -> tuple[str, ...]:
@@ -137,7 +134,7 @@ class FeatureSet:
     def blocks(self, encoded: EncodedDataset) -> Iterator[FeatureBlock]:
         """Yield the features of an encoding's candidates in blocks, so that memory is bounded."""
         word_lengths = np.fromiter(map(len, encoded.vocabulary), np.int64, len(encoded.vocabulary))
-        for where, arrays in _split_blocks(self._hide_inputs(encoded.arrays)):
+        for where, arrays in pair_blocks(self._hide_inputs(encoded.arrays), _BLOCK_TOKENS, _BLOCK_PAIRS):
             matches = _match_words(arrays)
             numbers = {**_text_lengths(arrays, word_lengths), **_count_shared(arrays, matches)}
             table = np.empty((where.stop - where.start, len(self.numbers)))
@@ -165,17 +162,6 @@ def _first_words(
     """Return the first `most` tokens of each text, and their offsets."""
     lengths = np.minimum(np.diff(offsets), most)
     return tokens[ragged_indices(offsets[:-1], lengths)], offsets_of(lengths)
-
-
-def _split_blocks(arrays: TokenArrays) -> Iterator[tuple[slice, TokenArrays]]:
-    """Split the arrays into blocks of candidates, with limits on the tokens and the word pairs of a block."""
-    for where, part in arrays.blocks(_BLOCK_TOKENS):
-        pairs = np.diff(part.candidate_offsets) * np.diff(part.question_offsets)[part.candidate_question]
-        # A new block starts where the running load passes a multiple of _BLOCK_PAIRS.
-        load = offsets_of(np.maximum(pairs, _LEAST_PAIRS))[:-1]
-        starts = np.flatnonzero(np.diff(load // _BLOCK_PAIRS, prepend=-1))
-        for start, stop in itertools.pairwise([*starts.tolist(), len(load)]):
-            yield slice(where.start + start, where.start + stop), part.slice_candidates(start, stop)
 
 
 class _Matches(NamedTuple):
