@@ -79,7 +79,6 @@ _NOT_MENTIONED = re.compile(
     r"\bnot (?:mentioned|given|known|stated|enough|sure)\b|\bunknown\b|\bdo(?:es)?n['’]t (?:know|say)\b",
     re.IGNORECASE,
 )
-_CAPITAL_INSIDE = re.compile(r"\S\s+[^\W\d_a-z]")
 _DIGIT = re.compile(r"\d")
 
 
@@ -308,10 +307,15 @@ def _surface_facts(encoded: EncodedDataset, grouped: Sequence[Question]) -> NDAr
         "negations": count(NEGATIONS),
         "extreme words": count(_EXTREMES),
         "has digits": found(_DIGIT),
-        "has capital inside": found(_CAPITAL_INSIDE),
+        "has capital inside": np.fromiter(map(_has_capital_inside, texts), np.float64, len(texts)),
         "above, both or none": found(_ABOVE),
         "not mentioned": found(_NOT_MENTIONED),
         "is yes": np.fromiter((text == "yes" for text in plain), np.float64, len(texts)),
         "is no": np.fromiter((text == "no" for text in plain), np.float64, len(texts)),
     }
     return np.stack([facts[name].astype(np.float64) for name in SURFACE], axis=1)
+
+
+def _has_capital_inside(text: str) -> bool:
+    """Return whether a word but the first one begins with a capital letter."""
+    return any(word[0].isupper() for word in text.split()[1:])
