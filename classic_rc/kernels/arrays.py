@@ -122,6 +122,22 @@ def ragged_indices(starts: NDArray[np.integer], counts: NDArray[np.integer]) -> 
     return indices
 
 
+def binary_search(
+    keys: NDArray[np.integer], table: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    """Return a place in an ascending table for each key, and whether the key is there.
+
+    Examples
+    --------
+    >>> binary_search(np.array([8, 4, 3]), np.array([3, 5, 8]))
+    (array([2, 1, 0]), array([ True, False,  True]))
+    """
+    if not len(table):
+        return np.zeros(len(keys), dtype=np.int64), np.zeros(len(keys), dtype=np.bool_)
+    place = np.minimum(np.searchsorted(table, keys), len(table) - 1)
+    return place, table[place] == keys
+
+
 def sums_by(index: NDArray[np.integer], values: NDArray[Any], n: int) -> NDArray[np.float64]:
     """Return the sum of the values with each index below `n`, added one by one in their order, as doubles.
 

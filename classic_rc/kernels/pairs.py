@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from classic_rc.kernels.arrays import TokenArrays, offsets_of, ragged_indices
+from classic_rc.kernels.arrays import TokenArrays, binary_search, offsets_of, ragged_indices
 
 _LEAST_PAIRS = 2**4
 """The smallest load of a candidate: it bounds the number of candidates in a block."""
@@ -65,9 +65,8 @@ def occurrences(counts: WordCounts, texts: NDArray[np.integer], words: NDArray[n
     """
     if not len(counts.keys):
         return np.zeros(len(words), dtype=np.int64)
-    wanted = texts * counts.n_words + words
-    place = np.minimum(np.searchsorted(counts.keys, wanted), len(counts.keys) - 1)
-    return np.where(counts.keys[place] == wanted, counts.counts[place], 0)
+    place, found = binary_search(texts * counts.n_words + words, counts.keys)
+    return np.where(found, counts.counts[place], 0)
 
 
 def word_pairs(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from classic_rc.kernels.arrays import TokenArrays, offsets_of
+from classic_rc.kernels.arrays import TokenArrays, binary_search, offsets_of
 from classic_rc.kernels.pairs import occurrences, pair_blocks, word_counts, word_pairs
 from classic_rc.solvers.feature_ranker.texts import QUESTION_TYPES, RankerTexts
 from classic_rc.solvers.feature_ranker.words import TrainingWords, content_counts, passage_of_candidates
@@ -100,7 +100,7 @@ class LexicalCells:
             n_rows = where.stop - where.start
             packed = [np.empty(0, dtype=np.int64)]
             for group, (rows, keys) in cells.items():
-                place, found = look_up(self.tables[group], keys)
+                place, found = binary_search(keys, self.tables[group])
                 packed.append(rows[found] * self.n_columns + starts[group] + place[found])
             both = np.concatenate(packed)
             both.sort()
@@ -156,14 +156,6 @@ class LexicalCells:
             types = texts.types[first : first + len(arrays.question_passage)]
             parts_of = _block_cells(arrays, texts.stop, types, numbers)
             yield where, {group: _pack(parts_of(group), self.base) for group in self.tables}
-
-
-def look_up(table: NDArray[np.int64], keys: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-    """Return the place of each key in an ascending table, and whether it is there."""
-    if not len(table):
-        return np.zeros(len(keys), dtype=np.int64), np.zeros(len(keys), dtype=np.bool_)
-    place = np.minimum(np.searchsorted(table, keys), len(table) - 1)
-    return place, table[place] == keys
 
 
 def _base(words: TrainingWords) -> int:
@@ -269,7 +261,7 @@ class _KeyCounts:
 
     def _merge(self) -> None:
         fresh, counts = np.unique(np.concatenate([self._keys[:0], *self._waiting]), return_counts=True)
-        place, known = look_up(self._keys, fresh)
+        place, known = binary_search(fresh, self._keys)
         self._counts[place[known]] += counts[known]
         keys = np.concatenate((self._keys, fresh[~known]))
         order = np.argsort(keys, kind="stable")
