@@ -67,6 +67,16 @@ class TokenArrays(NamedTuple):
             self.n_words,
         )
 
+    def without_passages(self) -> TokenArrays:
+        """Return the same texts with empty passages."""
+        offsets = np.zeros_like(self.passage_offsets)
+        return self._replace(passage_tokens=self.passage_tokens[:0], passage_offsets=offsets)
+
+    def without_questions(self) -> TokenArrays:
+        """Return the same texts with empty questions."""
+        offsets = np.zeros_like(self.question_offsets)
+        return self._replace(question_tokens=self.question_tokens[:0], question_offsets=offsets)
+
     def blocks(self, tokens: int, *, whole_questions: bool = False) -> Iterator[tuple[slice, TokenArrays]]:
         """Cut the candidates into runs of about `tokens` tokens each, with their questions and passages.
 

@@ -20,13 +20,6 @@ def token_counts(arrays: TokenArrays) -> NDArray[np.int64]:
     return counts[which]
 
 
-def without_questions(arrays: TokenArrays) -> TokenArrays:
-    """Return the same texts with empty questions, so that all of a candidate's own words are matched."""
-    return arrays._replace(
-        question_tokens=arrays.question_tokens[:0], question_offsets=np.zeros_like(arrays.question_offsets)
-    )
-
-
 def bag_of_words(arrays: TokenArrays, token_weights: NDArray[np.int32]) -> NDArray[np.int64]:
     """Sum the weights of all passage tokens that are words of the question or of the candidate.
 
@@ -104,7 +97,7 @@ def occurrence_distance(arrays: TokenArrays) -> tuple[NDArray[np.float64], NDArr
     for where, block in arrays.blocks(BLOCK_TOKENS):
         postings = passage_postings(block)
         questions, _ = match_words(block, postings)
-        _, candidates = match_words(without_questions(block), postings)
+        _, candidates = match_words(block.without_questions(), postings)  # all of a candidate's own words
         question = block.candidate_question
         has_both = (np.diff(questions.offsets)[question] > 0) & (np.diff(candidates.offsets) > 0)
         found[where] = has_both

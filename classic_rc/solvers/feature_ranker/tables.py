@@ -193,9 +193,7 @@ def hide_inputs(encoded: EncodedDataset, inputs: frozenset[str]) -> EncodedDatas
     """Return an encoding with empty passages or questions for the inputs that are not read."""
     arrays = encoded.arrays
     if "passage" not in inputs:
-        offsets = np.zeros_like(arrays.passage_offsets)
-        arrays = arrays._replace(passage_tokens=arrays.passage_tokens[:0], passage_offsets=offsets)
+        arrays = arrays.without_passages()
     if "question" not in inputs:
-        offsets = np.zeros_like(arrays.question_offsets)
-        arrays = arrays._replace(question_tokens=arrays.question_tokens[:0], question_offsets=offsets)
+        arrays = arrays.without_questions()
     return encoded.with_arrays(arrays)

@@ -147,21 +147,14 @@ class FeatureSet:
         """Return the arrays with empty texts for the inputs that are not read."""
         read = INPUTS[self.inputs]
         if "passage" not in read:
-            tokens, offsets = _first_words(arrays.passage_tokens, arrays.passage_offsets, 0)
-            arrays = arrays._replace(passage_tokens=tokens, passage_offsets=offsets)
-        most = self.question_words if "question" in read else 0
-        if most is not None:
-            tokens, offsets = _first_words(arrays.question_tokens, arrays.question_offsets, most)
-            arrays = arrays._replace(question_tokens=tokens, question_offsets=offsets)
-        return arrays
-
-
-def _first_words(
-    tokens: NDArray[np.int32], offsets: NDArray[np.int64], most: int
-) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
-    """Return the first `most` tokens of each text, and their offsets."""
-    lengths = np.minimum(np.diff(offsets), most)
-    return tokens[ragged_indices(offsets[:-1], lengths)], offsets_of(lengths)
+            arrays = arrays.without_passages()
+        if "question" not in read:
+            return arrays.without_questions()
+        if self.question_words is None:
+            return arrays
+        lengths = np.minimum(np.diff(arrays.question_offsets), self.question_words)
+        tokens = arrays.question_tokens[ragged_indices(arrays.question_offsets[:-1], lengths)]
+        return arrays._replace(question_tokens=tokens, question_offsets=offsets_of(lengths))
 
 
 class _Matches(NamedTuple):
