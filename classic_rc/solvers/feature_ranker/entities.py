@@ -178,7 +178,7 @@ def entity_features(
     return matrix
 
 
-def evidence_mentions(texts: EntityTexts) -> NDArray[np.int64]:
+def mention_sentences(texts: EntityTexts) -> NDArray[np.int64]:
     """Return the sentence of each candidate's mention that is nearest to the query's words.
 
     Returns

@@ -20,7 +20,7 @@ from classic_rc.solvers.feature_ranker.entities import (
     entity_features,
     entity_sentences,
     entity_texts,
-    evidence_mentions,
+    mention_sentences,
 )
 from classic_rc.solvers.feature_ranker.features import (
     FEATURES,
@@ -172,7 +172,7 @@ class EntityTable(FeatureTable[EntityTexts]):
 
     def evidence(self, texts: EntityTexts, words: TrainingWords | None) -> NDArray[np.int64]:
         """Return the sentence of the mention that is nearest to the query's words."""
-        return evidence_mentions(texts)
+        return mention_sentences(texts)
 
     def sentences(self, passage: Passage) -> list[tuple[int, int]]:
         """Return the sentences; they also end at the marks of highlights."""
