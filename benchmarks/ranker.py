@@ -19,6 +19,7 @@ from classic_rc.kernels import reference
 from classic_rc.questions import Question
 from classic_rc.solvers.feature_ranker.features import GROUPS, STOP_RARITY, dense_features
 from classic_rc.solvers.feature_ranker.texts import NEGATIONS, RankerTexts, ranker_texts, word_flags
+from classic_rc.solvers.feature_ranker.words import TrainingWords
 
 _FILES = {
     "MC500 train": ("mctest/mc500.train.tsv", {}),
@@ -72,13 +73,8 @@ def _plain_seconds(texts: RankerTexts, rarity: NDArray[np.int64]) -> float:
 
 
 def word_rarity(texts: RankerTexts) -> NDArray[np.int64]:
-    """Return ``ln((N + 1) / (df + 0.5))`` of each word over the passages, fixed-point."""
-    arrays = texts.encoded.arrays
-    n = len(arrays.passage_offsets) - 1
-    passage = np.repeat(np.arange(n), np.diff(arrays.passage_offsets))
-    pairs = np.unique(passage * arrays.n_words + arrays.passage_tokens)
-    df = np.bincount(pairs % arrays.n_words, minlength=arrays.n_words)
-    return np.round(np.log((n + 1) / (df + 0.5)) * 2**20).astype(np.int64)
+    """Return the rarity of each word in the texts' own passages, fixed-point."""
+    return TrainingWords.learn(texts).rarity(texts.encoded.vocabulary)
 
 
 def plain_questions(texts: RankerTexts) -> Iterator[reference.RankerQuestion]:

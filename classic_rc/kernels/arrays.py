@@ -1,4 +1,4 @@
-"""The token arrays that most kernels take, and two helpers for ragged arrays."""
+"""The token arrays that most kernels take, and helpers for ragged arrays."""
 
 from __future__ import annotations
 
@@ -67,6 +67,16 @@ class TokenArrays(NamedTuple):
             self.n_words,
         )
 
+    def without_passages(self) -> TokenArrays:
+        """Return the same texts with empty passages."""
+        offsets = np.zeros_like(self.passage_offsets)
+        return self._replace(passage_tokens=self.passage_tokens[:0], passage_offsets=offsets)
+
+    def without_questions(self) -> TokenArrays:
+        """Return the same texts with empty questions."""
+        offsets = np.zeros_like(self.question_offsets)
+        return self._replace(question_tokens=self.question_tokens[:0], question_offsets=offsets)
+
     def blocks(self, tokens: int, *, whole_questions: bool = False) -> Iterator[tuple[slice, TokenArrays]]:
         """Cut the candidates into runs of about `tokens` tokens each, with their questions and passages.
 
@@ -120,6 +130,22 @@ def ragged_indices(starts: NDArray[np.integer], counts: NDArray[np.integer]) -> 
     indices = np.repeat(starts - offsets[:-1], counts)
     indices += np.arange(offsets[-1])
     return indices
+
+
+def binary_search(
+    keys: NDArray[np.integer], table: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    """Return a place in an ascending table for each key, and whether the key is there.
+
+    Examples
+    --------
+    >>> binary_search(np.array([8, 4, 3]), np.array([3, 5, 8]))
+    (array([2, 1, 0]), array([ True, False,  True]))
+    """
+    if not len(table):
+        return np.zeros(len(keys), dtype=np.int64), np.zeros(len(keys), dtype=np.bool_)
+    place = np.minimum(np.searchsorted(table, keys), len(table) - 1)
+    return place, table[place] == keys
 
 
 def sums_by(index: NDArray[np.integer], values: NDArray[Any], n: int) -> NDArray[np.float64]:

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from classic_rc.kernels.arrays import TokenArrays, offsets_of, ragged_indices
+from classic_rc.kernels.distance import nearest_distances
 from classic_rc.kernels.postings import BLOCK_TOKENS, Postings, passage_postings
 from classic_rc.kernels.weights import inverse_count_weights
 from classic_rc.kernels.window import row_chunks
@@ -323,11 +324,7 @@ class _NearestDistance:
 
     def __call__(self, runs: NDArray[np.int64], positions: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return the distances; every run has at least one place."""
-        keys = runs * self._stride + positions
-        after = np.searchsorted(self._keys, keys)
-        right = self._keys[np.minimum(after, len(self._keys) - 1)]
-        left = self._keys[np.maximum(after - 1, 0)]
-        return np.minimum(np.abs(right - keys), np.abs(keys - left))
+        return nearest_distances(runs * self._stride + positions, self._keys)
 
 
 def _max_length(offsets: NDArray[np.int64]) -> int:

@@ -160,28 +160,33 @@ def _select_runs(matches: Matches, selected: NDArray[np.bool_]) -> Matches:
     return Matches(matches.n_distinct, n_before[matches.offsets], matches.runs[keep])
 
 
-def _pack_places(places: Places, stride: int) -> NDArray[np.int64]:
+def nearest_distances(keys: NDArray[np.int64], table: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the distance of each key to the nearest number of an ascending table, which is not empty."""
+    after = np.searchsorted(table, keys)
+    right, left = table[np.minimum(after, len(table) - 1)], table[np.maximum(after - 1, 0)]
+    return np.minimum(np.abs(right - keys), np.abs(keys - left))
+
+
+def pack_places(places: Places, stride: int) -> NDArray[np.int64]:
     """Pack (row, position) into one number, so far apart that the nearest place is never in another row."""
     keys = np.repeat(places.rows * stride, places.counts)
     keys += places.positions
     return keys
 
 
-def _row_stride(*places: Places) -> int:
+def row_stride(*places: Places) -> int:
+    """Return a stride for :func:`pack_places`."""
     # Places of one row differ by at most the largest position, those of two rows by three times as much or more.
     return 4 * (1 + max(int(p.positions.max(initial=0)) for p in places))
 
 
 def _nearest_steps(question_places: Places, answer_places: Places, rule: DistanceRule) -> _Steps:
     """Sum each row's least distances per question word, with the number of words; or take their minimum, with 1."""
-    stride = _row_stride(question_places, answer_places)
-    answer_keys = _pack_places(answer_places, stride)
+    stride = row_stride(question_places, answer_places)
+    answer_keys = pack_places(answer_places, stride)
     answer_keys.sort()
-    keys = _pack_places(question_places, stride)
-    after = np.searchsorted(answer_keys, keys)
-    right = answer_keys[np.minimum(after, len(answer_keys) - 1)]
-    left = answer_keys[np.maximum(after - 1, 0)]
-    nearest = np.minimum(np.abs(right - keys), np.abs(keys - left))
+    keys = pack_places(question_places, stride)
+    nearest = nearest_distances(keys, answer_keys)
     # m(q) is the least distance of all occurrences of q.
     per_word = np.minimum.reduceat(nearest, offsets_of(question_places.counts)[:-1])
     row_starts = run_starts(question_places.rows)
@@ -196,9 +201,7 @@ def _nearest_steps_of_many(question_places: Places, answer_places: Places, rule:
     row_starts = offsets_of(answer_places.counts)[run_starts(answer_places.rows)]
     per_word = []
     for at in np.split(question_places.positions, np.cumsum(question_places.counts)[:-1]):
-        after = np.searchsorted(at, positions)
-        right, left = at[np.minimum(after, len(at) - 1)], at[np.maximum(after - 1, 0)]
-        steps = np.minimum(np.abs(right - positions), np.abs(positions - left))
+        steps = nearest_distances(positions, at)
         per_word.append(np.minimum.reduceat(steps[answer_places.positions], row_starts))
     if rule == "mean":
         return np.sum(per_word, axis=0), len(per_word)
@@ -207,10 +210,10 @@ def _nearest_steps_of_many(question_places: Places, answer_places: Places, rule:
 
 def _first_steps(question_places: Places, answer_places: Places, rule: DistanceRule) -> _Steps:
     """Return the distance of the last words of both kinds, at the first position by which both occurred, and 1."""
-    stride = _row_stride(question_places, answer_places)
+    stride = row_stride(question_places, answer_places)
     sides = []
     for places in (question_places, answer_places):
-        keys = _pack_places(places, stride)
+        keys = pack_places(places, stride)
         keys.sort()
         sides.append((keys, keys[run_starts(keys // stride)]))
     (question_keys, first_question), (answer_keys, first_answer) = sides

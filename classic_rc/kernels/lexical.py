@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from classic_rc.kernels.arrays import TokenArrays, offsets_of
+from classic_rc.kernels.distance import nearest_distances
 from classic_rc.kernels.postings import BLOCK_TOKENS, match_words, matched_blocks, passage_postings, places_of
 
 
@@ -17,13 +18,6 @@ def token_counts(arrays: TokenArrays) -> NDArray[np.int64]:
     keys = passage * arrays.n_words + arrays.passage_tokens
     _, which, counts = np.unique(keys, return_inverse=True, return_counts=True)
     return counts[which]
-
-
-def without_questions(arrays: TokenArrays) -> TokenArrays:
-    """Return the same texts with empty questions, so that all of a candidate's own words are matched."""
-    return arrays._replace(
-        question_tokens=arrays.question_tokens[:0], question_offsets=np.zeros_like(arrays.question_offsets)
-    )
 
 
 def bag_of_words(arrays: TokenArrays, token_weights: NDArray[np.int32]) -> NDArray[np.int64]:
@@ -103,7 +97,7 @@ def occurrence_distance(arrays: TokenArrays) -> tuple[NDArray[np.float64], NDArr
     for where, block in arrays.blocks(BLOCK_TOKENS):
         postings = passage_postings(block)
         questions, _ = match_words(block, postings)
-        _, candidates = match_words(without_questions(block), postings)
+        _, candidates = match_words(block.without_questions(), postings)  # all of a candidate's own words
         question = block.candidate_question
         has_both = (np.diff(questions.offsets)[question] > 0) & (np.diff(candidates.offsets) > 0)
         found[where] = has_both
@@ -116,9 +110,7 @@ def occurrence_distance(arrays: TokenArrays) -> tuple[NDArray[np.float64], NDArr
         for places in (places_of(postings, questions, question[rows]), places_of(postings, candidates, rows)):
             sides.append(np.sort(np.repeat(places.rows * stride, places.counts) + places.positions))
         from_, to = sides
-        after = np.searchsorted(to, from_)
-        right, left = to[np.minimum(after, len(to) - 1)], to[np.maximum(after - 1, 0)]
-        steps = np.minimum(np.abs(right - from_), np.abs(from_ - left)) + 1
+        steps = nearest_distances(from_, to) + 1
         counts = np.bincount(from_ // stride, minlength=len(rows))
         totals = np.add.reduceat(steps, offsets_of(counts)[:-1])
         distances[np.arange(where.start, where.stop)[rows]] = totals / (counts * np.maximum(lengths - 1, 1))

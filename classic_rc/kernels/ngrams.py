@@ -119,7 +119,7 @@ def _number(keys: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int6
 
 def longest_found(counts: Sequence[NgramCounts]) -> NDArray[np.int64]:
     """Return the largest n for which the passage has an n-gram of the text, 0 for none: shape (n_texts,)."""
-    # Parts of a run are runs: no size is left out.
+    # A passage with an n-gram has its parts: the sizes that are found are 1, 2, ..., up to the largest.
     return np.sum([own.found > 0 for own in counts], axis=0)
 
 
@@ -142,7 +142,7 @@ def common_subsequences(
     other_starts, other_counts : ndarray of int64, shape (n_texts,)
         The partner of text i is ``other_tokens[other_starts[i]:other_starts[i] + other_counts[i]]``.
     cells : int
-        How many tokens of texts, padded to equal lengths, are processed at a time. It bounds memory.
+        How many tokens of texts, not counting padding, are processed at a time. It bounds memory.
 
     Returns
     -------

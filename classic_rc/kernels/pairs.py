@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import itertools
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from classic_rc.kernels.arrays import offsets_of, ragged_indices, run_starts
+from classic_rc.kernels.arrays import TokenArrays, binary_search, offsets_of, ragged_indices, run_starts
+
+_LEAST_PAIRS = 2**4
+"""The smallest load of a candidate: it bounds the number of candidates in a block."""
 
 
 class WordCounts(NamedTuple):
@@ -60,9 +65,8 @@ def occurrences(counts: WordCounts, texts: NDArray[np.integer], words: NDArray[n
     """
     if not len(counts.keys):
         return np.zeros(len(words), dtype=np.int64)
-    wanted = texts * counts.n_words + words
-    place = np.minimum(np.searchsorted(counts.keys, wanted), len(counts.keys) - 1)
-    return np.where(counts.keys[place] == wanted, counts.counts[place], 0)
+    place, found = binary_search(texts * counts.n_words + words, counts.keys)
+    return np.where(found, counts.counts[place], 0)
 
 
 def word_pairs(
@@ -85,3 +89,28 @@ def word_pairs(
     n_others = np.diff(others.offsets)[other_of[texts]]
     entry = ragged_indices(others.offsets[other_of[texts]], n_others)
     return np.repeat(texts, n_others), np.repeat(counts.words, n_others), others.words[entry]
+
+
+def pair_blocks(arrays: TokenArrays, tokens: int, pairs: int) -> Iterator[tuple[slice, TokenArrays]]:
+    """Cut the candidates into blocks for :func:`word_pairs` with their questions, so that memory is bounded.
+
+    Parameters
+    ----------
+    arrays : TokenArrays
+    tokens, pairs : int
+        About how many tokens, and pairs of a candidate's token with a question's, a block has. A block has at least
+        one candidate, and about ``pairs / 16`` at most.
+
+    Yields
+    ------
+    candidates : slice
+        The block's candidates.
+    block : TokenArrays
+    """
+    for where, part in arrays.blocks(tokens):
+        n_pairs = np.diff(part.candidate_offsets) * np.diff(part.question_offsets)[part.candidate_question]
+        # A new block starts where the running load passes a multiple of `pairs`.
+        load = offsets_of(np.maximum(n_pairs, _LEAST_PAIRS))[:-1]
+        starts = np.flatnonzero(np.diff(load // pairs, prepend=-1))
+        for start, stop in itertools.pairwise([*starts.tolist(), len(load)]):
+            yield slice(where.start + start, where.start + stop), part.slice_candidates(start, stop)

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from classic_rc.kernels.arrays import TokenArrays, offsets_of, ragged_indices, run_starts
+from classic_rc.kernels.arrays import TokenArrays, binary_search, offsets_of, ragged_indices, run_starts
 
 BLOCK_TOKENS = 2**18
 """Tokens matched at a time: enough to make NumPy's calls cheap, few enough for a core's cache."""
@@ -85,14 +85,12 @@ def distinct_words(tokens: NDArray[np.int32], offsets: NDArray[np.int64], n_word
 
 def look_up(keys: NDArray[np.int64], table: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
     """Return the index of each key in an ascending table, and whether it is there."""
-    if not len(table):
-        return np.zeros(len(keys), dtype=np.int64), np.zeros(len(keys), dtype=np.bool_)
-    if table[-1] < min(_DENSE_KEYS, _CELLS_PER_KEY * len(keys)):  # few passages with many candidates
-        place = np.full(max(int(table[-1]), int(keys.max(initial=0))) + 1, -1)
+    largest = int(max(table[-1:].max(initial=0), keys.max(initial=0)))
+    if largest < min(_DENSE_KEYS, _CELLS_PER_KEY * len(keys)):  # few passages with many candidates
+        place = np.full(largest + 1, -1)
         place[table] = np.arange(len(table))
         return place[keys], place[keys] >= 0
-    at = np.minimum(np.searchsorted(table, keys), len(table) - 1)
-    return at, table[at] == keys
+    return binary_search(keys, table)
 
 
 def is_in(keys: NDArray[np.int64], table: NDArray[np.int64]) -> NDArray[np.bool_]:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from classic_rc.kernels.arrays import offsets_of
+from classic_rc.kernels.distance import nearest_distances, pack_places, row_stride
 from classic_rc.kernels.postings import MatchedBlock, Matches, Places, places_of
 from classic_rc.kernels.weights import DECAY_SCALE, decay_weights
 from classic_rc.kernels.window import row_chunks
@@ -111,13 +112,6 @@ def nearest_steps(left: Places, right: Places) -> tuple[NDArray[np.int64], NDArr
 
     Every row has places on both sides.
     """
-    # Rows are so far apart that the nearest place is never in another row.
-    stride = 4 * (1 + max(int(left.positions.max(initial=0)), int(right.positions.max(initial=0))))
-    keys = [np.repeat(side.rows * stride, side.counts) + side.positions for side in (left, right)]
-    return _steps(keys[0], np.sort(keys[1])), _steps(keys[1], np.sort(keys[0]))
-
-
-def _steps(keys: NDArray[np.int64], table: NDArray[np.int64]) -> NDArray[np.int64]:
-    after = np.searchsorted(table, keys)
-    right, left = table[np.minimum(after, len(table) - 1)], table[np.maximum(after - 1, 0)]
-    return np.minimum(np.abs(right - keys), np.abs(keys - left))
+    stride = row_stride(left, right)
+    keys = [pack_places(side, stride) for side in (left, right)]
+    return nearest_distances(keys[0], np.sort(keys[1])), nearest_distances(keys[1], np.sort(keys[0]))

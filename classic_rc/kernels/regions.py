@@ -1,4 +1,4 @@
-"""Regions of neighbouring sentences: how much of the question and of a candidate each one has.
+"""Regions of neighbouring sentences: how much of the question and of a candidate is in each of them.
 
 A region of r sentences begins at each sentence of a passage; at the passage's end it is shorter. A *cell* is one
 region for one candidate, or for one question.
@@ -133,8 +133,6 @@ def question_cells(words: ContentWords, cells: Cells, regions: Regions) -> Quest
 class Evidence(NamedTuple):
     """How well the regions match a set of words of each candidate together with the question's words."""
 
-    sums: NDArray[np.float64]  # (n_cells,): of the weights of the set's words
-    products: NDArray[np.float64]  # (n_cells,): the same times that of the question's words
     best_product: NDArray[np.float64]  # (n_rows,): max cov(Q) * cov(set)
     attention: NDArray[np.float64]  # (n_rows,): the mean of cov(set), weighted by exp(6 cov(Q))
 
@@ -145,8 +143,6 @@ def evidence(sums: NDArray[np.float64], totals: NDArray[np.float64], q: Question
     products = sums * q.sums[at]
     attended = sums_by(cells.row, sums * q.attention[at], len(cells.rows))
     return Evidence(
-        sums,
-        products,
         share(np.maximum.reduceat(products, cells.starts[:-1]), totals * q.totals[of_row]),
         share(attended, totals * q.attention_sums[of_row]),
     )
@@ -282,7 +278,7 @@ def turn_coverage(
     sentences : Regions
         Of single sentences.
     speakers, turns : ndarray of int64, shape (n_question_cells,)
-        The speaker and the turn of each sentence, ascending; -1 outside turns.
+        The speaker and the turn of each sentence; -1 outside turns. Later turns have larger numbers.
     asked : ndarray of int64, shape (n_questions of the chunk,)
         The speaker that each question names, or -1.
     """

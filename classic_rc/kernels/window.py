@@ -288,7 +288,7 @@ class PairWindows(NamedTuple):
 
     both: NDArray[np.int64]  # (n_candidates, n_sizes): the largest sum of the words of either set
     product: NDArray[np.int64]  # (n_candidates, n_pair_sizes): the largest product of both sums, each at most 3
-    least: NDArray[np.int64]  # (n_candidates, n_pair_sizes): the largest lesser one of both sums
+    least: NDArray[np.int64]  # (n_candidates, n_pair_sizes): the largest minimum of both sums
 
 
 _LARGEST_SUM = 3 * SCALE  # products of two stay below 2**56
@@ -328,13 +328,13 @@ def pair_windows(
     both = np.zeros((len(question), len(sizes)), dtype=np.int64)
     product, least = (np.zeros((len(question), len(pair_sizes)), dtype=np.int64) for _ in range(2))
     # As in `best_of_sizes`: empty cells behind each passage, so that windows may begin at each of its tokens.
-    padded = lengths + (max(*sizes, *pair_sizes) - 1)
+    padded = lengths + (max([*sizes, *pair_sizes]) - 1)
     n_cells = min(cells + int(padded.max(initial=0)), int(padded.sum()))
-    rows_memory, left_memory = np.empty((3, n_cells), dtype), np.empty(n_cells, dtype)
-    scratch = np.empty((2, n_cells), dtype)
+    row_memory, scratch = np.empty((3, n_cells), dtype), np.empty((2, n_cells), dtype)
+    left_memory = np.empty(n_cells, dtype)
     for rows in row_chunks(np.flatnonzero(lengths > 0), padded, cells):
         starts = offsets_of(padded[rows])
-        of_question, of_candidate, of_both = (memory[: starts[-1]] for memory in rows_memory)
+        of_question, of_candidate, of_both = (memory[: starts[-1]] for memory in row_memory)
         of_question.fill(0)
         of_candidate.fill(0)
         _fill_rows(of_question, starts, postings, weights, questions, question[rows])
@@ -346,7 +346,7 @@ def pair_windows(
             both[rows, column] = _maxima_between(sums, bounds)
         for column, size in enumerate(pair_sizes):
             left = left_memory[: len(of_question) - size + 1]
-            left[:] = _window_sums(of_question, size, scratch)
+            left[:] = _window_sums(of_question, size, scratch)  # copied: the next sums overwrite them
             right = _window_sums(of_candidate, size, scratch)
             least[rows, column] = _maxima_between(np.minimum(left, right), bounds)
             capped = np.minimum(left, _LARGEST_SUM), np.minimum(right, _LARGEST_SUM)

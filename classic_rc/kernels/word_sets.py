@@ -92,8 +92,7 @@ def content_words(block: MatchedBlock, stop_words: NDArray[np.bool_], weights: N
         keys = distinct_words(tokens, offsets, n_words)
         texts, words = keys // n_words, keys % n_words
         n_texts = len(passages)
-        is_content = ~stop_words[words]
-        is_content |= (np.bincount(texts[is_content], minlength=n_texts) == 0)[texts]
+        is_content = flagged_or_all(~stop_words[words], texts, n_texts)
         texts, words = texts[is_content], words[is_content]
         runs, found = look_up(passages[texts] * n_words + words, block.postings.keys)
         counts = np.bincount(texts, minlength=n_texts)
@@ -102,8 +101,25 @@ def content_words(block: MatchedBlock, stop_words: NDArray[np.bool_], weights: N
     shared = is_in(
         question[candidates.texts] * n_words + candidates.words, questions.texts * n_words + questions.words
     )
-    is_new = ~shared | (candidates.sums(~shared) == 0)[candidates.texts]
+    is_new = flagged_or_all(~shared, candidates.texts, len(question))
     return ContentWords(questions, candidates, shared, candidates.select(is_new), is_new)
+
+
+def flagged_or_all(flags: NDArray[np.bool_], texts: NDArray[np.int64], n_texts: int) -> NDArray[np.bool_]:
+    """Return the flags of the texts' entries, but True for all entries of a text without a flag.
+
+    Parameters
+    ----------
+    flags : ndarray of bool, shape (n_entries,)
+    texts : ndarray of int64, shape (n_entries,)
+        The text of each entry, below `n_texts`.
+    n_texts : int
+
+    Returns
+    -------
+    ndarray of bool, shape (n_entries,)
+    """
+    return flags | (np.bincount(texts[flags], minlength=n_texts) == 0)[texts]
 
 
 class Spread(NamedTuple):

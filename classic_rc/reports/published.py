@@ -22,7 +22,8 @@ from classic_rc.reports.tables import EMPTY_CELL
 STATUSES = ("verified", "derived", "secondary", "unverified")
 """How a figure is known.
 
-Read at its source; computed from released files with the official metric; transcribed by several others; recalled.
+Read at its source; computed from released files with the official metric; transcribed by several others; recalled,
+and not found again at its source.
 """
 
 SUBSETS: Mapping[str, tuple[str, str]] = {

@@ -82,9 +82,9 @@ def results_table(evaluation: Evaluation, published: bool = False) -> Table:
 
 def _headings(blocks: Sequence[Block]) -> dict[int, str]:
     """Return the heading of each block by the index of its first row; none if all rows are in one block."""
-    return (
-        {blocks.index(block): block.heading for block in Block if block in blocks} if len(set(blocks)) > 1 else {}
-    )
+    if len(set(blocks)) < 2:
+        return {}
+    return {blocks.index(block): block.heading for block in Block if block in blocks}
 
 
 def dataset_title(dataset: Dataset, *more: str) -> str:

@@ -1,4 +1,4 @@
-"""A tokenizer for matching words: ``n't`` is a word, other clitics go, number words become digits."""
+"""A tokenizer for matching words: negations are words, other clitics are dropped, number words become digits."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _NUMBERS = {
 """Number words, and the digits that replace them."""
 
 _NEGATIONS = {"can't": "can", "won't": "will", "shan't": "shall", "ain't": "is"}
-"""The word before ``n't``, for negations that change it."""
+"""The words that negations leave where cutting off ``n't`` would leave something else."""
 
 _CLITIC = re.compile(r"'(?:s|m|d|re|ve|ll|em)$", re.IGNORECASE)
 _NOT = "n't"
@@ -32,8 +32,9 @@ class CliticTokenizer(WordTokenizer):
     """The words of :class:`~classic_rc.text.tokenizers.WordTokenizer`, taken apart at clitics.
 
     ``don't`` becomes ``do`` and ``not``, ``can't`` becomes ``can`` and ``not``, and ``cannot`` is counted as
-    ``not``. The clitics ``'s 'm 'd 're 've 'll 'em`` are dropped. A number word from zero to twenty, a round one,
-    and an ordinal up to ``tenth`` is counted as digits.
+    ``not``. The clitics ``'s 'm 'd 're 've 'll 'em`` are dropped. Number words are counted as digits: those up to
+    twenty, the tens, ``hundred``, ``thousand``, ``million``, the ordinals up to ``tenth``, ``once``, ``twice`` and
+    ``dozen``.
 
     Examples
     --------
@@ -72,7 +73,7 @@ class CliticTokenizer(WordTokenizer):
 
 
 def _split_word(word: str) -> list[str]:
-    """Return the tokens of a word: ``n't`` is a token of its own, other clitics are dropped."""
+    """Return the tokens of a word: the word and its negation, or the word without a clitic."""
     low = word.lower()
     if low in _NEGATIONS:
         return [_NEGATIONS[low], _NOT]

@@ -141,6 +141,18 @@ class EncodedDataset(Sequence[Question]):
             self.candidate_rows,
         )
 
+    def with_arrays(self, arrays: TokenArrays) -> EncodedDataset:
+        """Return this encoding with other tokens for the same texts."""
+        return EncodedDataset(
+            self.questions,
+            self.analyzer,
+            self.vocabulary,
+            arrays,
+            self.order,
+            self.question_offsets,
+            self.candidate_rows,
+        )
+
     def shards(self, n: int, *, with_questions: bool = True) -> list[EncodedDataset]:
         """Split into up to `n` parts of about equal size, in the arrays' order.
 

@@ -21,7 +21,7 @@ class SpokenSentence(NamedTuple):
 _LABEL = re.compile(r"^[^\S\n]*([^\W\d_][\w.'’&-]*(?: [\w.'’&-]+){0,2}) ?[:：](?=\s|$)[^\S\n]*", re.MULTILINE)
 _LEAST_TURNS = 2
 _LEAST_SHARE = 0.5
-"""A text is a dialogue if it has turns and more than this share of its lines with text begin one."""
+"""A text is a dialogue if two or more of its lines, and more than this share of those with text, begin a turn."""
 
 
 def spoken_sentences(passage: Passage) -> list[SpokenSentence]:

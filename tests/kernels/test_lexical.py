@@ -12,7 +12,6 @@ from classic_rc.kernels.lexical import (
     best_sentences,
     occurrence_distance,
     token_counts,
-    without_questions,
 )
 from tests.kernels.builders import problems
 
@@ -68,7 +67,7 @@ def test_counts_and_texts_without_questions(problem):
     arrays = problem.arrays
     assert token_counts(arrays).tolist() == [p.count(token) for p in problem.passages for token in p]
     ones = np.ones(len(arrays.passage_tokens), dtype=np.int32)
-    own = bag_of_words(without_questions(arrays), ones)
+    own = bag_of_words(arrays.without_questions(), ones)
     assert own.tolist() == [sum(token in c for token in p) for _, p, _, c in each(problem)]
 
 

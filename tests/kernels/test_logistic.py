@@ -222,9 +222,11 @@ def test_separable_rows_with_any_strength(C, n_dense):
     fit = fit_logistic(blocks(x, n_dense), np.array([1, 1, 0, 0]), C)
     assert fit.converged
     assert np.isfinite(fit.weights).all()
-    assert (x @ fit.weights > 0).tolist() == [True, True, False, False] or C < 1
-    objective, _ = binary_objective(fit.weights.tolist(), x.tolist(), [1, 1, 0, 0], C) if C < 1 else (0, [])
-    assert fit.objective == pytest.approx(objective) or C > 1
+    if C > 1:
+        assert (x @ fit.weights > 0).tolist() == [True, True, False, False]
+    else:  # the reference cannot take the logarithm of a probability that is rounded to 0
+        objective, _ = binary_objective(fit.weights.tolist(), x.tolist(), [1, 1, 0, 0], C)
+        assert fit.objective == pytest.approx(objective)
 
 
 def test_constant_and_empty_columns():

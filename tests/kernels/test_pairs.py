@@ -8,8 +8,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from classic_rc.kernels.pairs import occurrences, word_counts, word_pairs
-from tests.kernels.builders import ragged
+from classic_rc.kernels.pairs import occurrences, pair_blocks, word_counts, word_pairs
+from tests.kernels.builders import problems, ragged
 
 N_WORDS = 6
 TEXTS = st.lists(st.lists(st.integers(0, N_WORDS - 1), max_size=8), min_size=1, max_size=6)
@@ -48,3 +48,19 @@ def test_pairs_are_all_pairs_of_distinct_words(texts, others, data):
         for other in sorted(set(others[other_of[i]]))
     ]
     assert found == expected
+
+
+@given(problem=problems(), tokens=st.integers(1, 80), pairs=st.integers(1, 60))
+def test_blocks_have_all_candidates_once_and_few_pairs(problem, tokens, pairs):
+    arrays = problem.arrays
+    own = np.diff(arrays.candidate_offsets)
+    of_question = np.diff(arrays.question_offsets)[arrays.candidate_question]
+    stop = 0
+    for where, block in pair_blocks(arrays, tokens, pairs):
+        assert where.start == stop < where.stop
+        stop = where.stop
+        assert len(block.candidate_question) == where.stop - where.start
+        assert (np.diff(block.candidate_offsets) == own[where]).all()
+        load = np.maximum(own[where] * of_question[where], 16)
+        assert load[:-1].sum() < pairs
+    assert stop == len(own)

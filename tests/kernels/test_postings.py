@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from classic_rc.kernels import reference
-from classic_rc.kernels.postings import longest_runs, match_words, matched_blocks, passage_postings
+from classic_rc.kernels.postings import longest_runs, look_up, match_words, matched_blocks, passage_postings
 from tests.kernels.builders import Problem, problems
 
 TEXT = st.lists(st.integers(0, 3), max_size=9)
@@ -35,6 +35,13 @@ def test_blocks_of_whole_questions(problem, tokens):
     # A question is not put into a block that is full without it.
     cut = [block.where.start for block in matched_blocks(problem.arrays, tokens)]
     assert {int(question[start]) for start in cut} == {int(question[start]) for start in stops[:-1]}
+
+
+def test_a_large_key_needs_no_large_table():
+    keys = np.append(np.zeros(100, dtype=np.int64), 2**60)
+    place, found = look_up(keys, np.array([0, 3]))
+    assert found.tolist() == [True] * 100 + [False]
+    assert not place[:100].any()
 
 
 @given(st.lists(st.tuples(TEXT, TEXT, st.lists(TEXT, min_size=1, max_size=3)), min_size=1, max_size=4))

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import importlib
 import re
 from collections import Counter
+from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 
@@ -26,7 +26,7 @@ def test_the_index_names_every_lesson_once_in_order():
     modules = {file.stem for file in Path(reference.__file__).parent.glob("*.py")} - {"__init__"}
     assert Counter(name for _, name in listed) == Counter(modules)
     for number, name in listed:
-        lesson = importlib.import_module(f"{reference.__name__}.{name}")
+        lesson = import_module(f"{reference.__name__}.{name}")
         assert lesson.__doc__.startswith(f"Lesson {number}: "), name
 
 

@@ -22,11 +22,11 @@ The lessons in reading order:
 13. ``surface``: the features of the surface-feature learner. Merkhofer et al. 2018; Khashabi et al. 2018 (MultiRC).
 14. ``alignment``: the best support graph of an option. Khashabi et al. 2018 (AAAI).
 15. ``logistic``: what logistic regression and conditional logit minimise. Fan et al. 2008; McFadden 1974.
-16. ``evidence``: how much of question and candidate sentences have. The feature ranker's groups `sentences`,
-    `coverage`, `contrast` and `speakers`.
+16. ``evidence``: how much of question and candidate is in each sentence. The feature ranker's groups
+    `sentences`, `coverage`, `contrast` and `speakers`.
 17. ``proximity``: words near each other. Its groups `windows` and `distance`.
 18. ``ngrams``: n-grams and subsequences. Its group `ngrams`.
-19. ``ranker``: all its dense features.
+19. ``ranker``: all its dense features but the facts of the surface.
 20. ``entities``: its features of cloze candidates. Chen et al. 2016, section 3.1.
 """
 

@@ -1,4 +1,4 @@
-"""Lesson 19: all dense features of the feature ranker for one candidate, in plain Python.
+"""Lesson 19: the dense features of the feature ranker for one candidate, in plain Python.
 
 The names are those of :data:`classic_rc.solvers.feature_ranker.features.FEATURES`.
 """

@@ -16,6 +16,8 @@ LIMIT = 5.0
 """The largest size of a feature in units of its standard deviation."""
 _SAME = 1e-9
 """Values of a question's candidates that differ by less, relative to the largest of them, are equal."""
+N_TYPES = len(QUESTION_TYPES) + 1
+"""The types of questions, and one for questions without a type."""
 
 
 class Compared(NamedTuple):
@@ -48,8 +50,9 @@ def compare(values: NDArray[np.float64], offsets: NDArray[np.int64]) -> Compared
 class Design:
     """The units of the features, learned from training, and which features are crossed with types of questions.
 
-    The learner's columns are: the clipped centred features ("c"), the standardised ones ("z"), for single options
-    the clipped standardised raw features and a column of ones, and c of each crossed feature for each type.
+    The learner's columns are the clipped centred features ("c") and the standardised ones ("z"); then, if several
+    candidates can be right, the clipped standardised raw features and a column of ones; then c of each crossed
+    feature for each type.
     """
 
     names: tuple[str, ...]  # of the features
@@ -135,10 +138,8 @@ class Design:
         return Features(dense, crossed)
 
 
-N_TYPES = len(QUESTION_TYPES) + 1
-
-
 def _unit(deviation: float) -> float:
+    """Return a standard deviation to divide by: 1 for a feature that is constant."""
     return deviation if deviation > 0 else 1.0
 
 
@@ -154,8 +155,8 @@ class Ranker:
     ) -> NDArray[np.float64]:
         """Return what each feature adds to each candidate's score: shape (n_features, n_candidates).
 
-        A feature's parts are added in a fixed order, element by element, so that the digits do not depend on the
-        other questions.
+        The columns of a feature are added one by one, and not by a matrix product, so that the digits do not depend
+        on the other questions.
         """
         design, f = self.design, len(self.design.names)
         of_type = np.zeros((N_TYPES, f))

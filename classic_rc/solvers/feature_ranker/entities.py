@@ -99,7 +99,7 @@ class EntityTexts:
 
     @property
     def types(self) -> NDArray[np.int64]:
-        """The type of each question: they have one only."""
+        """The type of each question; all have the same."""
         return np.zeros(len(self.placeholders), dtype=np.int64)
 
 
@@ -124,7 +124,7 @@ def entity_sentence_texts(passage: Passage) -> list[str]:
 
 
 def entity_sentences(passage: Passage) -> list[tuple[int, int]]:
-    """Return the sentences of a passage; each highlight of ReCoRD is one, without its mark.
+    """Return the sentences of a passage; they also end at the marks of ReCoRD's highlights, and have no marks.
 
     Examples
     --------
@@ -178,7 +178,7 @@ def entity_features(
     return matrix
 
 
-def evidence_mentions(texts: EntityTexts) -> NDArray[np.int64]:
+def mention_sentences(texts: EntityTexts) -> NDArray[np.int64]:
     """Return the sentence of each candidate's mention that is nearest to the query's words.
 
     Returns

@@ -33,7 +33,7 @@ class ScoreParts(NamedTuple):
 def explain_parts(solver: str, question: Question, scores: Scores, parts: ScoreParts) -> Explanation:
     """Explain each candidate's score.
 
-    The numbers of the bias and of the groups of features add up to the score exactly, one after the other. The text
+    The numbers of the bias and of the groups of features, added in their order, are exactly the score. The text
     behind them names the features with the largest effects, each with its value, and the cells with the largest
     weights in the lexical score. The sentence with the evidence is marked.
     """
@@ -58,7 +58,7 @@ def explain_parts(solver: str, question: Question, scores: Scores, parts: ScoreP
 
 
 def largest_cells(cells: LexicalCells, weights: NDArray[np.float32], texts: RankerTexts) -> list[dict[str, float]]:
-    """Return the cells with the largest weights of each distinct candidate, by name."""
+    """Return the cells of each distinct candidate that have the largest weights, with these weights."""
     found: list[dict[str, float]] = []
     for _, (columns, sizes) in cells.blocks(texts):
         for own in np.split(columns, np.cumsum(sizes)[:-1]):

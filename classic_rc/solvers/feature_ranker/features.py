@@ -35,8 +35,9 @@ from classic_rc.kernels.weights import SCALE as WINDOW_SCALE
 from classic_rc.kernels.window import best_of_sizes, best_windows, pair_windows
 from classic_rc.kernels.word_sets import ContentWords, WordSets, content_words, share, spread
 from classic_rc.solvers.feature_ranker.texts import NEGATIONS, SURFACE, RankerTexts, word_flags
+from classic_rc.solvers.feature_ranker.words import RARITY_BITS
 
-RARITY_SCALE = 2**20
+RARITY_SCALE = 2**RARITY_BITS
 """A rarity of 1 as an integer."""
 
 STOP_RARITY = round(0.02 * RARITY_SCALE)
@@ -232,8 +233,8 @@ def evidence_sentences(texts: RankerTexts, rarity: NDArray[np.int64]) -> NDArray
     """
     best = np.full(len(texts.encoded.arrays.candidate_question), -1, dtype=np.int64)
     for block in _blocks(texts, rarity, BLOCK_TOKENS, CELLS):
+        regions = word_regions(block.matched.arrays, block.matched.postings, block.token_sentences, 1)
         for cells in cell_chunks(block.matched.arrays, block.n_sentences, block.cells):
-            regions = word_regions(block.matched.arrays, block.matched.postings, block.token_sentences, 1)
             q, c = question_cells(block.words, cells, regions), candidate_cells(block.words, cells, regions)
             best[block.matched.where.start + cells.rows] = sentence_scores(q, c, cells).evidence
     return best
@@ -355,8 +356,7 @@ def _coverage_columns(block: _Block) -> _Columns:
     of_passage = matched.postings.keys // arrays.n_words
     size = np.diff(arrays.passage_offsets)[of_passage]
     starts = arrays.passage_offsets[of_passage]
-    # An entry without a run takes the last element, which nothing reads.
-    regions = {
+    regions = {  # which of the passages' words each one has
         "coverage of first third": 3 * places.first < size,
         "coverage of last third": 3 * places.last >= 2 * size,
         "coverage of first sentence": block.token_sentences[starts + places.first] == 0,
@@ -383,7 +383,7 @@ def _of_runs(values: NDArray[Any], runs: NDArray[np.int64]) -> NDArray[Any]:
 
 
 def _contrast_columns(block: _Block) -> tuple[_Columns, WordSets]:
-    """Return those that need no sentences, and the words U of each candidate."""
+    """Return the columns that need no sentences, and the words U of each candidate."""
     arrays, words = block.matched.arrays, block.words
     of_others = words_of_others(words.candidates, arrays.candidate_question, arrays.n_words)
     own = words.new.select(~of_others[words.is_new])

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from classic_rc.kernels.arrays import TokenArrays, offsets_of
-from classic_rc.kernels.pairs import occurrences, word_counts, word_pairs
+from classic_rc.kernels.arrays import TokenArrays, binary_search, offsets_of
+from classic_rc.kernels.pairs import occurrences, pair_blocks, word_counts, word_pairs
 from classic_rc.solvers.feature_ranker.texts import QUESTION_TYPES, RankerTexts
 from classic_rc.solvers.feature_ranker.words import TrainingWords, content_counts, passage_of_candidates
 
@@ -29,10 +28,13 @@ CELLS: Mapping[str, frozenset[str]] = {
     "opening, length": frozenset({"question"}),
     "opening, word": frozenset({"question"}),
 }
-"""The groups of cells, and the inputs that they read apart from the candidates. All but "word, question word" are
-about the words of a candidate with stop words; an opening is the first two words of a question."""
+"""The groups of cells, and the inputs that they read in addition to the candidates.
+
+Only "word, question word" leaves out stop words. An opening is the first two words of a question.
+"""
 
 _MAX_LENGTH = 12
+"""Longer candidates have the cell of this length."""
 _BLOCK_TOKENS = 2**18
 _BLOCK_PAIRS = 2**20
 
@@ -48,7 +50,7 @@ class Cells(NamedTuple):
 class LexicalCells:
     """The cells that training has seen often enough, each with a column.
 
-    A key consists of numbers of `words`, of a length or of a type of questions, each below `base`.
+    A key has three parts below `base`: numbers of words, counted from 1, a length, a type of questions, or 0.
     """
 
     words: TrainingWords
@@ -98,7 +100,7 @@ class LexicalCells:
             n_rows = where.stop - where.start
             packed = [np.empty(0, dtype=np.int64)]
             for group, (rows, keys) in cells.items():
-                place, found = look_up(self.tables[group], keys)
+                place, found = binary_search(keys, self.tables[group])
                 packed.append(rows[found] * self.n_columns + starts[group] + place[found])
             both = np.concatenate(packed)
             both.sort()
@@ -143,25 +145,17 @@ class LexicalCells:
         return f"{group}: {' '.join(word(k) for k in key if k)}"
 
     def _blocks(self, texts: RankerTexts) -> Iterator[tuple[slice, Mapping[str, Cells]]]:
-        """Yield the cells of blocks of candidates, those that have no column included, unless a word is unknown."""
+        """Yield blocks of candidates with all cells of known words, whether they have a column or not."""
         # 0 means no word; unknown words are negative.
         numbers = self.words.numbers_of(texts.encoded.vocabulary) + 1
         numbers[numbers == 0] = -1
         if not len(numbers):
             numbers = np.full(1, -1)
-        for where, arrays in _split_blocks(texts.encoded.arrays):
+        for where, arrays in pair_blocks(texts.encoded.arrays, _BLOCK_TOKENS, _BLOCK_PAIRS):
             first = texts.encoded.arrays.candidate_question[where.start]
             types = texts.types[first : first + len(arrays.question_passage)]
-            known = _block_cells(arrays, texts.stop, types, numbers)
-            yield where, {group: _pack(known(group), self.base) for group in self.tables}
-
-
-def look_up(table: NDArray[np.int64], keys: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-    """Return the place of each key in an ascending table, and whether it is there."""
-    if not len(table):
-        return np.zeros(len(keys), dtype=np.int64), np.zeros(len(keys), dtype=np.bool_)
-    place = np.minimum(np.searchsorted(table, keys), len(table) - 1)
-    return place, table[place] == keys
+            parts_of = _block_cells(arrays, texts.stop, types, numbers)
+            yield where, {group: _pack(parts_of(group), self.base) for group in self.tables}
 
 
 def _base(words: TrainingWords) -> int:
@@ -169,29 +163,17 @@ def _base(words: TrainingWords) -> int:
 
 
 def _pack(parts: Sequence[NDArray[np.int64]], base: int) -> Cells:
-    """Return cells of known words only, each once for a candidate."""
+    """Return the cells of known words, given their candidates and the three parts of their keys."""
     rows, *numbers = parts
     known = np.logical_and.reduce([part >= 0 for part in numbers])
     keys = (numbers[0] * base + numbers[1]) * base + numbers[2]
     return Cells(rows[known], keys[known])
 
 
-def _split_blocks(arrays: TokenArrays) -> Iterator[tuple[slice, TokenArrays]]:
-    """Split the arrays into blocks of candidates, with limits on the tokens and the word pairs of a block."""
-    if not len(arrays.candidate_question):
-        return
-    for where, part in arrays.blocks(_BLOCK_TOKENS):
-        pairs = np.diff(part.candidate_offsets) * np.diff(part.question_offsets)[part.candidate_question]
-        load = offsets_of(pairs)[:-1]
-        starts = np.flatnonzero(np.diff(load // _BLOCK_PAIRS, prepend=-1))
-        for start, stop in itertools.pairwise([*starts.tolist(), len(load)]):
-            yield slice(where.start + start, where.start + stop), part.slice_candidates(start, stop)
-
-
 def _block_cells(
     arrays: TokenArrays, stop: NDArray[np.bool_], types: NDArray[np.int64], numbers: NDArray[np.int64]
-) -> Any:
-    """Return a function of a group's name that returns the rows of its cells and the three parts of their keys."""
+) -> Callable[[str], tuple[NDArray[np.int64], ...]]:
+    """Return a function that returns, for a group, the rows of its cells and the three parts of their keys."""
     n_words, question = arrays.n_words, arrays.candidate_question
     words = word_counts(arrays.candidate_tokens, arrays.candidate_offsets, n_words)
     rows, word = words.texts, numbers[words.words]
@@ -222,7 +204,9 @@ def _block_cells(
                 return every, openings[:, 0], openings[:, 1], first
             case "opening, length":
                 return every, openings[:, 0], openings[:, 1], np.minimum(lengths, _MAX_LENGTH)
-        return rows, openings[rows, 0], openings[rows, 1], word
+            case "opening, word":
+                return rows, openings[rows, 0], openings[rows, 1], word
+        raise KeyError(group)
 
     return parts
 
@@ -277,7 +261,7 @@ class _KeyCounts:
 
     def _merge(self) -> None:
         fresh, counts = np.unique(np.concatenate([self._keys[:0], *self._waiting]), return_counts=True)
-        place, known = look_up(self._keys, fresh)
+        place, known = binary_search(fresh, self._keys)
         self._counts[place[known]] += counts[known]
         keys = np.concatenate((self._keys, fresh[~known]))
         order = np.argsort(keys, kind="stable")

@@ -1,4 +1,4 @@
-"""The feature ranker: conditional logit over matching features and a learned lexical score, both cross-fitted."""
+"""The feature ranker: conditional logit over matching features and a lexical score that is learned out of fold."""
 
 from __future__ import annotations
 
@@ -270,9 +270,9 @@ class FeatureRanker(Solver):
         return weights
 
     def tune(self, questions: Sequence[Question]) -> Self:
-        """Fit the decision rule; on the dataset of the training, to the scores that its questions have out of fold.
+        """Fit the decision rule; on the training data, to the scores that its questions have out of fold.
 
-        The ranker's own scores of its training questions are too good to choose a threshold.
+        The ranker's own scores of questions that it has learned from are too good to choose a threshold on.
         """
         scores = getattr(self, "_out_of_fold", None)
         facts = provenance(questions)
@@ -335,11 +335,11 @@ class FeatureRanker(Solver):
         return explain_parts(self.name, question, scores, parts)
 
     def variant_name(self) -> str | None:
-        """Return the name of the inputs, unless all are read; other parameters do not matter."""
+        """Return the name of the inputs unless all are read, whatever the other parameters are."""
         return self.inputs if self.inputs in self.variants else None
 
     def companions(self) -> Sequence[Self]:
-        """Return the same learner on less input: a question that they answer needs no reading to be answered."""
+        """Return the same learner on less input: a question that it answers right needs no reading."""
         if self.inputs != "all":
             return ()
         return [self.from_params({**self.get_params(deep=False), "inputs": name}) for name in self.variants]

@@ -20,7 +20,7 @@ from classic_rc.solvers.feature_ranker.entities import (
     entity_features,
     entity_sentences,
     entity_texts,
-    evidence_mentions,
+    mention_sentences,
 )
 from classic_rc.solvers.feature_ranker.features import (
     FEATURES,
@@ -129,7 +129,7 @@ class OptionTable(FeatureTable[RankerTexts]):
         return np.bincount(owner[found], minlength=len(lengths)) > 0
 
     def evidence(self, texts: RankerTexts, words: TrainingWords | None) -> NDArray[np.int64]:
-        """Return the sentence that has most of question and candidate."""
+        """Return the sentence with the largest product of the coverages of question and candidate."""
         assert words is not None
         return evidence_sentences(texts, words.rarity(texts.encoded.vocabulary))
 
@@ -172,10 +172,10 @@ class EntityTable(FeatureTable[EntityTexts]):
 
     def evidence(self, texts: EntityTexts, words: TrainingWords | None) -> NDArray[np.int64]:
         """Return the sentence of the mention that is nearest to the query's words."""
-        return evidence_mentions(texts)
+        return mention_sentences(texts)
 
     def sentences(self, passage: Passage) -> list[tuple[int, int]]:
-        """Return the sentences; each highlight is one."""
+        """Return the sentences; they also end at the marks of highlights."""
         return entity_sentences(passage)
 
 
@@ -193,17 +193,7 @@ def hide_inputs(encoded: EncodedDataset, inputs: frozenset[str]) -> EncodedDatas
     """Return an encoding with empty passages or questions for the inputs that are not read."""
     arrays = encoded.arrays
     if "passage" not in inputs:
-        offsets = np.zeros_like(arrays.passage_offsets)
-        arrays = arrays._replace(passage_tokens=arrays.passage_tokens[:0], passage_offsets=offsets)
+        arrays = arrays.without_passages()
     if "question" not in inputs:
-        offsets = np.zeros_like(arrays.question_offsets)
-        arrays = arrays._replace(question_tokens=arrays.question_tokens[:0], question_offsets=offsets)
-    return EncodedDataset(
-        encoded.questions,
-        encoded.analyzer,
-        encoded.vocabulary,
-        arrays,
-        encoded.order,
-        encoded.question_offsets,
-        encoded.candidate_rows,
-    )
+        arrays = arrays.without_questions()
+    return encoded.with_arrays(arrays)

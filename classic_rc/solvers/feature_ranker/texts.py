@@ -43,10 +43,9 @@ QUESTION_TYPES = {
 _TYPE_PATTERNS = [re.compile(pattern) for pattern in QUESTION_TYPES.values()]
 
 _WH = "what who whom whose which where when why how"
+_ADVERBS = "where when why how"
 _DO = "do does did"
-_AUXILIARIES = (
-    "is are was were am be been has have had can could will would shall should may might must"  # not `do`
-)
+_AUXILIARIES = "is are was were am be been has have had can could will would shall should may might must"
 NEGATIONS = "not no never none nobody nothing neither nor without"
 _EXTREMES = (
     "all always every everyone everything everybody never none nobody nothing only must most least best worst"
@@ -80,7 +79,6 @@ _NOT_MENTIONED = re.compile(
     r"\bnot (?:mentioned|given|known|stated|enough|sure)\b|\bunknown\b|\bdo(?:es)?n['’]t (?:know|say)\b",
     re.IGNORECASE,
 )
-_CAPITAL_INSIDE = re.compile(r"\S\s+[^\W\d_a-z]")
 _DIGIT = re.compile(r"\d")
 
 
@@ -93,21 +91,21 @@ class RankerTexts:
     """
 
     encoded: EncodedDataset
-    # (n_words,): the stems of stop words.
+    # (n_words,): whether each word is the stem of a stop word.
     stop: NDArray[np.bool_]
     # (n_sentences + 1,): sentence i of all passages is `passage_tokens[offsets[i]:offsets[i + 1]]`, without the
     # label of its speaker.
     sentence_offsets: NDArray[np.int64]
     # (n_passages + 1,): the sentences of each passage.
     passage_sentences: NDArray[np.int64]
-    # (n_sentences,): the turn of each sentence and its speaker, numbered within the passage; -1 outside turns.
+    # (n_sentences,): the turn of each sentence and its speaker, each numbered within the passage; -1 outside turns.
     turns: NDArray[np.int64]
     speakers: NDArray[np.int64]
     # (n_questions,): the speaker that the question names, or -1.
     asked_speaker: NDArray[np.int64]
     # (n_questions,): the index of the question's type in QUESTION_TYPES, or their number for none.
     types: NDArray[np.int64]
-    # Ragged over the candidates of the arrays: the question with the candidate in the place asked for.
+    # Ragged over the candidates of the arrays: the question with the candidate in the place that it asks for.
     statements: NDArray[np.int32]
     statement_offsets: NDArray[np.int64]
     # (n_candidates, len(SURFACE)): a row for each candidate, equal ones included, in the arrays' order.
@@ -194,7 +192,7 @@ def _speaker_words(label: str) -> frozenset[str]:
 def _build_statements(
     encoded: EncodedDataset, grouped: Sequence[Question]
 ) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
-    """Return each question with each of its candidates in the place asked for, as a ragged array of stems.
+    """Return each question with each of its candidates in the place that it asks for, as a ragged array.
 
     A blank is filled. In other questions the first question word is dropped and so is "do"; another auxiliary goes
     behind the first content word after it. The candidate takes the place of a question word that is the subject
@@ -236,11 +234,11 @@ def _build_statements(
     moved = at == auxiliary_of
     keys[moved] = (2 * subject + 1)[owner][moved]
     kept = ~(has_wh[owner] & (at == wh_of)) & ~(moved & is_do)
-    # Where no auxiliary follows, the question word is the subject, if it can be one.
-    is_place = word_flags(encoded.vocabulary, "where when why how")
+    # Where no auxiliary follows, the question word is the subject, unless it is an adverb.
+    is_adverb = word_flags(encoded.vocabulary, _ADVERBS)
     adverb = np.zeros(n_questions, dtype=np.bool_)
     hits = np.flatnonzero(is_wh & (at == wh_of))
-    adverb[owner[hits]] = is_place[tokens[hits]]
+    adverb[owner[hits]] = is_adverb[tokens[hits]]
     slot = np.where(has_wh & ~has_auxiliary & ~adverb, 2 * wh, last)
     slot = np.where(blanks >= 0, 2 * blanks - 1, slot)
 
@@ -309,10 +307,15 @@ def _surface_facts(encoded: EncodedDataset, grouped: Sequence[Question]) -> NDAr
         "negations": count(NEGATIONS),
         "extreme words": count(_EXTREMES),
         "has digits": found(_DIGIT),
-        "has capital inside": found(_CAPITAL_INSIDE),
+        "has capital inside": np.fromiter(map(_has_capital_inside, texts), np.float64, len(texts)),
         "above, both or none": found(_ABOVE),
         "not mentioned": found(_NOT_MENTIONED),
         "is yes": np.fromiter((text == "yes" for text in plain), np.float64, len(texts)),
         "is no": np.fromiter((text == "no" for text in plain), np.float64, len(texts)),
     }
     return np.stack([facts[name].astype(np.float64) for name in SURFACE], axis=1)
+
+
+def _has_capital_inside(text: str) -> bool:
+    """Return whether a word but the first one begins with a capital letter."""
+    return any(word[0].isupper() for word in text.split()[1:])

@@ -15,11 +15,13 @@ GRID = (0.0003, 0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1.0)
 """The inverse strengths of the penalty that cross-validation tries, from the strongest penalty on."""
 
 MOST_ROWS = 100_000
-"""Strengths are compared on whole passages with about this many candidates. The best one hardly depends on how much
-data there is: it is the variance of the weights."""
+"""Strengths are compared on whole passages with about this many rows.
+
+The best strength hardly depends on the amount of data: it is the variance that the penalty assumes for the weights.
+"""
 
 _ROUGH, _EXACT = 1e-7, 1e-10
-"""The relative distances from the optimal objective: for the choice of a strength, and for scores and weights."""
+"""Relative distances from the optimal objective: one to choose a strength, one for scores and weights."""
 
 _BLOCK_ROWS = 2**14
 
@@ -104,9 +106,9 @@ class Learner(NamedTuple):
         return int(self.folds.max(initial=-1)) + 1
 
     def choose_strength(self) -> float:
-        """Return the member of :data:`GRID` with the least loss on the folds that a model has not seen.
+        """Return the member of :data:`GRID` with the least loss out of fold.
 
-        The grid is left when the loss rises.
+        Penalties become weaker until one no longer reduces the loss.
         """
         step = -(-len(self.cases.rows) // MOST_ROWS)
         sampled = self.passages % max(step, 1) == 0
@@ -151,10 +153,10 @@ class Learner(NamedTuple):
 
 
 class _Model:
-    """A model of some cases; a fit starts from the one before."""
+    """A model of some cases; each fit starts from the weights of the one before."""
 
     def __init__(self, features: Features, cases: Cases, min_count: int) -> None:
-        self._cases, self._n_columns = cases, n_columns(features)
+        self._cases, self._n_columns = cases, features.shape[1]
         dense, sparse = features
         n_dense = 0 if dense is None else dense.shape[1]
         self._kept = np.arange(self._n_columns)
@@ -183,13 +185,8 @@ class _Model:
         return weights
 
 
-def n_columns(features: Features) -> int:
-    """Return the number of columns."""
-    return sum(block.shape[1] for block in features if block is not None)
-
-
 def weighted_sums(features: Features, weights: NDArray[np.float64], rows: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Return the weighted sums of some rows."""
+    """Return the weighted sums of some rows of the features: shape (len(rows),)."""
     n_dense = 0 if features.dense is None else features.dense.shape[1]
     result = np.zeros(len(rows))
     for start in range(0, len(rows), _BLOCK_ROWS):

@@ -1,7 +1,7 @@
 """Count vectors of words, learned from the training passages alone, and the features that compare texts by them.
 
-Vectors are integers in units of 2**-14, so that their products are exact in any order: the features have the same
-digits for any blocks, threads and libraries.
+Vectors are integers in units of 2**-14, so that their products are exact in any order: given the vectors, the
+features have the same digits for any blocks, threads and libraries, but for the exponential in one of them.
 """
 
 from __future__ import annotations
@@ -15,6 +15,8 @@ from numpy.typing import NDArray
 
 from classic_rc.kernels.arrays import TokenArrays, offsets_of, ragged_indices
 from classic_rc.kernels.pairs import WordCounts, occurrences
+from classic_rc.kernels.postings import look_up
+from classic_rc.kernels.word_sets import flagged_or_all
 from classic_rc.solvers.feature_ranker.texts import RankerTexts
 from classic_rc.solvers.feature_ranker.words import (
     RARITY_BITS,
@@ -38,16 +40,19 @@ VECTOR_FEATURES = (
 """The names of the features of :func:`vector_features`."""
 
 WINDOW = 6
+"""The largest distance in tokens of two words that count as neighbours."""
 CONTEXT_EXPONENT = 0.75
 MIN_COUNT = 3
-MAX_WORDS = 20_000
+"""Words that occur less often in the training passages have no vector."""
+MAX_VECTORS = 20_000
 DIMENSIONS = 100
 SHARPNESS = 8.0
 """The factor of a cosine in the softmax over sentences."""
 
 _GRID = 2.0**14
+"""The units of a length of 1."""
 _COUNT_UNIT = 60
-"""A multiple of 1..6, so that a count of 1/distance is a whole number of units."""
+"""A multiple of 1, 2, ..., 6, so that a count of 1/distance is a whole number of units."""
 _WEIGHT_BITS = 6
 """The binary places of a word's weight in the vector of a text."""
 _POWER_STEPS = 3
@@ -81,7 +86,7 @@ class CountVectors:
         frequency = np.zeros(len(words), dtype=np.int64)
         np.add.at(frequency, numbers, np.bincount(arrays.passage_tokens, minlength=arrays.n_words)[: len(numbers)])
         kept = np.flatnonzero(frequency >= MIN_COUNT)
-        kept = np.sort(kept[np.argsort(-frequency[kept], kind="stable")[:MAX_WORDS]])
+        kept = np.sort(kept[np.argsort(-frequency[kept], kind="stable")[:MAX_VECTORS]])
         index = np.full(max(len(words), 1), -1)
         index[kept] = np.arange(len(kept))
         if not len(kept):
@@ -153,8 +158,7 @@ def _left_singular(matrix: csr_matrix, n_dimensions: int) -> NDArray[np.float64]
 def _quantised(vectors: NDArray[np.float64]) -> NDArray[np.float64]:
     """Return vectors divided by their lengths, in whole units of 2**-14; 0 stays 0.
 
-    Vectors of integers give the same digits everywhere: they are cut to 20 bits first, so that squares add up
-    exactly.
+    Their components are rounded to 20 bits first, so that the sum of the squares is exact.
     """
     if not vectors.size:
         return vectors
@@ -356,7 +360,7 @@ def _best_words(
     question, n = arrays.candidate_question, len(arrays.candidate_question)
     n_words = space.n_words
     is_new = occurrences(questions, question[candidates.texts], candidates.words) == 0
-    is_new |= (np.bincount(candidates.texts[is_new], minlength=n) == 0)[candidates.texts]
+    is_new = flagged_or_all(is_new, candidates.texts, n)
     is_new &= space.row_of[candidates.words] >= 0
     owner, word = candidates.texts[is_new], candidates.words[is_new]
     # Each distinct new word of a passage is compared once with each distinct word of the passage.
@@ -383,8 +387,7 @@ def _best_words(
     pairs = ragged_indices(sentence_words.offsets[np.maximum(sentence, 0)], counts)
     pair_entry = np.repeat(np.arange(len(owner)), counts)
     keys = passage[pair_entry] * n_words + sentence_words.words[pairs]
-    place = np.minimum(np.searchsorted(right_keys, keys), max(len(right_keys) - 1, 0))
-    found = right_keys[place] == keys if len(right_keys) else np.zeros(len(keys), dtype=np.bool_)
+    place, found = look_up(keys, right_keys)
     pair_entry, place = pair_entry[found], place[found]
     own = entry.reshape(-1)[pair_entry]
     values = products[starts[own] + place - right_offsets[passage[pair_entry]]]

@@ -1,4 +1,7 @@
-"""The words of the training data: their numbers, which do not depend on an encoding, and how rare they are."""
+"""The words of the training data: their numbers, which do not depend on an encoding, and how rare they are.
+
+The helpers at the end are for texts of any encoding.
+"""
 
 from __future__ import annotations
 
@@ -12,12 +15,13 @@ from numpy.typing import NDArray
 from classic_rc.errors import UsageError
 from classic_rc.kernels.arrays import TokenArrays, offsets_of
 from classic_rc.kernels.pairs import WordCounts, word_counts
+from classic_rc.kernels.word_sets import flagged_or_all
 from classic_rc.solvers.feature_ranker.texts import RankerTexts
 
 RARITY_BITS = 20
 """The binary places of a rarity."""
-MAX_WORDS = 2**20
-"""The largest number of words for which three word numbers fit into one int64 key."""
+MOST_WORDS = 2**20
+"""Up to this many words, a key of three word numbers fits into an int64."""
 
 
 @dataclass(frozen=True)
@@ -38,12 +42,12 @@ class TrainingWords:
             There are more than 2**20 words.
         """
         arrays, vocabulary = texts.encoded.arrays, texts.encoded.vocabulary
-        if len(vocabulary) > MAX_WORDS:
+        if len(vocabulary) > MOST_WORDS:
             raise UsageError(
-                f"{len(vocabulary):,} words are too many for the feature ranker, the limit is {MAX_WORDS:,}",
+                f"{len(vocabulary):,} words are too many for the feature ranker, the limit is {MOST_WORDS:,}",
                 field="questions",
                 found=f"{len(vocabulary):,} words",
-                expected=f"at most {MAX_WORDS:,}",
+                expected=f"at most {MOST_WORDS:,}",
             )
         order = sorted(range(len(vocabulary)), key=vocabulary.__getitem__)
         counts = word_counts(arrays.passage_tokens, arrays.passage_offsets, arrays.n_words)
@@ -67,7 +71,7 @@ class TrainingWords:
 
         .. math:: g(w) = \ln \frac{N + 1}{df(w) + 0.5}
 
-        N is the number of passages and df(w) of those that have w, 0 for a word that training has not seen.
+        N is the number of training passages, and df(w) is how many of them have w: 0 for an unknown word.
         """
         numbers = self.numbers_of(vocabulary)
         counts = np.zeros(len(numbers))
@@ -82,10 +86,8 @@ def content_counts(
 ) -> WordCounts:
     """Return the distinct content words of texts: those that are no stop words, or all if nothing is left."""
     counts = word_counts(tokens, offsets, n_words)
-    texts = counts.texts
-    content = ~stop[counts.words]
-    n_texts = len(offsets) - 1
-    content |= (np.bincount(texts[content], minlength=n_texts) == 0)[texts]
+    texts, n_texts = counts.texts, len(offsets) - 1
+    content = flagged_or_all(~stop[counts.words], texts, n_texts)
     sizes = np.bincount(texts[content], minlength=n_texts)
     return WordCounts(counts.keys[content], counts.counts[content], offsets_of(sizes), n_words)
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from classic_rc.errors import DataError, UsageError, unknown_name
 from classic_rc.kernels.arrays import offsets_of
 from classic_rc.kernels.distance import word_distance
-from classic_rc.kernels.lexical import bag_of_words, best_sentences, occurrence_distance, without_questions
+from classic_rc.kernels.lexical import bag_of_words, best_sentences, occurrence_distance
 from classic_rc.kernels.logistic import fit_logistic
 from classic_rc.kernels.weights import SCALE, inverse_count_weights
 from classic_rc.kernels.window import window_sweep
@@ -174,7 +174,7 @@ def _apply_negation_rule(texts: LexicalTexts) -> tuple[NDArray[np.bool_], NDArra
     Both have shape (n_candidates, 4). The rule decides for negated questions with exactly one such candidate.
     """
     question = texts.words.candidate_question
-    own_words, own_stems = without_questions(texts.words), without_questions(texts.stems)
+    own_words, own_stems = texts.words.without_questions(), texts.stems.without_questions()
     all_tokens, kept = np.ones(len(texts.kept), dtype=np.int32), texts.kept.astype(np.int32)
     in_words = bag_of_words(own_words, kept) > 0
     views = bag_of_words(own_stems, all_tokens) > 0, in_words, in_words, bag_of_words(own_stems, kept) > 0

@@ -149,7 +149,7 @@ class RawTexts:
         )
         order = whole.order[start:stop].tolist()
         return LexicalTexts(
-            _with_arrays(encoded, words),
+            encoded.with_arrays(words),
             stems,
             self._kept[words.passage_tokens],
             sentences[self._counts[arrays.passage_tokens]],
@@ -185,18 +185,6 @@ def _keep_words(arrays: TokenArrays, counts: NDArray[np.bool_]) -> TokenArrays:
         keep = counts[tokens]
         parts |= {f"{part}_tokens": tokens[keep], f"{part}_offsets": offsets_of(keep)[offsets]}
     return arrays._replace(**parts)
-
-
-def _with_arrays(encoded: EncodedDataset, arrays: TokenArrays) -> EncodedDataset:
-    return EncodedDataset(
-        encoded.questions,
-        encoded.analyzer,
-        encoded.vocabulary,
-        arrays,
-        encoded.order,
-        encoded.question_offsets,
-        encoded.candidate_rows,
-    )
 
 
 class AnnotatedReader:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from classic_rc.errors import UsageError
-from classic_rc.kernels.arrays import offsets_of, ragged_indices, run_starts
+from classic_rc.kernels.arrays import binary_search, offsets_of, ragged_indices, run_starts
 from classic_rc.kernels.draws import text_keys
 from classic_rc.solvers.surface.features import FeatureBlock, FeatureSet, WordFeatures
 from classic_rc.text.encoded import EncodedDataset
@@ -156,13 +156,10 @@ class VocabularyColumns(Columns):
 
     def of_keys(self, group: str, keys: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return the index of each key in the concatenation of all groups' tables, or -1."""
-        table = self.tables[group]
-        if not len(table):
-            return np.full(len(keys), -1)
-        place = np.minimum(np.searchsorted(table, keys), len(table) - 1)
+        place, found = binary_search(keys, self.tables[group])
         groups = list(self.tables)
         before = sum(len(self.tables[name]) for name in groups[: groups.index(group)])
-        return np.where(table[place] == keys, before + place, -1)
+        return np.where(found, before + place, -1)
 
 
 class HashedColumns(Columns):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -11,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from classic_rc.errors import UsageError, unknown_name
-from classic_rc.kernels.arrays import TokenArrays, offsets_of, ragged_indices, run_starts
-from classic_rc.kernels.pairs import WordCounts, occurrences, word_counts, word_pairs
+from classic_rc.kernels.arrays import TokenArrays, offsets_of, ragged_indices
+from classic_rc.kernels.pairs import WordCounts, occurrences, pair_blocks, word_counts, word_pairs
 from classic_rc.text.encoded import EncodedDataset
 
 SURFACE_FEATURE_GROUPS: Mapping[str, str] = {
@@ -58,8 +57,6 @@ _WORDS: Mapping[str, frozenset[str]] = {
 
 _BLOCK_TOKENS = 2**18
 _BLOCK_PAIRS = 2**20
-_LEAST_PAIRS = 2**4
-"""The smallest load of a candidate: with it, a block has at most 2**20 / 2**4 = 2**16 candidates."""
 
 
 def feature_groups(text: str) -> tuple[str, ...]:
@@ -137,7 +134,7 @@ class FeatureSet:
     def blocks(self, encoded: EncodedDataset) -> Iterator[FeatureBlock]:
         """Yield the features of an encoding's candidates in blocks, so that memory is bounded."""
         word_lengths = np.fromiter(map(len, encoded.vocabulary), np.int64, len(encoded.vocabulary))
-        for where, arrays in _split_blocks(self._hide_inputs(encoded.arrays)):
+        for where, arrays in pair_blocks(self._hide_inputs(encoded.arrays), _BLOCK_TOKENS, _BLOCK_PAIRS):
             matches = _match_words(arrays)
             numbers = {**_text_lengths(arrays, word_lengths), **_count_shared(arrays, matches)}
             table = np.empty((where.stop - where.start, len(self.numbers)))
@@ -150,32 +147,14 @@ class FeatureSet:
         """Return the arrays with empty texts for the inputs that are not read."""
         read = INPUTS[self.inputs]
         if "passage" not in read:
-            tokens, offsets = _first_words(arrays.passage_tokens, arrays.passage_offsets, 0)
-            arrays = arrays._replace(passage_tokens=tokens, passage_offsets=offsets)
-        most = self.question_words if "question" in read else 0
-        if most is not None:
-            tokens, offsets = _first_words(arrays.question_tokens, arrays.question_offsets, most)
-            arrays = arrays._replace(question_tokens=tokens, question_offsets=offsets)
-        return arrays
-
-
-def _first_words(
-    tokens: NDArray[np.int32], offsets: NDArray[np.int64], most: int
-) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
-    """Return the first `most` tokens of each text, and their offsets."""
-    lengths = np.minimum(np.diff(offsets), most)
-    return tokens[ragged_indices(offsets[:-1], lengths)], offsets_of(lengths)
-
-
-def _split_blocks(arrays: TokenArrays) -> Iterator[tuple[slice, TokenArrays]]:
-    """Split the arrays into blocks of candidates, with limits on the tokens and the word pairs of a block."""
-    for where, part in arrays.blocks(_BLOCK_TOKENS):
-        pairs = np.diff(part.candidate_offsets) * np.diff(part.question_offsets)[part.candidate_question]
-        # A new block starts where the running load passes a multiple of _BLOCK_PAIRS.
-        load = offsets_of(np.maximum(pairs, _LEAST_PAIRS))[:-1]
-        starts = run_starts(load // _BLOCK_PAIRS)
-        for start, stop in itertools.pairwise([*starts.tolist(), len(load)]):
-            yield slice(where.start + start, where.start + stop), part.slice_candidates(start, stop)
+            arrays = arrays.without_passages()
+        if "question" not in read:
+            return arrays.without_questions()
+        if self.question_words is None:
+            return arrays
+        lengths = np.minimum(np.diff(arrays.question_offsets), self.question_words)
+        tokens = arrays.question_tokens[ragged_indices(arrays.question_offsets[:-1], lengths)]
+        return arrays._replace(question_tokens=tokens, question_offsets=offsets_of(lengths))
 
 
 class _Matches(NamedTuple):

@@ -31,7 +31,7 @@ from classic_rc.solvers.feature_ranker.entities import (
     EntityTexts,
     entity_features,
     entity_texts,
-    evidence_mentions,
+    mention_sentences,
 )
 from classic_rc.testing import synthetic_dataset
 from classic_rc.text.analyzers import get_analyzer
@@ -135,7 +135,7 @@ def test_evidence_is_the_sentence_of_the_nearest_mention(problem):
                 for mention in mentions
             ]
             expected.append(mentions[sums.index(min(sums))].sentence if mentions else -1)
-    assert evidence_mentions(texts).tolist() == expected
+    assert mention_sentences(texts).tolist() == expected
 
 
 @settings(max_examples=100, deadline=None)

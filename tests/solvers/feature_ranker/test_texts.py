@@ -92,6 +92,11 @@ def test_speakers_are_found_by_label_gender_or_name():
     assert words == ["hi", "mari", "hello", "bye"]
 
 
+def test_letters_that_are_no_capitals():
+    texts = ranker_texts([ask("Which?", "in the \u00c9lan", "in the \u00e9lan", "\u4e2d \u56fd", "Ann")])
+    assert texts.surface[:, SURFACE.index("has capital inside")].tolist() == [1, 0, 0, 0]
+
+
 def test_surface_facts_have_a_row_for_equal_candidates_too():
     texts = ranker_texts([ask("Which?", "No, not New York", "Yes", "Yes", "Both of the above 3")])
     facts = {name: texts.surface[:, i].tolist() for i, name in enumerate(SURFACE)}

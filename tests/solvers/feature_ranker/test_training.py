@@ -115,7 +115,7 @@ def test_losses_are_those_that_the_learner_minimises(one_is_right):
 
 
 def learner(one_is_right: bool = True, min_count: int = 0) -> Learner:
-    """Questions of which the first feature says a little, and a sparse feature nothing."""
+    """Questions with one dense feature that says a little; the other features say nothing."""
     rng = np.random.default_rng(7)
     n = 120
     offsets = np.arange(0, 3 * n + 1, 3)
@@ -141,8 +141,7 @@ def test_scores_out_of_fold_are_those_of_models_of_the_other_folds(one_is_right)
         own = full[others.rows][:, used].astype(np.float64)
         fit = fit_logistic(own, others.right, 0.1, offsets=others.offsets, tolerance=1e-12)
         held = np.repeat(data.folds == k, 3)
-        assert np.allclose(scores[held], full[held][:, used] @ fit.weights, rtol=0, atol=1e-2)
-        assert np.corrcoef(scores[held], full[held][:, used] @ fit.weights)[0, 1] > 0.9999
+        assert np.allclose(scores[held], full[held][:, used] @ fit.weights, rtol=0, atol=1e-3)
     weights, converged = data.fit(0.1)
     assert converged
     assert not weights[4:][(full[:, 4:] != 0).sum(axis=0) < 4].any()

@@ -170,10 +170,12 @@ def test_features_do_not_depend_on_blocks_or_on_other_questions(monkeypatch):
     assert np.array_equal(vector_features(texts, words, vectors, words.rarity(texts.encoded.vocabulary)), whole)
 
 
-def test_without_frequent_words_there_are_no_vectors():
+def test_without_frequent_words_there_are_no_vectors(monkeypatch):
+    monkeypatch.setattr(module, "MIN_COUNT", 10**6)
     texts = texts_of(0, n_passages=1)
     words = TrainingWords.learn(texts)
-    none = CountVectors(np.empty(0, dtype=np.int64), np.empty((0, 0), dtype=np.int16))
+    none = CountVectors.learn(texts, words)
+    assert not len(none.numbers)
     assert not vector_features(texts, words, none, words.rarity(texts.encoded.vocabulary)).any()
 
 
