@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from classic_rc import near_duplicates
+from classic_rc.audit import artifacts
 from classic_rc.audit.artifacts import MEASURED_TASKS, MIN_GROUPS, PARTIAL_INPUTS, AboveMean, measure_partial_inputs
 from classic_rc.errors import UsageError
 from classic_rc.evaluation.evaluate import predict
@@ -265,3 +266,12 @@ def test_threads_share_the_folds(monkeypatch):
     )
     measure_partial_inputs(synthetic_dataset(Task.SINGLE_CHOICE, n_passages=20, seed=5), jobs=3, **FEW)
     assert len(found) == 1
+
+
+def test_many_questions_are_learned_in_two_folds_unless_their_number_is_given(monkeypatch):
+    data = synthetic_dataset(Task.SINGLE_CHOICE, n_passages=12)
+    monkeypatch.setattr(artifacts, "MANY_QUESTIONS", len(data))
+    assert measure_partial_inputs(data, permutations=10, resamples=10).learned_from.startswith("cv5")
+    monkeypatch.setattr(artifacts, "MANY_QUESTIONS", len(data) - 1)
+    assert measure_partial_inputs(data, permutations=10, resamples=10).learned_from.startswith("cv2")
+    assert measure_partial_inputs(data, cv=3, permutations=10, resamples=10).learned_from.startswith("cv3")
