@@ -33,7 +33,7 @@ OPTIONS = (
     vary_option(
         "--cv",
         type=int,
-        help="without --train: learn out of fold, in N folds of passages (default 5; 2 for more than 50,000 questions)",
+        help="without --train: learn out of fold, in N folds of passages (default 5; 2 for over 50,000 questions)",
     ),
     vary_option(
         "--group", help="a field of the data (article, author, …): questions with the same value stay together"
