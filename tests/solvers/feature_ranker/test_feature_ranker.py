@@ -8,7 +8,9 @@ from operator import add
 
 import numpy as np
 import pytest
+from threadpoolctl import threadpool_limits
 
+from benchmarks.generate import dataset as generated_dataset
 from classic_rc.errors import DataError, NotFittedError, UsageError
 from classic_rc.estimator import clone
 from classic_rc.predictions import Scores
@@ -72,6 +74,14 @@ def test_a_loaded_solver_scores_and_explains_as_the_saved_one(dataset, params, t
     assert same(loaded.score_candidates(dataset), solver.score_candidates(dataset))
     assert loaded.explain(dataset[4]).to_dict() == solver.explain(dataset[4]).to_dict()
     assert loaded.signature_facts() == solver.signature_facts()
+
+
+def test_the_number_of_threads_does_not_change_a_fit(tmp_path):
+    train = generated_dataset("RACE", 100)  # large enough for the library to use two threads
+    for n_threads in (1, 2):
+        with threadpool_limits(n_threads):
+            save_solver(FeatureRanker(**FIXED).fit(train), tmp_path / f"ranker{n_threads}")
+    assert (tmp_path / "ranker1").read_bytes() == (tmp_path / "ranker2").read_bytes()
 
 
 def test_the_same_fit_gives_the_same_file(tmp_path):
