@@ -34,8 +34,8 @@ def test_the_table_is_the_one_that_the_command_prints(capsys):
     assert capsys.readouterr().out.startswith(shown)
 
 
-def test_there_is_a_command_for_each_of_five_wishes():
-    assert len(WANTED) == 5
+def test_there_is_a_command_for_each_of_six_wishes():
+    assert len(WANTED) == 6
     assert TEXT.partition(WANTED[-1])[0].count("\n") < 50
 
 

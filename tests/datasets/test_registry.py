@@ -59,7 +59,9 @@ def test_only_the_readers_that_are_used_are_imported(code, expected):
 
 
 def test_public_names():
-    assert set(classic_rc.datasets.__all__) == {"READERS", "Reader", "expand_sample_names", "from_rows", "load"}
+    assert set(classic_rc.datasets.__all__) == {
+        *("READERS", "Reader", "expand_sample_names", "from_rows", "join_datasets", "load"),
+    }
     for name, reader in READERS.items():
         assert isinstance(reader, Reader)
         assert reader.name == name
