@@ -358,14 +358,11 @@ def canonical_split(split: str) -> str:
 @contextmanager
 def _pause_collector() -> Iterator[None]:
     """Pause the garbage collector. Among a million new objects, its search for cycles takes as long as reading."""
-    was_on, has_frozen = gc.isenabled(), gc.get_freeze_count() > 0
+    was_on = gc.isenabled()
     gc.disable()
     try:
         yield
     finally:
-        if not has_frozen:  # This moves the new objects to the oldest generation, which is searched last.
-            gc.freeze()
-            gc.unfreeze()
         if was_on:
             gc.enable()
 
