@@ -35,13 +35,15 @@ def load_dataset(args: argparse.Namespace, data: str, *, split: str | None = Non
     reading = {name: getattr(args, name, None) for name in ("reader", "subset", "answers", "fields", "gold_as")}
     gc.collect()  # Free what the last dataset left in cycles.
     # The questions live long: the garbage collector need not search them, not even once.
+    was_on = gc.isenabled()
     gc.disable()
     try:
         with progress_bar(f"reading {data}", None, shows_progress(args)):
             dataset = load(data, split=args.split if split is None else split or None, **reading)
     finally:
         gc.freeze()
-        gc.enable()
+        if was_on:
+            gc.enable()
     report_notes(args, "note", dataset.notes, dataset.name)
     return dataset
 

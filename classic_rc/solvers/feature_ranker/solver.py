@@ -339,7 +339,7 @@ class FeatureRanker(Solver):
         return self.inputs if self.inputs in self.variants else None
 
     def companions(self) -> Sequence[Self]:
-        """Return the same learner on less input: a question that it answers right needs no reading."""
+        """Return the same learner without the passage, and on candidates only: what these alone give away."""
         if self.inputs != "all":
             return ()
         return [self.from_params({**self.get_params(deep=False), "inputs": name}) for name in self.variants]
