@@ -9,6 +9,7 @@ defines it. The script imports a package only if its `__all__` is computed.
 
 from __future__ import annotations
 
+import argparse
 import ast
 import re
 import sys
@@ -206,4 +207,6 @@ def main(folder: str | None = None) -> None:
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    parser = argparse.ArgumentParser(description="Write docs/api.md, or one page for each module into a folder.")
+    parser.add_argument("folder", nargs="?")
+    main(parser.parse_args().folder)
