@@ -11,17 +11,14 @@ from importlib import import_module
 import pytest
 
 from classic_rc.cli.main import COMMANDS, build_parser
-from classic_rc.cli.options import (
-    TABLE,
-    Option,
-    choose_options,
+from classic_rc.cli.option import (
     interval_count,
     job_count,
     parse_finite_number,
     parse_integer,
     resample_count,
-    vary_option,
 )
+from classic_rc.cli.options import TABLE, Option, choose_options, vary_option
 
 OPTIONS = {option.name: option for options in TABLE.values() for option in options}
 
@@ -145,7 +142,12 @@ def test_malformed_values_are_refused(parse, found, expected):
     assert re.search(rf" '?{found}'?(?!\w)", str(error.value))
 
 
-@pytest.mark.parametrize(("args", "imported"), [(["--help"], set()), (["list", "readers"], {"listing", "options"})])
+OPTION_MODULES = {"option", "options", "input_options", "analysis_options", "output_options"}
+
+
+@pytest.mark.parametrize(
+    ("args", "imported"), [(["--help"], set()), (["list", "readers"], {"listing"} | OPTION_MODULES)]
+)
 def test_a_command_imports_no_other(args, imported):
     code = f"import sys; from classic_rc.cli.main import main; main({args!r}); print(); print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, encoding="utf-8", check=True)

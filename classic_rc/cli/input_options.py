@@ -1,0 +1,235 @@
+"""The options about what commands read: data, systems, corpora, and what solvers learn from."""
+
+from __future__ import annotations
+
+from classic_rc.cli.option import Option, job_count, option, parse_integer
+
+DATA = (
+    "a dataset: a file, a folder, a name such as race:dev (see `classic-rc list datasets`), or `sample` for the "
+    "questions that come with the package"
+)
+SEVERAL_DATA = f"{DATA}; each dataset in a folder has its own table (see --pool)"
+SOLVER = "SOLVER[:VARIANT][,key=value]…"
+SOLVER_HELP = "a solver (see `classic-rc list solvers`), or path/to/file.py:Class for your own"
+SYSTEM = "[NAME=]SYSTEM"
+SYSTEM_HELP = f"{SOLVER_HELP}, or a file of predictions (see `classic-rc list formats`)"
+
+INPUT_OPTIONS: dict[str, tuple[Option, ...]] = {
+    "arguments": (
+        option("data", metavar="DATA", help=DATA),
+        option("data", name="data...", nargs="+", metavar="DATA", help=SEVERAL_DATA),
+        option("question", metavar="QUESTION_ID", help="the id of the question in DATA"),
+        option(
+            "files",
+            nargs="+",
+            metavar="[NAME=]FILE",
+            help="files of scores or decisions (see `classic-rc list formats`); NAME defaults to the file's name",
+        ),
+        option(
+            "systems",
+            nargs="+",
+            metavar="[NAME=]SYSTEM",
+            help="a record of `run --save` (its folder or file; FOLDER#NAME for one row), or, together with "
+            "--data, a file of predictions or a solver",
+        ),
+        option(
+            "records",
+            nargs="+",
+            metavar="DIR|run.json",
+            help="records of `run --save`: folders with run.json, or the files",
+        ),
+        option(
+            "corpus",
+            nargs="+",
+            metavar="CORPUS",
+            help="text with one sentence or paragraph per line, JSON lines, or a folder of such files, plain or "
+            "compressed (gzip, bzip2, xz); - for standard input; a dataset, to index each of its passages once; "
+            "with --check, an index",
+        ),
+        option(
+            "what",
+            metavar="WHAT",
+            help="analyzers, datasets, formats, keys, metrics, perturbations, readers, solvers, stop-lists or "
+            "variants",
+        ),
+        option(
+            "names",
+            nargs="*",
+            metavar="SOLVER[:VARIANT]|DATASET|METRIC",
+            help="what to cite (see `classic-rc list solvers`, `datasets` or `metrics`); default: everything",
+        ),
+    ),
+    "fetching": (
+        option(
+            "names",
+            name="datasets",
+            nargs="+",
+            metavar="NAME[:SPLIT]",
+            help="what to download: a dataset with all its files, or what one split needs (see `classic-rc list "
+            "datasets`)",
+        ),
+        option("--offline", action="store_true", help="download nothing: check the files in the cache"),
+    ),
+    "reading": (
+        option(
+            "--reader", metavar="READER", help="the data format (see `classic-rc list readers`; default: detected)"
+        ),
+        option("--split", metavar="SPLIT", help="the split to use, if the data has several"),
+        option("--subset", metavar="SUBSET", help="the subset to use: mc160, middle, …"),
+        option("--answers", metavar="FILE", help="the answer file, if it is not next to the data file (MCTest)"),
+        option(
+            "--fields", metavar="FIELDS", help="field names in your own file: passage=context,question=q.text,…"
+        ),
+        option(
+            "--gold-as",
+            choices=("index0", "index1", "letter", "text", "flags"),
+            help="how your own file encodes the right answer",
+        ),
+        option(
+            "--skip-bad",
+            action="store_true",
+            help="leave out questions that cannot be read, and say how many and where, instead of stopping at the "
+            "first (`classic-rc check` lists them)",
+        ),
+        option("--labelled-only", action="store_true", help="leave out questions whose right answer is hidden"),
+    ),
+    "other inputs": (
+        option(
+            "--pool",
+            action="store_true",
+            help="join all DATA into one dataset, instead of a table for each dataset of a folder",
+        ),
+        option("--data", metavar="DATA", help="the dataset that predictions and solvers answer"),
+        option(
+            "--data",
+            name="--data of records",
+            dest="places",
+            action="append",
+            default=[],
+            metavar="DIR",
+            help="a folder to search, with its subfolders, for data files that have moved; files are recognised by "
+            "their sha256; repeat for several",
+        ),
+        option(
+            "--with",
+            dest="files",
+            action="append",
+            default=[],
+            metavar="NAME=FILE",
+            help="a file that a system needs: rte (the RTE scores released for MCTest), annotations (from "
+            "CoreNLP), categories (a folder); repeat for several",
+        ),
+    ),
+    "solvers": (
+        option(
+            "-s",
+            "--solver",
+            action="append",
+            default=[],
+            metavar=SYSTEM,
+            help=f"SOLVER[:VARIANT][,key=value]…: {SYSTEM_HELP}; repeat for several; default: a set of solvers "
+            "for the task",
+        ),
+        option("-s", "--solver", name="--solver alone", metavar=f"[NAME=]{SOLVER}", help=SOLVER_HELP),
+        option(
+            "--predictions",
+            action="extend",
+            nargs="+",
+            default=[],
+            metavar="[NAME=]FILE",
+            help="files of predictions (see `classic-rc list formats`): scores give a curve; decisions give a "
+            "point, even if the file has scores too; NAME defaults to the file's name",
+        ),
+        option(
+            "--spans",
+            metavar="k=N",
+            help="for span questions: candidates are the spans of up to N tokens (default k=10)",
+        ),
+        option(
+            "--trust",
+            action="store_true",
+            help="also run solvers whose code is a file of yours (path/to/file.py:Class)",
+        ),
+        option(
+            "--jobs", type=job_count, default=1, metavar="N", help="number of processes (default 1; -1: all cores)"
+        ),
+    ),
+    "training and tuning": (
+        option(
+            "--train",
+            action="append",
+            default=[],
+            metavar="DATA",
+            help="the data to train solvers on: a file or a folder; repeat for several, which become one",
+        ),
+        option("--train-split", metavar="SPLIT", help="the split of the --train data to use"),
+        option("--tune", metavar="DATA", help="the data to tune thresholds and windows on"),
+        option("--tune-split", metavar="SPLIT", help="the split of the --tune data to use"),
+        option(
+            "--cv",
+            type=parse_integer,
+            metavar="N",
+            help="cross-validation, instead of --train: train out of fold, in N folds of passages",
+        ),
+        option(
+            "--cv-group",
+            dest="group",
+            metavar="KEY",
+            help="a field of the data (article, author, …): questions with the same value stay together in folds "
+            "and resamples",
+        ),
+        option(
+            "--drop-overlap",
+            action="store_true",
+            help="remove from --train and --tune the passages and questions that are also in DATA",
+        ),
+    ),
+    "searching": (
+        option(
+            "--corpus",
+            action="append",
+            default=[],
+            metavar="DIR",
+            help="an index (see `classic-rc index`) for `ir` to search, instead of the question's own passage or "
+            "in addition to all paragraphs; repeat for several",
+        ),
+        option(
+            "--exclude-verbatim",
+            action="store_true",
+            help="exclude from the search of `ir` all sentences that contain a question of DATA word for word",
+        ),
+    ),
+    "indexing": (
+        option(
+            "--lines",
+            choices=("auto", "sentences", "paragraphs"),
+            default="auto",
+            help="what each line of text, or the text of each JSON line, is; auto (default) means paragraphs if "
+            "more than a quarter of the first 1,000 have several sentences, and prints its choice",
+        ),
+        option("--field", metavar="FIELD", default="text", help="the text field of JSON lines (default text)"),
+        option("--id-field", metavar="FIELD", default="id", help="the id field of JSON lines, if any (default id)"),
+        option(
+            "--analyzer",
+            name="--analyzer of an index",
+            default="lucene-english",
+            metavar="ANALYZER",
+            help="how text becomes index terms (see `classic-rc list analyzers`; default lucene-english)",
+        ),
+        option(
+            "--segment-sentences",
+            type=int,
+            metavar="N",
+            help="the number of sentences per segment, the unit that is held in memory and kept after an "
+            "interruption (default and maximum 500,000)",
+        ),
+        option("--append", action="store_true", help="add to the existing index in DIR"),
+        option(
+            "--check",
+            name="--check of an index",
+            action="store_true",
+            help="read an existing index completely and compare it with its checksums",
+        ),
+    ),
+}
+"""The options, by their heading in ``--help``."""
