@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 from classic_rc.audit.options import Floats, Integers, OptionTable
 from classic_rc.audit.rules import PartialInput, has, ordered
 from classic_rc.kernels.postings import longest_runs
-from classic_rc.questions import normalised_text
-from classic_rc.text.analyzers import get_analyzer
+from classic_rc.questions import Passage, normalised_text
 from classic_rc.text.encode import encode
 from classic_rc.text.sentences import passage_sentences
 
@@ -25,10 +24,11 @@ OTHERS = ("options", "other options")
 
 def _count_in(table: OptionTable, scope: Integers) -> Floats:
     """Return in how many other questions of its scope (passage, dataset) each option's text is an option."""
-    own = np.unique(np.stack([table.normalised, table.question]), axis=1)  # a question counts once
-    cell = own[0] * (scope.max(initial=0) + 1) + scope[own[1]]
-    cells, counts = np.unique(cell, return_counts=True)
-    wanted = table.normalised * (scope.max(initial=0) + 1) + scope[table.question]
+    once = np.unique(table.normalised * len(table) + table.question)  # a question counts once
+    text, question = np.divmod(once, len(table))
+    n_scopes = int(scope.max(initial=0)) + 1
+    cells, counts = np.unique(text * n_scopes + scope[question], return_counts=True)
+    wanted = table.normalised * n_scopes + scope[table.question]
     return counts[np.searchsorted(cells, wanted)].astype(np.float64) - 1
 
 
@@ -67,12 +67,11 @@ def _seen_before(wanted: bool) -> Callable[[OptionTable], Floats]:
 def _word_frequency(table: OptionTable) -> Floats:
     """Return the mean log frequency of the option's words, counted over the options of all questions."""
     uses = np.bincount(table.text_index, minlength=len(table.distinct_texts))
-    counts: dict[str, int] = {}
-    for words, n in zip(table.words, uses.tolist(), strict=True):
-        for word in words:
-            counts[word] = counts.get(word, 0) + n
-    mean = [float(np.mean([np.log(counts[w]) for w in words])) if words else 0.0 for words in table.words]
-    return np.array(mean).round(9)[table.text_index]
+    tokens, offsets = table.tokens
+    text = np.repeat(np.arange(len(uses)), np.diff(offsets))
+    log_counts = np.log(np.maximum(np.bincount(tokens, weights=uses[text]), 1))
+    total = np.bincount(text, weights=log_counts[tokens], minlength=len(uses))
+    return (total / np.maximum(np.diff(offsets), 1)).round(9)[table.text_index]
 
 
 _REUSE = (
@@ -294,17 +293,11 @@ def _is_somewhere(table: OptionTable, places: Sequence[int]) -> bool:
 # The question's words in the option: the passage is not seen
 
 
-def _question_words(table: OptionTable) -> list[set[str]]:
-    if "question words" not in table.memory:
-        analyze = get_analyzer(table.analyzer).analyze
-        table.memory["question words"] = [set(analyze(q.query)) for q in table.questions]
-    return table.memory["question words"]
-
-
 def _question_overlap(table: OptionTable) -> Floats:
-    asked, words = _question_words(table), table.words
-    pairs = zip(table.text_index.tolist(), table.question.tolist(), strict=True)
-    return np.array([len(asked[q].intersection(words[i])) for i, q in pairs], dtype=np.float64)
+    if "question overlap" not in table.memory:
+        asked = [q.query for q in table.questions]
+        table.memory["question overlap"] = table.count_shared(asked, np.arange(len(asked)))
+    return table.memory["question overlap"]
 
 
 def _question_share(table: OptionTable) -> Floats:
@@ -351,27 +344,45 @@ _QUESTION = (
 PASSAGE = ("passage", "options")
 
 
-def _folded_passages(table: OptionTable) -> list[str]:
-    folded: dict[int, str] = {}
-    return [folded.setdefault(id(q.passage), normalised_text(q.passage.text)) for q in table.questions]
+def _passages(table: OptionTable) -> tuple[list[Passage], Integers]:
+    """Return the different passages, and the place of each question's passage among them."""
+    own = {id(q.passage): q.passage for q in table.questions}
+    place = {key: i for i, key in enumerate(own)}
+    return list(own.values()), np.array([place[id(q.passage)] for q in table.questions], dtype=np.int64)
 
 
-def _mentions(table: OptionTable, passages: Sequence[str], measure: Callable[[str, str], float]) -> Floats:
-    texts = [normalised_text(text).strip(" .,;:!?。") for text in table.distinct_texts]
-    pairs = zip(table.text_index.tolist(), table.question.tolist(), strict=True)
-    return np.array([measure(passages[q], texts[i]) if texts[i] else 0 for i, q in pairs], dtype=np.float64)
+def _mentions(table: OptionTable) -> tuple[Floats, Floats]:
+    """Return how often the passage mentions each option, and where first; 0 and -1 without a mention."""
+    if "mentions" not in table.memory:
+        texts = [normalised_text(text).strip(" .,;:!?。") for text in table.distinct_texts]
+        passages, index = _passages(table)
+        count, first = np.zeros(len(table.texts)), np.full(len(table.texts), -1.0)
+        option_texts, starts = table.text_index.tolist(), table.offsets.tolist()
+        folded, last = "", -1
+        for q in np.argsort(index, kind="stable").tolist():  # so only one passage is folded at a time
+            if index[q] != last:
+                last = index[q]
+                folded = normalised_text(passages[last].text)
+            for i in range(starts[q], starts[q + 1]):
+                text = texts[option_texts[i]]
+                place = folded.find(text) if text else -1
+                if place >= 0:
+                    count[i], first[i] = folded.count(text), place
+                elif not text:
+                    first[i] = 0
+        table.memory["mentions"] = count, first
+    return table.memory["mentions"]
 
 
 def _n_mentions(table: OptionTable) -> Floats:
-    return _mentions(table, _folded_passages(table), str.count)
+    return _mentions(table)[0]
 
 
 def _first_mention(sign: int) -> Callable[[OptionTable], Floats]:
     """The place of the first mention; options that the passage does not mention come last in both directions."""
 
     def score(table: OptionTable) -> Floats:
-        passages = _folded_passages(table)
-        places = _mentions(table, passages, lambda p, t: p.find(t) if t in p else -1)
+        places = _mentions(table)[1]
         return np.where(places >= 0, sign * places, -1e9)
 
     return score
@@ -381,18 +392,19 @@ def _in_sentence(which: int) -> Callable[[OptionTable], Floats]:
     """The option's words in the first or the last sentence of the passage."""
 
     def score(table: OptionTable) -> Floats:
-        analyze, cut = get_analyzer(table.analyzer).analyze, {}
-        for q in table.questions:
-            if id(q.passage) not in cut:
-                spans = passage_sentences(q.passage) or [(0, len(q.passage.text))]
-                start, end = spans[which]
-                cut[id(q.passage)] = set(analyze(q.passage.text[start:end]))
-        words, of = table.words, [cut[id(q.passage)] for q in table.questions]
-        pairs = zip(table.text_index.tolist(), table.question.tolist(), strict=True)
-        shared = np.array([len(of[q].intersection(words[i])) for i, q in pairs], dtype=np.float64)
+        passages, index = _passages(table)
+        if "outer sentences" not in table.memory:
+            table.memory["outer sentences"] = list(map(_outer_sentences, passages))
+        shared = table.count_shared([texts[which] for texts in table.memory["outer sentences"]], index)
         return (shared / np.maximum(table.word_counts, 1)).round(9)
 
     return score
+
+
+def _outer_sentences(passage: Passage) -> tuple[str, str]:
+    """Return the first and the last sentence; the whole text if it has none."""
+    spans = passage_sentences(passage) or [(0, len(passage.text))]
+    return passage.text[slice(*spans[0])], passage.text[slice(*spans[-1])]
 
 
 def _runs(table: OptionTable) -> Floats:
@@ -425,15 +437,14 @@ def _run_share(table: OptionTable) -> Floats:
 
 def _passage_share(table: OptionTable) -> Floats:
     """Return the share of the option's words that are in the passage."""
-    if "passage words" not in table.memory:
-        analyze = get_analyzer(table.analyzer).analyze
-        own = {id(q.passage): q.passage for q in table.questions}
-        table.memory["passage words"] = {key: set(analyze(passage.text)) for key, passage in own.items()}
-    sets = [table.memory["passage words"][id(q.passage)] for q in table.questions]
-    words = [set(own) for own in table.words]
-    pairs = zip(table.text_index.tolist(), table.question.tolist(), strict=True)
-    share = [len(words[i] & sets[q]) / len(words[i]) if words[i] else 0.0 for i, q in pairs]
-    return np.array(share).round(9)
+    passages, index = _passages(table)
+    tokens, offsets = table.tokens
+    distinct = np.unique(
+        np.repeat(np.arange(len(offsets) - 1), np.diff(offsets)) * (len(table.vocabulary) + 1) + tokens
+    )
+    n_distinct = np.bincount(distinct // (len(table.vocabulary) + 1), minlength=len(offsets) - 1)[table.text_index]
+    shared = table.count_shared([passage.text for passage in passages], index)
+    return (shared / np.maximum(n_distinct, 1)).round(9)
 
 
 _PASSAGE = (

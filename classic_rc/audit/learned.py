@@ -16,11 +16,11 @@ from classic_rc.errors import DataError, UsageError
 from classic_rc.estimator import clone
 from classic_rc.evaluation.fitted_system import EncodingCache
 from classic_rc.kernels.arrays import offsets_of, ragged_indices
+from classic_rc.kernels.postings import distinct_words
 from classic_rc.solvers.base import Solver
 from classic_rc.solvers.learning import one_thread
 from classic_rc.solvers.surface.solver import SurfaceLR
-from classic_rc.text.analyzers import get_analyzer
-from classic_rc.text.encode import SharedQuestions
+from classic_rc.text.encode import SharedQuestions, TextEncoder
 
 _PRIOR = 5.0
 """How many options the prior of a counted cell weighs."""
@@ -273,18 +273,22 @@ def _score_words_and_positions(
     """Score options by the words of their question's text (or passage), each with the option's place or class."""
 
     def prepare(table: OptionTable) -> tuple[Integers, NDArray[np.uint64], Integers]:
-        analyze = get_analyzer(table.analyzer).analyze
         number: dict[str, int] = {}
         index = np.array([number.setdefault(text, len(number)) for text in texts_of(table)], dtype=np.int64)
-        words = [sorted(set(analyze(text))) for text in number]
-        ids = np.array([hash_text(word) for own in words for word in own], dtype=np.uint64)
-        return index, ids, offsets_of(np.array([len(own) for own in words], dtype=np.int64))
+        encoder = TextEncoder(table.analyzer)
+        tokens, offsets = encoder.encode(list(number))
+        hashes = np.array([hash_text(word) for word in encoder.vocabulary], dtype=np.uint64)
+        text, words = np.divmod(distinct_words(tokens, offsets, max(len(hashes), 1)), max(len(hashes), 1))
+        return index, hashes[words], offsets_of(np.bincount(text, minlength=len(number)))
+
+    def place_of(table: OptionTable) -> Integers:
+        return table.position if table.constant_class is None else table.constant_class
 
     def matrix(table: OptionTable, prepared: tuple[Integers, Any, Integers], rows: Integers) -> Any:
         index, ids, offsets = prepared
         text = index[table.question[rows]]
         counts = np.diff(offsets)[text]
-        place = table.position if table.constant_class is None else table.constant_class
+        place = place_of(table)
         with np.errstate(over="ignore"):
             keys = ids[ragged_indices(offsets[:-1][text], counts)] + np.repeat(
                 place[rows].astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15), counts
@@ -296,8 +300,13 @@ def _score_words_and_positions(
         return _fit_weights(table, lambda rows: matrix(table, prepared, rows), questions, 0.1, most)
 
     def score(table: OptionTable, prepared: Any, weights: Floats, rows: Integers) -> Floats:
+        # Options of equal texts at equal places are equal: four questions about a passage are scored once.
+        cells = prepared[0][table.question[rows]] * (place_of(table).max(initial=0) + 1) + place_of(table)[rows]
+        _, first, cell = np.unique(cells, return_index=True, return_inverse=True)
+        rows = rows[first]
         blocks = [rows[i : i + _TEXTS_AT_ONCE] for i in range(0, len(rows), _TEXTS_AT_ONCE)]
-        return np.concatenate([np.zeros(0), *(matrix(table, prepared, block) @ weights for block in blocks)])
+        scores = [matrix(table, prepared, block) @ weights for block in blocks]
+        return np.concatenate([np.zeros(0), *scores])[cell.reshape(-1)]
 
     return learning.run(prepare, fit, score)
 

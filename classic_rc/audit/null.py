@@ -66,9 +66,11 @@ def permutation_tails(
     if not informative.any():
         return Tails(1.0, 1.0)
     columns = np.stack([x[informative] for x in (sizes, right, selected)])
-    lots, index, counts = np.unique(columns, axis=1, return_inverse=True, return_counts=True)
-    first = np.zeros(lots.shape[1], dtype=np.int64)
-    first[index.reshape(-1)] = np.arange(columns.shape[1])
+    most = int(columns.max()) + 1
+    _, first, counts = np.unique(
+        (columns[0] * most + columns[1]) * most + columns[2], return_index=True, return_counts=True
+    )
+    lots = columns[:, first]
     lot_weights = weights[informative][first]  # the weight is a function of k, g and s
     observed = float((weights[informative] * hits[informative]).sum())
     distributions = [

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import combinations, pairwise
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from classic_rc.kernels.arrays import offsets_of, ragged_indices
+from classic_rc.kernels.bags import runs_of_load
+from classic_rc.kernels.postings import distinct_words, is_in
 from classic_rc.metrics.squad import normalise_squad_answer
 from classic_rc.questions import Dataset, Question, Task, candidate_texts, normalised_text
-from classic_rc.text.analyzers import get_analyzer
+from classic_rc.text.encode import TextEncoder
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -23,6 +27,11 @@ TOLERANCE = 1e-6
 
 _MAX_PAIRED = 12
 """With more options, a question's options are not compared with each other."""
+
+_BLOCK_QUESTIONS = 2**13
+_BLOCK_CHARACTERS = 2**23
+_MOST_ITEMS = 2**49
+"""With more kinds of items, a question of a block and an item do not fit into 63 bits together."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,9 +131,13 @@ class OptionTable:
     @cached_property
     def passage(self) -> Integers:
         """The number of each question's passage; passages with equal texts are one."""
-        return np.unique([normalised_text(q.passage.text) for q in self.questions], return_inverse=True)[1].reshape(
-            -1
-        )
+        number: dict[bytes, int] = {}  # by digests, because whole texts would fill the memory
+        known: dict[int, int] = {}
+        for q in self.questions:
+            if id(q.passage) not in known:
+                text = normalised_text(q.passage.text).encode("utf-8", "surrogatepass")
+                known[id(q.passage)] = number.setdefault(hashlib.sha256(text).digest(), len(number))
+        return np.array([known[id(q.passage)] for q in self.questions], dtype=np.int64)
 
     @cached_property
     def _distinct(self) -> tuple[list[str], Integers]:
@@ -156,8 +169,54 @@ class OptionTable:
     @cached_property
     def words(self) -> list[list[str]]:
         """The words of each distinct text."""
-        analyze = get_analyzer(self.analyzer).analyze
-        return [analyze(text) for text in self.distinct_texts]
+        tokens, offsets = self.tokens
+        words = list(map(self.vocabulary.__getitem__, tokens.tolist()))
+        return [words[start:stop] for start, stop in pairwise(offsets.tolist())]
+
+    @cached_property
+    def _encoder(self) -> TextEncoder:
+        return TextEncoder(self.analyzer)
+
+    @cached_property
+    def tokens(self) -> tuple[NDArray[np.int32], Integers]:
+        """The words of all distinct texts as numbers, one text after the other, and the offsets of the texts."""
+        return self._encoder.encode(self.distinct_texts)
+
+    @property
+    def vocabulary(self) -> list[str]:
+        """The word of each number in `tokens`."""
+        return self._encoder.vocabulary
+
+    def count_shared(self, texts: Sequence[str], index: Integers) -> Floats:
+        """Return how many different words each option has in common with a text.
+
+        Parameters
+        ----------
+        texts : sequence of str
+        index : ndarray of int64, shape (n_questions,)
+            The text of each question.
+
+        Returns
+        -------
+        ndarray of float64, shape (n_options,)
+        """
+        tokens, offsets = self.tokens
+        result = np.zeros(len(self.texts))
+        order = np.argsort(index, kind="stable")
+        lengths = np.array([len(text) for text in texts], dtype=np.int64)
+        for start, stop in runs_of_load(lengths, _BLOCK_CHARACTERS):
+            known, known_offsets = self._encoder.encode(texts[start:stop])
+            n_words = len(self.vocabulary) + 1
+            known_keys = distinct_words(known, known_offsets, n_words)
+            asked = order[slice(*np.searchsorted(index[order], (start, stop)))]
+            options = ragged_indices(self.offsets[:-1][asked], self.sizes[asked])
+            counts = np.diff(offsets)[self.text_index[options]]
+            own = tokens[ragged_indices(offsets[:-1][self.text_index[options]], counts)]
+            keys = distinct_words(own, offsets_of(counts), n_words)
+            option, word = np.divmod(keys, n_words)
+            found = is_in((index[self.question[options]] - start)[option] * n_words + word, known_keys)
+            result[options] = np.bincount(option[found], minlength=len(options))
+        return result
 
     @cached_property
     def constant_class(self) -> Integers | None:
@@ -187,16 +246,22 @@ class OptionTable:
 
     def rank(self, values: NDArray[Any]) -> Floats:
         """Return each value's mean rank in its question, from 0; equal values share the mean of their ranks."""
-        order = np.lexsort((values, self.question))
         ranks = np.empty(len(values))
-        ranks[order] = self.position  # the positions, in the order of the values
-        new = np.ones(len(values), dtype=np.bool_)
-        new[1:] = (values[order][1:] != values[order][:-1]) | (
-            self.question[order][1:] != self.question[order][:-1]
-        )
-        group = np.cumsum(new) - 1
-        mean = np.bincount(group, weights=self.position) / np.maximum(np.bincount(group), 1)
-        ranks[order] = mean[group]
+        for k in np.unique(self.sizes).tolist():
+            rows = self.offsets[:-1][self.sizes == k][:, None] + np.arange(k)
+            own = values[rows]
+            if k <= _MAX_PAIRED:  # comparing each with each is faster than sorting many short rows
+                columns = [np.ascontiguousarray(own[:, i]) for i in range(k)]
+                for i, column in enumerate(columns):
+                    below = sum((other < column).astype(np.int8) for other in columns)
+                    equal = sum((other == column).astype(np.int8) for other in columns)
+                    ranks[rows[:, i]] = below + (equal - 1) / 2
+            else:
+                for row, line in zip(rows, own, strict=True):
+                    ascending = np.sort(line)
+                    ranks[row] = (
+                        np.searchsorted(ascending, line) + np.searchsorted(ascending, line, "right") - 1
+                    ) / 2
         return ranks
 
     def selection(self, scores: Floats) -> NDArray[np.bool_]:
@@ -229,6 +294,42 @@ class OptionTable:
             result[one[starts]] = reduce.reduceat(values, starts)
         return result
 
+    def shared_in_pairs(self, items: NDArray[Any], offsets: Integers, n_items: int) -> Floats:
+        """Return how many items the two options of each pair have in common, repetitions counted.
+
+        Parameters
+        ----------
+        items : ndarray of int, shape (n_all,)
+            The items of all distinct texts, one text after the other; each is below `n_items`.
+        offsets : ndarray of int64, shape (n_distinct_texts + 1,)
+        n_items : int
+
+        Returns
+        -------
+        ndarray of float64, shape (n_pairs,)
+        """
+        if n_items > _MOST_ITEMS:
+            kinds, items = np.unique(items, return_inverse=True)
+            n_items = len(kinds)
+        result = np.zeros(len(self.pairs[0]))
+        first_pair = offsets_of(np.where(self.sizes <= _MAX_PAIRED, self.sizes - 1, 0)[self.question])[:-1]
+        for k in range(2, _MAX_PAIRED + 1):
+            questions = np.flatnonzero(self.sizes == k)
+            for block in np.array_split(questions, len(questions) // _BLOCK_QUESTIONS + 1):
+                rows = self.offsets[:-1][block][:, None] + np.arange(k)
+                texts = self.text_index[rows.reshape(-1)]
+                counts = np.diff(offsets)[texts]
+                option = np.repeat(np.arange(len(texts)), counts)
+                cell = option // k * n_items + items[ragged_indices(offsets[:-1][texts], counts)]
+                cells, cell = np.unique(cell, return_inverse=True)
+                table = np.bincount(cell.reshape(-1) * k + option % k, minlength=len(cells) * k).reshape(-1, k)
+                columns, owner = np.ascontiguousarray(table.T), cells // n_items
+                for i, j in combinations(range(k), 2):
+                    shared = np.bincount(owner, np.minimum(columns[i], columns[j]), minlength=len(block))
+                    result[first_pair[rows[:, i]] + j - 1] = shared
+                    result[first_pair[rows[:, j]] + i] = shared
+        return result
+
     # Characters
 
     @cached_property
@@ -240,11 +341,19 @@ class OptionTable:
 
     def count_characters(self, belongs: Callable[[str], bool]) -> Floats:
         """Return how many characters of each option belong to a class."""
-        codes, offsets = self.codes
-        distinct, index = np.unique(codes, return_inverse=True)
-        flags = np.array([belongs(chr(code)) for code in distinct.tolist()], dtype=np.int64)
-        total = np.append(0, np.cumsum(flags[index.reshape(-1)])) if len(distinct) else np.zeros(1, dtype=np.int64)
+        index, offsets = self.characters[1], self.codes[1]
+        flags = np.array([belongs(chr(code)) for code in self.characters[0].tolist()], dtype=np.int8)
+        total = offsets_of(flags[index])
         return (total[offsets[1:]] - total[offsets[:-1]]).astype(np.float64)[self.text_index]
+
+    @cached_property
+    def characters(self) -> tuple[Integers, NDArray[np.int32]]:
+        """The different code points of all texts, ascending, and the place of each one of `codes` among them."""
+        codes = self.codes[0]
+        distinct = np.flatnonzero(np.bincount(codes))
+        place = np.zeros(int(distinct.max(initial=0)) + 1, dtype=np.int32)
+        place[distinct] = np.arange(len(distinct))
+        return distinct, place[codes]
 
     @cached_property
     def lengths(self) -> Floats:

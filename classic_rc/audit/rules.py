@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from classic_rc.audit.options import Floats, OptionTable
+from classic_rc.kernels.arrays import offsets_of, ragged_indices
 from classic_rc.solvers.cues import NEGATIONS
 
 OPTIONS = ("options",)
@@ -223,9 +224,10 @@ def _apart(measure: Measure) -> Measure:
 
 def _alone(measure: Measure) -> Measure:
     def score(table: OptionTable) -> Floats:
-        values = np.asarray(measure(table))
-        _, cell = np.unique(np.stack([table.question, values]), axis=1, return_inverse=True)
-        return np.bincount(cell.reshape(-1))[cell.reshape(-1)] == 1
+        values = np.asarray(measure(table), dtype=np.int64)
+        cell = table.question * (values.max(initial=0) + 1) + values
+        _, cell, counts = np.unique(cell, return_inverse=True, return_counts=True)
+        return counts[cell.reshape(-1)] == 1
 
     return score
 
@@ -443,42 +445,36 @@ _ALPHABET = (
 # Similarity to the other options of the question
 
 
-def _counts_matrix(lists: list[list[Any]]) -> Any:
-    from scipy.sparse import csr_matrix
-
-    number: dict[Any, int] = {}
-    columns = [number.setdefault(item, len(number)) for items in lists for item in items]
-    offsets = np.append(0, np.cumsum([len(items) for items in lists]))
-    matrix = csr_matrix((np.ones(len(columns)), columns, offsets), shape=(len(lists), max(len(number), 1)))
-    matrix.sum_duplicates()
-    return matrix
+_Items = tuple[NDArray[Any], NDArray[np.int64], int]
+"""The items (words, n-grams) of all distinct texts as numbers, the offsets of the texts, a bound of the numbers."""
 
 
-_PAIRS_AT_ONCE = 200_000
-
-
-def _shared_counts(table: OptionTable, lists: list[list[Any]]) -> tuple[Floats, Floats, Floats]:
+def _shared_counts(table: OptionTable, items: _Items) -> tuple[Floats, Floats, Floats]:
     """Return, for each pair of options, how many items they share, and how many each of the two has."""
-    matrix, sizes = _counts_matrix(lists), np.array([len(items) for items in lists], dtype=np.float64)
-    one, other = (table.text_index[side] for side in table.pairs)
-    shared = np.zeros(len(one))
-    for start in range(0, len(one), _PAIRS_AT_ONCE):
-        block = slice(start, start + _PAIRS_AT_ONCE)
-        shared[block] = np.ravel(matrix[one[block]].minimum(matrix[other[block]]).sum(axis=1))
-    return shared, sizes[one], sizes[other]
+    sizes = np.diff(items[1]).astype(np.float64)[table.text_index]
+    one, other = table.pairs
+    return table.shared_in_pairs(*items), sizes[one], sizes[other]
 
 
-def _dice(table: OptionTable, lists: list[list[Any]]) -> Floats:
-    shared, one, other = _shared_counts(table, lists)
+def _dice(table: OptionTable, items: _Items) -> Floats:
+    shared, one, other = _shared_counts(table, items)
     return (2 * shared / np.maximum(one + other, 1)).round(9)
 
 
-def _trigrams(table: OptionTable) -> list[list[str]]:
+def _trigrams(table: OptionTable) -> _Items:
     texts = [f" {text.casefold().strip()} " for text in table.distinct_texts]
-    return [[text[i : i + 3] for i in range(len(text) - 2)] for text in texts]
+    codes = np.frombuffer("".join(texts).encode("utf-32-le", "surrogatepass"), dtype=np.uint32)
+    distinct = np.flatnonzero(np.bincount(codes))
+    place = np.zeros(int(distinct.max(initial=0)) + 1, dtype=np.int64)
+    place[distinct] = np.arange(len(distinct))
+    n, own = len(distinct), place[codes]
+    counts = np.array([len(text) - 2 for text in texts], dtype=np.int64).clip(0)
+    lengths = np.array([len(text) for text in texts], dtype=np.int64)
+    starts = ragged_indices(offsets_of(lengths)[:-1], counts)
+    return (own[starts] * n + own[starts + 1]) * n + own[starts + 2], offsets_of(counts), n**3
 
 
-def _similar(make: Callable[[OptionTable], list[list[Any]]], how: str) -> Measure:
+def _similar(make: Callable[[OptionTable], _Items], how: str) -> Measure:
     def score(table: OptionTable) -> Floats:
         name = f"similarity {make.__name__}"
         if name not in table.memory:
@@ -489,13 +485,14 @@ def _similar(make: Callable[[OptionTable], list[list[Any]]], how: str) -> Measur
     return score
 
 
-def _words(table: OptionTable) -> list[list[str]]:
-    return table.words
+def _words(table: OptionTable) -> _Items:
+    tokens, offsets = table.tokens
+    return tokens, offsets, int(tokens.max(initial=0)) + 1
 
 
 def _one_word_edits(table: OptionTable) -> Floats:
     """How many others differ from the option in one word that is put in, left out or replaced."""
-    shared, one, other = _shared_counts(table, table.words)
+    shared, one, other = _shared_counts(table, _words(table))
     left, right = table.pairs
     is_edit = (one - shared <= 1) & (other - shared <= 1) & (shared > 0)
     is_edit &= table.normalised[left] != table.normalised[right]
@@ -631,11 +628,9 @@ def frequent_rules(table: OptionTable) -> Iterator[PartialInput]:
             lambda c: f"ends with {_shown(chr(c))}",
             lambda c: f"does not end with {_shown(chr(c))}",
         )
-    number: dict[str, int] = {}
-    tokens = np.array([number.setdefault(w, len(number)) for words in table.words for w in words], dtype=np.int64)
-    vocabulary = list(number)
-    counts = np.array([len(words) for words in table.words], dtype=np.int64)
-    text = np.repeat(index, counts)
+    words, offsets = table.tokens
+    tokens, vocabulary = words.astype(np.int64), table.vocabulary
+    text = np.repeat(index, np.diff(offsets))
     for name, place, lack, most in (
         ("has the word", np.ones(len(tokens), dtype=np.bool_), "lacks the word", _MOST_WORDS),
         (
@@ -674,7 +669,8 @@ def _presence_rules(
     """Yield a rule for each item (character, word) of texts that separates the options of enough questions."""
     if not len(item):
         return
-    pairs = np.unique(np.stack([item, text]), axis=1)
+    n_texts = len(table.distinct_texts)
+    pairs = np.stack(np.divmod(np.unique(item * n_texts + text), n_texts))
     items, starts = np.unique(pairs[0], return_index=True)
     stops = np.append(starts[1:], pairs.shape[1])
     uses = np.bincount(table.text_index, minlength=len(table.distinct_texts))
