@@ -2,17 +2,12 @@
 
 from classic_rc.audit.ablation import PerturbedEvaluation, PerturbedScore, evaluate_perturbed
 from classic_rc.audit.annotators import Annotations, AnnotatorReport, measure_annotators, read_annotations
-from classic_rc.audit.artifacts import (
-    PARTIAL_INPUTS,
-    PartialInputs,
-    PartialResult,
-    Verdict,
-    measure_partial_inputs,
-)
-from classic_rc.audit.check import Balance, CheckReport, check_dataset, measure_label_balance
+from classic_rc.audit.artifacts import PARTIAL_INPUTS, PartialInputs, measure_partial_inputs
+from classic_rc.audit.check import Balance, CheckInterrupted, CheckReport, check_dataset, measure_label_balance
 from classic_rc.audit.duplicates import DuplicateFinding, DuplicatePair, find_duplicates, score_without
 from classic_rc.audit.hard import HardSubset, find_hard_subset
 from classic_rc.audit.integrity import KINDS, Finding, Kind, Severity, find_defects
+from classic_rc.audit.measuring import PartialResult, Verdict
 from classic_rc.audit.perturb import PERTURBATIONS, Perturbation, perturb_dataset
 from classic_rc.audit.rules import PartialInput
 from classic_rc.audit.statistics.tables import DatasetStatistics, describe_datasets
@@ -25,6 +20,7 @@ __all__ = [
     "Annotations",
     "AnnotatorReport",
     "Balance",
+    "CheckInterrupted",
     "CheckReport",
     "DatasetStatistics",
     "DuplicateFinding",

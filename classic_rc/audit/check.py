@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from classic_rc.audit.artifacts import PartialInputs, PartialResult, Verdict, measure_partial_inputs
+from classic_rc.audit.artifacts import PartialInputs, PartialSearch
 from classic_rc.audit.integrity import Finding, find_defects
+from classic_rc.audit.measuring import PartialResult, Verdict
 from classic_rc.audit.words import LeakingWords, find_leaking_words
 from classic_rc.datasets.joined import TrainingData, as_dataset
 from classic_rc.display import frame_of_records, html_table
@@ -112,6 +113,8 @@ class CheckReport:
         Defects of the data.
     seconds : float
         Wall time.
+    missing : tuple of str
+        What an interrupted check did not finish; p-values are adjusted for what it tried.
     """
 
     dataset: Dataset
@@ -120,6 +123,7 @@ class CheckReport:
     balance: Balance | None
     findings: tuple[Finding, ...]
     seconds: float
+    missing: tuple[str, ...] = ()
 
     def leaks(self, verdict: Verdict | None = None) -> tuple[PartialResult, ...]:
         """Return the artifacts and shortcuts, the strongest first.
@@ -172,7 +176,22 @@ class CheckReport:
             "balance": None if self.balance is None else self.balance.to_dict(),
             "findings": [finding.to_dict() for finding in self.findings],
             "seconds": self.seconds,
+            "missing": list(self.missing),
         }
+
+
+class CheckInterrupted(KeyboardInterrupt):
+    """A check was interrupted.
+
+    Attributes
+    ----------
+    report : CheckReport
+        What was found before.
+    """
+
+    def __init__(self, report: CheckReport) -> None:
+        super().__init__(f"the check of {report.dataset.name} was interrupted")
+        self.report = report
 
 
 def labelled_part(dataset: Dataset) -> Dataset:
@@ -197,7 +216,8 @@ def check_dataset(
 ) -> CheckReport:
     """Check whether a dataset can be answered without comprehension, and whether its data is sound.
 
-    Questions whose gold is hidden are only searched for defects.
+    Questions whose gold is hidden are only searched for defects. What is quick comes first: defects, the balance of
+    right options and telling words, then fixed rules, counts, and regressions at the end.
 
     Parameters
     ----------
@@ -213,12 +233,22 @@ def check_dataset(
     Returns
     -------
     CheckReport
+
+    Raises
+    ------
+    CheckInterrupted
+        The user interrupted the check (Ctrl-C). It has the report of what was found so far.
     """
     start, shared, train = time.perf_counter(), EncodingCache(), as_dataset(train)
     labelled = labelled_part(dataset)
     analyzer = analyzer or default_analyzer(labelled)
+    has_options = dataset.task is not None and dataset.task.has_choices
+    has_known_gold = has_options and all(question.gold is not None for question in labelled)
+    balance = words = None
+    findings: tuple[Finding, ...] = ()
+    missing = ["defects", "balance and words of options"] if has_known_gold else ["defects"]
     with progress_bar(dataset.name, None, progress) as advance:
-        partial = measure_partial_inputs(
+        search = PartialSearch(
             labelled,
             train=train,
             cv=cv,
@@ -230,14 +260,24 @@ def check_dataset(
             progress=advance,
             shared=shared,
         )
-        advance.stage("words of options, balance and defects")
-        has_options = dataset.task is not None and dataset.task.has_choices
-        has_known_gold = has_options and all(question.gold is not None for question in labelled)
-        return CheckReport(
-            dataset,
-            partial,
-            find_leaking_words(labelled, analyzer=analyzer, shared=shared) if has_known_gold else None,
-            measure_label_balance(labelled) if has_known_gold else None,
-            find_defects(dataset, train),
-            time.perf_counter() - start,
-        )
+        try:
+            advance.stage("defects and duplicates")
+            findings = find_defects(dataset, train)
+            del missing[0]
+            for finding in findings:
+                advance.finished(f"{dataset.name}, so far: {finding.count:,} {finding.kind.what}")
+            if has_known_gold:
+                advance.stage("balance and words of options")
+                balance = measure_label_balance(labelled)
+                words = find_leaking_words(labelled, analyzer=analyzer, shared=shared)
+                del missing[0]
+            search.run()
+        except KeyboardInterrupt:
+            partial = search.results()
+            seconds = time.perf_counter() - start
+            unfinished = (*missing, *search.missing)
+            raise CheckInterrupted(
+                CheckReport(dataset, partial, words, balance, findings, seconds, unfinished)
+            ) from None
+        partial = search.results()
+    return CheckReport(dataset, partial, words, balance, findings, time.perf_counter() - start)

@@ -9,8 +9,8 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
-from classic_rc.audit.artifacts import PartialResult
 from classic_rc.audit.check import CheckReport
+from classic_rc.audit.measuring import PartialResult
 from classic_rc.errors import DataError, UsageError
 from classic_rc.io.text import read_text
 

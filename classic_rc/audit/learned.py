@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from concurrent.futures import CancelledError
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -25,11 +27,13 @@ from classic_rc.text.encode import SharedQuestions, TextEncoder
 _PRIOR = 5.0
 """How many options the prior of a counted cell weighs."""
 
-_MOST_TRAINING = 8_000
+MOST_TRAINING = 8_000
 """More questions make no difference to whether a leak is found, and take longer."""
 
+MOST_SOLVER_TRAINING = 20_000
+"""The same for the solvers of :data:`SOLVER_ROWS`, which have many more features."""
+
 _MOST_PASSAGES = 2_000
-_MOST_SOLVER_TRAINING = 20_000
 _HASH_BITS = 18
 _LONGEST_TEXT = 400
 """The characters of an option, from both ends, that n-grams are taken from."""
@@ -49,12 +53,28 @@ class Learning:
         Without `train`: the questions of the other folds and of the own fold, by their place in the table.
     shared : EncodingCache
         Encodings for solvers.
+    stopped : threading.Event
+        Set when learners in other threads should end.
     """
 
     table: OptionTable
     train: OptionTable | None
     folds: Sequence[tuple[Integers, Integers]]
     shared: EncodingCache
+    stopped: threading.Event = field(default_factory=threading.Event)
+
+    def each_fold(self) -> Iterator[tuple[Integers, Integers]]:
+        """Yield the folds.
+
+        Raises
+        ------
+        CancelledError
+            The check has `stopped`: nobody wants the result any more.
+        """
+        for fold in self.folds:
+            if self.stopped.is_set():
+                raise CancelledError
+            yield fold
 
     def run(
         self,
@@ -72,7 +92,7 @@ class Learning:
             model = fit(self.train, prepare(self.train), np.arange(len(self.train)))
             return score(self.table, own, model, np.arange(len(self.table.texts)))
         result = np.zeros(len(self.table.texts))
-        for others, members in self.folds:
+        for others, members in self.each_fold():
             rows = option_rows(self.table, members)
             result[rows] = score(self.table, own, fit(self.table, own, others), rows)
         return result
@@ -254,7 +274,7 @@ def score_characters(learning: Learning) -> Floats:
     """Score options by the n-grams of their characters, as they are: case, blanks and marks included."""
 
     def fit(table: OptionTable, _: Any, questions: Integers) -> Floats:
-        return _fit_weights(table, lambda rows: _gram_matrix(table, rows), questions, 0.1, _MOST_TRAINING)
+        return _fit_weights(table, lambda rows: _gram_matrix(table, rows), questions, 0.1, MOST_TRAINING)
 
     return learning.run(lambda table: None, fit, lambda table, _, weights, rows: _score_grams(table, weights, rows))
 
@@ -321,7 +341,7 @@ def hash_text(text: str) -> int:
 
 def score_question_words(learning: Learning) -> Floats:
     """Score positions (or constant options) by the words of the question."""
-    return _score_words_and_positions(learning, lambda table: [q.text for q in table.questions], _MOST_TRAINING)
+    return _score_words_and_positions(learning, lambda table: [q.text for q in table.questions], MOST_TRAINING)
 
 
 def score_passage_words(learning: Learning) -> Floats:
@@ -362,7 +382,7 @@ def score_surface(rules: Sequence[PartialInput]) -> Callable[[Learning], Floats]
         def matrix(rows: Integers) -> Any:
             return Features(dense[rows].astype(np.float64), _gram_matrix(table, rows))
 
-        return _fit_weights(table, matrix, questions, 0.1, _MOST_TRAINING // 2)
+        return _fit_weights(table, matrix, questions, 0.1, MOST_TRAINING // 2)
 
     def score(table: OptionTable, dense: NDArray[np.float16], weights: Floats, rows: Integers) -> Floats:
         n = dense.shape[1]
@@ -388,7 +408,7 @@ def score_with(solver: Solver) -> Callable[[Learning], Floats]:
         if train is not None:
             own.fit(
                 SharedQuestions.of(learning.shared.of(train.dataset)).take(
-                    _sample(train.rows, _MOST_SOLVER_TRAINING)
+                    _sample(train.rows, MOST_SOLVER_TRAINING)
                 )
             )
             scores = own.score_candidates(questions)
@@ -396,8 +416,8 @@ def score_with(solver: Solver) -> Callable[[Learning], Floats]:
         counts = np.array([len(q.candidates) for q in table.dataset], dtype=np.int64)
         offsets = offsets_of(counts)
         values = np.zeros(int(offsets[-1]))
-        for others, members in learning.folds:
-            fitted = clone(own).fit(questions.take(_sample(table.rows[others], _MOST_SOLVER_TRAINING)))
+        for others, members in learning.each_fold():
+            fitted = clone(own).fit(questions.take(_sample(table.rows[others], MOST_SOLVER_TRAINING)))
             rows = table.rows[members]
             values[ragged_indices(offsets[:-1][rows], counts[rows])] = fitted.score_candidates(
                 questions.take(rows)

@@ -9,7 +9,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from classic_rc.cli import inputs
-from classic_rc.cli.console import Failures, check_writable, print_message, render_json, write_file, write_output
+from classic_rc.cli.console import (
+    Failures,
+    check_writable,
+    print_message,
+    render_json,
+    termination_as_interrupt,
+    write_file,
+    write_output,
+)
 from classic_rc.cli.options import vary_option
 from classic_rc.errors import UsageError
 
@@ -17,9 +25,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from classic_rc.audit.annotators import AnnotatorReport
-    from classic_rc.audit.artifacts import PartialResult
     from classic_rc.audit.check import CheckReport
     from classic_rc.audit.findings import Comparison
+    from classic_rc.audit.measuring import PartialResult
     from classic_rc.datasets.folder import DatasetFiles
     from classic_rc.questions import Dataset
 
@@ -62,6 +70,7 @@ OPTIONS = (
 
 def handle(args: argparse.Namespace) -> int:
     """Run the sub-command."""
+    from classic_rc.audit.check import CheckInterrupted
     from classic_rc.audit.findings import accept, answered_ids, compare_checks, format_allowed, read_allowed
     from classic_rc.reports.checks import fail_messages
     from classic_rc.text.analyzers import get_analyzer
@@ -89,7 +98,12 @@ def handle(args: argparse.Namespace) -> int:
         earlier = None if args.against is None else _read_earlier(args, train)
         for data in inputs.expand_datasets(args, args.data):
             with failures.caught():
-                report = _check_dataset(args, data, train)
+                try:
+                    with termination_as_interrupt():
+                        report = _check_dataset(args, data, train)
+                except CheckInterrupted as interruption:
+                    shown.append((*accept(interruption.report, allowed), None, None))
+                    raise
                 found.append(report)
                 report, accepted = accept(report, allowed)
                 compared = None if earlier is None else compare_checks(earlier, report)

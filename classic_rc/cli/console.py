@@ -6,7 +6,9 @@ import codecs
 import errno
 import io
 import os
+import signal
 import sys
+import threading
 import unicodedata
 import warnings
 from collections.abc import Iterator, Mapping
@@ -221,3 +223,20 @@ def _shows_colour() -> bool:
     handle = kernel.GetStdHandle(stdout)
     is_console = kernel.GetConsoleMode(handle, ctypes.byref(mode))
     return bool(is_console and kernel.SetConsoleMode(handle, mode.value | enable_codes))
+
+
+@contextmanager
+def termination_as_interrupt() -> Iterator[None]:
+    """End on SIGTERM, which batch systems send, as on Ctrl-C: so what is finished is printed."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGTERM, interrupt)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before if before is not None else signal.SIG_DFL)

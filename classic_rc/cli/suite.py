@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import argparse
 import shlex
-import signal
 import sys
-import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +16,7 @@ from classic_rc.cli.console import (
     check_save_folder,
     check_writable,
     print_message,
+    termination_as_interrupt,
     write_file,
     write_output,
 )
@@ -51,7 +49,7 @@ def run_suite(args: argparse.Namespace, options: Choice) -> int:
     _check_options(args, options)
     check_save_folder(args.output)
     suite = read_suite(args.data[0])
-    with _termination_as_interrupt():
+    with termination_as_interrupt():
         return _SuiteCommand(args, suite).run()
 
 
@@ -82,23 +80,6 @@ def _check_options(args: argparse.Namespace, options: Choice) -> None:
     if args.output is None:
         command = shlex.join(["classic-rc", "run", path, "-o", Path(path).stem])
         raise UsageError(f"a suite needs a folder for its results: {command}", field="--output", expected="-o DIR")
-
-
-@contextmanager
-def _termination_as_interrupt() -> Iterator[None]:
-    """End on SIGTERM, which batch systems send, as on Ctrl-C: what is finished is kept and printed."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-
-    def interrupt(*_: object) -> None:
-        raise KeyboardInterrupt
-
-    before = signal.signal(signal.SIGTERM, interrupt)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before if before is not None else signal.SIG_DFL)
 
 
 class _SuiteCommand:

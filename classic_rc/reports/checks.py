@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from classic_rc.audit.artifacts import PartialInputs, PartialResult
+from classic_rc.audit.artifacts import PartialInputs
 from classic_rc.audit.check import Balance, CheckReport
 from classic_rc.audit.duplicates import DUPLICATE_KINDS
 from classic_rc.audit.findings import Comparison
 from classic_rc.audit.hard import HardSubset, Share
 from classic_rc.audit.integrity import Finding, Severity
+from classic_rc.audit.measuring import PartialResult
 from classic_rc.audit.words import LeakingWords
 from classic_rc.display import EMPTY_CELL, Table, format_percent
 from classic_rc.evaluation.results import dataset_title
@@ -78,8 +79,10 @@ _DUPLICATES = frozenset(
 
 def _findings_table(report: CheckReport, accepted: Sequence[PartialResult]) -> Table:
     partial, title = report.partial_inputs, dataset_title(report.dataset)
+    missing = [f"INTERRUPTED. Missing: {'; '.join(report.missing)}"] if report.missing else []
     if not partial.results:
-        return Table(title, ["partial input", "not tried"], _group_left_out(partial), frozenset({0, 1}))
+        lines = [line for text in missing for line in _wrap(text)]
+        return Table(title, ["partial input", "not tried"], _group_left_out(partial), frozenset({0, 1}), lines)
     label = METRICS[partial.metric].label
     header = ["", "the right option …", label, "chance", "gain", "95 % interval", "p (Holm)", "left"]
     leading = [r for r in partial.findings if r.follows_from is None]
@@ -99,7 +102,8 @@ def _findings_table(report: CheckReport, accepted: Sequence[PartialResult]) -> T
         names = [r.name for r in accepted if r.follows_from not in {a.name for a in accepted}]
         more = f" (and {len(accepted) - len(names)} that follow)" if len(names) < len(accepted) else ""
         notes += _wrap(f"accepted: {'; '.join(names)}{more}")
-    notes += [line for text in (*_best_of_the_rest(partial), *_definitions(partial)) for line in _wrap(text)]
+    said = (*missing, *_best_of_the_rest(partial), *_definitions(partial))
+    notes += [line for text in said for line in _wrap(text)]
     notes += [f"not tried ({reason}): {names}" for names, reason in _group_left_out(partial)]
     return Table(title, header, rows, frozenset({0, 1}), notes)
 

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from classic_rc._version import __version__
-from classic_rc.audit.artifacts import Verdict
 from classic_rc.audit.check import CheckReport
+from classic_rc.audit.measuring import Verdict
 from classic_rc.audit.statistics.tables import DatasetStatistics
 from classic_rc.display import Table, format_percent
 from classic_rc.evaluation.breakdown import Breakdown

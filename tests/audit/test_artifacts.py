@@ -9,7 +9,8 @@ import pytest
 
 from classic_rc import near_duplicates
 from classic_rc.audit import artifacts
-from classic_rc.audit.artifacts import MEASURED_TASKS, MIN_GROUPS, PARTIAL_INPUTS, Verdict, measure_partial_inputs
+from classic_rc.audit.artifacts import MEASURED_TASKS, PARTIAL_INPUTS, measure_partial_inputs
+from classic_rc.audit.measuring import MIN_GROUPS, Verdict
 from classic_rc.audit.options import OptionTable
 from classic_rc.errors import UsageError
 from classic_rc.folds import FoldPlan, passage_groups

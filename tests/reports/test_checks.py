@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from classic_rc.audit.artifacts import PartialInputs, PartialResult, Verdict
+from classic_rc.audit.artifacts import PartialInputs
 from classic_rc.audit.check import Balance, CheckReport
 from classic_rc.audit.findings import compare_checks
 from classic_rc.audit.integrity import KINDS, Finding
+from classic_rc.audit.measuring import PartialResult, Verdict
 from classic_rc.audit.words import LeakingWords, WordCount
 from classic_rc.evaluation.resampling import Interval
 from classic_rc.questions import Task
