@@ -69,7 +69,12 @@ OPTIONS = (
 
 
 def handle(args: argparse.Namespace) -> int:
-    """Run the sub-command."""
+    """Run the sub-command. An interruption prints what was found before."""
+    with termination_as_interrupt():
+        return _check(args)
+
+
+def _check(args: argparse.Namespace) -> int:
     from classic_rc.audit.check import CheckInterrupted
     from classic_rc.audit.findings import accept, answered_ids, compare_checks, format_allowed, read_allowed
     from classic_rc.reports.checks import fail_messages
@@ -99,8 +104,7 @@ def handle(args: argparse.Namespace) -> int:
         for data in inputs.expand_datasets(args, args.data):
             with failures.caught():
                 try:
-                    with termination_as_interrupt():
-                        report = _check_dataset(args, data, train)
+                    report = _check_dataset(args, data, train)
                 except CheckInterrupted as interruption:
                     shown.append((*accept(interruption.report, allowed), None, None))
                     raise

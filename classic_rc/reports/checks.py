@@ -79,15 +79,14 @@ _DUPLICATES = frozenset(
 
 def _findings_table(report: CheckReport, accepted: Sequence[PartialResult]) -> Table:
     partial, title = report.partial_inputs, dataset_title(report.dataset)
-    missing = [f"INTERRUPTED. Missing: {'; '.join(report.missing)}"] if report.missing else []
+    missing = list(_wrap(f"INTERRUPTED. Missing: {'; '.join(report.missing)}")) if report.missing else []
     if not partial.results:
-        lines = [line for text in missing for line in _wrap(text)]
-        return Table(title, ["partial input", "not tried"], _group_left_out(partial), frozenset({0, 1}), lines)
+        return Table(title, ["partial input", "not tried"], _group_left_out(partial), frozenset({0, 1}), missing)
     label = METRICS[partial.metric].label
     header = ["", "the right option …", label, "chance", "gain", "95 % interval", "p (Holm)", "left"]
     leading = [r for r in partial.findings if r.follows_from is None]
     rows: list[list[str]] = []
-    notes: list[str] = []
+    notes = missing
     for result in leading[:_SHOWN_FINDINGS]:
         rows.append(_finding_row(result))
         notes += _finding_notes(result, partial)
@@ -102,8 +101,7 @@ def _findings_table(report: CheckReport, accepted: Sequence[PartialResult]) -> T
         names = [r.name for r in accepted if r.follows_from not in {a.name for a in accepted}]
         more = f" (and {len(accepted) - len(names)} that follow)" if len(names) < len(accepted) else ""
         notes += _wrap(f"accepted: {'; '.join(names)}{more}")
-    said = (*missing, *_best_of_the_rest(partial), *_definitions(partial))
-    notes += [line for text in said for line in _wrap(text)]
+    notes += [line for text in (*_best_of_the_rest(partial), *_definitions(partial)) for line in _wrap(text)]
     notes += [f"not tried ({reason}): {names}" for names, reason in _group_left_out(partial)]
     return Table(title, header, rows, frozenset({0, 1}), notes)
 
