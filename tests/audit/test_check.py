@@ -1,10 +1,12 @@
-"""Positions of right options, counted by hand."""
+"""Positions of right options, counted by hand; and what an interrupted check leaves."""
 
 from __future__ import annotations
 
 import pytest
 
-from classic_rc.audit.check import measure_label_balance
+import classic_rc
+from classic_rc.audit import artifacts, check
+from classic_rc.audit.check import CheckInterrupted, check_dataset, measure_label_balance
 from classic_rc.questions import Candidate, Dataset, Passage, Question, Task
 
 PASSAGE = Passage("p", "")
@@ -40,3 +42,42 @@ def test_nothing_to_compare():
     assert measure_label_balance(dataset((0, ()))) is None
     assert measure_label_balance(dataset((1, {0}))).chi_square is None
     assert measure_label_balance(dataset((3, ()))).chi_square is None
+
+
+def test_an_interrupted_check_has_what_was_found(monkeypatch):
+    data = classic_rc.load("sample:single-choice")
+    whole = check_dataset(data, regressions=False)
+    learners = artifacts._run_learners
+
+    def interrupted(*arguments):
+        results = learners(*arguments)
+        yield next(results)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(artifacts, "_run_learners", interrupted)
+    with pytest.raises(CheckInterrupted) as caught:
+        check_dataset(data, regressions=False)
+    report = caught.value.report
+    assert report.findings == whole.findings
+    assert report.balance == whole.balance
+    assert report.words == whole.words
+    tried = {result.name: result.p for result in report.partial_inputs.results}
+    assert tried.items() <= {result.name: result.p for result in whole.partial_inputs.results}.items()
+    (missing,) = report.missing
+    assert missing.startswith("learning from position by")
+    assert missing.count(";") == sum(result.learned for result in whole.partial_inputs.results) - 2
+
+
+def test_a_check_interrupted_at_once_misses_everything(monkeypatch):
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(check, "find_defects", interrupted)
+    with pytest.raises(CheckInterrupted) as caught:
+        check_dataset(classic_rc.load("sample:single-choice"))
+    assert caught.value.report.missing == (
+        "defects",
+        "balance and words of options",
+        "artifacts and shortcuts",
+    )
+    assert caught.value.report.partial_inputs.results == ()

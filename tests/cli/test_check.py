@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import random
+import signal
 from pathlib import Path
 
 import pytest
 
+from classic_rc.audit import artifacts
 from classic_rc.audit.integrity import KINDS
 
 WORDS = "garden river letter small red house found lost went gave three old train bag fence hole".split()
@@ -85,7 +87,10 @@ def test_json_has_everything(cli, leaking):
     assert length["p"] < 1e-6
     assert len(length["examples"]) == 5
     assert length["answers"] + length["remaining"] == 90
-    assert set(report) == {"dataset", "partial_inputs", "words", "balance", "findings", "accepted", "seconds"}
+    assert set(report) == {
+        *("dataset", "partial_inputs", "words", "balance", "findings", "accepted", "seconds", "missing")
+    }
+    assert report["missing"] == []
 
 
 def test_options_without_effect_say_so(cli, sound):
@@ -210,3 +215,15 @@ def test_annotators_are_measured(cli, write, sound):
     assert "ann" in table
     assert "bob" in table
     cli("check", sound, "--annotators", write("bad.csv", "a,b\n1,2\n"), "--rules-only").fails(3)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_an_interrupted_check_prints_what_it_found(cli, leaking, monkeypatch, number):
+    monkeypatch.setattr(artifacts, "_run_learners", lambda *_: signal.raise_signal(number))
+    done = cli("check", leaking, "--fail")
+    assert done.code == 130
+    assert "ARTIFACT  is the longest in" in done.out
+    assert "INTERRUPTED. Missing: learning from position by the question's number modulo 2" in done.out
+    assert "right options by position" in done.out
+    assert done.err == "classic-rc: interrupted\n"
+    assert signal.getsignal(signal.SIGTERM) is signal.SIG_DFL
