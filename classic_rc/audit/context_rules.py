@@ -12,7 +12,8 @@ from numpy.typing import NDArray
 
 from classic_rc.audit.options import Floats, Integers, OptionTable
 from classic_rc.audit.rules import PartialInput, has, ordered
-from classic_rc.kernels.postings import longest_runs
+from classic_rc.kernels.arrays import distinct
+from classic_rc.kernels.postings import distinct_words, longest_runs
 from classic_rc.questions import Passage, normalised_text
 from classic_rc.text.encode import encode
 from classic_rc.text.sentences import passage_sentences
@@ -24,7 +25,7 @@ OTHERS = ("options", "other options")
 
 def _count_in(table: OptionTable, scope: Integers) -> Floats:
     """Return in how many other questions of its scope (passage, dataset) each option's text is an option."""
-    once = np.unique(table.normalised * len(table) + table.question)  # a question counts once
+    once = distinct(table.normalised * len(table) + table.question)  # a question counts once
     text, question = np.divmod(once, len(table))
     n_scopes = int(scope.max(initial=0)) + 1
     cells, counts = np.unique(text * n_scopes + scope[question], return_counts=True)
@@ -439,10 +440,9 @@ def _passage_share(table: OptionTable) -> Floats:
     """Return the share of the option's words that are in the passage."""
     passages, index = _passages(table)
     tokens, offsets = table.tokens
-    distinct = np.unique(
-        np.repeat(np.arange(len(offsets) - 1), np.diff(offsets)) * (len(table.vocabulary) + 1) + tokens
-    )
-    n_distinct = np.bincount(distinct // (len(table.vocabulary) + 1), minlength=len(offsets) - 1)[table.text_index]
+    n_words = len(table.vocabulary) + 1
+    text = distinct_words(tokens, offsets, n_words) // n_words
+    n_distinct = np.bincount(text, minlength=len(offsets) - 1)[table.text_index]
     shared = table.count_shared([passage.text for passage in passages], index)
     return (shared / np.maximum(n_distinct, 1)).round(9)
 

@@ -25,7 +25,7 @@ from classic_rc.evaluation.resampling import Interval, Resampling
 from classic_rc.evaluation.results import Evaluation
 from classic_rc.evaluation.significance import subset_intervals
 from classic_rc.folds import passage_groups
-from classic_rc.kernels.arrays import run_starts
+from classic_rc.kernels.arrays import distinct
 from classic_rc.kernels.bags import overlapping_bags, shared_weight, shared_words
 from classic_rc.kernels.draws import mix
 from classic_rc.metrics.base import Metric
@@ -257,7 +257,7 @@ class _Bags(NamedTuple):
         words, stops = tokens.astype(np.int64), stop_words("smart")
         content = np.array([word not in stops for word in encoder.vocabulary], dtype=np.float64)
         bag = np.repeat(np.arange(len(texts)), np.diff(offsets))
-        has = _distinct(bag * max(len(content), 1) + words) % max(len(content), 1)
+        has = distinct(bag * max(len(content), 1) + words) % max(len(content), 1)
         others = np.maximum(np.bincount(has, minlength=len(content)) - 2, 0)  # texts with the word, without a pair
         return cls(words, offsets, content, content * np.log2(2 * len(texts) / (1 + 2 * others)))
 
@@ -271,16 +271,10 @@ class _Bags(NamedTuple):
         return sums[self.offsets[1:]] - sums[self.offsets[:-1]]
 
 
-def _distinct(codes: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the different codes in ascending order."""
-    ordered = np.sort(codes)
-    return ordered[run_starts(ordered)]
-
-
 def _is_common(codes: NDArray[np.int64], values: NDArray[np.int64]) -> NDArray[np.bool_]:
     """Return whether each code has more than `_MAX_USES` different values."""
     n_values = int(values.max(initial=0)) + 1
-    counts = np.bincount(_distinct(codes * n_values + values) // n_values, minlength=int(codes.max(initial=-1)) + 1)
+    counts = np.bincount(distinct(codes * n_values + values) // n_values, minlength=int(codes.max(initial=-1)) + 1)
     return np.asarray(counts[codes] > _MAX_USES)
 
 

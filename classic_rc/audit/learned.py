@@ -265,9 +265,9 @@ def _csr(columns: Integers, offsets: Integers) -> Any:
 
 
 def _gram_matrix(table: OptionTable, rows: Integers) -> Any:
-    distinct, index = np.unique(table.text_index[rows], return_inverse=True)
+    own, index = np.unique(table.text_index[rows], return_inverse=True)
     texts = table.distinct_texts
-    return _csr(*_gram_columns([texts[i] for i in distinct.tolist()]))[index.reshape(-1)]
+    return _csr(*_gram_columns([texts[i] for i in own.tolist()]))[index.reshape(-1)]
 
 
 def score_characters(learning: Learning) -> Floats:
@@ -280,8 +280,8 @@ def score_characters(learning: Learning) -> Floats:
 
 
 def _score_grams(table: OptionTable, weights: Floats, rows: Integers) -> Floats:
-    distinct, index = np.unique(table.text_index[rows], return_inverse=True)
-    texts = [table.distinct_texts[i] for i in distinct.tolist()]
+    own, index = np.unique(table.text_index[rows], return_inverse=True)
+    texts = [table.distinct_texts[i] for i in own.tolist()]
     blocks = range(0, len(texts), _TEXTS_AT_ONCE)
     scores = [_csr(*_gram_columns(texts[i : i + _TEXTS_AT_ONCE])) @ weights for i in blocks]
     return np.concatenate([np.zeros(0), *scores])[index.reshape(-1)]

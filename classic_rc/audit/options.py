@@ -247,7 +247,7 @@ class OptionTable:
     def rank(self, values: NDArray[Any]) -> Floats:
         """Return each value's mean rank in its question, from 0; equal values share the mean of their ranks."""
         ranks = np.empty(len(values))
-        for k in np.unique(self.sizes).tolist():
+        for k in np.flatnonzero(np.bincount(self.sizes)).tolist():
             rows = self.offsets[:-1][self.sizes == k][:, None] + np.arange(k)
             own = values[rows]
             if k <= _MAX_PAIRED:  # comparing each with each is faster than sorting many short rows
@@ -350,10 +350,10 @@ class OptionTable:
     def characters(self) -> tuple[Integers, NDArray[np.int32]]:
         """The different code points of all texts, ascending, and the place of each one of `codes` among them."""
         codes = self.codes[0]
-        distinct = np.flatnonzero(np.bincount(codes))
-        place = np.zeros(int(distinct.max(initial=0)) + 1, dtype=np.int32)
-        place[distinct] = np.arange(len(distinct))
-        return distinct, place[codes]
+        found = np.flatnonzero(np.bincount(codes))
+        place = np.zeros(int(found.max(initial=0)) + 1, dtype=np.int32)
+        place[found] = np.arange(len(found))
+        return found, place[codes]
 
     @cached_property
     def lengths(self) -> Floats:

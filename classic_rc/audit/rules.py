@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from classic_rc.audit.options import Floats, OptionTable
-from classic_rc.kernels.arrays import offsets_of, ragged_indices
+from classic_rc.kernels.arrays import distinct, offsets_of, ragged_indices
 from classic_rc.solvers.cues import NEGATIONS
 
 OPTIONS = ("options",)
@@ -161,7 +161,7 @@ _CAPITALS = (
         "has a capital after its first letter",
         "capitals",
         "has no capital after its first letter",
-        lambda t: t.of_texts(lambda text: any(c.isupper() for c in text.lstrip()[1:])),
+        lambda t: t.count_characters(str.isupper) > t.of_texts(lambda text: text.lstrip()[:1].isupper()),
     ),
     *ordered(_characters(str.isupper), "capitals", "one with the most capitals", "one with the fewest capitals"),
 )
@@ -464,10 +464,10 @@ def _dice(table: OptionTable, items: _Items) -> Floats:
 def _trigrams(table: OptionTable) -> _Items:
     texts = [f" {text.casefold().strip()} " for text in table.distinct_texts]
     codes = np.frombuffer("".join(texts).encode("utf-32-le", "surrogatepass"), dtype=np.uint32)
-    distinct = np.flatnonzero(np.bincount(codes))
-    place = np.zeros(int(distinct.max(initial=0)) + 1, dtype=np.int64)
-    place[distinct] = np.arange(len(distinct))
-    n, own = len(distinct), place[codes]
+    found = np.flatnonzero(np.bincount(codes))
+    place = np.zeros(int(found.max(initial=0)) + 1, dtype=np.int64)
+    place[found] = np.arange(len(found))
+    n, own = len(found), place[codes]
     counts = np.array([len(text) - 2 for text in texts], dtype=np.int64).clip(0)
     lengths = np.array([len(text) for text in texts], dtype=np.int64)
     starts = ragged_indices(offsets_of(lengths)[:-1], counts)
@@ -670,7 +670,7 @@ def _presence_rules(
     if not len(item):
         return
     n_texts = len(table.distinct_texts)
-    pairs = np.stack(np.divmod(np.unique(item * n_texts + text), n_texts))
+    pairs = np.stack(np.divmod(distinct(item * n_texts + text), n_texts))
     items, starts = np.unique(pairs[0], return_index=True)
     stops = np.append(starts[1:], pairs.shape[1])
     uses = np.bincount(table.text_index, minlength=len(table.distinct_texts))

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from classic_rc.errors import UsageError
 from classic_rc.evaluation.fitted_system import EncodingCache
 from classic_rc.evaluation.resampling import benjamini_hochberg
-from classic_rc.kernels.arrays import ragged_indices
+from classic_rc.kernels.arrays import distinct, ragged_indices
 from classic_rc.metrics.base import gold_of
 from classic_rc.questions import Dataset
 from classic_rc.text.encode import encode
@@ -176,7 +176,7 @@ def find_leaking_words(
 def _find_pairs(encoded: EncodedDataset) -> _OptionWords:
     arrays = encoded.arrays
     text = np.repeat(np.arange(len(arrays.candidate_question)), np.diff(arrays.candidate_offsets))
-    pairs = np.unique(text * arrays.n_words + arrays.candidate_tokens)
+    pairs = distinct(text * arrays.n_words + arrays.candidate_tokens)
     text, word = pairs // arrays.n_words, pairs % arrays.n_words
     # The arrays have options of one text only once: give each option the words of its text.
     n_options = int(encoded.question_offsets[-1])
@@ -232,5 +232,5 @@ def _null_moments(option_words: _OptionWords) -> tuple[NDArray[np.float64], NDAr
 def _count_passages(option_words: _OptionWords) -> NDArray[np.int64]:
     """Return for each word the number of passages whose options have it."""
     passage = option_words.passage[option_words.question[option_words.option]]
-    cells = np.unique(passage * option_words.n_words + option_words.word)
+    cells = distinct(passage * option_words.n_words + option_words.word)
     return np.bincount(cells % option_words.n_words, minlength=option_words.n_words)

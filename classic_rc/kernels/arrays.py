@@ -161,6 +161,18 @@ def sums_by(index: NDArray[np.integer], values: NDArray[Any], n: int) -> NDArray
     return np.bincount(index, weights=values, minlength=n).astype(np.float64, copy=False)
 
 
+def distinct(values: NDArray[np.integer]) -> NDArray[Any]:
+    """Return the different values in ascending order, as :func:`numpy.unique` does, whose hash table is slower.
+
+    Examples
+    --------
+    >>> distinct(np.array([4, 7, 4]))
+    array([4, 7])
+    """
+    ordered = np.sort(values)
+    return ordered[run_starts(ordered)]
+
+
 def run_starts(values: NDArray[np.generic]) -> NDArray[np.int64]:
     """Return where each run of equal neighbours starts.
 
