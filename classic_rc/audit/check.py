@@ -272,6 +272,7 @@ def check_dataset(
                 words = find_leaking_words(labelled, analyzer=analyzer, shared=shared)
                 del missing[0]
             search.run()
+            partial = search.results()
         except KeyboardInterrupt:
             partial = search.results()
             seconds = time.perf_counter() - start
@@ -279,5 +280,4 @@ def check_dataset(
             raise CheckInterrupted(
                 CheckReport(dataset, partial, words, balance, findings, seconds, unfinished)
             ) from None
-        partial = search.results()
     return CheckReport(dataset, partial, words, balance, findings, time.perf_counter() - start)

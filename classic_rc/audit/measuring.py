@@ -162,6 +162,9 @@ class _Row:
         return f"the right option {said}: {100 * self.value:.1f} %, chance {100 * self.chance:.1f} %"
 
 
+_Counts = tuple[Integers, Integers]
+
+
 class Measure:
     """Measures selections of options, and tests all of them together."""
 
@@ -170,7 +173,6 @@ class Measure:
         self.groups = np.unique(groups, return_inverse=True)[1].reshape(-1)
         self.rows: list[_Row] = []
         self.rare = 0
-        self.leaders: list[_Row] = []
         self.expected_share = table.n_right / table.sizes
         self.classes = table.constant_class
         self.majority: float | None = None
@@ -211,7 +213,8 @@ class Measure:
         p = tails.two_sided if rule.below else (deflated(tails.upper) if deflate else tails.upper)
         return _Row(rule, len(self.rows), below, selected, value, chance, residual, scale, p, deflate, seconds)
 
-    def _counts(self, selected: NDArray[np.bool_]) -> tuple[Integers, Integers]:
+    def _counts(self, selected: NDArray[np.bool_]) -> _Counts:
+        """Return how many options of each question are selected, and how many of them are right."""
         return (
             self.table.sum(selected.astype(np.int64)),
             self.table.sum((selected & self.table.right).astype(np.int64)),
@@ -303,44 +306,49 @@ class Measure:
         Fixed rules come before learners, which say less. Of rules that are about as strong, the most specific kind
         comes first.
         """
+        leaders: list[tuple[_Row, _Counts]] = []
         for learned in (False, True):
             left = [item for item in found if (not item[0].rule.below) is learned]
             while left:
                 best = max(map(self._strength, left))
                 near = [item for item in left if self._strength(item) >= best - _ABOUT_EQUAL]
                 leader = min(near, key=lambda item: (_KINDS.index(item[0].rule.group), item[0].order))
-                follower_of = self._leader_of(leader[0])
+                counts = self._counts(leader[0].selected)
+                follower_of = self._leader_of(leader[0], counts, leaders)
                 left.remove(leader)
                 yield (*leader, follower_of)
                 if follower_of is None:
-                    self.leaders.append(leader[0])
+                    leaders.append((leader[0], counts))
 
     @staticmethod
     def _strength(item: tuple[_Row, float]) -> float:
         """Return the distance from chance; less for rules that other leaks set off."""
         return abs(item[0].gain) - (_DERIVED_DISCOUNT if item[0].rule.group in ("derived", "alphabet") else 0)
 
-    def _leader_of(self, row: _Row) -> _Row | None:
-        return next((leader for leader in self.leaders if self._follows(row, leader)), None)
+    def _leader_of(self, row: _Row, counts: _Counts, leaders: Sequence[tuple[_Row, _Counts]]) -> _Row | None:
+        return next((leader for leader, own in leaders if self._follows(row, counts, leader, own)), None)
 
     @staticmethod
     def _name(row: _Row) -> str:
         return row.rule.below if row.below else row.rule.name
 
-    def _follows(self, row: _Row, leader: _Row) -> bool:
+    def _follows(self, row: _Row, counts: _Counts, leader: _Row, of_leader: _Counts) -> bool:
         """Return whether a finding adds nothing to a stronger one.
 
-        Gold is permuted within the options that the stronger one selects, and within the others.
+        Gold is permuted within the options that the stronger one selects, and within the others. The counts are how
+        many options of each question a finding selects, and how many of them are right.
         """
         if self.classes is not None:
             return False
         table = self.table
         if leader.rule.reads_passage and not row.rule.reads_passage:
             return False  # an artifact needs no passage, so no shortcut explains it
-        n_selected = table.sum(row.selected.astype(np.int64))
-        weights = np.ones(len(table)) if table.selects_several else 1 / np.maximum(n_selected, 1)
-        deviation, variance = self._deviation(row, weights, (leader.selected, ~leader.selected))
-        overall, full_variance = self._deviation(row, weights, (np.ones_like(row.selected),))
+        weights = np.ones(len(table)) if table.selects_several else 1 / np.maximum(counts[0], 1)
+        every = (table.sizes, table.n_right, *counts)
+        inside = (*of_leader, *self._counts(row.selected & leader.selected))
+        outside = tuple(all_ - own for all_, own in zip(every, inside, strict=True))
+        deviation, variance = _moments(weights, (inside, outside))
+        overall, full_variance = _moments(weights, (every,))
         if variance <= 1e-9:
             return True
         from scipy.stats import norm
@@ -349,20 +357,6 @@ class Measure:
         p = float(norm.sf(z / np.sqrt(2))) if not row.rule.below else 2 * float(norm.sf(abs(z)))
         # What the leader decides already is no room for another rule, so the share of the variance is the measure.
         return p > _REDUNDANT or abs(deviation) < 0.5 * abs(overall) * variance / full_variance
-
-    def _deviation(self, row: _Row, weights: Floats, sides: Sequence[NDArray[np.bool_]]) -> tuple[float, float]:
-        """Return a selection's credit minus its expectation, and its variance, if gold is permuted within sides."""
-        table, deviation, variance = self.table, 0.0, 0.0
-        for side in sides:
-            k, g, s, h = (
-                table.sum((flags & side).astype(np.int64)).astype(np.float64)
-                for flags in (np.ones_like(side), table.right, row.selected, row.selected & table.right)
-            )
-            k = np.maximum(k, 1)
-            mean = s * g / k
-            deviation += float((weights * (h - mean)).sum())
-            variance += float((weights**2 * mean * (1 - g / k) * (k - s) / np.maximum(k - 1, 1)).sum())
-        return deviation, variance
 
     def _result(self, row: _Row, p: float, verdict: Verdict | None, follows: str | None) -> PartialResult:
         rule, table = row.rule, self.table
@@ -392,3 +386,23 @@ class Measure:
             len(table) - int(good.sum()),
             row.seconds,
         )
+
+
+def _moments(weights: Floats, sides: Sequence[tuple[Integers, ...]]) -> tuple[float, float]:
+    """Return a selection's credit minus its expectation, and its variance, if gold is permuted within sides.
+
+    Parameters
+    ----------
+    weights : ndarray of float64, shape (n_questions,)
+        The credit of a hit.
+    sides : sequence of tuple of ndarray of int64, shape (n_questions,)
+        For each side of a question its numbers of options, right ones, selected ones, and those that are both.
+    """
+    deviation = variance = 0.0
+    for side in sides:
+        k, g, s, h = (counts.astype(np.float64) for counts in side)
+        k = np.maximum(k, 1)
+        mean = s * g / k
+        deviation += float((weights * (h - mean)).sum())
+        variance += float((weights**2 * mean * (1 - g / k) * (k - s) / np.maximum(k - 1, 1)).sum())
+    return deviation, variance
