@@ -20,7 +20,6 @@ SHOWN = (
     "Encoding real text, compared with plain dictionaries",
     "From the file to the table of SW+D",
     "Dense features of the feature ranker",
-    "Near duplicates, CPU seconds",
     "Whole commands on generated 350-token passages, 4 questions a passage",
     "What this machine does at most, 10^9 a second of one core",
     "Kernels and the machine's limit, a unit",
