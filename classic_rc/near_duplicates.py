@@ -28,6 +28,7 @@ from numpy.typing import NDArray
 from classic_rc.kernels.arrays import offsets_of, ragged_indices, run_starts
 from classic_rc.kernels.bags import (
     count_shared,
+    least_shared,
     overlapping_bags,
     pairs_with_equal_keys,
     runs_of_load,
@@ -54,7 +55,7 @@ _PART = 0.9
 """The least share of the 4-grams of a part of a text that the text has."""
 _PART_RATIO = 0.2
 """The least ratio of the numbers of tokens of a part and its text."""
-_SHORT_SHARE = 0.75
+SHORT_SHARE = 0.75
 """The least share of the words of the longer of two short texts that the other one has."""
 _CONTENT_WORDS = 3
 """Short texts share at least this many different words that are no stop words."""
@@ -355,8 +356,15 @@ class _Collection:
         texts = np.sort(distinct[(lengths >= _CONTENT_WORDS) & (lengths < MIN_TOKENS / LENGTH_RATIO)])
         offsets = offsets_of(self.lengths[texts])
         words = self.tokens[ragged_indices(self.offsets[texts], self.lengths[texts])].astype(np.int64)
-        one, two, shared = overlapping_bags(words, offsets, LENGTH_RATIO, here=here[texts], there=there[texts])
         sizes = self.lengths[texts]
+        one, two, shared = overlapping_bags(
+            words,
+            offsets,
+            least_shared(sizes, SHORT_SHARE),
+            here=here[texts],
+            there=there[texts],
+            part_share=LENGTH_RATIO,
+        )
         shorter, longer = np.minimum(sizes[one], sizes[two]), np.maximum(sizes[one], sizes[two])
         similar = (shorter < MIN_TOKENS) & are_similar_words(words, offsets, one, two, shared)
         one, two, share = one[similar], two[similar], (shared / longer)[similar]
@@ -491,7 +499,7 @@ def are_similar_words(
     """
     sizes = np.diff(offsets)
     shorter, longer = np.minimum(sizes[one], sizes[two]), np.maximum(sizes[one], sizes[two])
-    similar = shared >= _SHORT_SHARE * longer
+    similar = shared >= SHORT_SHARE * longer
     for i in np.flatnonzero(~similar & (shared == shorter) & (shorter >= LENGTH_RATIO * longer)).tolist():
         inner, outer = sorted((int(one[i]), int(two[i])), key=lambda text: sizes[text])
         part, whole = (words[offsets[t] : offsets[t + 1]] for t in (inner, outer))

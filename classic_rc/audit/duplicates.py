@@ -25,11 +25,11 @@ from classic_rc.evaluation.resampling import Interval, Resampling
 from classic_rc.evaluation.results import Evaluation
 from classic_rc.evaluation.significance import subset_intervals
 from classic_rc.folds import passage_groups
-from classic_rc.kernels.arrays import distinct
-from classic_rc.kernels.bags import overlapping_bags, shared_weight, shared_words
+from classic_rc.kernels.arrays import distinct, offsets_of
+from classic_rc.kernels.bags import least_shared, overlapping_bags, shared_weight, shared_words
 from classic_rc.kernels.draws import mix
 from classic_rc.metrics.base import Metric
-from classic_rc.near_duplicates import LENGTH_RATIO, are_similar_words, first_equal, similar_texts
+from classic_rc.near_duplicates import LENGTH_RATIO, SHORT_SHARE, are_similar_words, first_equal, similar_texts
 from classic_rc.questions import Dataset, Question, candidate_texts, normalised_text
 from classic_rc.text.encode import TextEncoder
 from classic_rc.text.stop_words import stop_words
@@ -265,6 +265,20 @@ class _Bags(NamedTuple):
     def sizes(self) -> NDArray[np.int64]:
         return np.diff(self.offsets)
 
+    def content(self) -> _Bags:
+        """Return the different content words of each bag, in ascending order."""
+        n = max(len(self.is_content), 1)
+        kept = self.is_content[self.words] > 0
+        pairs = distinct((np.repeat(np.arange(len(self.sizes)), self.sizes) * n + self.words)[kept])
+        counts = np.bincount(pairs // n, minlength=len(self.sizes))
+        return self._replace(words=pairs % n, offsets=offsets_of(counts))
+
+    def within(self, groups: NDArray[np.int64]) -> _Bags:
+        """Return bags that have words in common only within groups; group numbers are of shape (n_bags,)."""
+        n = max(len(self.is_content), 1)
+        words = np.unique(np.repeat(groups, self.sizes) * n + self.words, return_inverse=True)[1].reshape(-1)
+        return self._replace(words=words)
+
     def codes(self) -> NDArray[np.uint64]:
         """Return a hash of each bag; the order of the words does not matter."""
         sums = np.concatenate([np.zeros(1, np.uint64), np.cumsum(mix(mix(self.words.astype(np.uint64))))])
@@ -380,18 +394,25 @@ class _SimilarQuestions:
 
     def _about_similar_passages(self) -> _Pairs:
         """Return pairs of similar questions about similar passages, with at least half of the options' words."""
-        n_words, groups = len(self.words.is_content), self.similar_passage
+        groups = self.similar_passage
         has_own = np.zeros(int(groups.max(initial=0)) + 1, dtype=bool)
         has_own[groups[: self.n_own]] = True
-        in_group = np.repeat(groups, self.words.sizes) * n_words + self.words.words
-        words = np.unique(in_group, return_inverse=True)[1].reshape(-1)  # a word is shared only within a group
-        one, two, _ = overlapping_bags(
-            words, self.words.offsets, LENGTH_RATIO, here=self.is_own, there=has_own[groups]
-        )
-        likely = self._are_similar(one, two)
-        one, two = one[likely], two[likely]
+        one, two = self._similar_texts(self.words.within(groups), self.is_own, has_own[groups])
         shared = shared_words(self.options.words, self.options.offsets, one, two)
         similar = self._have_similar_options(one, two, shared, 0.5)
+        return one[similar], two[similar]
+
+    def _similar_texts(self, bags: _Bags, here: NDArray[np.bool_], there: NDArray[np.bool_]) -> _Pairs:
+        """Return the pairs of questions whose texts are similar; `bags` are their words, or words within groups."""
+        one, two, shared = overlapping_bags(
+            bags.words,
+            bags.offsets,
+            least_shared(bags.sizes, SHORT_SHARE),
+            here=here,
+            there=there,
+            part_share=LENGTH_RATIO,
+        )
+        similar = are_similar_words(self.words.words, self.words.offsets, one, two, shared)
         return one[similar], two[similar]
 
     def _have_similar_options(
@@ -404,36 +425,64 @@ class _SimilarQuestions:
             similar[i] = (options & others).total() >= least * max(options.total(), others.total())
         return similar
 
-    @cached_property
-    def _sharing_options(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-        """Pairs of questions about different passages with similar options, and how many words these share."""
-        bags = self.options
-        one, two, shared = overlapping_bags(
-            bags.words, bags.offsets, _LEAST_SHARE, here=self.is_own, there=np.ones(len(self.is_own), dtype=bool)
-        )
+    def _sharing_options(
+        self, least: NDArray[np.int64], bags: _Bags, here: NDArray[np.bool_], there: NDArray[np.bool_]
+    ) -> _Pairs:
+        """Return pairs of questions about different passages whose options share words, if these are no template."""
+        usual = self.has_options & ~self.is_template
+        one, two, _ = overlapping_bags(bags.words, bags.offsets, least, here=here & usual, there=there & usual)
         apart = self.similar_passage[one] != self.similar_passage[two]
-        apart &= ~self.is_template[one] & ~self.is_template[two]
-        return one[apart], two[apart], shared[apart]
+        return one[apart], two[apart]
+
+    def _least_content(self, share: float) -> NDArray[np.int64]:
+        """Return how many content words two sets of options have in common if so large a share of their words is."""
+        others = self.options.sizes - self.content.sizes  # stop words and repetitions
+        return np.maximum(least_shared(self.options.sizes, share) - others, _OPTIONS_CONTENT)
+
+    @cached_property
+    def content(self) -> _Bags:
+        """The different content words of the options."""
+        return self.options.content()
+
+    @cached_property
+    def similar_question(self) -> NDArray[np.int64]:
+        """The groups of questions that similar texts connect, about any passage. Options decide within a group."""
+        is_first = self.text == np.arange(len(self.text))
+        similar = np.stack(self._similar_texts(self.words, is_first, is_first), axis=1)
+        empty = np.flatnonzero(self.words.sizes == 0)
+        equal = np.stack([self.text, np.arange(len(self.text))], axis=1)
+        none = np.stack([np.full_like(empty, empty.min(initial=len(self.text))), empty], axis=1)
+        return _connect(len(self.text), np.concatenate([similar, equal, none]))
 
     def _with_similar_options(self) -> _Pairs:
-        one, two, shared = self._sharing_options
+        groups, often = self.similar_question, self.is_asked_often
+        every = np.ones(len(often), dtype=bool)
+        least = least_shared(self.options.sizes, _LEAST_SHARE)
+        seldom = self._sharing_options(least, self.options.within(groups), self.is_own & ~often, ~often)
+        least = self._least_content(_LEAST_SHARE)
+        usual = self._sharing_options(least, self.content.within(groups), self.is_own, every)
+        has_often = often[usual[0]] | often[usual[1]]
+        one, two = (np.concatenate([a, b[has_often]]) for a, b in zip(seldom, usual, strict=True))
         likely = self._are_similar(one, two)
-        one, two, shared = one[likely], two[likely], shared[likely]
+        one, two = one[likely], two[likely]
         in_options = _shared_content(self.options, one, two)
         content = in_options + _shared_content(self.words, one, two)
-        is_asked_often = self.is_asked_often[one] | self.is_asked_often[two]
+        is_asked_often = often[one] | often[two]
         bits = _shared_bits(self.options, one, two) + _shared_bits(self.words, one, two)
         copies = (content >= _NEAR_CONTENT) & (bits >= self.least_bits)
         copies &= ~is_asked_often | (in_options >= _OPTIONS_CONTENT)
         one, two = one[copies], two[copies]
-        copies = self._have_similar_options(one, two, shared[copies], _OPTION_SHARE)
+        shared = shared_words(self.options.words, self.options.offsets, one, two)
+        copies = shared >= _LEAST_SHARE * np.maximum(self.options.sizes[one], self.options.sizes[two])
+        one, two, shared = one[copies], two[copies], shared[copies]
+        copies = self._have_similar_options(one, two, shared, _OPTION_SHARE)
         return one[copies], two[copies]
 
     def _with_equal_gold(self) -> _Pairs:
         """Return pairs of similar questions without options that have a gold text in common."""
         bags, here, there = self.words, self.is_own & ~self.has_options, ~self.has_options
-        one, two, _ = overlapping_bags(bags.words, bags.offsets, LENGTH_RATIO, here=here, there=there)
-        similar = self._are_similar(one, two) & (_shared_content(bags, one, two) >= _NEAR_CONTENT)
+        one, two = self._similar_texts(bags, here, there)
+        similar = _shared_content(bags, one, two) >= _NEAR_CONTENT
         similar &= _shared_bits(bags, one, two) >= self.least_bits
         gold = {i: _gold_texts(self.questions[i]) for i in np.unique([one[similar], two[similar]]).tolist()}
         pairs = zip(one.tolist(), two.tolist(), similar.tolist(), strict=True)
@@ -442,7 +491,9 @@ class _SimilarQuestions:
 
     def _near_options(self) -> _SimilarPairs:
         """Yield the sets of options of different questions that are equal or nearly equal."""
-        one, two, shared = self._sharing_options
+        every = np.ones(len(self.is_own), dtype=bool)
+        one, two = self._sharing_options(self._least_content(_SAME_OPTIONS), self.content, self.is_own, every)
+        shared = shared_words(self.options.words, self.options.offsets, one, two)
         share = shared / np.maximum(self.options.sizes[one], self.options.sizes[two])
         same = share >= _SAME_OPTIONS
         one, two, share = one[same], two[same], share[same]

@@ -6,12 +6,12 @@ A text is a bag of words here: order does not matter, repetitions do.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from classic_rc.kernels.arrays import offsets_of, ragged_indices, run_starts
+from classic_rc.kernels.arrays import binary_search, distinct, offsets_of, ragged_indices, run_starts
 from classic_rc.kernels.draws import mix
 
 Pairs = tuple[NDArray[np.int64], NDArray[np.int64]]
@@ -88,30 +88,46 @@ def pairs_with_equal_keys(
         yield one_of, two_of, shared
 
 
+def least_shared(sizes: NDArray[np.int64], share: float) -> NDArray[np.int64]:
+    """Return how many words are a share of bags of these sizes, rounded up.
+
+    Examples
+    --------
+    >>> least_shared(np.array([4, 5, 10]), 0.7).tolist()
+    [3, 4, 7]
+    """
+    return np.ceil(share * sizes - 1e-9).astype(np.int64)
+
+
 def overlapping_bags(
     words: NDArray[np.int64],
     offsets: NDArray[np.int64],
-    least_share: float,
+    least: NDArray[np.int64],
     *,
     here: NDArray[np.bool_],
     there: NDArray[np.bool_],
+    part_share: float | None = None,
     neighbours: int = 64,
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-    """Find the pairs of bags that share at least a part of the words of the larger one.
+    """Find the pairs of bags that share enough words: at least two, or the only one that each has.
 
     Two bags that share enough words share two of the rarest words of each (prefix filtering: Chaudhuri, Ganti and
-    Kaushik 2006). So bags are compared if they share two of their rarest words; tiny ones, if they are equal. Every
-    pair is then counted on all words.
+    Kaushik 2006). So bags are compared if they share two of their rarest words: the more words a pair must share,
+    the fewer and rarer are those that it is found by. Every pair is then counted on all words.
 
     Parameters
     ----------
     words : ndarray of int64, shape (n_words,)
         The words of all bags, bag after bag.
     offsets : ndarray of int64, shape (n_bags + 1,)
-    least_share : float
-        Above 0, up to 1.
+    least : ndarray of int64, shape (n_bags,)
+        How many words each bag shares at least with the other one of a pair, such as :func:`least_shared`. A pair
+        must reach the numbers of both.
     here, there : ndarray of bool, shape (n_bags,)
         One bag of a pair has the first flag and the other bag the second one.
+    part_share : float, optional
+        Find also the pairs of which one bag has all words of the other one, at least two, and these are at least
+        this share of its words, above 0.
     neighbours : int
         As in :func:`pairs_with_equal_keys`: of more bags with equal keys, only those next in size are compared.
 
@@ -124,9 +140,9 @@ def overlapping_bags(
 
     Examples
     --------
-    >>> bags = np.array([0, 1, 2, 3, 4, 9, 3, 2, 1, 0, 5, 6, 7, 8])
-    >>> every = np.ones(3, dtype=bool)
-    >>> [a.tolist() for a in overlapping_bags(bags, np.array([0, 5, 10, 14]), 0.75, here=every, there=every)]
+    >>> bags, offsets = np.array([0, 1, 2, 3, 4, 9, 3, 2, 1, 0, 5, 6, 7, 8]), np.array([0, 5, 10, 14])
+    >>> least, every = least_shared(np.diff(offsets), 0.75), np.ones(3, dtype=bool)
+    >>> [a.tolist() for a in overlapping_bags(bags, offsets, least, here=every, there=every)]
     [[0], [1], [4]]
     """
     sizes = np.diff(offsets)
@@ -145,21 +161,30 @@ def overlapping_bags(
     by_size = np.argsort(sizes, kind="stable")
     row_of = np.empty(len(sizes), dtype=np.int64)
     row_of[by_size] = np.arange(len(sizes))  # neighbours in this order have similar sizes
-    rows, keys = _keys(row_of[bag[kept]], rank[numbers[kept]], sizes[by_size], least_share)
+    rarest = _Rarest.of(row_of[bag[kept]], rank[numbers[kept]], sizes[by_size])
+    by_row = least[by_size]
+
+    def flagged(a: NDArray[np.int64], b: NDArray[np.int64]) -> NDArray[np.bool_]:
+        return np.asarray((here[a] & there[b]) | (there[a] & here[b]))
 
     def fits(one: NDArray[np.int32], two: NDArray[np.int32]) -> NDArray[np.bool_]:
         a, b = by_size[one], by_size[two]
-        flagged: NDArray[np.bool_] = (here[a] & there[b]) | (there[a] & here[b])
-        return flagged & (sizes[a] >= least_share * sizes[b])
+        return flagged(a, b) & (sizes[a] >= np.maximum(least[a], least[b]))
 
     found = [np.empty((3, 0), dtype=np.int64)]
-    for one, two, _ in pairs_with_equal_keys(rows, keys, len(sizes), neighbours, fits):
+    for one, two, _ in pairs_with_equal_keys(*rarest.keys(by_row), len(sizes), neighbours, fits):
         a, b = by_size[one], by_size[two]
         shared = _count_in_blocks(numbers, offsets, a, b)
-        enough = shared >= least_share * np.maximum(sizes[a], sizes[b])
-        found.append(np.stack([np.minimum(a, b), np.maximum(a, b), shared])[:, enough])
-    first, second, shared = np.concatenate(found, axis=1)
-    return first, second, shared
+        found.append(np.stack([a, b, shared])[:, shared >= np.maximum(least[a], least[b])])
+    if part_share is not None:
+        for one, two in rarest.parts(by_row, part_share, neighbours):
+            a, b = by_size[one], by_size[two]
+            chosen = flagged(a, b) & (sizes[a] < np.maximum(least[a], least[b]))  # the others are found already
+            a, b = a[chosen], b[chosen]
+            shared = _count_in_blocks(numbers, offsets, a, b)
+            found.append(np.stack([a, b, shared])[:, shared == sizes[a]])
+    a, b, shared = np.concatenate(found, axis=1)
+    return np.minimum(a, b), np.maximum(a, b), shared
 
 
 def _number_repetitions(words: NDArray[np.int64], sizes: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -181,33 +206,67 @@ def _number_repetitions(words: NDArray[np.int64], sizes: NDArray[np.int64]) -> N
     return np.unique(numbers, return_inverse=True)[1].reshape(-1).astype(np.int64)
 
 
-def _keys(
-    rows: NDArray[np.int64], ranks: NDArray[np.int64], sizes: NDArray[np.int64], least_share: float
-) -> tuple[NDArray[np.int32], NDArray[np.uint64]]:
-    """Return a key for every two of the rarest words of each row, or one key of all words of a row with up to 3."""
-    order = np.lexsort((ranks, rows))
-    rows, ranks = rows[order], ranks[order]
-    counts = np.bincount(rows, minlength=len(sizes))
-    starts = offsets_of(counts)[:-1]
-    # Of `n` words that others have, too, `least` are shared. The two rarest shared ones are within the first ones.
-    least = np.ceil(least_share * sizes - 1e-9).astype(np.int64)
-    prefix = np.clip(counts - least + 2, 0, np.minimum(counts, _MAX_RAREST))
-    prefix[sizes <= 3] = 0
-    place = np.arange(len(rows)) - np.repeat(starts, counts)
-    first = np.flatnonzero(place < prefix[rows])
-    later = prefix[rows[first]] - place[first] - 1
-    mixed = mix(ranks.astype(np.uint64))
-    second = ragged_indices(first + 1, later)
-    of_two = mix(np.repeat(mixed[first], later)) + mixed[second]
-    rows_of_two = np.repeat(rows[first], later)
-    tiny = np.flatnonzero((sizes <= 3) & (counts == sizes) & (sizes > 0))
-    of_all = np.zeros(len(tiny), dtype=np.uint64)
-    for i in range(3):
-        has = counts[tiny] > i
-        of_all[has] = mix(of_all[has] + mixed[starts[tiny[has]] + i])
-    every, all_keys = np.concatenate([rows_of_two, tiny]), np.concatenate([of_two, of_all])
-    order = np.argsort(every, kind="stable")
-    return every[order].astype(np.int32), all_keys[order]
+class _Rarest(NamedTuple):
+    """The words of each row from the rarest one on, of those that other rows have, too. Rows ascend in size."""
+
+    rows: NDArray[np.int64]  # ascending
+    codes: NDArray[np.uint64]  # of the words
+    place: NDArray[np.int64]  # of each word in its row, from 0 for the rarest one
+    counts: NDArray[np.int64]  # by row
+    sizes: NDArray[np.int64]  # by row, with the words that no other row has
+
+    @classmethod
+    def of(cls, rows: NDArray[np.int64], ranks: NDArray[np.int64], sizes: NDArray[np.int64]) -> _Rarest:
+        order = np.argsort(rows * (int(ranks.max(initial=0)) + 1) + ranks)
+        rows, ranks = rows[order], ranks[order]
+        counts = np.bincount(rows, minlength=len(sizes))
+        place = np.arange(len(rows)) - np.repeat(offsets_of(counts)[:-1], counts)
+        return cls(rows, mix(ranks.astype(np.uint64)), place, counts, sizes)
+
+    def keys(self, least: NDArray[np.int64]) -> tuple[NDArray[np.int32], NDArray[np.uint64]]:
+        """Return a key for every two of the rarest words of each row, and for the only word of rows with one."""
+        rows, keys = self._keys_of_two(least)
+        single = np.flatnonzero(self.sizes[self.rows] == 1)
+        rows, keys = np.concatenate([rows, self.rows[single]]), np.concatenate([keys, self.codes[single]])
+        order = np.argsort(rows, kind="stable")
+        return rows[order].astype(np.int32), keys[order]
+
+    def _keys_of_two(self, least: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.uint64]]:
+        # Of `n` words that others have, too, `least` are shared. The two rarest shared ones are within the first ones.
+        prefix = np.clip(self.counts - np.maximum(least, 2) + 2, 0, np.minimum(self.counts, _MAX_RAREST))
+        first = np.flatnonzero(self.place < prefix[self.rows])
+        later = prefix[self.rows[first]] - self.place[first] - 1
+        second = ragged_indices(first + 1, later)
+        return np.repeat(self.rows[first], later), mix(np.repeat(self.codes[first], later)) + self.codes[second]
+
+    def parts(
+        self, least: NDArray[np.int64], share: float, neighbours: int
+    ) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
+        """Yield the rows that may be parts of larger ones, and these: they share the two rarest words of the part."""
+        # A part has no word of its own, so its two rarest words are its first ones.
+        part_rows, part_keys = self._keys_of_two(np.where(self.counts == self.sizes, self.counts, len(self.codes) + 2))
+        fewest = least_shared(self.sizes, share)
+        of_parts = distinct(self.sizes[part_rows])
+        smaller = np.append(of_parts, self.sizes.max(initial=0) + 1)[np.searchsorted(of_parts, fewest)]
+        rows, keys = self._keys_of_two(np.where(smaller < self.sizes, fewest, len(self.codes) + 2))
+        known = binary_search(keys, np.sort(part_keys))[1] if len(part_keys) else np.zeros(len(keys), dtype=bool)
+        rows, keys = rows[known], keys[known]
+        # Of equal keys, those of smaller rows come first. So the parts that are next in size precede a row.
+        order = np.lexsort((np.concatenate([part_rows, rows]), np.concatenate([part_keys, keys])))
+        is_part = order < len(part_rows)
+        before = np.cumsum(is_part)  # parts up to each entry
+        sorted_keys = np.concatenate([part_keys, keys])[order]
+        starts = run_starts(sorted_keys)
+        in_earlier_runs = np.repeat(before[starts] - is_part[starts], np.diff(starts, append=len(order)))
+        entries = np.flatnonzero(~is_part)
+        counts = np.minimum(before[entries] - in_earlier_runs[entries], neighbours)
+        parts, wholes = part_rows[order[is_part]], rows[order[entries] - len(part_rows)]
+        for start, stop in runs_of_load(counts, _BLOCK_PAIRS):
+            chosen = slice(start, stop)
+            one = parts[ragged_indices(before[entries[chosen]] - counts[chosen], counts[chosen])]
+            two = np.repeat(wholes[chosen], counts[chosen])
+            fits = (one < two) & (self.sizes[one] >= fewest[two]) & (self.sizes[one] < self.sizes[two])
+            yield one[fits], two[fits]
 
 
 def count_shared(

@@ -10,7 +10,7 @@ import pytest
 
 from classic_rc.kernels import bags as module
 from classic_rc.kernels.arrays import offsets_of
-from classic_rc.kernels.bags import overlapping_bags, pairs_with_equal_keys, shared_weight, shared_words
+from classic_rc.kernels.bags import least_shared, overlapping_bags, pairs_with_equal_keys, shared_weight, shared_words
 
 
 def ragged(bags):
@@ -35,30 +35,64 @@ def common(one, two):
     return (Counter(one) & Counter(two)).total()
 
 
+def least_of(bags, share):
+    return least_shared(np.array([len(bag) for bag in bags], dtype=np.int64), share)
+
+
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("share", [0.5, 0.75, 1.0])
 def test_all_overlapping_bags_are_found(seed, share):
     rng = random.Random(seed)
     bags = random_bags(rng, 60)
     here, there = (np.array([rng.random() < 0.7 for _ in bags]) for _ in range(2))
-    found = overlapping_bags(*ragged(bags), share, here=here, there=there)
+    found = overlapping_bags(*ragged(bags), least_of(bags, share), here=here, there=there)
     expected = {
         (i, j, common(bags[i], bags[j]))
         for j in range(len(bags))
         for i in range(j)
         if ((here[i] and there[j]) or (here[j] and there[i]))
-        # one word in common is no pair of words: bags of 2 or 3 words have to be equal
-        and common(bags[i], bags[j]) >= max(share * max(len(bags[i]), len(bags[j])), 1)
-        and (max(len(bags[i]), len(bags[j])) > 3 or Counter(bags[i]) == Counter(bags[j]))
+        and common(bags[i], bags[j]) >= share * max(len(bags[i]), len(bags[j]))
+        and (common(bags[i], bags[j]) >= 2 or len(bags[i]) == len(bags[j]) == 1)
     }
     assert {*zip(*(a.tolist() for a in found), strict=True)} == expected
     assert len(found[0]) == len(expected) >= 8
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_all_bags_that_are_parts_of_others_are_found(seed):
+    rng = random.Random(seed)
+    bags = random_bags(rng, 60)
+    bags += [rng.sample(bag, rng.randrange(len(bag) + 1)) for bag in bags]
+    here, there = (np.array([rng.random() < 0.8 for _ in bags]) for _ in range(2))
+    options = {"here": here, "there": there, "part_share": 0.5}
+    found = [*zip(*overlapping_bags(*ragged(bags), least_of(bags, 0.75), **options), strict=True)]
+    expected = {}
+    for j in range(len(bags)):
+        for i in range(j):
+            smaller, larger = sorted((len(bags[i]), len(bags[j])))
+            shared = common(bags[i], bags[j])
+            part = shared == smaller >= 0.5 * larger
+            if (part or shared >= 0.75 * larger) and (shared >= 2 or smaller == larger == 1):
+                expected[i, j] = shared
+    flagged = {(i, j): n for (i, j), n in expected.items() if (here[i] and there[j]) or (here[j] and there[i])}
+    assert {(i, j): n for i, j, n in found} == flagged
+    assert len(found) == len(flagged)
+    assert sum(n < 0.75 * max(len(bags[i]), len(bags[j])) for (i, j), n in flagged.items()) >= 20
+
+
+def test_fixed_numbers_of_shared_words():
+    bags, every = random_bags(random.Random(5), 60), np.ones(120, dtype=bool)
+    one, two, _ = overlapping_bags(*ragged(bags), np.full(120, 4), here=every, there=every)
+    expected = {(i, j) for j in range(120) for i in range(j) if common(bags[i], bags[j]) >= 4}
+    usual = {(i, j) for i, j in expected if max(len(bags[i]), len(bags[j])) <= 14}  # 12 rarest words make keys
+    assert usual <= {*zip(one.tolist(), two.tolist(), strict=True)} <= expected
+    assert len(usual) >= 8
+
+
 def test_many_equal_bags_take_linear_time_and_stay_bounded():
     bags = [[1, 2, 3, 4, 5]] * 5000
     every = np.ones(len(bags), dtype=bool)
-    one, two, shared = overlapping_bags(*ragged(bags), 0.75, here=every, there=every, neighbours=8)
+    one, two, shared = overlapping_bags(*ragged(bags), least_of(bags, 0.75), here=every, there=every, neighbours=8)
     assert len(one) < 8 * len(bags)
     assert set(shared.tolist()) == {5}
     assert (one < two).all()
@@ -67,11 +101,12 @@ def test_many_equal_bags_take_linear_time_and_stay_bounded():
 def test_blocks_change_nothing(monkeypatch):
     bags = random_bags(random.Random(9), 80)
     every = np.ones(len(bags), dtype=bool)
-    whole = overlapping_bags(*ragged(bags), 0.6, here=every, there=every)
+    options = {"here": every, "there": every, "part_share": 0.4}
+    whole = overlapping_bags(*ragged(bags), least_of(bags, 0.6), **options)
     for name in ("_BLOCK_PAIRS", "_BLOCK_WORDS", "_MAX_TABLE"):
         monkeypatch.setattr(module, name, 20)
     monkeypatch.setattr(module.pairs_with_equal_keys, "__defaults__", (20,))
-    parts = overlapping_bags(*ragged(bags), 0.6, here=every, there=every)
+    parts = overlapping_bags(*ragged(bags), least_of(bags, 0.6), **options)
     assert {*zip(*(a.tolist() for a in parts), strict=True)} == {*zip(*(a.tolist() for a in whole), strict=True)}
 
 
@@ -97,8 +132,8 @@ def test_pairs_share_keys_with_neighbours_only():
     assert found(1) == [(0, 1, 1), (0, 2, 1), (2, 3, 1)]
 
 
-def test_no_bags():
-    none = np.empty(0, dtype=bool)
-    assert [len(a) for a in overlapping_bags(*ragged([]), 0.5, here=none, there=none)] == [0, 0, 0]
-    flags = np.ones(2, dtype=bool)
-    assert [len(a) for a in overlapping_bags(*ragged([[], []]), 0.5, here=flags, there=flags)] == [0, 0, 0]
+@pytest.mark.parametrize("bags", [[], [[], []], [[3], [4]]])
+def test_no_pairs(bags):
+    flags = np.ones(len(bags), dtype=bool)
+    found = overlapping_bags(*ragged(bags), least_of(bags, 0.5), here=flags, there=flags, part_share=0.5)
+    assert [len(a) for a in found] == [0, 0, 0]
