@@ -177,7 +177,7 @@ def overlapping_bags(
         shared = _count_in_blocks(numbers, offsets, a, b)
         found.append(np.stack([a, b, shared])[:, shared >= np.maximum(least[a], least[b])])
     if part_share is not None:
-        for one, two in rarest.parts(by_row, part_share, neighbours):
+        for one, two in rarest.parts(part_share, neighbours):
             a, b = by_size[one], by_size[two]
             chosen = flagged(a, b) & (sizes[a] < np.maximum(least[a], least[b]))  # the others are found already
             a, b = a[chosen], b[chosen]
@@ -239,12 +239,12 @@ class _Rarest(NamedTuple):
         second = ragged_indices(first + 1, later)
         return np.repeat(self.rows[first], later), mix(np.repeat(self.codes[first], later)) + self.codes[second]
 
-    def parts(
-        self, least: NDArray[np.int64], share: float, neighbours: int
-    ) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
+    def parts(self, share: float, neighbours: int) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
         """Yield the rows that may be parts of larger ones, and these: they share the two rarest words of the part."""
         # A part has no word of its own, so its two rarest words are its first ones.
-        part_rows, part_keys = self._keys_of_two(np.where(self.counts == self.sizes, self.counts, len(self.codes) + 2))
+        part_rows, part_keys = self._keys_of_two(
+            np.where(self.counts == self.sizes, self.counts, len(self.codes) + 2)
+        )
         fewest = least_shared(self.sizes, share)
         of_parts = distinct(self.sizes[part_rows])
         smaller = np.append(of_parts, self.sizes.max(initial=0) + 1)[np.searchsorted(of_parts, fewest)]

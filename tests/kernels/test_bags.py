@@ -10,7 +10,13 @@ import pytest
 
 from classic_rc.kernels import bags as module
 from classic_rc.kernels.arrays import offsets_of
-from classic_rc.kernels.bags import least_shared, overlapping_bags, pairs_with_equal_keys, shared_weight, shared_words
+from classic_rc.kernels.bags import (
+    least_shared,
+    overlapping_bags,
+    pairs_with_equal_keys,
+    shared_weight,
+    shared_words,
+)
 
 
 def ragged(bags):
