@@ -146,6 +146,13 @@ INPUT_OPTIONS: dict[str, tuple[Option, ...]] = {
             help="for span questions: candidates are the spans of up to N tokens (default k=10)",
         ),
         option(
+            "--analyzer",
+            name="--analyzer of systems",
+            metavar="ANALYZER",
+            help="how all systems turn text into words, but those whose variant or parameters set it (see "
+            "`classic-rc list analyzers`; default: each system's own, and char for scripts without spaces)",
+        ),
+        option(
             "--trust",
             action="store_true",
             help="also run solvers whose code is a file of yours (path/to/file.py:Class)",

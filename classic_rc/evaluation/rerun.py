@@ -141,7 +141,9 @@ _SETTINGS: Mapping[str, tuple[Callable[[Any], bool], str]] = {
     "seed": (_is_seed, "a whole number"),
     **dict.fromkeys(("threshold", "relative_threshold"), (is_number, "a number")),
     "metrics": (lambda value: isinstance(value, list) and all(map(_is_name, value)), "a list of names"),
-    **dict.fromkeys(("group", "group_by", "metric", "ties", "tune_metric", "tune_cuts"), (_is_name, "a name")),
+    **dict.fromkeys(
+        ("analyzer", "group", "group_by", "metric", "ties", "tune_metric", "tune_cuts"), (_is_name, "a name")
+    ),
 }
 """The settings of a recorded run: a check of each value other than null, and the allowed values in words."""
 
