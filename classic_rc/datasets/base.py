@@ -180,6 +180,11 @@ class Reading:
         """Note something that the user should know about."""
         self._facts.append(text)
 
+    def note_once(self, text: str) -> None:
+        """Note something that is said once, however often it happens."""
+        if text not in self._facts:
+            self.note(text)
+
     @property
     def notes(self) -> tuple[str, ...]:
         """The counts and the skipped files, as notes for the user."""

@@ -11,7 +11,14 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 from classic_rc.datasets.base import Reader, Reading
-from classic_rc.datasets.fields import CONSTANT, OWN_FIELDS, find_value, find_whole_family, format_fields
+from classic_rc.datasets.fields import (
+    CONSTANT,
+    OWN_FIELDS,
+    find_value,
+    find_whole_family,
+    format_fields,
+    list_options,
+)
 from classic_rc.datasets.gold import (
     GoldMismatchError,
     check_coding_name,
@@ -36,6 +43,10 @@ from classic_rc.questions import (
 )
 
 _PROPOSAL_ROWS = 200
+_SORTED = (
+    "the candidates are in alphabetical order, because the right answer has a column of its own, "
+    "whose place would give it away"
+)
 _TASKS = {task.value: task for task in Task}
 _TASK_HINT = f"Give each row a task: {', '.join(_TASKS)} (with --fields, for example task=multi-span)"
 
@@ -181,6 +192,19 @@ def _read_row(node: Node, number: int, reading: Reading, fields: Mapping[str, st
             raise node.error(
                 "missing", field=fields[role], found=describe_value(node.value), expected=f"the {role}"
             )
+    columns = [column.strip() for column in fields.get("candidates", "").split("+")]
+    gold_path = fields.get("gold", "")
+    if fields is not OWN_FIELDS and (options := found.get(fields.get("candidates", ""))) is not None:
+        options = list_options(options)
+        if found.get(gold_path) in columns and len(str(found[gold_path])) > 1 and len(options) == len(columns):
+            found[gold_path] = options[columns.index(found[gold_path])]  # gold is the name of a column
+        elif gold_path in columns and len(columns) > 1 and all(isinstance(option, str) for option in options):
+            options = sorted(options)
+            reading.note_once(_SORTED)
+        if found.get(gold_path) in (-1, "-1") and found[gold_path] not in options:
+            found[gold_path] = None
+            reading.count("gold -1, read as hidden")
+        found[fields["candidates"]] = options
     values = node.with_value(found)
 
     def has(role: str) -> bool:
@@ -197,7 +221,7 @@ def _read_row(node: Node, number: int, reading: Reading, fields: Mapping[str, st
     if has("candidates") and "+" in fields["candidates"]:
         _check_columns(node, fields["candidates"], found[fields["candidates"]])
     candidates = _read_candidates(values.child(fields["candidates"]), text) if has("candidates") else ()
-    gold = found.get(fields.get("gold", ""))
+    gold = found.get(gold_path)
     # An empty text is no candidate's name, but it is an answer to a span question: that there is none.
     has_empty_gold = fields is not OWN_FIELDS and bool(candidates) and gold == ""
     return _Row(

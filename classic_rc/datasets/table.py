@@ -113,6 +113,10 @@ def _parse_cells(node: Node, candidate_columns: list[str], fields: Mapping[str, 
         cell = row[column]
         if not cell.strip():
             row[column] = None
+        elif role == "candidates" and not own:
+            if _JSON_LIST.fullmatch(cell):
+                with suppress(DataError):  # Python's list, or options that labels or bars separate
+                    row[column] = _parse_json_cell(node, column)
         elif role in ("candidates", "sentences", "meta"):
             row[column] = _parse_json_cell(node, column)
         elif role == "gold" and (_JSON_GOLD if own else _JSON_LIST).fullmatch(cell):

@@ -48,15 +48,16 @@ def table_records(
 ) -> Iterator[tuple[int, list[str]]]:
     """Yield the records of a table, each with the line at which it starts; a blank line has no cells.
 
-    Tabs separate cells if the first line has one, else commas. A malformed record raises its error in `guard`; if
-    that suppresses it, the record is left out.
+    Tabs separate cells if the first line has one, else commas; semicolons if it has neither. A malformed record
+    raises its error in `guard`; if that suppresses it, the record is left out.
 
     Raises
     ------
     DataError
         Quotes do not match.
     """
-    delimiter = "\t" if "\t" in text.partition("\n")[0] else ","
+    header = text.partition("\n")[0]
+    delimiter = next((mark for mark in "\t,;" if mark in header), ",")
     records = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
     # The default limit is shorter than some passages. It is global to the process, so it is never lowered again.
     csv.field_size_limit(max(csv.field_size_limit(), len(text)))
