@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, TypeGuard
 
 from classic_rc.datasets.fields import (
     CONSTANT,
@@ -216,12 +216,7 @@ def _check_spans(rows: Sequence[Node], fields: Mapping[str, str]) -> None:
 
 def _rival_codings(rows: Sequence[Node], fields: Mapping[str, str], coding: str) -> list[str]:
     """Return the other codings that fit the gold of all rows too, but mean other candidates."""
-    golds = []
-    for row in rows:
-        candidates, gold = (find_value(row, fields.get(role, UNKNOWN)) for role in ("candidates", "gold"))
-        options = None if candidates is None else list_options(candidates.value)
-        if gold is not None and gold.value not in (None, "") and _is_list_of_texts(options):
-            golds.append((gold.value, options))
+    golds = list(_iter_gold(rows, fields))
     fitting = [c for c in CODINGS if c != coding and all(c in fitting_codings(*gold) for gold in golds)]
     own = [decode_gold(*gold, coding) if coding in fitting_codings(*gold) else None for gold in golds]
     return [c for c in fitting if golds and [decode_gold(*gold, c) for gold in golds] != own]
@@ -310,14 +305,20 @@ def _is_id(value: Any) -> bool:
 def _best_coding(rows: Sequence[Node], fields: Mapping[str, str]) -> str:
     """Return the coding that fits most rows; among equals, the first of :data:`CODINGS`."""
     votes = dict.fromkeys(CODINGS, 0)
-    for row in rows:
-        candidates, gold = (find_value(row, fields.get(role, UNKNOWN)) for role in ("candidates", "gold"))
-        options = None if candidates is None else list_options(candidates.value)
-        if gold is not None and _is_list_of_texts(options):
-            for coding in fitting_codings(gold.value, options):
-                votes[coding] += 1
+    for gold, options in _iter_gold(rows, fields):
+        for coding in fitting_codings(gold, options):
+            votes[coding] += 1
     return max(votes, key=votes.__getitem__)
 
 
-def _is_list_of_texts(value: Any) -> bool:
+def _iter_gold(rows: Sequence[Node], fields: Mapping[str, str]) -> Iterator[tuple[Any, Sequence[str]]]:
+    """Yield the gold of rows, as it is coded, and the texts of their options; rows that hide it are left out."""
+    for row in rows:
+        candidates, gold = (find_value(row, fields.get(role, UNKNOWN)) for role in ("candidates", "gold"))
+        options = None if candidates is None else list_options(candidates.value)
+        if gold is not None and gold.value not in (None, "", -1, "-1") and _is_list_of_texts(options):
+            yield gold.value, options
+
+
+def _is_list_of_texts(value: Any) -> TypeGuard[Sequence[str]]:
     return isinstance(value, (list, tuple)) and bool(value) and all(isinstance(element, str) for element in value)
