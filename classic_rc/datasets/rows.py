@@ -43,6 +43,7 @@ from classic_rc.questions import (
 )
 
 _PROPOSAL_ROWS = 200
+_FEW_SEVERAL = 0.1
 _SORTED = (
     "the candidates are in alphabetical order, because the right answer has a column of its own, "
     "whose place would give it away"
@@ -128,8 +129,14 @@ def read_questions(
     for row in read_rows:
         with reading.at(row.node, row.id):
             decoded.append((row, _decode_gold(row, task, coding)))
-    if is_inferred and task is Task.SINGLE_CHOICE and any(len(gold or ()) > 1 for _, gold in decoded):
+    several = [row for row, gold in decoded if len(gold or ()) > 1]
+    if is_inferred and task is Task.SINGLE_CHOICE and several:
         task = Task.MULTIPLE_ANSWER  # letters or indices joined in one text
+        if len(several) < _FEW_SEVERAL * len(decoded):
+            reading.note(
+                f"all are multiple-answer questions, because {len(several):,} of {len(decoded):,} have several "
+                f"right answers (the first: {several[0].node.where})"
+            )
     if fields and task.has_choices:
         _check_mapping(decoded, fields)
     for row, gold in decoded:

@@ -69,7 +69,8 @@ class TableReader(RowReader):
                 seen_header = True
                 continue
             if not any(cell.strip() for cell in cells):
-                file.blank_lines += 1
+                with reading.at(f"line {number}"):
+                    reading.repair("rows of empty cells skipped", file.name)
                 continue
             node = Node(dict(zip(columns, cells, strict=False)), file.name, number)
             with reading.at(node):
