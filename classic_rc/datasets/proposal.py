@@ -21,8 +21,8 @@ from classic_rc.io.json import Node
 from classic_rc.questions import normalised_text
 
 _NAMES = {
-    "passage": "passage context article text story paragraph document content background dialogue body support ctx "
-    "sent1",
+    "passage": "passage context para article text story paragraph document content background dialogue body support "
+    "ctx sent1",
     "question": "question query stem prompt q ask sent2",
     "candidates": "candidates options choices option choice answers endings alternatives answer_choices texts text",
     "gold": "gold label answer answerkey answer_key answer_idx answer_index correct correct_answer correct_option "
@@ -303,12 +303,12 @@ def _is_id(value: Any) -> bool:
 
 
 def _best_coding(rows: Sequence[Node], fields: Mapping[str, str]) -> str:
-    """Return the coding that fits most rows; among equals, the first of :data:`CODINGS`."""
+    """Return the coding that fits most rows; among equals, texts that are equal, then the first in CODINGS."""
     votes = dict.fromkeys(CODINGS, 0)
     for gold, options in _iter_gold(rows, fields):
         for coding in fitting_codings(gold, options):
             votes[coding] += 1
-    return max(votes, key=votes.__getitem__)
+    return max(votes, key=lambda coding: (votes[coding], coding == "text"))
 
 
 def _iter_gold(rows: Sequence[Node], fields: Mapping[str, str]) -> Iterator[tuple[Any, Sequence[str]]]:

@@ -14,6 +14,7 @@ from classic_rc.datasets.base import Reader, Reading
 from classic_rc.datasets.fields import (
     CONSTANT,
     OWN_FIELDS,
+    find_families,
     find_value,
     find_whole_family,
     format_fields,
@@ -334,8 +335,16 @@ def _check_paths(rows: Sequence[_Row], fields: Mapping[str, str]) -> None:
 
 
 def _check_columns_of_family(nodes: Sequence[Node], fields: Mapping[str, str]) -> None:
-    """Refuse columns of candidates that leave out one of their family, or change their order."""
-    path = fields.get("candidates", "")
+    """Refuse columns of candidates that leave out one of their family or change their order, or that are gold."""
+    path, gold = fields.get("candidates", ""), fields.get("gold", "")
+    columns = [column.strip() for column in path.split("+")]
+    if gold in columns and any(gold in family for family in find_families(columns)):
+        raise nodes[0].error(
+            "gold is a column like other candidates, so that it is the right one in all rows",
+            field="gold",
+            found=gold,
+            expected="the key of the right answer",
+        )
     if whole := find_whole_family(path, nodes):
         meant = quote_argument(format_fields({**fields, "candidates": whole}))
         raise nodes[0].error(

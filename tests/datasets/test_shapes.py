@@ -218,7 +218,9 @@ def test_ambiguous_gold_is_said(tmp_path):
         classic_rc.load(file, **options)
     letters = [(p, q, [*"BADC"], g) for p, q, _, g in ONE]
     path = write(tmp_path, lines(rows_of(letters, AS_LIST, lambda o, g: {"answer": o[first(g)]})))
-    assert "text as well: choose" in proposal(path)[0]
+    message, (file, options) = proposal(path)
+    assert "letter as well: choose" in message
+    assert contents(classic_rc.load(file, **options)) == letters
 
 
 def test_a_label_of_minus_one_is_hidden_gold(tmp_path):
@@ -242,3 +244,9 @@ def test_rows_without_answers_are_said_to_hide_them(tmp_path):
     message, _ = proposal(path)
     assert "hidden" in message
     assert "gold=KEY" in message
+
+
+def test_a_column_of_candidates_is_no_gold(tmp_path):
+    path = write(tmp_path, table(rows_of(ONE, ABCD, letter())))
+    with raises(DataError, field="gold", found="B"):
+        classic_rc.load(path, fields="passage=context,question=question,candidates=A+B+C+D,gold=B")
