@@ -21,8 +21,8 @@ from classic_rc.io.json import Node
 from classic_rc.questions import normalised_text
 
 _NAMES = {
-    "passage": "passage context para article text story paragraph document content background dialogue body support "
-    "ctx sent1",
+    "passage": "passage context para article text story paragraph document content background dialogue body "
+    "support ctx sent1",
     "question": "question query stem prompt q ask sent2",
     "candidates": "candidates options choices option choice answers endings alternatives answer_choices texts text",
     "gold": "gold label answer answerkey answer_key answer_idx answer_index correct correct_answer correct_option "
