@@ -204,5 +204,7 @@ def _run(argv: list[str]) -> int:
     except SystemExit as done:  # --help or --version
         return int(done.code or 0)
     start_command()
+    if getattr(args, "offline", False):
+        os.environ["HF_HUB_OFFLINE"] = "1"  # the libraries of the hub read it when they are imported
     code: int = args.handle(args)
     return code

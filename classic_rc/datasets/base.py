@@ -310,8 +310,8 @@ class Reader(ABC):
         )
 
     def split_of(self, file: InputFile) -> str | None:
-        """Return the split that a file's name gives, or None."""
-        return find_split_name(file.stem)
+        """Return the split that the file notes, or that its name gives, or None."""
+        return file.split or find_split_name(file.stem)
 
     def subset_of(self, file: InputFile) -> str | None:
         """Return the subset that a file belongs to, or None."""
@@ -414,6 +414,8 @@ class Reader(ABC):
                 questions += gather(self.questions(file, reading), file.name, reading, seen, places)
             if file.blank_lines:
                 reading.count("blank lines skipped", file.blank_lines)
+            if file.columns is not None and file.columns.left_out:
+                reading.note(f"columns of bytes are not read: {', '.join(file.columns.left_out)}")
             file.release()
         if n_unused := reading.passages - len({id(question.passage) for question in questions}):
             reading.count("passages without questions", n_unused)

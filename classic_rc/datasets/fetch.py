@@ -27,6 +27,9 @@ CACHE_VARIABLE = "CLASSIC_RC_DATA"
 MIRROR_VARIABLE = "CLASSIC_RC_MIRROR"
 
 _LOCK = "lock"  # in the folder of a dataset
+HUB_PREFIX = "hf:"
+"""The start of names of datasets of the Hugging Face hub."""
+
 _SPLIT_NAME = re.compile(r"([A-Za-z][\w-]+):([\w.-]+)")  # two letters at least: "c:data" is a place on a drive
 
 
@@ -133,14 +136,25 @@ def _read_dataset(name: str, entry: Mapping[str, Any]) -> NamedDataset:
 
 
 def has_name_form(text: str) -> bool:
-    """Return whether a text has the form ``NAME:SPLIT``, without looking whether there is such a name or path.
+    """Return whether a text has the form ``NAME:SPLIT`` or ``hf:…``, whether or not there is such a name or path.
 
     Examples
     --------
     >>> has_name_form("race:dev"), has_name_form("c:data"), has_name_form("data/race:dev")
     (True, False, False)
     """
-    return _SPLIT_NAME.fullmatch(text) is not None
+    return text.startswith(HUB_PREFIX) or _SPLIT_NAME.fullmatch(text) is not None
+
+
+def is_hub_name(text: Any) -> bool:
+    """Return whether a DATA argument names a dataset of the hub. A path that exists is no name.
+
+    Examples
+    --------
+    >>> is_hub_name("hf:ehovy/race"), is_hub_name("race:dev")
+    (True, False)
+    """
+    return isinstance(text, str) and text.startswith(HUB_PREFIX) and not os.path.exists(text)
 
 
 def find_split(name: str) -> NamedSplit | None:
@@ -161,7 +175,7 @@ def find_split(name: str) -> NamedSplit | None:
     >>> find_split("race:dev").file.key
     'race/RACE.tar.gz'
     """
-    if not isinstance(name, str) or os.path.exists(name):
+    if not isinstance(name, str) or os.path.exists(name) or is_hub_name(name):
         return None
     datasets = named_datasets()
     if name.lower() in datasets:

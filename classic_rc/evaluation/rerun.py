@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from classic_rc._version import __version__
-from classic_rc.datasets.fetch import named_files
+from classic_rc.datasets.fetch import is_hub_name, named_files
 from classic_rc.datasets.joined import join_datasets
 from classic_rc.datasets.registry import SAMPLES, load
 from classic_rc.errors import ClassicRCError, DataError, UsageError
@@ -215,7 +215,8 @@ class _RunRestorer:
             if _digests(dataset) != _recorded_digests(sources):
                 raise DataError("this version of the package has different sample data", source=read_with["path"])
             return dataset
-        if named_files(read_with["path"], [source["path"] for source in sources]):
+        is_hub = is_hub_name(read_with["path"])
+        if is_hub or named_files(read_with["path"], [source["path"] for source in sources]):
             dataset = _load(read_with, read_with["path"])
             self._check_files(dataset, sources, entry["name"])
             return dataset
