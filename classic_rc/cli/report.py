@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from classic_rc.cli import inputs
 from classic_rc.cli.console import check_writable, write_output
+from classic_rc.cli.input_options import DATA
 from classic_rc.cli.options import vary_option
 from classic_rc.errors import DataError, UsageError, unknown_name
 from classic_rc.io.progress import progress_bar
@@ -28,7 +29,7 @@ _DEFAULT_EXPLAINED = "sw+d"
 
 
 OPTIONS = (
-    "data",
+    vary_option("data...", help=DATA),
     "reading",
     "--pool",
     "--spans",
@@ -39,6 +40,7 @@ OPTIONS = (
     "contents",
     "--labels",
     "--other-questions",
+    "--cross",
     "--published",
     "--jobs",
     "--quiet",
@@ -51,8 +53,10 @@ OPTIONS = (
     vary_option(
         "--output",
         required=True,
-        help="the HTML file to write, such as report.html; of a datasheet, also a .md or .tex file",
+        help="the HTML file to write, such as report.html; of a datasheet, also a .md, .tex, .json or .csv file",
     ),
+    vary_option("--analyzer", default=None, help="what makes words of the texts in statistics and checks"),
+    vary_option("--plot", help="with --datasheet: also draw histograms of lengths (.pdf, .png, .svg)"),
 )
 
 
@@ -66,13 +70,17 @@ def handle(args: argparse.Namespace) -> int:
     from classic_rc.evaluation.significance import with_intervals
     from classic_rc.reports.page import PageContent, page_html
 
-    check_writable(args.output, args.data, *args.train, args.tune, *args.labels)
+    check_writable(args.output, *args.data, *args.train, args.tune, *args.labels)
     if args.datasheet:
         from classic_rc.cli.datasheet import write_datasheet
 
         return write_datasheet(args)
+    for name in ("plot", "no_floors", "facts"):
+        if getattr(args, name):
+            option = {"plot": "--plot", "no_floors": "--no-floors", "facts": "--fact"}[name]
+            raise UsageError(f"{option} is an option of the datasheet: add --datasheet", field=option)
     given = inputs.parse_systems(args.solver)
-    data = inputs.choose_dataset(args, [args.data])
+    data = inputs.choose_dataset(args, args.data)
     dataset = add_span_candidates(inputs.load_dataset(args, data), inputs.parse_spans(args))
     learning = inputs.learning_options(args)
     systems = inputs.choose_systems(args, dataset, given, learning)

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from classic_rc.audit.artifacts import PartialInputs, PartialResult
 from classic_rc.audit.check import Balance, CheckReport
-from classic_rc.audit.duplicates import DUPLICATE_KINDS
+from classic_rc.audit.duplicates import COPIES, ScoreWithout
 from classic_rc.audit.findings import Comparison
 from classic_rc.audit.hard import HardSubset, Share
 from classic_rc.audit.integrity import Finding, Severity
@@ -14,7 +14,7 @@ from classic_rc.audit.words import LeakingWords
 from classic_rc.display import EMPTY_CELL, Table, format_percent
 from classic_rc.evaluation.results import dataset_title
 from classic_rc.metrics.registry import METRICS, primary_metric
-from classic_rc.reports.duplicates import duplicates_table
+from classic_rc.reports.duplicates import duplicates_table, scores_without_table
 from classic_rc.reports.tables import format_p_value, format_points
 
 _SHOWN_WORDS = 10
@@ -26,7 +26,9 @@ _LINE_WIDTH = 96
 _RULE_WIDTH = 42
 
 
-def check_tables(report: CheckReport, accepted: Sequence[PartialResult] = ()) -> list[Table]:
+def check_tables(
+    report: CheckReport, accepted: Sequence[PartialResult] = (), scores: Sequence[ScoreWithout] = ()
+) -> list[Table]:
     """Return the tables of one dataset: artifacts and shortcuts, words that predict the right option, integrity.
 
     Parameters
@@ -34,6 +36,8 @@ def check_tables(report: CheckReport, accepted: Sequence[PartialResult] = ()) ->
     report : CheckReport
     accepted : sequence of PartialResult
         Findings that are accepted; they get one line.
+    scores : sequence of ScoreWithout
+        Systems on all questions, and without the copies.
 
     Returns
     -------
@@ -43,7 +47,8 @@ def check_tables(report: CheckReport, accepted: Sequence[PartialResult] = ()) ->
     if report.words is not None and report.words.words:
         tables.append(_word_table(report.words))
     duplicates = duplicates_table(report.findings)
-    return [*tables, _integrity_table(report), *([duplicates] if duplicates is not None else [])]
+    tables += [_integrity_table(report), *([duplicates] if duplicates is not None else [])]
+    return [*tables, *([scores_without_table(scores)] if scores else [])]
 
 
 def fail_messages(report: CheckReport, kinds: frozenset[str]) -> list[str]:
@@ -62,18 +67,12 @@ def fail_messages(report: CheckReport, kinds: frozenset[str]) -> list[str]:
         if f"{r.verdict}s" in kinds and r.follows_from is None
     ]
     for finding in report.findings:
-        is_copy = finding.kind.name in _DUPLICATES
+        is_copy = finding.kind.name in COPIES
         if "duplicates" in kinds and is_copy:
             lines.append(f"{name}: duplicates: {finding.count:,} {finding.kind.what}")
         elif "defects" in kinds and not is_copy and finding.kind.severity is Severity.ERROR:
             lines.append(f"{name}: defects: {finding.count:,} {finding.kind.what}")
     return lines
-
-
-_DUPLICATES = frozenset(
-    kind.name for kind in DUPLICATE_KINDS if kind.severity is not Severity.NOTE and kind.name != "question-reused"
-)
-"""The kinds of findings that are copies of a passage or a question."""
 
 
 def _findings_table(report: CheckReport, accepted: Sequence[PartialResult]) -> Table:
@@ -300,9 +299,10 @@ def _hard_notes(found: HardSubset) -> list[str]:
     """Return the notes: what was removed, what guessing would remove, and the definitions."""
     members, most = found.n_members, found.max_solved
     removed, chance, excess = (found.removed[name] for name in ("removed", "chance", "excess"))
+    guessers = "one guesser" if members == 1 else f"{members} independent guessers"
     return [
-        f"Removed: {(~found.hard).sum():,} questions, {_percent(removed)} % of all; {members} "
-        f"independent guessers would remove {_percent(chance)} %; the difference is {_percent(excess)} points",
+        f"Removed: {(~found.hard).sum():,} questions, {_percent(removed)} % of all; {guessers} "
+        f"would remove {_percent(chance)} %; the difference is {_percent(excess)} points",
         f"Hard: at most {most} of {members} members solve it; solved: {found.metric.label}, the mean over "
         f"tied answers, is above {found.solved_above:g}",
         f"Chance: the mean of P(X > {most}), X ~ Binomial({members}, p), p the probability of a right guess",

@@ -85,13 +85,37 @@ def test_json_has_everything(cli, leaking):
     assert length["p"] < 1e-6
     assert len(length["examples"]) == 5
     assert length["answers"] + length["remaining"] == 90
-    assert set(report) == {"dataset", "partial_inputs", "words", "balance", "findings", "accepted", "seconds"}
+    assert set(report) == {"dataset", "partial_inputs", "words", "balance", "findings", "accepted", "seconds"} | {
+        "scores_without_duplicates"
+    }
 
 
 def test_options_without_effect_say_so(cli, sound):
-    done = cli("check", sound, "--permutations", 500, "--seed", 3, "--rules-only")
+    done = cli("check", sound, "--permutations", 500, "--rules-only")
     assert done.messages("notice", "--permutations")
-    assert done.messages("notice", "--seed")
+
+
+def test_systems_are_scored_without_the_copies(cli, write):
+    rows = [
+        {
+            "id": f"q{i}",
+            "passage": f"Story {i}: on day {i} Nora planted {i + 3} trees near the river, and Omar counted stones.",
+            "question": f"What did Nora plant on day {i}?",
+            "candidates": [f"{i + 3} trees", "stones", "a very long answer that is wrong"],
+            "gold": 0,
+        }
+        for i in range(6)
+    ]
+    file = write("twice.jsonl", [*rows, {**rows[5], "id": "again"}])
+    best = cli("check", file, "--rules-only", "--format", "json").json["checks"][0]["scores_without_duplicates"]
+    assert [(score["questions"], score["left"]) for score in best] == [(7, 6)]
+    assert best[0]["value"] == 1
+    done = cli("check", file, "--rules-only", "-s", "longest", "-s", "sw", "--resamples", 20)
+    shown = [line.split()[:2] for line in done.out.splitlines() if line.startswith(("longest", "sliding-window"))]
+    assert shown == [["longest", "0.00"], ["sliding-window", "100.00"]]
+    assert "Acc. without 6" in done.out
+    sound = cli("check", write("once.jsonl", rows[:2]), "-s", "sw", "--rules-only")
+    assert "Scores without duplicates" not in sound.out
 
 
 def test_accepted_findings_do_not_fail(cli, leaking, tmp_path):
