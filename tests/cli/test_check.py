@@ -96,25 +96,22 @@ def test_options_without_effect_say_so(cli, sound):
 
 
 def test_systems_are_scored_without_the_copies(cli, write):
-    rows = [
-        {
-            "id": f"q{i}",
-            "passage": f"Story {i}: on day {i} Nora planted {i + 3} trees near the river, and Omar counted stones.",
-            "question": f"What did Nora plant on day {i}?",
-            "candidates": [f"{i + 3} trees", "stones", "a very long answer that is wrong"],
-            "gold": 0,
-        }
-        for i in range(6)
+    stories = [
+        ("Nora planted three apple trees behind the mill before winter.", "What did Nora plant?", "apple trees"),
+        ("After school Omar fed his uncle's grey donkey with carrots.", "Whom did Omar feed?", "a grey donkey"),
     ]
-    file = write("twice.jsonl", [*rows, {**rows[5], "id": "again"}])
-    best = cli("check", file, "--rules-only", "--format", "json").json["checks"][0]["scores_without_duplicates"]
-    assert [(score["questions"], score["left"]) for score in best] == [(7, 6)]
-    assert best[0]["value"] == 1
+    rows = [
+        {"id": f"q{i}", "passage": text, "question": asks, "candidates": [right, "something else altogether"], "gold": 0}
+        for i, (text, asks, right) in enumerate(stories)
+    ]
+    file = write("twice.jsonl", [*rows, {**rows[1], "id": "again"}])
+    (best,) = cli("check", file, "--rules-only", "--format", "json").json["checks"][0]["scores_without_duplicates"]
+    assert (best["questions"], best["left"], best["value"], best["value_left"]) == (3, 2, 1, 1)
     done = cli("check", file, "--rules-only", "-s", "longest", "-s", "sw", "--resamples", 20)
     shown = [line.split()[:2] for line in done.out.splitlines() if line.startswith(("longest", "sliding-window"))]
     assert shown == [["longest", "0.00"], ["sliding-window", "100.00"]]
-    assert "Acc. without 6" in done.out
-    sound = cli("check", write("once.jsonl", rows[:2]), "-s", "sw", "--rules-only")
+    assert "Acc. without 2" in done.out
+    sound = cli("check", write("once.jsonl", rows), "-s", "sw", "--rules-only")
     assert "Scores without duplicates" not in sound.out
 
 
