@@ -121,7 +121,7 @@ def handle(args: argparse.Namespace) -> int:
                 found.append(report)
                 report, accepted = accept(report, allowed)
                 compared = None if earlier is None else compare_checks(earlier, report)
-                annotators = _measure_annotators(args, report.dataset)
+                annotators = measure_annotators_of(args, report.dataset)
                 scores = _score_without_copies(args, report, given, learning)
                 shown.append(_Shown(report, accepted, compared, annotators, scores))
     finally:
@@ -155,7 +155,7 @@ def _refuse(args: argparse.Namespace, names: Mapping[str, str], why: str) -> Non
             raise UsageError(f"{option} {why}", field=option)
 
 
-def _measure_annotators(args: argparse.Namespace, dataset: Dataset) -> AnnotatorReport | None:
+def measure_annotators_of(args: argparse.Namespace, dataset: Dataset) -> AnnotatorReport | None:
     """Return the accuracy and the agreement of the annotators of ``--annotators``."""
     if args.annotators is None:
         return None

@@ -78,7 +78,7 @@ def write_datasheet(args: argparse.Namespace) -> int:
     from classic_rc.audit.duplicates import score_without
     from classic_rc.reports.datasheet import Datasheet, render_datasheet
 
-    form, facts = _find_form(args.output), dict(map(_parse_fact, args.facts))
+    form, facts = _find_form(args.output), dict(map(parse_fact, args.facts))
     figure = None if args.plot is None else inputs.check_figure_path(args.plot, *args.data, *args.labels)
     data = inputs.choose_dataset(args, args.data)
     dataset = inputs.load_dataset(args, data)
@@ -92,6 +92,7 @@ def write_datasheet(args: argparse.Namespace) -> int:
             train=learning["train"],
             cv=learning["cv"],
             group=learning["group"],
+            analyzer=args.analyzer,
             jobs=args.jobs,
             progress=inputs.shows_progress(args),
         )
@@ -168,7 +169,8 @@ def _find_form(output: str) -> str:
     return _FORMS[suffix]
 
 
-def _parse_fact(text: str) -> tuple[str, str]:
+def parse_fact(text: str) -> tuple[str, str]:
+    """Parse the value of ``--fact``."""
     name, equals, value = (part.strip() for part in text.partition("="))
     if not (name and equals and value):
         raise UsageError(

@@ -45,7 +45,7 @@ def check_tables(
     """
     tables = [_findings_table(report, accepted)]
     if report.words is not None and report.words.words:
-        tables.append(_word_table(report.words))
+        tables.append(word_table(report.words))
     duplicates = duplicates_table(report.findings)
     tables += [_integrity_table(report), *([duplicates] if duplicates is not None else [])]
     return [*tables, *([scores_without_table(scores)] if scores else [])]
@@ -78,7 +78,7 @@ def fail_messages(report: CheckReport, kinds: frozenset[str]) -> list[str]:
 def _findings_table(report: CheckReport, accepted: Sequence[PartialResult]) -> Table:
     partial, title = report.partial_inputs, dataset_title(report.dataset)
     if not partial.results:
-        return Table(title, ["partial input", "not tried"], _group_left_out(partial), frozenset({0, 1}))
+        return Table(title, ["partial input", "not tried"], group_left_out(partial), frozenset({0, 1}))
     label = METRICS[partial.metric].label
     header = ["", "the right option …", label, "chance", "gain", "95 % interval", "p (Holm)", "left"]
     leading = [r for r in partial.findings if r.follows_from is None]
@@ -98,8 +98,8 @@ def _findings_table(report: CheckReport, accepted: Sequence[PartialResult]) -> T
         names = [r.name for r in accepted if r.follows_from not in {a.name for a in accepted}]
         more = f" (and {len(accepted) - len(names)} that follow)" if len(names) < len(accepted) else ""
         notes += _wrap(f"accepted: {'; '.join(names)}{more}")
-    notes += [line for text in (*_best_of_the_rest(partial), *_definitions(partial)) for line in _wrap(text)]
-    notes += [f"not tried ({reason}): {names}" for names, reason in _group_left_out(partial)]
+    notes += [line for text in (*best_of_the_rest(partial), *definitions(partial)) for line in _wrap(text)]
+    notes += [f"not tried ({reason}): {names}" for names, reason in group_left_out(partial)]
     return Table(title, header, rows, frozenset({0, 1}), notes)
 
 
@@ -136,7 +136,7 @@ def _wrap(text: str) -> list[str]:
     return textwrap.wrap(text, _LINE_WIDTH, subsequent_indent=" " * 8, break_long_words=False)
 
 
-def _best_of_the_rest(partial: PartialInputs) -> Iterator[str]:
+def best_of_the_rest(partial: PartialInputs) -> Iterator[str]:
     """Yield the best partial input that is no finding, with and without the passage."""
     for sees_passage, words in ((False, "without the passage"), (True, "with the passage")):
         rest = [r for r in partial.results if r.verdict is None and ("passage" in r.sees) is sees_passage]
@@ -148,7 +148,8 @@ def _best_of_the_rest(partial: PartialInputs) -> Iterator[str]:
             )
 
 
-def _definitions(partial: PartialInputs) -> Iterator[str]:
+def definitions(partial: PartialInputs) -> Iterator[str]:
+    """Yield what the words and numbers of the findings mean."""
     yield (
         "ARTIFACT: the passage is not seen; SHORTCUT: the passage is seen, the question not or not all "
         "of it; left: questions that it does not answer"
@@ -189,7 +190,7 @@ def comparison_table(compared: Sequence[Comparison], earlier: str, later: str) -
     return Table(f"{later} against {earlier}: points from chance", header, rows, frozenset({0, 1}))
 
 
-def _group_left_out(partial: PartialInputs) -> list[tuple[str, str]]:
+def group_left_out(partial: PartialInputs) -> list[tuple[str, str]]:
     """Group the partial inputs that were not tried by the reason: pairs of names and reason."""
     reasons: dict[str, list[str]] = {}
     for name, reason in partial.left_out.items():
@@ -199,7 +200,8 @@ def _group_left_out(partial: PartialInputs) -> list[tuple[str, str]]:
     return [(", ".join(names), reason) for reason, names in reasons.items()]
 
 
-def _word_table(words: LeakingWords) -> Table:
+def word_table(words: LeakingWords) -> Table:
+    """Return the table of the words that predict right options best."""
     shown = words.words[:_SHOWN_WORDS]
     rows = [
         [
@@ -224,7 +226,7 @@ def _integrity_table(report: CheckReport) -> Table:
     rows = [[str(f.kind.severity), f.kind.what, f"{f.count:,}", f.kind.why] for f in report.findings]
     notes = [note for finding in report.findings for note in _defect_notes(finding)]
     if report.balance is not None:
-        notes += _balance_notes(report.balance)
+        notes += balance_notes(report.balance)
     words = report.words
     if words is not None and not words.words:
         notes.append(
@@ -252,7 +254,8 @@ def _join_ids(ids: tuple[str, ...], room: int) -> str:
     return ", ".join(i if len(i) <= width else f"{i[:head]}…{i[head + 1 - width :]}" for i in ids)
 
 
-def _balance_notes(balance: Balance) -> Iterator[str]:
+def balance_notes(balance: Balance) -> Iterator[str]:
+    """Yield the share of right options, and where they are."""
     yield f"right options: {100 * balance.right_share:.1f} % of all"
     if balance.chi_square is None or balance.p is None:
         return

@@ -141,7 +141,7 @@ def datasheet_tables(sheet: Datasheet) -> list[Table]:
     Sizes, lengths, first words of questions, positions of the right options, floors, partial inputs, findings,
     duplicates, scores without duplicates and, if asked for, the paper's own statistics.
     """
-    tables = [_size_table(sheet), _length_table(sheet), *_shape_tables(sheet)]
+    tables = count_tables(sheet)
     if sheet.breakdowns:
         tables += breakdown_tables(sheet.breakdowns)
     tables += map(cross_table, sheet.crosses)
@@ -154,6 +154,11 @@ def datasheet_tables(sheet: Datasheet) -> list[Table]:
     if sheet.published:
         tables += statistics_tables(sheet.statistics)[: len(sheet.statistics.papers)]
     return tables
+
+
+def count_tables(sheet: Datasheet) -> list[Table]:
+    """Return what is counted in any dataset: sizes, lengths, first words, positions of the right options."""
+    return [_size_table(sheet), _length_table(sheet), *_shape_tables(sheet)]
 
 
 def _size_table(sheet: Datasheet) -> Table:

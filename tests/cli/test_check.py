@@ -96,12 +96,19 @@ def test_options_without_effect_say_so(cli, sound):
 
 
 def test_systems_are_scored_without_the_copies(cli, write):
+    wrong = "something else altogether"
     stories = [
         ("Nora planted three apple trees behind the mill before winter.", "What did Nora plant?", "apple trees"),
         ("After school Omar fed his uncle's grey donkey with carrots.", "Whom did Omar feed?", "a grey donkey"),
     ]
     rows = [
-        {"id": f"q{i}", "passage": text, "question": asks, "candidates": [right, "something else altogether"], "gold": 0}
+        {
+            "id": f"q{i}",
+            "passage": text,
+            "question": asks,
+            "candidates": [right, wrong],
+            "gold": 0,
+        }
         for i, (text, asks, right) in enumerate(stories)
     ]
     file = write("twice.jsonl", [*rows, {**rows[1], "id": "again"}])
