@@ -32,7 +32,8 @@ def overview_drawing(evaluation: Evaluation) -> dict[str, Any]:
             chance = round(_WIDTH * value, 2)
         bounds = None if interval is None else (round(_WIDTH * interval.low, 2), round(_WIDTH * interval.high, 2))
         rows.append((row.name, round(_WIDTH * value, 2), bounds, format_percent(value, 1)))
-    return {"metric": metric.label, "rows": rows, "chance": chance}
+    has_intervals = any(bounds is not None for _, _, bounds, _ in rows)
+    return {"metric": metric.label, "rows": rows, "chance": chance, "has_intervals": has_intervals}
 
 
 _SIDE, _LEFT, _BOTTOM, _MARGIN = 360, 44, 40, 12
