@@ -121,9 +121,10 @@ def handle(args: argparse.Namespace) -> int:
                 found.append(report)
                 report, accepted = accept(report, allowed)
                 compared = None if earlier is None else compare_checks(earlier, report)
-                annotators = measure_annotators_of(args, report.dataset)
-                scores = _score_without_copies(args, report, given, learning)
-                shown.append(_Shown(report, accepted, compared, annotators, scores))
+                shown.append(_Shown(report, accepted, compared))
+                # One at a time: what fails or is interrupted loses nothing that was computed before.
+                shown[-1] = shown[-1]._replace(annotators=measure_annotators_of(args, report.dataset))
+                shown[-1] = shown[-1]._replace(scores=_score_without_copies(args, report, given, learning))
     finally:
         if shown:
             write_output(_render(shown, args.format, args.against), args.output)
@@ -145,8 +146,8 @@ class _Shown(NamedTuple):
     report: CheckReport
     accepted: tuple[PartialResult, ...]
     compared: tuple[Comparison, ...] | None
-    annotators: AnnotatorReport | None
-    scores: tuple[ScoreWithout, ...]
+    annotators: AnnotatorReport | None = None
+    scores: tuple[ScoreWithout, ...] = ()
 
 
 def _refuse(args: argparse.Namespace, names: Mapping[str, str], why: str) -> None:

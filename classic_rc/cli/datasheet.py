@@ -183,11 +183,13 @@ def parse_fact(text: str) -> tuple[str, str]:
 
 
 def _measure_floors(args: argparse.Namespace, dataset: Dataset, learning: dict[str, Any]) -> Evaluation | None:
-    """Return what the given or default systems reach, with intervals; None if gold is hidden."""
+    """Return what the given or default systems reach, with intervals; None if all gold is hidden."""
+    from classic_rc.audit.check import labelled_part
     from classic_rc.evaluation.evaluate import evaluate
     from classic_rc.evaluation.plan import add_span_candidates
     from classic_rc.evaluation.significance import with_intervals
 
+    dataset = labelled_part(dataset)
     if not len(dataset) or any(question.gold is None for question in dataset):
         return None
     dataset = add_span_candidates(dataset, inputs.parse_spans(args))

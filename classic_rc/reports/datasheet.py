@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from classic_rc._version import __version__
-from classic_rc.audit.check import CheckReport, measure_label_balance
+from classic_rc.audit.check import CheckReport, labelled_part, measure_label_balance
 from classic_rc.audit.duplicates import DuplicateFinding, ScoreWithout
 from classic_rc.audit.statistics.measures import QUESTION_WORDS, MeasuredValues
 from classic_rc.audit.statistics.tables import DatasetStatistics, StatisticsRow
@@ -199,9 +199,9 @@ def _shape_tables(sheet: Datasheet) -> Iterator[Table]:
     cells = ["% of questions", *(format_percent(share, 1) for share in by_word.values())]
     yield Table("First words of questions", ["", *by_word], [cells])
     dataset = sheet.dataset
-    if dataset.task is None or not dataset.task.has_choices or any(q.gold is None for q in dataset):
+    if dataset.task is None or not dataset.task.has_choices or all(q.gold is None for q in dataset):
         return
-    balance = measure_label_balance(dataset)
+    balance = measure_label_balance(labelled_part(dataset))
     if balance is not None and balance.positions:
         total = sum(balance.positions) or 1
         header = ["", *(str(i + 1) for i in range(len(balance.positions)))]

@@ -95,6 +95,12 @@ def test_options_without_effect_say_so(cli, sound):
     assert done.messages("notice", "--permutations")
 
 
+def test_a_bad_file_of_annotators_does_not_cost_the_check(cli, leaking, write):
+    done = cli("check", leaking, "--rules-only", "--annotators", write("answers.csv", "id,annotator\nq1,a\n"))
+    assert done.code == 3
+    assert "is the longest in words" in done.out
+
+
 def test_systems_are_scored_without_the_copies(cli, write):
     wrong = "something else altogether"
     stories = [
