@@ -299,7 +299,7 @@ def _latex(sheet: Datasheet) -> str:
         body += [
             rf"\textbf{{{latex_escape(table.title)}}}\par",
             r"\datasheetfit{%",
-            *latex_tabular(table),
+            *_wrapped_tabular(table),
             r"}\par",
         ]
         body += [rf"{{\scriptsize {latex_escape(note)}\par}}" for note in table.notes]
@@ -314,6 +314,19 @@ def _latex(sheet: Datasheet) -> str:
     remarks = [f"% {note}" for note in (*latex_preamble(body), r"\usepackage{graphicx,multicol}")]
     head = [*remarks, *_LATEX_HEAD, *_declared_characters(body), *_LATEX_START]
     return "\n".join([*head, *body, r"\datasheetend", ""])
+
+
+_LONG_CELL = 40
+"""Characters from which the cells of a column of text are wrapped, so that the table need not shrink."""
+
+
+def _wrapped_tabular(table: Table) -> list[str]:
+    """Return the lines of a table in which columns with long texts have a fixed width."""
+    columns = ["l" if j in table.left else "r" for j in range(len(table.header))]
+    for j in table.left:
+        if max((len(row[j]) for row in table.rows), default=0) > _LONG_CELL:
+            columns[j] = r"p{0.42\linewidth}"
+    return [rf"\begin{{tabular}}{{{''.join(columns)}}}", *latex_tabular(table)[1:]]
 
 
 _LATEX_HEAD = (
