@@ -13,6 +13,8 @@ Entry = tuple[str, str]
 
 OPTIONS = ("what",)
 
+_MAX_SHOWN_SPLITS = 12  # Belebele has 122 languages
+
 
 def handle(args: argparse.Namespace) -> int:
     """Run the sub-command."""
@@ -52,7 +54,11 @@ def _list_datasets() -> Iterator[Entry]:
         if cached and state != "cached":
             state = f"cached: {', '.join(split.split for split in cached)}"
         size = "size unknown" if dataset.size is None else format_size(dataset.size)
-        yield name, f"{', '.join(dataset.splits)} ({dataset.title}; {size}; {dataset.licence}; {state})"
+        splits = list(dataset.splits)
+        shown = ", ".join(splits[:_MAX_SHOWN_SPLITS]) + f", … {len(splits)} in all" * (
+            len(splits) > _MAX_SHOWN_SPLITS
+        )
+        yield name, f"{shown} ({dataset.title}; {size}; {dataset.licence}; {state})"
 
 
 def _list_readers() -> Iterator[Entry]:

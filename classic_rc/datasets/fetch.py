@@ -27,6 +27,7 @@ CACHE_VARIABLE = "CLASSIC_RC_DATA"
 MIRROR_VARIABLE = "CLASSIC_RC_MIRROR"
 
 _LOCK = "lock"  # in the folder of a dataset
+_MAX_SHOWN_SPLITS = 12  # in messages
 _SPLIT_NAME = re.compile(r"([A-Za-z][\w-]+):([\w.-]+)")  # two letters at least: "c:data" is a place on a drive
 
 
@@ -166,8 +167,9 @@ def find_split(name: str) -> NamedSplit | None:
     datasets = named_datasets()
     if name.lower() in datasets:
         names = [split.name for split in datasets[name.lower()].splits.values()]
+        more = f", … {len(names)} in all" if len(names) > _MAX_SHOWN_SPLITS else ""
         raise UsageError(
-            f"{name} has several splits: name one of {', '.join(names)}",
+            f"{name} has several splits: name one of {', '.join(names[:_MAX_SHOWN_SPLITS])}{more}",
             field="split",
             found=name,
             expected=", ".join(names),
