@@ -401,12 +401,19 @@ def _address(file: RemoteFile) -> str:
     Raises
     ------
     UsageError
-        The mirror is not an HTTP address.
+        The mirror is not an HTTP address, or has a password, which would appear in messages.
     """
     mirror = os.environ.get(MIRROR_VARIABLE)
     if not mirror:
         assert file.url is not None
         return file.url
+    if "@" in mirror:
+        raise UsageError(
+            f"{MIRROR_VARIABLE} has a user name or password: use an address that needs none",
+            field=MIRROR_VARIABLE,
+            found="an address with @",
+            expected="an http or https address without @",
+        )
     if not re.match(r"https?://[^/]", mirror):
         raise UsageError(
             f"invalid {MIRROR_VARIABLE} {mirror!r}: expected an address that starts with http:// or https://",

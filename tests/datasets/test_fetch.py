@@ -373,6 +373,28 @@ def test_a_mirror_is_an_http_address(monkeypatch, address):
         fetch_all("talks:dev")
 
 
+@pytest.mark.parametrize("ending", ["", "/", "//"])
+def test_a_mirror_may_have_a_path_and_end_in_slashes(mirror, monkeypatch, ending):
+    monkeypatch.setenv("CLASSIC_RC_MIRROR", f"{mirror.address}/m{ending}")
+    fetch_all("talks:dev")
+    assert [path for path, _ in mirror.requests] == ["/m/talks/parts/dev.json"]
+
+
+def test_a_mirror_with_a_password_is_refused_and_not_shown(monkeypatch):
+    monkeypatch.setenv("CLASSIC_RC_MIRROR", "http://ann:secret@a.example/")
+    with raises(UsageError, field="CLASSIC_RC_MIRROR") as caught:
+        fetch_all("talks:dev")
+    assert "secret" not in str(caught.value)
+
+
+def test_a_cache_behind_a_link(mirror, cache, tmp_path, monkeypatch):
+    (tmp_path / "elsewhere").mkdir()
+    cache.symlink_to(tmp_path / "elsewhere", target_is_directory=True)
+    fetch_all("talks:dev")
+    assert (tmp_path / "elsewhere" / "talks" / "parts" / "dev.json").read_bytes() == TALKS
+    assert len(load("talks:dev")) == 1
+
+
 def test_an_interrupted_download_is_continued_by_the_next_command(mirror, cache):
     resource = mirror.resources["/m/tales/T.zip"]
     resource.cuts = [500, 0, 0, 0]
