@@ -46,10 +46,10 @@ def _list_variants() -> Iterator[Entry]:
 
 
 def _list_datasets() -> Iterator[Entry]:
-    from classic_rc.datasets.fetch import format_size, is_cached, named_datasets
+    from classic_rc.datasets.fetch import format_size, is_split_cached, named_datasets
 
     for name, dataset in named_datasets().items():
-        cached = [split for split in dataset.splits.values() if all(map(is_cached, split.files))]
+        cached = [split for split in dataset.splits.values() if is_split_cached(split)]
         state = "cached" if len(cached) == len(dataset.splits) else "not cached"
         if cached and state != "cached":
             state = f"cached: {', '.join(split.split for split in cached)}"

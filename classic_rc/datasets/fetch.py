@@ -61,6 +61,7 @@ class NamedSplit:
     member: str | None = None  # the name of the member to read, if the file is an archive
     option: str | None = None  # the split to ask the reader for, if the file has several
     answers: RemoteFile | None = None  # the file of gold answers
+    copy: NamedSplit | None = None  # the same split in other files, read if only these are in the cache
 
     @property
     def name(self) -> str:
@@ -116,20 +117,24 @@ def parse_datasets(text: str) -> dict[str, NamedDataset]:
 
 def _read_dataset(name: str, entry: Mapping[str, Any]) -> NamedDataset:
     remote = {file: RemoteFile(name, file, **facts) for file, facts in entry["files"].items()}
-    splits = {
-        split: NamedSplit(
-            name,
-            split,
-            facts["reader"],
-            remote[facts["file"]],
-            facts.get("member"),
-            facts.get("split"),
-            remote[facts["answers"]] if "answers" in facts else None,
-        )
-        for split, facts in entry["splits"].items()
-    }
+    splits = {split: _read_split(name, split, facts, remote) for split, facts in entry["splits"].items()}
     return NamedDataset(
         name, entry["title"], tuple(entry["cites"]), entry["licence"], entry["page"], splits, remote
+    )
+
+
+def _read_split(dataset: str, split: str, facts: Mapping[str, Any], files: Mapping[str, RemoteFile]) -> NamedSplit:
+    return NamedSplit(
+        dataset,
+        split,
+        facts["reader"],
+        files[facts["file"]],
+        facts.get("member"),
+        facts.get("split"),
+        files[facts["answers"]] if "answers" in facts else None,
+        _read_split(dataset, split, {**facts["copy"], "reader": facts["reader"]}, files)
+        if "copy" in facts
+        else None,
     )
 
 
@@ -174,7 +179,18 @@ def find_split(name: str) -> NamedSplit | None:
             found=name,
             expected=", ".join(names),
         )
-    return _look_up(name) if has_name_form(name) else None
+    return _prefer_cached(_look_up(name)) if has_name_form(name) else None
+
+
+def is_split_cached(split: NamedSplit) -> bool:
+    """Return whether all files of a split, or of its copy, are in the cache."""
+    return all(map(is_cached, split.files)) or (split.copy is not None and is_split_cached(split.copy))
+
+
+def _prefer_cached(split: NamedSplit) -> NamedSplit:
+    """Return a split, or its copy if only the copy is in the cache."""
+    is_here = all(map(is_cached, split.files))
+    return split.copy if not is_here and split.copy is not None and is_split_cached(split.copy) else split
 
 
 def _look_up(name: str) -> NamedSplit:
@@ -201,8 +217,10 @@ def named_files(name: str, sources: Sequence[str]) -> tuple[RemoteFile, ...]:
     """
     dataset, _, split = name.partition(":")
     entry = named_datasets().get(dataset)
-    found = entry.splits[split].files if entry and split in entry.splits else ()
-    return found if {file.key for file in found} == set(sources) else ()
+    found = entry.splits[split] if entry and split in entry.splits else None
+    while found is not None and {file.key for file in found.files} != set(sources):
+        found = found.copy
+    return () if found is None else found.files
 
 
 def cache_folder() -> Path:

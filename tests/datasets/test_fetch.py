@@ -280,6 +280,48 @@ def test_members_of_archives_and_their_answers(mirror, cache):
     assert [source.path for source in dataset.sources] == ["tales/T.zip", "tales/A.zip"]
 
 
+def test_a_copy_is_read_if_only_the_copy_is_in_the_cache(mirror, cache, monkeypatch, tmp_path):
+    copied = f"""
+[copied]
+title = "Copied"
+cites = []
+licence = "free"
+page = "http://copied.example/"
+[copied.splits.dev]
+reader = "mctest"
+file = "T.zip"
+member = "mc160.dev.tsv"
+copy = {{ file = "d.tsv", answers = "d.ans" }}
+[copied.files."T.zip"]
+url = "http://copied.example/T.zip"
+bytes = {len(STORIES)}
+sha256 = "{sha256_of_bytes(STORIES)}"
+[copied.files."d.tsv"]
+url = "http://copied.example/d.tsv"
+[copied.files."d.ans"]
+url = "http://copied.example/d.ans"
+"""
+    datasets = parse_datasets(copied)
+    monkeypatch.setattr(module, "named_datasets", lambda: datasets)
+    mirror.resources |= {
+        "/m/copied/d.tsv": Resource(MCTEST.encode()),
+        "/m/copied/d.ans": Resource(MCTEST_ANSWERS.encode()),
+        "/m/copied/T.zip": Resource(STORIES),
+    }
+    with raises(DataError, expected=str(cache / "copied" / "T.zip")):
+        load("copied:dev")
+    for file in files_of("copied")[1:]:
+        fetch(file)
+    dataset = load("copied:dev")
+    assert [source.path for source in dataset.sources] == ["copied/d.tsv", "copied/d.ans"]
+    assert dataset[0].gold == {0}
+    record = run_record([evaluate(dataset, ["random"])], tmp_path)
+    (tmp_path / "run.json").write_text(json.dumps(record), encoding="utf-8")
+    assert rerun(restore_record(tmp_path / "run.json")).same
+    fetch_all("copied:dev")
+    assert [source.path for source in load("copied:dev").sources] == ["copied/T.zip"]
+
+
 def test_a_split_of_a_file_that_has_several(mirror):
     fetch_all("exams:dev")
     assert [(len(load(f"exams:{split}")), load(f"exams:{split}").split) for split in ("dev", "test")] == [
