@@ -12,6 +12,7 @@ import os
 import re
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -27,6 +28,7 @@ CACHE_VARIABLE = "CLASSIC_RC_DATA"
 MIRROR_VARIABLE = "CLASSIC_RC_MIRROR"
 
 _LOCK = "lock"  # in the folder of a dataset
+_POOCH_FILE = re.compile(r"tmp[a-z0-9_]{8}")  # as Python's tempfile names it
 _MAX_SHOWN_SPLITS = 12  # in messages
 _SPLIT_NAME = re.compile(r"([A-Za-z][\w-]+):([\w.-]+)")  # two letters at least: "c:data" is a place on a drive
 
@@ -333,7 +335,12 @@ def fetch(
         )
     _make_folder(path.parent)
     waiting = f"another process is downloading files of {file.dataset}: waiting for it"
-    with exclusive_lock(cache_folder() / file.dataset / _LOCK, lambda: notify(waiting)):
+    with ExitStack() as stack:
+        try:
+            lock = cache_folder() / file.dataset / _LOCK
+            stack.enter_context(exclusive_lock(lock, lambda: notify(waiting)))
+        except UsageError as error:
+            raise _cache_error(lock, error.__cause__ or error) from error
         is_new = not _is_expected(file, path)  # The other process may have downloaded it.
         if is_new:
             with progress_bar(f"fetching {file.key}", file.bytes, progress, unit="B") as advance:
@@ -368,6 +375,10 @@ def _download(file: RemoteFile, url: str, path: Path, advance: Callable[[int], o
         finish_download(part, Path(target))
 
     known = None if expected.sha256 is None else f"sha256:{expected.sha256}"
+    # A process that was killed leaves pooch's temporary file. Nobody else writes here: this one has the lock.
+    for stray in path.parent.glob("tmp*"):
+        if _POOCH_FILE.fullmatch(stray.name):
+            stray.unlink(missing_ok=True)
     shelf = pooch.create(path=path.parent, base_url="", registry={path.name: known}, urls={path.name: url})
     try:
         shelf.fetch(path.name, downloader=download_and_continue)
@@ -449,9 +460,9 @@ def _make_folder(folder: Path) -> None:
         raise _cache_error(folder, error) from error
 
 
-def _cache_error(path: Path, error: OSError) -> UsageError:
+def _cache_error(path: Path, error: BaseException) -> UsageError:
     return UsageError(
-        f"cannot write {path}: {error.strerror or error}; set {CACHE_VARIABLE} to another folder",
+        f"cannot write {path}: {getattr(error, 'strerror', None) or error}; set {CACHE_VARIABLE} to another folder",
         field=CACHE_VARIABLE,
         found=str(path),
         expected="a folder that can be written",

@@ -429,6 +429,21 @@ def test_a_mirror_with_a_password_is_refused_and_not_shown(monkeypatch):
     assert "secret" not in str(caught.value)
 
 
+def test_what_a_killed_process_leaves_is_removed(mirror, cache):
+    folder = cache / "tales"
+    folder.mkdir(parents=True)
+    for name in ("tmpab12_x9z", "tmp_notes.txt"):
+        (folder / name).touch()
+    fetch_all("tales:mc160.dev")
+    assert names_below(cache) == ["tales/T.zip", "tales/lock", "tales/tmp_notes.txt"]
+
+
+def test_a_cache_that_cannot_be_locked_names_its_variable(mirror, cache):
+    (cache / "talks" / "lock").mkdir(parents=True)
+    with raises(UsageError, field="CLASSIC_RC_DATA", found=str(cache / "talks" / "lock")):
+        fetch_all("talks:dev")
+
+
 def test_a_cache_behind_a_link(mirror, cache, tmp_path, monkeypatch):
     (tmp_path / "elsewhere").mkdir()
     cache.symlink_to(tmp_path / "elsewhere", target_is_directory=True)
