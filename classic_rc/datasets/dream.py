@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, ClassVar
 
 from classic_rc.datasets.base import Reader, Reading
-from classic_rc.io.archives import InputFile
+from classic_rc.io.archives import InputFile, InputFiles
 from classic_rc.io.json import Node, describe_value
 from classic_rc.questions import Question, Task, TextCandidates
 
@@ -72,6 +72,13 @@ class C3Reader(Reader):
         """Return the part that the file's name gives, ``d`` or ``m``, or None."""
         found = _C3_FILE.match(file.stem.lower())
         return found[1] if found else None
+
+    def dataset_name(
+        self, source: InputFiles, files: list[InputFile], split: str | None, subset: str | None
+    ) -> str:
+        """Return ``c3.dev.d`` for a file of one part."""
+        parts = {self.subset_of(file) for file in files}
+        return super().dataset_name(source, files, split, parts.pop() if len(parts) == 1 else subset)
 
     def questions(self, file: InputFile, reading: Reading) -> Iterator[Question]:
         """Yield the questions of every document."""

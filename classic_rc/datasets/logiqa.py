@@ -6,10 +6,10 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar
 
-from classic_rc.datasets.base import Reading, canonical_split
+from classic_rc.datasets.base import Reader, Reading, canonical_split
 from classic_rc.datasets.schema import Schema, SchemaReader, decode_index, make_row, required_keys
 from classic_rc.errors import DataError
-from classic_rc.io.archives import InputFile
+from classic_rc.io.archives import InputFile, InputFiles
 from classic_rc.io.json import Node, describe_value
 from classic_rc.questions import Question, Task, TextCandidates
 
@@ -158,6 +158,12 @@ class LogiQAReader(SchemaReader):
             return None
         return "zh" if "zh" in re.split(r"[^a-z]+", file.stem.lower()) else "en"
 
+    def dataset_name(
+        self, source: InputFiles, files: list[InputFile], split: str | None, subset: str | None
+    ) -> str:
+        """Return ``logiqa.dev``, or ``logiqa.dev.zh`` for a Chinese file."""
+        return super().dataset_name(source, files, split, subset or _subset_in_name(self, files))
+
     def recognises(self, file: InputFile) -> bool:
         """Return whether the file starts with a question in seven lines, or has rows of LogiQA."""
         return _is_text(file) or super().recognises(file)
@@ -191,6 +197,17 @@ class LogiQA2Reader(SchemaReader):
         if self.split_of(file) is None:
             return None
         return "zh" if "zh" in re.split(r"[^a-z]+", file.stem.lower()) else "en"
+
+    def dataset_name(
+        self, source: InputFiles, files: list[InputFile], split: str | None, subset: str | None
+    ) -> str:
+        """Return ``logiqa2.dev``, or ``logiqa2.dev.zh`` for a Chinese file."""
+        return super().dataset_name(source, files, split, subset or _subset_in_name(self, files))
+
+
+def _subset_in_name(reader: Reader, files: list[InputFile]) -> str | None:
+    """Return the part of a dataset's name that tells a Chinese file from the English one; else None."""
+    return "zh" if {reader.subset_of(file) for file in files} == {"zh"} else None
 
 
 def _blocks(text: str) -> Iterator[tuple[int, list[str]]]:

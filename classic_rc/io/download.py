@@ -163,7 +163,7 @@ def _receive(url: str, path: Path, expected: Expected, advance: Callable[[int], 
             elif response.status != http.client.PARTIAL_CONTENT:
                 raise _not_given_error(url, f"HTTP {response.status} {response.reason}", hint)
             _store(response, url, path, start, expected, advance)
-    except (DataError, UsageError):  # these are ValueErrors too
+    except UsageError:  # a ValueError too, but of ours
         raise
     except urllib.error.HTTPError as error:
         error.close()

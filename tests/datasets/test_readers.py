@@ -169,7 +169,7 @@ def test_dream(small):
 
 def test_c3_is_not_dream(small, tmp_path, write):
     dataset = small("c3")
-    assert (dataset.name, dataset.split, dataset.task) == ("c3.dev", "dev", Task.SINGLE_CHOICE)
+    assert (dataset.name, dataset.split, dataset.task) == ("c3.dev.d", "dev", Task.SINGLE_CHOICE)
     assert [(q.id, q.gold, q.meta["genre"]) for q in dataset] == [
         ("d-12-3-0", {1}, "dialogue"),
         ("d-m1-4-0", {0}, "mixed"),
@@ -252,6 +252,7 @@ def test_logiqa_2(small, tmp_path, write, content):
     row = {"example_id": 9, **value, "question": "可以推出：", "options": ["A.甲", "B.乙", "C.丙", "D.丁"]}
     (chinese,) = load(write(tmp_path, "logiqa2", row, name="dev_zh.txt"), subset="zh")
     assert (chinese.id, chinese.meta, chinese.candidates[3].text) == ("9", {"language": "zh"}, "丁")
+    assert load(tmp_path / "dev_zh.txt").name == "logiqa2.dev.zh"
 
 
 def test_boolq(small, tmp_path, write, content):
