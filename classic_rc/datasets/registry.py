@@ -66,7 +66,14 @@ READERS = Registry[Reader](
         "quoref": "classic_rc.datasets.squad:QuorefReader",
         "squad": "classic_rc.datasets.squad:SquadReader",
         "dream": "classic_rc.datasets.dream:DreamReader",
+        "c3": "classic_rc.datasets.dream:C3Reader",
         "mcscript": "classic_rc.datasets.mcscript:MCScriptReader",
+        "quail": "classic_rc.datasets.quail:QuailReader",
+        "cosmosqa": "classic_rc.datasets.cosmosqa:CosmosQAReader",
+        "logiqa": "classic_rc.datasets.logiqa:LogiQAReader",
+        "logiqa2": "classic_rc.datasets.logiqa:LogiQA2Reader",
+        "boolq": "classic_rc.datasets.boolq:BoolQReader",
+        "belebele": "classic_rc.datasets.belebele:BelebeleReader",
         "arc": "classic_rc.datasets.arc:ArcReader",
         "harness": "classic_rc.datasets.harness:HarnessReader",
         "huggingface": "classic_rc.datasets.huggingface:HuggingFaceReader",
@@ -207,8 +214,8 @@ def from_rows(
     rows : iterable of mapping
         Rows in our own schema (see :class:`~classic_rc.datasets.jsonl.JsonLinesReader`), in a Hugging Face schema
         (RACE,
-        SuperGLUE's MultiRC and ReCoRD, SQuAD, Quoref, ARC, OpenBookQA or DREAM); or in any other schema with
-        `fields`.
+        SuperGLUE's MultiRC and ReCoRD, SQuAD, Quoref, ARC, OpenBookQA, DREAM, QuAIL, Cosmos QA, LogiQA, BoolQ or
+        Belebele); or in any other schema with `fields`.
     fields, gold_as
         See :func:`load`.
     task : Task or str, optional
