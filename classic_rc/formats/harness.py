@@ -14,9 +14,8 @@ from numpy.typing import NDArray
 from classic_rc.errors import DataError, UsageError
 from classic_rc.formats.answers import fold_text
 from classic_rc.formats.base import Content, Format, first_row
+from classic_rc.formats.harness_docs import RIGHT_WORDS, WRONG_WORDS
 from classic_rc.formats.harness_log import (
-    RIGHT_WORDS,
-    WRONG_WORDS,
     HarnessLog,
     Response,
     is_log_row,

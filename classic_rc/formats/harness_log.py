@@ -14,17 +14,15 @@ from typing import Any, Literal, TypeAlias, TypeGuard
 
 from classic_rc.errors import DataError
 from classic_rc.formats.answers import decide_answers, fold_text
-from classic_rc.formats.harness_docs import Document, read_document
+from classic_rc.formats.harness_docs import Document, join_documents, read_document, says_right
 from classic_rc.formats.harness_settings import read_settings
 from classic_rc.io.json import Node, describe_value, json_lines, parse_json
 from classic_rc.predictions import Answer, Prediction
-from classic_rc.questions import Passage, Question, Task, TextCandidates
+from classic_rc.questions import Question, Task
 
 Kind: TypeAlias = Literal["choices", "labels", "texts"]
 """What a model answered with: a log-likelihood of each option, of each label of each option, or a text."""
 
-RIGHT_WORDS = frozenset({"yes", "true", "correct", "1"})
-WRONG_WORDS = frozenset({"no", "false", "incorrect", "0"})
 _KEYS = {"doc", "arguments", "resps"}
 
 
@@ -118,10 +116,12 @@ def read_log(text: str, source: str) -> HarnessLog:
     for row, response in zip(rows, responses, strict=True):
         if bool(response.values) != bool(responses[0].values):
             raise _several_tasks(row, "texts and log-likelihoods")
+    joined = join_documents(documents, [str(row.value.get("doc_id", place)) for place, row in enumerate(rows)])
+    questions = [question for question, _ in joined]
     if first.is_label:
-        questions, responses = _group_options(documents, rows, responses)
+        responses = [_join_responses(rows, responses, members) for _, members in joined]
     else:
-        questions = _make_questions(documents, rows, responses, source)
+        questions = _add_gold(questions, documents, rows, responses, source)
     notes += _describe_questions(documents, questions)
     if first.is_label:
         notes += _describe_labels(questions, responses)
@@ -264,35 +264,19 @@ def _log_likelihood(row: Node, key: str, i: int) -> float:
 # Questions
 
 
-class _Passages:
-    """The passages of a log: equal texts are one object."""
-
-    def __init__(self) -> None:
-        self._by_text: dict[str, Passage] = {}
-
-    def of(self, text: str) -> Passage:
-        return self._by_text.setdefault(text, Passage(f"passage-{len(self._by_text) + 1}", text))
-
-
-def _make_questions(
-    documents: Sequence[Document], rows: Sequence[Node], responses: Sequence[Response], source: str
+def _add_gold(
+    questions: Sequence[Question],
+    documents: Sequence[Document],
+    rows: Sequence[Node],
+    responses: Sequence[Response],
+    source: str,
 ) -> list[Question]:
-    passages = _Passages()
-    questions = []
-    for place, (document, row) in enumerate(zip(documents, rows, strict=True)):
-        gold = _read_target(row, document) if responses[0].values else None
-        questions.append(
-            Question(
-                str(row.value.get("doc_id", place)),
-                passages.of(document.passage),
-                document.question,
-                TextCandidates(document.options),
-                gold,
-                Task.SINGLE_CHOICE,
-            )
-        )
+    """Return the questions with the right answers that the rows have."""
     if responses[0].values:
-        return questions
+        return [
+            replace(question, gold=_read_target(row, document))
+            for question, row, document in zip(questions, rows, documents, strict=True)
+        ]
     # A target of a generated answer is an answer itself: a letter, a text or an index.
     targets = [
         [(Node(None, row.source, row.line if row.line is not None else row.where), _plain_target(row))]
@@ -344,49 +328,16 @@ def _read_target(row: Node, document: Document) -> frozenset[int] | None:
     return frozenset(i for i in indices if i >= 0) or None  # below 0: hidden
 
 
-def _group_options(
-    documents: Sequence[Document], rows: Sequence[Node], responses: Sequence[Response]
-) -> tuple[list[Question], list[Response]]:
-    """Return MultiRC's questions, whose options are a row each."""
-    groups: dict[Any, list[int]] = {}
-    for i, document in enumerate(documents):
-        groups.setdefault(document.group, []).append(i)
-    passages = _Passages()
-    questions, joined = [], []
-    n_of_id: Counter[str] = Counter()
-    for place, members in enumerate(groups.values()):
-        first = documents[members[0]]
-        for i in members:
-            if responses[i].values and len(responses[i].values[0]) != 2:
-                n_labels = len(responses[i].values[0])
-                raise rows[i].error("not two labels", field="arguments", found=str(n_labels), expected="2")
-        labels = [documents[i].label for i in members]
-        name = first.id or str(place)
-        n_of_id[name] += 1
-        name += f" ({n_of_id[name]})" if n_of_id[name] > 1 else ""
-        gold = None if None in labels else frozenset(place for place, label in enumerate(labels) if label)
-        questions.append(
-            Question(
-                name,
-                passages.of(first.passage),
-                first.question,
-                TextCandidates(documents[i].options[0] for i in members),
-                gold,
-                Task.MULTIPLE_ANSWER,
-            )
-        )
-        joined.append(
-            Response(
-                tuple(value for i in members for value in responses[i].values),
-                responses[members[0]].continuations,
-                tuple(responses[i].texts[0] if responses[i].texts else None for i in members)
-                if not responses[i].values
-                else (),
-                responses[members[0]].node,
-                {},
-            )
-        )
-    return questions, joined
+def _join_responses(rows: Sequence[Node], responses: Sequence[Response], members: Sequence[int]) -> Response:
+    """Return the response to a question whose options are a row each."""
+    for i in members:
+        if responses[i].values and len(responses[i].values[0]) != 2:
+            n_labels = len(responses[i].values[0])
+            raise rows[i].error("not two labels", field="arguments", found=str(n_labels), expected="2")
+    first = responses[members[0]]
+    texts = () if first.values else tuple(responses[i].texts[0] if responses[i].texts else None for i in members)
+    values = tuple(value for i in members for value in responses[i].values)
+    return Response(values, first.continuations, texts, first.node, {})
 
 
 def _describe_questions(documents: Sequence[Document], questions: Sequence[Question]) -> list[str]:
@@ -461,8 +412,7 @@ def is_set(answer: Answer) -> TypeGuard[frozenset[int]]:
 
 def _is_reversed(response: Response) -> bool:
     """Return whether the continuation of label 0 says that an option is right."""
-    first = response.continuations[:1]
-    return bool(first) and fold_text(first[0]).rpartition(" ")[2].strip(".!?\"'") in RIGHT_WORDS
+    return bool(response.continuations) and says_right(response.continuations[0])
 
 
 def _compare_with_results(rows: Sequence[Node], source: str) -> list[str]:
