@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
@@ -26,12 +27,6 @@ from classic_rc.formats.harness_log import (
 from classic_rc.io.json import describe_value
 from classic_rc.predictions import Prediction, Scores
 from classic_rc.questions import Question, Task
-
-_LENGTHS: tuple[Callable[[str], int], ...] = (
-    lambda text: len(text.removeprefix(" ")),  # characters without the delimiter, as most versions divide
-    len,
-    lambda text: len(text.removeprefix(" ").encode()),
-)
 
 
 class HarnessFormat(Format):
@@ -171,8 +166,9 @@ class HarnessFormat(Format):
 class HarnessNormFormat(HarnessFormat):
     """The format ``harness`` with ``acc_norm``: log-likelihoods divided by the length of the option.
 
-    Versions of the harness divide by the number of characters or of bytes, with or without the blank before the
-    option. The way that gives the logged ``acc_norm`` of every question is taken.
+    Versions of the harness divide by the number of characters or of bytes, with or without the delimiter before
+    the option: a blank, unless the task has another one. The way that gives the logged ``acc_norm`` of every
+    question is taken.
     """
 
     name = "harness-norm"
@@ -192,7 +188,13 @@ class HarnessNormFormat(HarnessFormat):
                 found=self.name,
                 expected="harness",
             )
-        ways = [[_normalised(response, length) for response in log.responses] for length in _LENGTHS]
+        blanks = [text[: len(text) - len(text.lstrip())] for r in log.responses for text in r.continuations]
+        delimiter = min(blanks, key=len)
+        ways = [
+            [_normalised(response, start, length) for response in log.responses]
+            # Characters without the delimiter, as most versions divide; "" also where options start with blanks.
+            for length, start in itertools.product((len, _count_bytes), dict.fromkeys((" ", delimiter, "")))
+        ]
         return min(ways, key=lambda scores: _count_other(log, scores))  # of equal ones the first
 
 
@@ -225,9 +227,14 @@ def _first_row(text: str) -> Any:
     return None
 
 
-def _normalised(response: Response, length: Callable[[str], int]) -> NDArray[np.float64]:
-    lengths = [max(length(continuation), 1) for continuation in response.continuations]
-    return np.array(response.values[0], dtype=np.float64) / np.array(lengths, dtype=np.float64)
+def _count_bytes(text: str) -> int:
+    return len(text.encode())
+
+
+def _normalised(response: Response, delimiter: str, length: Callable[[str], int]) -> NDArray[np.float64]:
+    lengths = [length(continuation.removeprefix(delimiter)) for continuation in response.continuations]
+    with np.errstate(divide="ignore"):  # an empty option is the worst one, as in the harness
+        return np.array(response.values[0], dtype=np.float64) / np.array(lengths, dtype=np.float64)
 
 
 def _count_other(log: HarnessLog, scores: Sequence[NDArray[np.float64]]) -> int:

@@ -273,17 +273,15 @@ def _add_gold(
 ) -> list[Question]:
     """Return the questions with the right answers that the rows have."""
     if responses[0].values:
-        return [
-            replace(question, gold=_read_target(row, document))
-            for question, row, document in zip(questions, rows, documents, strict=True)
-        ]
+        golds = _read_targets(rows, documents, responses)
+        return [replace(question, gold=gold) for question, gold in zip(questions, golds, strict=True)]
     # A target of a generated answer is an answer itself: a letter, a text or an index.
     targets = [
         [(Node(None, row.source, row.line if row.line is not None else row.where), _plain_target(row))]
         for row in rows
     ]
-    golds = parse_texts(questions, targets, source, [])
-    for row, found in zip(rows, golds, strict=True):
+    parsed = parse_texts(questions, targets, source, [])
+    for row, found in zip(rows, parsed, strict=True):
         if not found.answers:
             raise row.error(
                 "the target is not an option",
@@ -291,7 +289,7 @@ def _add_gold(
                 found=describe_value(row.value.get("target")),
                 expected="the letter, the text or the index of an option",
             )
-    right = [answer if is_set(answer := prediction.answers[0]) else None for prediction in golds]
+    right = [answer if is_set(answer := prediction.answers[0]) else None for prediction in parsed]
     return [replace(question, gold=gold) for question, gold in zip(questions, right, strict=True)]
 
 
@@ -300,32 +298,65 @@ def _plain_target(row: Node) -> Any:
     return target.strip() if isinstance(target, str) else target
 
 
-def _read_target(row: Node, document: Document) -> frozenset[int] | None:
-    """Return the right options: `target` has an index from 0, several indices, or a text; None if it is hidden."""
+def _read_targets(rows: Sequence[Node], documents: Sequence[Document], responses: Sequence[Response]) -> list[Any]:
+    """Return the right options of each row; None where they are hidden.
+
+    A target is a choice, or the position of one from 0 (several in a list), below 0 if it is hidden; a log has all
+    as texts. Where "2" may be both, the reading that gives the logged accuracies is taken.
+    """
+    both = [
+        (_position(row), _choice(row, document, response))
+        for row, document, response in zip(rows, documents, responses, strict=True)
+    ]
+    n_wrong = [0, 0]
+    for row, (position, choice), response in zip(rows, both, responses, strict=True):
+        if position is not None and choice is not None:
+            values = response.values[0]
+            best, logged = values.index(max(values)), response.logged.get("acc")
+            for reading, right in enumerate((position, choice)):
+                disagrees = logged is not None and (best in right) != (logged > 0.5)
+                n_wrong[reading] += disagrees or any(option >= len(values) for option in right)
+        elif position is None and choice is None and _plain_target(row) is not None:
+            raise _no_option(row, responses)
+    golds: list[Any] = []
+    for row, (position, choice), response in zip(rows, both, responses, strict=True):
+        is_choice = choice is not None and (position is None or n_wrong[1] < n_wrong[0])
+        right = (choice if is_choice else position) or frozenset()
+        if any(option >= len(response.values[0]) for option in right):
+            raise _no_option(row, responses)
+        golds.append(frozenset(option for option in right if option >= 0) or None)
+    return golds
+
+
+def _position(row: Node) -> frozenset[int] | None:
+    """Return the positions that a target has, or None."""
     target = _plain_target(row)
     if isinstance(target, str):
         with suppress(ValueError, SyntaxError, RecursionError, MemoryError):
-            value = ast.literal_eval(target)
-            if isinstance(value, int) or (isinstance(value, list) and all(isinstance(i, int) for i in value)):
-                target = value
-    texts = [fold_text(option) for option in document.options]
-    found = [] if target is None else target if isinstance(target, list) else [target]
-    indices = []
-    for value in found:
-        if isinstance(value, str) and fold_text(value) in texts:
-            indices.append(texts.index(fold_text(value)))
-        elif isinstance(value, int):
-            indices.append(int(value))
-        else:
-            indices.append(len(texts))
-    if any(index >= len(texts) for index in indices):
-        raise row.error(
-            "the target is not an option",
-            field="target",
-            found=describe_value(row.value["target"]),
-            expected=f"an index from 0 to {len(texts) - 1}, or the text of an option",
-        )
-    return frozenset(i for i in indices if i >= 0) or None  # below 0: hidden
+            target = ast.literal_eval(target)
+    found = target if isinstance(target, list) else [target]
+    return frozenset(map(int, found)) if all(isinstance(value, int) for value in found) else None
+
+
+def _choice(row: Node, document: Document, response: Response) -> frozenset[int] | None:
+    """Return the position of the choice that a target is, as the model saw it or in the document, or None."""
+    target = _plain_target(row)
+    if not isinstance(target, str):
+        return None
+    for texts in (response.continuations, document.options):
+        folded = [fold_text(text) for text in texts]
+        if fold_text(target) in folded:
+            return frozenset({folded.index(fold_text(target))})
+    return None
+
+
+def _no_option(row: Node, responses: Sequence[Response]) -> DataError:
+    return row.error(
+        "the target is not an option",
+        field="target",
+        found=describe_value(row.value["target"]),
+        expected=f"a position from 0 to {len(responses[0].continuations) - 1}, or the text of an option",
+    )
 
 
 def _join_responses(rows: Sequence[Node], responses: Sequence[Response], members: Sequence[int]) -> Response:
@@ -426,9 +457,19 @@ def _compare_with_results(rows: Sequence[Node], source: str) -> list[str]:
             f"the model saw more: {shots} examples with right answers before each question ({shots}-shot); the "
             "other systems see the passage alone"
         )
-    if settings.n_documents is not None and settings.n_documents != len(rows):
+    counted = settings.n_documents
+    if counted is not None and counted != len(rows):
+        numbers = [row.value.get("doc_id") for row in rows]
+        if len(rows) < counted and numbers == list(range(len(rows))):
+            why = (
+                f"the log ends after document {len(rows) - 1:,}, and the other {counted - len(rows):,} are missing"
+            )
+        elif len(rows) < counted:
+            why = f"{counted - len(rows):,} documents are missing in the log"
+        else:
+            why = "the log has documents of another run"
         notes.append(
-            f"the log has {len(rows):,} documents, and the results file counts {settings.n_documents:,}: its "
-            "figures are not those of this log"
+            f"the log has {len(rows):,} documents, and the results file counts {counted:,}: {why}, so that the "
+            "figures of the results file are not those of this log"
         )
     return notes

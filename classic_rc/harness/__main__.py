@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 
 from classic_rc.cli.main import run_program
+from classic_rc.harness.model import require_harness  # importing it registers the model
 
 
 def main() -> int:
@@ -17,8 +18,7 @@ def main() -> int:
     """
 
     def run() -> int:
-        import classic_rc.harness.model  # noqa: F401  # registers it
-
+        require_harness()
         from lm_eval.__main__ import cli_evaluate
 
         cli_evaluate()

@@ -1,4 +1,4 @@
-"""Requests of lm-evaluation-harness, turned into questions and answered by a solver, all requests of a task at once."""
+"""Requests of lm-evaluation-harness, turned into questions and answered by a solver, a whole task at once."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from classic_rc.audit.perturb import perturb_dataset
-from classic_rc.decisions import Threshold, TunedThreshold
+from classic_rc.decisions import TunedThreshold
 from classic_rc.errors import DataError, UsageError
 from classic_rc.evaluation.fitted_system import EncodingCache, FittedSystem
 from classic_rc.evaluation.plan import Overrides, configure_solver

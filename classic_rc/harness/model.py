@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any, NoReturn
 
 from classic_rc.errors import MissingPackageError, UsageError
 from classic_rc.harness.answering import Answerer, Request
 
-try:
+LM: Any = object
+register_model: Any = None
+with suppress(ImportError):  # without the harness there is nothing to register
     import lm_eval.models  # noqa: F401  # the harness adds its own models only to an empty registry
     from lm_eval.api.model import LM
     from lm_eval.api.registry import register_model
-except ImportError as error:
-    raise MissingPackageError("lm_eval", needed_for="classic_rc.harness", extra="harness") from error
 
 NAME = "classic-rc"
 
 
-@register_model(NAME)
-class ClassicRC(LM):  # type: ignore[misc]
+class ClassicRC(LM):
     """A solver of this package as a model.
 
     Its "log-likelihoods" are scores: 0 for the best option and below 0 for the others. They are no probabilities,
@@ -38,6 +38,8 @@ class ClassicRC(LM):  # type: ignore[misc]
 
     Raises
     ------
+    MissingPackageError
+        The harness is not installed.
     UsageError, DataError
         The solver or a parameter is unknown or has an invalid value, or a file cannot be read.
     """
@@ -53,6 +55,7 @@ class ClassicRC(LM):  # type: ignore[misc]
         device: Any = None,
         **arguments: Any,
     ) -> None:
+        require_harness()
         super().__init__()
         self._answerer = Answerer(solver, **arguments)
 
@@ -92,6 +95,17 @@ class ClassicRC(LM):  # type: ignore[misc]
         return "\n\n".join(message["content"] for message in chat_history)
 
 
+def require_harness() -> None:
+    """Check that the harness is installed.
+
+    Raises
+    ------
+    MissingPackageError
+    """
+    if register_model is None:
+        raise MissingPackageError("lm_eval", needed_for="classic_rc.harness", extra="harness")
+
+
 def _no_options(requests: Sequence[Any], what: str) -> UsageError:
     task = requests[0].task_name if requests else "the task"
     return UsageError(
@@ -100,3 +114,7 @@ def _no_options(requests: Sequence[Any], what: str) -> UsageError:
         found=str(task),
         expected="multiple-choice tasks",
     )
+
+
+if register_model is not None:
+    register_model(NAME)(ClassicRC)
