@@ -42,6 +42,8 @@ class Document:
         Equal for the documents of one question.
     n_other_questions : int
         The number of questions that the document asks apart from this one, with their answers in the prompt.
+    right : frozenset of int or None
+        The right options, where the document alone has them and not its target.
     """
 
     family: str | None
@@ -53,13 +55,14 @@ class Document:
     id: str = ""
     group: Any = None
     n_other_questions: int = 0
+    right: frozenset[int] | None = None
 
 
 _Asked: TypeAlias = "tuple[str, str, Sequence[str] | None]"
 """A passage, a question, and options; no options where they are the continuations themselves."""
 
 
-def read_document(doc: Node, continuations: Sequence[str] | None) -> Document:
+def read_document(doc: Node, continuations: Sequence[str] | None, n_prompts: int = 1) -> Document:
     """Read a document.
 
     Parameters
@@ -68,6 +71,8 @@ def read_document(doc: Node, continuations: Sequence[str] | None) -> Document:
         The ``doc`` of a row.
     continuations : sequence of str or None
         What the model scored; None if it generated a text.
+    n_prompts : int
+        The number of different prompts before the continuations.
 
     Raises
     ------
@@ -97,20 +102,23 @@ def read_document(doc: Node, continuations: Sequence[str] | None) -> Document:
             expected="the fields of a task with options",
             hint="Tasks whose answers are free texts cannot be measured here",
         )
-    if continuations is not None:
+    right = None
+    if family == "winogrande":
+        right = frozenset(i for i in range(2) if doc.value.get("answer") == str(i + 1)) or None
+    elif continuations is not None:
+        if n_prompts > 1 and len(set(continuations)) == 1:
+            raise doc.error(
+                "the choices differ in the prompt and not in the continuation",
+                found=f"{len(continuations)} times {continuations[0][:40]!r}",
+                expected="a continuation for each option",
+                hint="Such tasks cannot be measured here",
+            )
         options = _in_scored_order(doc, options, continuations)
-    return Document(family, passage, question, tuple(options), n_other_questions=n_others)
+    return Document(family, passage, question, tuple(options), n_other_questions=n_others, right=right)
 
 
 def _in_scored_order(doc: Node, options: Sequence[str], continuations: Sequence[str]) -> Sequence[str]:
     """Return the options in the order in which the model scored them."""
-    if len({fold_text(text) for text in continuations}) == 1:
-        raise doc.error(
-            "the choices differ in the prompt and not in the continuation",
-            found=f"{len(continuations)} times {continuations[0][:40]!r}",
-            expected="a continuation for each option",
-            hint="Such tasks cannot be measured here",
-        )
     scored = [fold_text(text) for text in continuations]
     own = [fold_text(option) for option in options]
     if len(own) == len(scored) and sorted(own) != sorted(scored):
@@ -294,6 +302,8 @@ _FAMILIES: tuple[tuple[str, set[str], Callable[[Node], _Asked]], ...] = (
         _fields("context", "question", *(f"answer{i}" for i in range(4))),
     ),
     ("qa4mre", {"document_str", "question_str", "answer_options"}, _read_qa4mre),
+    # Its prompts have the options; the continuation is the end of the sentence, the same for both.
+    ("winogrande", {"sentence", "option1", "option2"}, _fields(None, "sentence", "option1", "option2")),
     ("piqa", {"goal", "sol1", "sol2"}, _fields(None, "goal", "sol1", "sol2")),
     ("copa", {"premise", "choice1", "choice2", "question"}, _fields("premise", "question", "choice1", "choice2")),
     (

@@ -104,8 +104,9 @@ def read_log(text: str, source: str) -> HarnessLog:
     rows = _choose_filter(_read_rows(text, source), notes)
     documents = []
     for row in rows:
-        _, continuations = _read_arguments(row)
-        document = read_document(row.child("doc"), continuations)
+        contexts, continuations = _read_arguments(row)
+        n_prompts = len({contexts[i] for i in _conditional(contexts)})
+        document = read_document(row.child("doc"), continuations, n_prompts)
         documents.append(document)
         if document.family != documents[0].family or document.is_label != documents[0].is_label:
             found = f"{document.family or 'unknown fields'} after {documents[0].family or 'unknown fields'}"
@@ -236,7 +237,7 @@ def _read_response(row: Node) -> Response:
     }
     place = Node(None, row.source, row.line if row.line is not None else row.where)
     if continuations is None:
-        texts = [text[0] if isinstance(text, list) and text else text for text in found]
+        texts = [sample for text in found for sample in (text if isinstance(text, list) and text else [text])]
         return Response((), (), tuple(texts), place, logged)
     if len(found) != len(contexts):
         raise row.error(
@@ -305,7 +306,7 @@ def _read_targets(rows: Sequence[Node], documents: Sequence[Document], responses
     as texts. Where "2" may be both, the reading that gives the logged accuracies is taken.
     """
     both = [
-        (_position(row), _choice(row, document, response))
+        (_position(row) if document.right is None else document.right, _choice(row, document, response))
         for row, document, response in zip(rows, documents, responses, strict=True)
     ]
     n_wrong = [0, 0]

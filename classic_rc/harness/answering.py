@@ -242,7 +242,9 @@ def _read(requests: Sequence[Request]) -> Document:
             hint="Run without --use_cache",
         )
     fields = first.document if isinstance(first.document, Mapping) else {}
-    document = read_document(Node(fields, source, where), [request.continuation for request in requests])
+    continuations = [request.continuation for request in requests]
+    n_prompts = len({request.prompt for request in requests})
+    document = read_document(Node(fields, source, where), continuations, n_prompts)
     if document.family is None and not document.question:
         # The question alone: after the blank line that ends the examples of a few-shot prompt.
         return replace(document, question=first.prompt.rstrip().rpartition("\n\n")[2])

@@ -13,8 +13,8 @@ LM: Any = object
 register_model: Any = None
 with suppress(ImportError):  # without the harness there is nothing to register
     import lm_eval.models  # noqa: F401  # the harness adds its own models only to an empty registry
-    from lm_eval.api.model import LM
-    from lm_eval.api.registry import register_model
+    from lm_eval.api.model import LM  # type: ignore[no-redef]
+    from lm_eval.api.registry import register_model  # type: ignore[no-redef]
 
 NAME = "classic-rc"
 
