@@ -279,7 +279,9 @@ def test_questions_that_only_look_repeated_are_apart(rows):
 
 
 def test_questions_without_a_passage_are_grouped_by_their_own_texts():
-    alone = dataset("alone", ("", "Who ran?", "a|b"), (" ", "who  ran?", "c|d"), ("", "Why?", "a|b"), ("", "", "a|b"))
+    alone = dataset(
+        "alone", ("", "Who ran?", "a|b"), (" ", "who  ran?", "c|d"), ("", "Why?", "a|b"), ("", "", "a|b")
+    )
     groups = passage_groups(alone).tolist()
     assert groups[0] == groups[1]
     assert sorted(set(groups)) == [0, 1, 2]

@@ -222,7 +222,7 @@ def _conditional(requests: Sequence[Request]) -> Sequence[Request]:
 
 def _read(requests: Sequence[Request]) -> Document:
     """Return the document of requests."""
-    first, last = requests[0], requests[-1]
+    first, last_index = requests[0], requests[-1].index
     source, where = f"task {first.task}", f"document {first.document_id}"
     if len(requests) < 2:
         raise DataError(
@@ -232,12 +232,12 @@ def _read(requests: Sequence[Request]) -> Document:
             found="one continuation",
             expected="a multiple-choice task",
         )
-    if last.index - first.index != len(requests) - 1:
+    if last_index + 1 != len(requests):
         raise DataError(
             "options are missing",
             source=source,
             where=where,
-            found=f"{len(requests)} of at least {last.index + 1}",
+            found=f"{len(requests)} of at least {last_index + 1}",
             expected="the requests of all options",
             hint="Run without --use_cache",
         )
