@@ -210,7 +210,9 @@ def _grouped_texts(questions: Iterable[Question]) -> list[str]:
         if has_text.setdefault(id(passage), bool(passage.text.strip())):
             texts.append(passage.text)
         else:
-            texts.append(question.text if question.text.strip() else " | ".join(candidate_texts(question.candidates)))
+            texts.append(
+                question.text if question.text.strip() else " | ".join(candidate_texts(question.candidates))
+            )
     return texts
 
 

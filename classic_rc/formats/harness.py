@@ -59,20 +59,7 @@ class HarnessFormat(Format):
         self, text: str, questions: Sequence[Question], source: str, *, partial: bool = False
     ) -> list[Prediction]:
         """Parse the answers of a text; see :meth:`read`."""
-        return self._parse(text, questions, source, [])
-
-    def read(
-        self,
-        text: str,
-        questions: Sequence[Question],
-        *,
-        source: str,
-        partial: bool = False,
-        notes: list[str] | None = None,
-    ) -> Scores | list[Prediction]:
-        """Read a log; `notes` receives how it was matched and what could not be parsed. See :meth:`Format.read`."""
-        self._check_questions(questions)
-        return self._parse(text, questions, source, [] if notes is None else notes)
+        return self._parse_with_notes(text, questions, source, partial, [])
 
     def read_scores(
         self, text: str, questions: Sequence[Question], *, source: str, partial: bool = False
@@ -103,7 +90,9 @@ class HarnessFormat(Format):
             expected="jsonl",
         )
 
-    def _parse(self, text: str, questions: Sequence[Question], source: str, notes: list[str]) -> list[Prediction]:
+    def _parse_with_notes(
+        self, text: str, questions: Sequence[Question], source: str, partial: bool, notes: list[str]
+    ) -> list[Prediction]:
         log = read_log(text, source)
         matches = _match(log, questions, source, notes)
         answers = self._decide(log, source, notes)
