@@ -27,12 +27,12 @@ from classic_rc.io.text import write_file
 CACHE_VARIABLE = "CLASSIC_RC_DATA"
 MIRROR_VARIABLE = "CLASSIC_RC_MIRROR"
 
-_LOCK = "lock"  # in the folder of a dataset
-_POOCH_FILE = re.compile(r"tmp[a-z0-9_]{8}")  # as Python's tempfile names it
-_MAX_SHOWN_SPLITS = 12  # in messages
 HUB_PREFIX = "hf:"
 """The start of names of datasets of the Hugging Face hub."""
 
+_LOCK = "lock"  # in the folder of a dataset
+_POOCH_FILE = re.compile(r"tmp[a-z0-9_]{8}")  # as Python's tempfile names it
+_MAX_SHOWN_SPLITS = 12  # in messages
 _SPLIT_NAME = re.compile(r"([A-Za-z][\w-]+):([\w.-]+)")  # two letters at least: "c:data" is a place on a drive
 
 
