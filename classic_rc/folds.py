@@ -172,8 +172,8 @@ def share_groups(copy: Dataset, original: Dataset, plan: FoldPlan) -> None:
 def passage_groups(questions: Sequence[Question], field: str | None = None) -> NDArray[np.int64]:
     """Number the groups of questions whose passages have equal normalised texts.
 
-    Where the passage is empty, as in data without passages, the question's own text is in its place, or if that is
-    empty too, its options.
+    In data without passages, where all of them are empty, the question's own text is in the passage's place, or if
+    that is empty too, its options.
 
     Parameters
     ----------
@@ -201,19 +201,12 @@ def passage_groups(questions: Sequence[Question], field: str | None = None) -> N
     return groups if field is None else _merge_groups(groups, _meta_values(questions, field))
 
 
-def _grouped_texts(questions: Iterable[Question]) -> list[str]:
-    """Return for each question the text by which it is grouped: the passage's, or without one its own."""
-    has_text: dict[int, bool] = {}
-    texts = []
-    for question in questions:
-        passage = question.passage
-        if has_text.setdefault(id(passage), bool(passage.text.strip())):
-            texts.append(passage.text)
-        else:
-            texts.append(
-                question.text if question.text.strip() else " | ".join(candidate_texts(question.candidates))
-            )
-    return texts
+def _grouped_texts(questions: Sequence[Question]) -> list[str]:
+    """Return for each question the text by which it is grouped: its passage, or without any passages its own."""
+    passages = {id(q.passage): q.passage for q in questions}
+    if any(passage.text.strip() for passage in passages.values()):
+        return [question.passage.text for question in questions]
+    return [q.text if q.text.strip() else " | ".join(candidate_texts(q.candidates)) for q in questions]
 
 
 def _passage_texts(questions: Iterable[Question]) -> dict[int, str]:

@@ -124,7 +124,9 @@ def _overlap_note(label: str, other: Dataset, dataset: Dataset, *, dropped: bool
     shared: Overlap = find_overlap(other, dataset)
     if not shared:
         return None
-    note = f"{label} shares {shared.passages} passages and {shared.questions} questions with {dataset.name}"
+    counts = ((shared.passages, "passage"), (shared.questions, "question"))
+    told = " and ".join(f"{n} {what}{'' if n == 1 else 's'}" for n, what in counts)
+    note = f"{label} shares {told} with {dataset.name}"
     return note + (f": {len(shared.affected)} questions are left out" if dropped else "")
 
 
