@@ -172,6 +172,9 @@ def share_groups(copy: Dataset, original: Dataset, plan: FoldPlan) -> None:
 def passage_groups(questions: Sequence[Question], field: str | None = None) -> NDArray[np.int64]:
     """Number the groups of questions whose passages have equal normalised texts.
 
+    In data without passages, where all of them are empty, the question's own text is in the passage's place, or if
+    that is empty too, its options.
+
     Parameters
     ----------
     questions : sequence of Question
@@ -189,13 +192,21 @@ def passage_groups(questions: Sequence[Question], field: str | None = None) -> N
     UsageError
         No question has the field.
     """
-    by_passage = _passage_texts(questions)
-    distinct = sorted(set(by_passage.values()))
+    texts = [normalised_text(text) for text in _grouped_texts(questions)]
+    distinct = sorted(set(texts))
     # A hash of the text numbers the groups: neighbours in a file (often of one source) are spread over the folds.
     rank = np.argsort(np.argsort(text_keys(distinct), kind="stable"), kind="stable")
     number = dict(zip(distinct, rank.tolist(), strict=True))
-    groups = np.array([number[by_passage[id(q.passage)]] for q in questions], dtype=np.int64)
+    groups = np.array([number[text] for text in texts], dtype=np.int64)
     return groups if field is None else _merge_groups(groups, _meta_values(questions, field))
+
+
+def _grouped_texts(questions: Sequence[Question]) -> list[str]:
+    """Return for each question the text by which it is grouped: its passage, or without any passages its own."""
+    passages = {id(q.passage): q.passage for q in questions}
+    if any(passage.text.strip() for passage in passages.values()):
+        return [question.passage.text for question in questions]
+    return [q.text if q.text.strip() else " | ".join(candidate_texts(q.candidates)) for q in questions]
 
 
 def _passage_texts(questions: Iterable[Question]) -> dict[int, str]:
@@ -286,18 +297,19 @@ def _merge_groups(groups: NDArray[np.int64], values: Sequence[Hashable | None]) 
 
 def shared_passages(dataset: Dataset, other: Dataset) -> list[Passage]:
     """Return the passages of `dataset` that are equal to a passage of `other`, or near duplicates of one."""
-    texts = {normalised_text(passage.text) for passage in other.passages}
+    texts = {normalised_text(passage.text) for passage in other.passages} - {""}
     near = near_duplicate_pairs([p.text for p in dataset.passages], [p.text for p in other.passages])[:, 0]
     found = set(near.tolist())
-    return [p for i, p in enumerate(dataset.passages) if i in found or normalised_text(p.text) in texts]
+    passages = enumerate(dataset.passages)
+    return [p for i, p in passages if p.text.strip() and (i in found or normalised_text(p.text) in texts)]
 
 
 def _join_near_duplicates(groups: NDArray[np.int64], questions: Sequence[Question]) -> NDArray[np.int64]:
     """Join the groups whose passages are near duplicates or that share a question with its options."""
-    passages = {id(q.passage): q.passage for q in questions}
-    near = near_duplicate_groups([passage.text for passage in passages.values()])
-    number = dict(zip(passages, near.tolist(), strict=True))
-    joined = _merge_groups(groups, [number[id(q.passage)] for q in questions])
+    texts = _grouped_texts(questions)
+    distinct = list(dict.fromkeys(texts))
+    number = dict(zip(distinct, near_duplicate_groups(distinct).tolist(), strict=True))
+    joined = _merge_groups(groups, [number[text] for text in texts])
     return _merge_groups(joined, _repeatable_keys(questions))
 
 

@@ -7,6 +7,7 @@ in bulk.
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
@@ -24,6 +25,7 @@ PLACEHOLDER = "@placeholder"
 Gold: TypeAlias = "frozenset[int] | tuple[str, ...] | None"
 """The right answer: candidate indices for choices, texts for cloze and spans, None when hidden."""
 
+_HUB_COMMIT = re.compile(r"hf:[^@]+@([0-9a-f]{40})\b")
 _COLUMNS = ("id", "passage_id", "passage", "question", "candidates", "gold", "task", "split")
 
 
@@ -237,6 +239,12 @@ class Dataset(Sequence[Question]):
     def task(self) -> Task | None:
         """The task of all questions; None when the dataset is empty."""
         return self.questions[0].task if self.questions else None
+
+    @property
+    def revision(self) -> str | None:
+        """The commits of data from the Hugging Face hub, joined by plus signs; None for other data."""
+        found = [_HUB_COMMIT.match(source.path) for source in self.sources]
+        return "+".join(dict.fromkeys(match[1] for match in found if match)) or None
 
     @cached_property
     def passages(self) -> tuple[Passage, ...]:

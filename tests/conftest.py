@@ -23,6 +23,14 @@ def _folder(name: str) -> Path:
     return folder
 
 
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark the tests that need the authors' files, so that ``-m golden`` selects them."""
+    for item in items:
+        if {"shared_data", "shared_golden"} & set(getattr(item, "fixturenames", ())):
+            item.add_marker("golden")
+
+
 @pytest.fixture(scope="session")
 def shared_data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The datasets' own files, which cannot be redistributed with the package.

@@ -32,7 +32,7 @@ LEVELS = (
     {"evaluation"},
     {"audit", "analysis"},
     {"reports", "plots"},
-    {"teaching", "testing"},
+    {"teaching", "testing", "harness"},
     {"cli", "__init__", "__main__"},
 )
 LEVEL = {part: level for level, parts in enumerate(LEVELS) for part in parts}
@@ -44,10 +44,11 @@ KERNEL_PACKAGES = {"numpy", "scipy"}
 
 HEAVY = {
     *("sklearn", "scipy", "nltk", "pandas", "matplotlib", "joblib", "tqdm", "jinja2", "pooch", "threadpoolctl"),
-    *("rank_bm25", "pyserini", "jnius", "opensearchpy", "datasets", "pyarrow", "dask", "distributed"),
+    *("rank_bm25", "pyserini", "jnius", "opensearchpy", "datasets", "pyarrow", "dask", "distributed", "lm_eval"),
 }
 MAY_LOAD_HEAVY = {
     "kernels": {"scipy"},
+    "harness.model": {"lm_eval"},
 }
 """Modules that need a heavy package to be defined at all; the command line imports them when it runs one."""
 

@@ -10,9 +10,8 @@ that is much lower shows that the right answers, or the annotators, prefer posit
 
 from __future__ import annotations
 
-import csv
-import io
 from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
@@ -26,7 +25,7 @@ from classic_rc.errors import DataError, UsageError
 from classic_rc.evaluation.resampling import Interval, Resampling, percentile_interval, resample_means
 from classic_rc.folds import passage_groups
 from classic_rc.io.json import Node, describe_value, json_lines, parse_json
-from classic_rc.io.text import read_text
+from classic_rc.io.text import read_text, table_records
 from classic_rc.questions import Dataset, Task, candidate_texts
 
 MISSING = -1
@@ -97,7 +96,13 @@ def read_annotations(path: str | Path, dataset: Dataset, *, answer_as: str | Non
         check_coding_name(answer_as)
     places = {question.id: i for i, question in enumerate(dataset)}
     texts = [list(candidate_texts(question.candidates)) for question in dataset]
-    rows = [_parse_row(row, places, dataset) for row in _read_rows(read_text(path), str(path))]
+    skipped = {question.id for question in dataset.whole or ()} - places.keys()
+    is_open = dataset.log is not None and bool(dataset.log.left_out)
+    rows, n_skipped = [], 0
+    for node in _read_rows(read_text(path), str(path)):
+        row = _parse_row(node, places, dataset, skipped, is_open)
+        rows += [] if row is None else [row]
+        n_skipped += row is None
     given = [row for row in rows if row.answer is not None]
     if not given:
         raise DataError("no answers", source=str(path), expected="rows with id, annotator and answer")
@@ -125,8 +130,10 @@ def read_annotations(path: str | Path, dataset: Dataset, *, answer_as: str | Non
             )
         answers[row.place, column[row.annotator]] = answer
     unanswered = int((answers == MISSING).all(axis=1).sum())
-    notes = (f"no annotator answers {unanswered:,} of {len(dataset):,} questions",) if unanswered else ()
-    return Annotations(annotators, answers, notes)
+    notes = [f"no annotator answers {unanswered:,} of {len(dataset):,} questions"] if unanswered else []
+    if n_skipped:
+        notes.append(f"{n_skipped:,} answers to questions that are left out of the data are not used")
+    return Annotations(annotators, answers, tuple(notes))
 
 
 class _Row(NamedTuple):
@@ -148,7 +155,7 @@ def _infer_coding(rows: Sequence[_Row], texts: Sequence[Sequence[str]]) -> str:
             field="answer",
             found=error.found,
             expected=error.expected,
-            hint="Choose with answer_as: index0, index1, letter or text" if ambiguous else None,
+            hint="Write letters or texts of options; or choose, in Python, answer_as=" if ambiguous else None,
         ) from None
 
 
@@ -159,26 +166,25 @@ def _read_rows(text: str, source: str) -> Iterator[Node]:
     elif content.startswith("{"):
         yield from json_lines(text, source)
     else:
-        delimiter = "\t" if "\t" in text.partition("\n")[0] else ","
-        records = csv.DictReader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
-        try:
-            for record in records:
-                cells = {
-                    key.strip(): (value or "").strip() for key, value in record.items() if isinstance(key, str)
-                }
-                if None in record or None in record.values():
-                    raise DataError(
-                        "wrong number of columns",
-                        source=source,
-                        where=f"line {records.line_num}",
-                        expected=f"{len(records.fieldnames or ())}, as in the header",
-                    )
-                yield Node(cells, source, records.line_num)
-        except csv.Error as error:
-            raise DataError(f"malformed table ({error})", source=source, where=f"line {records.line_num}") from None
+        records = ((line, [cell.strip() for cell in cells]) for line, cells in table_records(text, source))
+        rows = ((line, cells) for line, cells in records if any(cells))
+        _, header = next(rows, (1, []))
+        for line, cells in rows:
+            if len(cells) != len(header):
+                raise DataError(
+                    "wrong number of columns",
+                    source=source,
+                    where=f"line {line}",
+                    found=str(len(cells)),
+                    expected=f"{len(header)}, as in the header",
+                )
+            yield Node(dict(zip(header, cells, strict=True)), source, line)
 
 
-def _parse_row(row: Node, places: dict[str, int], dataset: Dataset) -> _Row:
+def _parse_row(
+    row: Node, places: dict[str, int], dataset: Dataset, skipped: AbstractSet[str], is_open: bool
+) -> _Row | None:
+    """Return an answer; None if the dataset left its question out: one of `skipped`, or any if `is_open`."""
     if not isinstance(row.value, dict):
         raise row.error("wrong type", found=describe_value(row.value), expected="an object with an answer")
     keys = {role: next((key for key in names if key in row.value), None) for role, names in _FIELDS.items()}
@@ -186,6 +192,8 @@ def _parse_row(row: Node, places: dict[str, int], dataset: Dataset) -> _Row:
         if keys[role] is None:
             raise row.error("missing", field=role, found=describe_value(row.value), expected=f"the key {role}")
     id_, answer = row.name(str(keys["id"])), row.value[keys["answer"]]
+    if id_ in skipped or (is_open and id_ not in places):
+        return None
     if id_ not in places:
         raise row.error(
             f"answer to a question that is not in {dataset.name}",
@@ -228,11 +236,11 @@ class AnnotatorReport:
     dataset : Dataset
     annotators : tuple of str
     accuracy : tuple of Estimate
-        Of each annotator, on the questions that they answer; empty if gold is hidden.
+        Of each annotator, on the questions that they answer and whose gold is known; empty if all gold is hidden.
     against_others : tuple of Estimate
         The share of each annotator's answers that are the majority of the others' answers.
     mean_accuracy : Estimate or None
-        The mean over all answers; None if gold is hidden.
+        The mean over all answers to questions whose gold is known; None if all gold is hidden.
     majority : Estimate or None
         The accuracy of the majority vote. If t options tie, the right one among them has a credit of 1/t.
     held_out : Estimate
@@ -306,7 +314,7 @@ def measure_annotators(
     Parameters
     ----------
     dataset : Dataset
-        Gold may be hidden; then there is no accuracy.
+        Gold may be hidden: accuracy is measured on the labelled questions.
     annotations : Annotations
     resamples : int
         Number of resamples of passages. A resample has the answers of all annotators to the questions about its
@@ -352,18 +360,20 @@ def measure_annotators(
     measures["held_out"] = ratio((credit * has_others).sum(axis=1), has_others.sum(axis=1))
     for j, name in enumerate(names):
         measures[f"others:{name}"] = ratio(credit[:, j] * has_others[:, j], has_others[:, j])
-    has_gold = all(question.gold is not None for question in dataset)
+    is_labelled = np.array([question.gold is not None for question in dataset], dtype=np.bool_)
+    has_gold = bool(is_labelled.any())
     if has_gold:
         right = np.zeros_like(counts)
         for i, question in enumerate(dataset):
             right[i, [g for g in question.gold or () if isinstance(g, int)]] = 1
         is_right = np.take_along_axis(right, np.maximum(answers, 0), axis=1) * has_answer
-        measures["mean_accuracy"] = ratio(is_right.sum(axis=1), has_answer.sum(axis=1))
+        is_scored = has_answer & is_labelled[:, None]
+        measures["mean_accuracy"] = ratio(is_right.sum(axis=1), is_scored.sum(axis=1))
         best = (counts == counts.max(axis=1, keepdims=True)) & (counts > 0)
         vote = (best * right).sum(axis=1) / np.maximum(best.sum(axis=1), 1)
-        measures["majority"] = ratio(vote, has_answer.any(axis=1))
+        measures["majority"] = ratio(vote, is_scored.any(axis=1))
         for j, name in enumerate(names):
-            measures[f"accuracy:{name}"] = ratio(is_right[:, j], has_answer[:, j])
+            measures[f"accuracy:{name}"] = ratio(is_right[:, j], is_scored[:, j])
     pairs = list(combinations(range(len(names)), 2)) if len(names) <= MAX_ANNOTATORS_IN_PAIRS else []
     for i, j in pairs:
         both = answers[:, [i, j]]
@@ -373,6 +383,9 @@ def measure_annotators(
         measures[f"kappa:{i}:{j}"] = cohen_kappa(both, counts.shape[1])
         measures[f"s:{i}:{j}"] = free_marginal_s(own, n_options)
     found = _estimate(measures, groups, resampling)
+    notes = [] if pairs else [f"pairs of {len(names)} annotators are left out"]
+    if has_gold and not is_labelled.all():
+        notes.append(f"accuracy is measured on the {int(is_labelled.sum()):,} questions whose gold is known")
     return AnnotatorReport(
         dataset=dataset,
         annotators=names,
@@ -390,7 +403,7 @@ def measure_annotators(
         alpha=found["alpha"],
         s=found["s"],
         resampling=resampling,
-        notes=(*annotations.notes, *([] if pairs else [f"pairs of {len(names)} annotators are left out"])),
+        notes=(*annotations.notes, *notes),
     )
 
 

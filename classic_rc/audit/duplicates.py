@@ -53,9 +53,10 @@ DUPLICATE_KINDS = (
 if they differ only in case, white space and punctuation; options, if they differ only in case, white space and the
 punctuation at their end. Near copies are not equal."""
 
-_IN_TRAIN = frozenset(
-    {"question-in-train", "question-nearly-in-train", "passage-in-train", "passage-nearly-in-train"}
+COPIES = frozenset(
+    kind.name for kind in DUPLICATE_KINDS if kind.severity is not _N and kind.name != "question-reused"
 )
+"""The names of the kinds that are copies of a passage or a question."""
 
 _OPTION_SHARE = 0.6
 """Near copies of questions have at least this share of the words of the longer set of options in common, or of the
@@ -610,7 +611,7 @@ def _clip(words: Sequence[str]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class ScoreWithout:
-    """A system's main metric on all questions, and on those that training data does not have."""
+    """A system's main metric on all questions, and on those that are no copies (:func:`copied_questions`)."""
 
     system: str
     trained_on: str | None
@@ -637,14 +638,15 @@ class ScoreWithout:
         }
 
 
-def duplicated_in_train(dataset: Dataset, duplicates: Iterable[Finding]) -> NDArray[np.bool_]:
-    """Return which questions, or whose passages, training data has or nearly has.
+def copied_questions(dataset: Dataset, duplicates: Iterable[Finding]) -> NDArray[np.bool_]:
+    """Return which questions, or whose passages, training data or an earlier part of the dataset has or nearly has.
 
     Parameters
     ----------
     dataset : Dataset
     duplicates : iterable of Finding
-        From :func:`find_duplicates` or :func:`~classic_rc.audit.integrity.find_defects` with training data.
+        From :func:`find_duplicates` or :func:`~classic_rc.audit.integrity.find_defects`. Those of :data:`COPIES`
+        count; others are ignored.
 
     Returns
     -------
@@ -652,7 +654,7 @@ def duplicated_in_train(dataset: Dataset, duplicates: Iterable[Finding]) -> NDAr
     """
     ids: dict[str, set[str]] = {"question": set(), "passage": set()}
     for finding in duplicates:
-        if finding.kind.name in _IN_TRAIN and isinstance(finding, DuplicateFinding):
+        if finding.kind.name in COPIES and isinstance(finding, DuplicateFinding):
             ids[finding.kind.name.partition("-")[0]].update(pair.id for pair in finding.pairs)
     return np.array([q.id in ids["question"] or q.passage.id in ids["passage"] for q in dataset], dtype=bool)
 
@@ -660,13 +662,13 @@ def duplicated_in_train(dataset: Dataset, duplicates: Iterable[Finding]) -> NDAr
 def score_without(
     evaluation: Evaluation, duplicates: Iterable[Finding], *, resamples: int = 10_000, seed: int = 0
 ) -> tuple[ScoreWithout, ...]:
-    """Score systems on all questions, and without those that training data has or nearly has.
+    """Score systems on all questions, and without those that are copies.
 
     Parameters
     ----------
     evaluation : Evaluation
     duplicates : iterable of Finding
-        As for :func:`duplicated_in_train`.
+        As for :func:`copied_questions`, which says what a copy is.
     resamples, seed : int
         Of the intervals, over groups of passages.
 
@@ -685,7 +687,7 @@ def score_without(
     (24, 12)
     """
     dataset, metric = evaluation.dataset, evaluation.primary
-    left = ~duplicated_in_train(dataset, duplicates)
+    left = ~copied_questions(dataset, duplicates)
     groups = passage_groups(dataset)
     resampling = Resampling(int(groups.max(initial=-1)) + 1, resamples, seed)
     measured = [(metric, row.outcomes.statistics[metric.name]) for row in evaluation.rows]

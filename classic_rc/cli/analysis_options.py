@@ -213,6 +213,12 @@ ANALYSIS_OPTIONS: dict[str, tuple[Option, ...]] = {
     ),
     "filtering": (
         option(
+            "--hard",
+            action="store_true",
+            help="instead of all else: find the questions that no system of -s solves (default: the usual systems "
+            "of the task), and score systems on all and on these; -o FILE writes them",
+        ),
+        option(
             "--report",
             action="append",
             default=[],

@@ -1,4 +1,7 @@
-"""``classic-rc check``: test whether a dataset can be answered without reading it, and look for defects."""
+"""``classic-rc check``: test whether a dataset can be answered without reading it, and look for defects and copies.
+
+With ``--hard``, :mod:`classic_rc.cli.hard` finds the questions that no system solves.
+"""
 
 from __future__ import annotations
 
@@ -6,9 +9,10 @@ import argparse
 import math
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from classic_rc.cli import inputs
+<<<<<<< HEAD
 from classic_rc.cli.console import (
     Failures,
     check_writable,
@@ -18,6 +22,11 @@ from classic_rc.cli.console import (
     write_file,
     write_output,
 )
+=======
+from classic_rc.cli.console import Failures, check_writable, print_message, render_json, write_file, write_output
+from classic_rc.cli.hard import FILTER_OPTIONS, find_hard_questions
+from classic_rc.cli.input_options import SOLVER
+>>>>>>> main
 from classic_rc.cli.options import vary_option
 from classic_rc.errors import UsageError
 
@@ -26,9 +35,11 @@ if TYPE_CHECKING:
 
     from classic_rc.audit.annotators import AnnotatorReport
     from classic_rc.audit.check import CheckReport
+    from classic_rc.audit.duplicates import ScoreWithout
     from classic_rc.audit.findings import Comparison
     from classic_rc.audit.measuring import PartialResult
     from classic_rc.datasets.folder import DatasetFiles
+    from classic_rc.evaluation.systems import System
     from classic_rc.questions import Dataset
 
 
@@ -39,13 +50,23 @@ OPTIONS = (
     "data...",
     "reading",
     "--pool",
-    vary_option("--train", help="the data to learn from, also checked for overlap with DATA; repeat for several"),
-    "--train-split",
-    vary_option("--tune", help="accepted as in `run`, without effect: partial inputs are not tuned"),
-    "--tune-split",
-    vary_option("--spans", help="accepted as in `run`, without effect: span questions have no partial inputs"),
-    vary_option("--drop-overlap", help="accepted as in `run`: a check always drops what --train shares with DATA"),
+    "--spans",
+    *FILTER_OPTIONS,
     "findings",
+    vary_option("--train", help="the data to learn from, also checked for overlap with DATA; repeat for several"),
+    vary_option(
+        "--cv",
+        help="without --train: learn out of fold, in N folds of passages (default 5; 2 for over 50,000 questions)",
+    ),
+    vary_option(
+        "--cv-group", help="a field of the data (article, author, …): questions with the same value stay together"
+    ),
+    vary_option("--drop-overlap", help="as in `run`; rules and learners always drop what --train shares with DATA"),
+    vary_option(
+        "--solver",
+        help=f"{SOLVER}: with --hard, a system of the filter; else a system to score on all questions and without "
+        "the copies, if there are any (default: the best of the usual systems); repeat for several",
+    ),
     vary_option(
         "--analyzer",
         default=None,
@@ -53,19 +74,30 @@ OPTIONS = (
         "default word, or char for scripts without spaces between words)",
     ),
     vary_option("--jobs", help="number of learners that run at the same time (default 1; -1: one for each core)"),
-    "--output",
+    vary_option("--seed", help="the seed of resamples and systems (default 0); findings have exact p-values"),
+    vary_option("--output", help="write the results to a file instead of stdout; with --hard, the hard questions"),
     "--quiet",
-    vary_option(
-        "--cv",
-        type=int,
-        help="without --train: learn out of fold, in N folds of passages (default 5; 2 for over 50,000 questions)",
-    ),
-    vary_option(
-        "--cv-group", help="a field of the data (article, author, …): questions with the same value stay together"
-    ),
-    vary_option("--seed", help="no effect: nothing is drawn at random (an old option)"),
-    vary_option("--format", choices=("table", "markdown", "json")),
+    vary_option("--format", choices=("table", "markdown", "latex", "json")),
 )
+
+_OF_THE_FILTER = {
+    "report": "--report",
+    "max_solved": "--max-solved",
+    "solved_above": "--solved-above",
+    "form": "--as",
+}
+_OF_FINDINGS = {
+    "fail": "--fail",
+    "allow": "--allow",
+    "write_allow": "--write-allow",
+    "ids": "--ids",
+    "against": "--against",
+    "annotators": "--annotators",
+    "rules_only": "--rules-only",
+}
+
+_MOST_QUESTIONS = 50_000
+"""With more questions, only systems that are named are scored without the copies."""
 
 
 def handle(args: argparse.Namespace) -> int:
@@ -80,22 +112,22 @@ def _check(args: argparse.Namespace) -> int:
     from classic_rc.reports.checks import fail_messages
     from classic_rc.text.analyzers import get_analyzer
 
+    if args.hard:
+        _refuse(args, _OF_FINDINGS, "does not apply with --hard: run `check` without --hard for it")
+        return find_hard_questions(args)
+    _refuse(args, _OF_THE_FILTER, "is an option of the filter: add --hard")
+    given = inputs.parse_systems(args.solver)
     for output in (args.output, args.ids, args.write_allow):
         check_writable(output, *args.data, *args.train, args.against, args.annotators)
     _refuse_bad_level(args.level)
     args.skip_bad = True  # A check lists all defects; the other commands stop at the first.
-    for option, value in (("--tune", args.tune), ("--spans", args.spans)):
-        if value is not None:
-            inputs.report_notes(args, "note", [f"{option} has no effect on a check"])
-    for name in ("permutations", "seed"):
-        if getattr(args, name) is not None:
-            print_message(
-                f"notice: --{name} has no effect, because chance is exact; it will go with the next release"
-            )
+    if args.permutations is not None:
+        print_message("notice: --permutations has no effect, as chance is exact; it will go with the next release")
     if args.analyzer is not None:
         get_analyzer(args.analyzer)  # refuses an unknown name before anything is read
     allowed = frozenset() if args.allow is None else read_allowed(args.allow)
-    train = inputs.read_train(args)
+    learning = inputs.learning_options(args)
+    train = learning["train"]
     found: list[CheckReport] = []
     failures = Failures()
     shown: list[_Shown] = []
@@ -111,7 +143,10 @@ def _check(args: argparse.Namespace) -> int:
                 found.append(report)
                 report, accepted = accept(report, allowed)
                 compared = None if earlier is None else compare_checks(earlier, report)
-                shown.append((report, accepted, compared, _measure_annotators(args, report.dataset)))
+                shown.append(_Shown(report, accepted, compared))
+                # One at a time: what fails or is interrupted loses nothing that was computed before.
+                shown[-1] = shown[-1]._replace(annotators=measure_annotators_of(args, report.dataset))
+                shown[-1] = shown[-1]._replace(scores=_score_without_copies(args, report, given, learning))
     finally:
         if shown:
             write_output(_render(shown, args.format, args.against), args.output)
@@ -127,18 +162,63 @@ def _check(args: argparse.Namespace) -> int:
     return _FINDING if reasons else 0
 
 
-_Shown = tuple[
-    "CheckReport", "tuple[PartialResult, ...]", "tuple[Comparison, ...] | None", "AnnotatorReport | None"
-]
+class _Shown(NamedTuple):
+    """What is shown of one dataset."""
+
+    report: CheckReport
+    accepted: tuple[PartialResult, ...]
+    compared: tuple[Comparison, ...] | None
+    annotators: AnnotatorReport | None = None
+    scores: tuple[ScoreWithout, ...] = ()
 
 
-def _measure_annotators(args: argparse.Namespace, dataset: Dataset) -> AnnotatorReport | None:
+def _refuse(args: argparse.Namespace, names: Mapping[str, str], why: str) -> None:
+    for name, option in names.items():
+        if getattr(args, name):
+            raise UsageError(f"{option} {why}", field=option)
+
+
+def measure_annotators_of(args: argparse.Namespace, dataset: Dataset) -> AnnotatorReport | None:
     """Return the accuracy and the agreement of the annotators of ``--annotators``."""
     if args.annotators is None:
         return None
     from classic_rc.audit.annotators import measure_annotators, read_annotations
 
     return measure_annotators(dataset, read_annotations(args.annotators, dataset), group=args.group)
+
+
+def _score_without_copies(
+    args: argparse.Namespace, report: CheckReport, given: Sequence[System], learning: dict[str, Any]
+) -> tuple[ScoreWithout, ...]:
+    """Score the given systems, or the best of the usual ones, on all questions and without the copies.
+
+    There are none without copies, without gold, and without given systems for very large datasets.
+    """
+    from classic_rc.audit.check import labelled_part
+    from classic_rc.audit.duplicates import copied_questions, score_without
+    from classic_rc.evaluation.evaluate import evaluate
+    from classic_rc.evaluation.plan import add_span_candidates
+
+    dataset = labelled_part(report.dataset)
+    n_copies = int(copied_questions(dataset, report.findings).sum())
+    if not n_copies or any(question.gold is None for question in dataset):
+        return ()
+    if not given and len(dataset) > _MOST_QUESTIONS:
+        text = f"{n_copies:,} questions are copies: to score a system without them, name it with -s"
+        inputs.report_notes(args, "note", [text], dataset.name)
+        return ()
+    dataset = add_span_candidates(dataset, inputs.parse_spans(args))
+    evaluation = evaluate(
+        dataset,
+        inputs.choose_systems(args, dataset, given, learning),
+        jobs=args.jobs,
+        progress=inputs.shows_progress(args),
+        **learning,
+        **inputs.decision_options(args),
+    )
+    inputs.report_notes(args, "warning", evaluation.warnings)
+    scores = score_without(evaluation, report.findings, resamples=args.resamples, seed=args.seed or 0)
+    return scores if given else (max(scores, key=lambda score: score.value),)
 
 
 def _refuse_bad_level(level: float) -> None:
@@ -193,8 +273,9 @@ def _render(shown: Sequence[_Shown], form: str, earlier: str | None) -> str:
 
     if form == "json":
         checks = []
-        for report, accepted, compared, annotators in shown:
+        for report, accepted, compared, annotators, scores in shown:
             plain = {**report.to_dict(), "accepted": [r.name for r in accepted]}
+            plain["scores_without_duplicates"] = [score.to_dict() for score in scores]
             if compared is not None:
                 plain["against"] = [
                     {"name": c.name, "change": str(c.change), "before": c.before, "after": c.after}
@@ -205,8 +286,8 @@ def _render(shown: Sequence[_Shown], form: str, earlier: str | None) -> str:
             checks.append(plain)
         return render_json({"checks": checks})
     tables = []
-    for report, accepted, compared, annotators in shown:
-        tables += check_tables(report, accepted)
+    for report, accepted, compared, annotators, scores in shown:
+        tables += check_tables(report, accepted, scores)
         if compared is not None and earlier is not None:
             tables.append(comparison_table(compared, earlier, report.dataset.name))
         tables += [] if annotators is None else annotator_tables(annotators)

@@ -28,6 +28,7 @@ OPTIONS = (
     "--resamples",
     "training and tuning",
     "searching",
+    "--analyzer of systems",
     "decisions",
     "--jobs",
     "--format",

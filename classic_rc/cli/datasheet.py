@@ -6,26 +6,41 @@ import argparse
 import os
 import shlex
 from collections.abc import Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from classic_rc.cli import inputs
-from classic_rc.cli.console import write_output
+from classic_rc.cli.breakdown import GroupTables, count_questions, read_groups
+from classic_rc.cli.console import write_file, write_output
 from classic_rc.errors import UsageError
 from classic_rc.io.progress import progress_bar
 
 if TYPE_CHECKING:
+    from classic_rc.audit.statistics.tables import DatasetStatistics
     from classic_rc.evaluation.results import Evaluation
     from classic_rc.questions import Dataset
 
-_FORMS = {".md": "markdown", ".tex": "latex", ".html": "html", ".htm": "html"}
+_FORMS = {
+    ".md": "markdown",
+    ".tex": "latex",
+    ".html": "html",
+    ".htm": "html",
+    ".json": "json",
+    ".csv": "csv",
+}
+_SUFFIXES = ".md, .tex, .html, .json or .csv"
 
 _FLAGS = {
+    "pool": "--pool",
     "reader": "--reader",
     "split": "--split",
     "subset": "--subset",
     "answers": "--answers",
     "fields": "--fields",
     "gold_as": "--gold-as",
+    "skip_bad": "--skip-bad",
+    "labelled_only": "--labelled-only",
+    "analyzer": "--analyzer",
     "solver": "-s",
     "spans": "--spans",
     "train": "--train",
@@ -34,12 +49,24 @@ _FLAGS = {
     "tune_split": "--tune-split",
     "cv": "--cv",
     "group": "--cv-group",
+    "threshold": "--threshold",
+    "relative_threshold": "--relative-threshold",
+    "tune_metric": "--tune-metric",
+    "tune_cuts": "--tune-cuts",
+    "ties": "--ties",
     "seed": "--seed",
+    "corpus": "--corpus",
+    "exclude_verbatim": "--exclude-verbatim",
+    "by": "--by",
+    "labels": "--labels",
+    "other_questions": "--other-questions",
+    "cross": "--cross",
     "facts": "--fact",
     "title": "--title",
     "date": "--date",
     "drop_overlap": "--drop-overlap",
     "no_check": "--no-check",
+    "no_floors": "--no-floors",
     "published": "--published",
 }
 """The options that change a datasheet, by the name of their value."""
@@ -49,15 +76,15 @@ def write_datasheet(args: argparse.Namespace) -> int:
     """Write the datasheet that the arguments of ``report`` ask for, and return the exit code."""
     from classic_rc.audit.check import check_dataset
     from classic_rc.audit.duplicates import score_without
-    from classic_rc.audit.statistics.tables import describe_datasets
     from classic_rc.reports.datasheet import Datasheet, render_datasheet
 
-    form, facts = _find_form(args.output), dict(map(_parse_fact, args.facts))
-    data = inputs.choose_dataset(args, [args.data])
+    form, facts = _find_form(args.output), dict(map(parse_fact, args.facts))
+    figure = None if args.plot is None else inputs.check_figure_path(args.plot, *args.data, *args.labels)
+    data = inputs.choose_dataset(args, args.data)
     dataset = inputs.load_dataset(args, data)
     learning = inputs.learning_options(args)
-    seed = args.seed or 0
-    evaluation = _measure_floors(args, dataset, learning)
+    groups = group_questions(args, dataset)
+    evaluation = None if args.no_floors else _measure_floors(args, dataset, learning)
     check = None
     if not args.no_check:
         check = check_dataset(
@@ -65,41 +92,85 @@ def write_datasheet(args: argparse.Namespace) -> int:
             train=learning["train"],
             cv=learning["cv"],
             group=learning["group"],
+            analyzer=args.analyzer,
             jobs=args.jobs,
             progress=inputs.shows_progress(args),
         )
-    has_both = evaluation is not None and check is not None and learning["train"] is not None
+    scores = (
+        ()
+        if evaluation is None or check is None
+        else score_without(evaluation, check.findings, seed=args.seed or 0)
+    )
+    train = learning["train"]
     with progress_bar(f"counting {dataset.name}", None, inputs.shows_progress(args)):
         sheet = Datasheet(
             dataset,
-            describe_datasets([dataset]),
-            None if learning["train"] is None else describe_datasets([learning["train"]]),
+            count_contents(args, dataset),
+            None if train is None else count_contents(args, train),
             check,
             evaluation,
-            score_without(evaluation, check.findings, seed=seed) if has_both and evaluation and check else (),
+            scores,
             facts,
             shlex.join(_command(args)),
             args.title,
             args.date,
             args.published,
+            groups.breakdowns,
+            groups.crosses,
         )
     write_output(render_datasheet(sheet, form), args.output)
+    if figure is not None:
+        from classic_rc.reports.figures import figure_bytes, histogram_figure
+
+        write_file(Path(args.plot), figure_bytes(histogram_figure(sheet.statistics), figure))
     return 0
+
+
+def count_contents(args: argparse.Namespace, dataset: Dataset) -> DatasetStatistics:
+    """Return the statistics of a dataset; with ``--pool``, also of each of the datasets in it."""
+    from classic_rc.audit.statistics.tables import describe_datasets
+
+    return describe_datasets((dataset.parts if args.pool else ()) or [dataset], args.analyzer or "word")
+
+
+def group_questions(args: argparse.Namespace, dataset: Dataset) -> GroupTables:
+    """Count the questions of the groups of ``--by``, ``--labels`` and ``--cross``."""
+    from classic_rc.evaluation.breakdown import break_down
+
+    groups = read_groups(args, dataset)
+    if not groups.groupings:
+        return GroupTables((), groups.crosses)
+    counted = count_questions(args, dataset)
+    return GroupTables([break_down(counted, grouping) for grouping in groups.groupings], groups.crosses)
+
+
+def datasheet_command(args: argparse.Namespace) -> str:
+    """Return the command whose datasheet has the same counts as the old command ``stats`` with these arguments."""
+    suffix = "json" if args.format == "json" else "csv"
+    options = [
+        part for name, flag in _FLAGS.items() for part in _option(flag, getattr(args, name, None)) if name != "pool"
+    ]
+    pool = ["--pool"] if args.pool or len(args.data) > 1 else []
+    figure = ["--plot", args.plot] if args.plot else []
+    output = args.output if (args.output or "").endswith(f".{suffix}") else f"sheet.{suffix}"
+    start = ("classic-rc", "report", *args.data, *pool, "--datasheet", "--no-floors", "--no-check")
+    return shlex.join([*start, "--published", *options, *figure, "-o", output])
 
 
 def _find_form(output: str) -> str:
     suffix = os.path.splitext(output)[1].lower()
     if suffix not in _FORMS:
         raise UsageError(
-            f"cannot tell the format of the datasheet {output}: end its name with .md, .tex or .html",
+            f"cannot tell the format of the datasheet {output}: end its name with {_SUFFIXES}",
             field="--output",
             found=output,
-            expected=".md, .tex or .html",
+            expected=_SUFFIXES,
         )
     return _FORMS[suffix]
 
 
-def _parse_fact(text: str) -> tuple[str, str]:
+def parse_fact(text: str) -> tuple[str, str]:
+    """Parse the value of ``--fact``."""
     name, equals, value = (part.strip() for part in text.partition("="))
     if not (name and equals and value):
         raise UsageError(
@@ -112,12 +183,14 @@ def _parse_fact(text: str) -> tuple[str, str]:
 
 
 def _measure_floors(args: argparse.Namespace, dataset: Dataset, learning: dict[str, Any]) -> Evaluation | None:
-    """Return what the given or default systems reach, with intervals; None if gold is hidden."""
+    """Return what the given or default systems reach, with intervals; None if all gold is hidden."""
+    from classic_rc.audit.check import labelled_part
     from classic_rc.evaluation.evaluate import evaluate
     from classic_rc.evaluation.plan import add_span_candidates
     from classic_rc.evaluation.significance import with_intervals
 
-    if any(question.gold is None for question in dataset):
+    dataset = labelled_part(dataset)
+    if not len(dataset) or any(question.gold is None for question in dataset):
         return None
     dataset = add_span_candidates(dataset, inputs.parse_spans(args))
     evaluation = evaluate(
@@ -134,15 +207,19 @@ def _measure_floors(args: argparse.Namespace, dataset: Dataset, learning: dict[s
 
 def _command(args: argparse.Namespace) -> Iterator[str]:
     """Yield the command that makes the page again. Of absolute paths only the last part is shown."""
-    yield from ("classic-rc", "report", _shown(args.data), "--datasheet")
+    yield from ("classic-rc", "report", *map(_shown, args.data), "--datasheet")
     for name, flag in _FLAGS.items():
-        value = getattr(args, name, None)
-        if value is True:
-            yield flag
-        elif value not in (None, False, []):
-            for part in value if isinstance(value, list) else [value]:
-                yield from (flag, _shown(str(part)))
+        yield from map(_shown, _option(flag, getattr(args, name, None)))
     yield from ("-o", _shown(args.output))
+
+
+def _option(flag: str, value: Any) -> list[str]:
+    """Return an option with its values as words of the command line; nothing if it has its default."""
+    if value is None or value is False or value == []:
+        return []
+    if value is True:
+        return [flag]
+    return [word for part in (value if isinstance(value, list) else [value]) for word in (flag, str(part))]
 
 
 def _shown(text: str) -> str:

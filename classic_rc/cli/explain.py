@@ -28,6 +28,7 @@ OPTIONS = (
     "--spans",
     "training and tuning",
     "searching",
+    "--analyzer of systems",
     "decisions",
     "--color",
     "--quiet",

@@ -13,6 +13,7 @@ OPTIONS = (
     "data",
     "reading",
     "--spans",
+    "--analyzer of systems",
     "--quiet",
     vary_option("--solver alone", required=True, help="a solver that learns (see `classic-rc list solvers`)"),
     vary_option("--output", required=True, help="the file to save the solver to; run it with -s saved,path=FILE"),
@@ -30,7 +31,7 @@ def handle(args: argparse.Namespace) -> int:
     require_persistent(solver)
     dataset = add_span_candidates(inputs.load_dataset(args, args.data), inputs.parse_spans(args))
     configure_solver(solver, dataset)  # raises if the solver cannot learn from this kind of data
-    adapt_analyzer(solver, dataset)
+    adapt_analyzer(solver, dataset, args.analyzer)
     with progress_bar(f"fitting to {dataset.name}", None, inputs.shows_progress(args)):
         solver.fit(dataset)
     save_solver(solver, args.output)

@@ -1,4 +1,7 @@
-"""``classic-rc hard``: find the questions that no baseline solves, and score every solver on them."""
+"""``classic-rc check --hard``: find the questions that no baseline solves, and score every solver on them.
+
+The old command ``classic-rc hard`` answers for one release.
+"""
 
 from __future__ import annotations
 
@@ -18,61 +21,63 @@ if TYPE_CHECKING:
 _JSONL = ".jsonl"
 
 
-OPTIONS = (
-    "data",
-    "reading",
-    "--spans",
+FILTER_OPTIONS = (
     "filtering",
     "training and tuning",
     "searching",
     "decisions",
-    "--jobs",
     "--resamples",
-    "--quiet",
-    vary_option("--output", help="write the hard questions to a file"),
-    vary_option(
-        "--solver",
-        required=True,
-        default=None,
-        help="a system of the filter: a solver (see `classic-rc list solvers`) or a file of predictions; repeat "
-        "for several; solvers that learn do so out of fold",
-    ),
     vary_option(
         "--as",
         metavar=None,
         choices=("ids", "jsonl"),
-        help="the format of FILE: ids, one per line, or jsonl, a dataset (default: jsonl for FILE.jsonl, else ids)",
+        help="with --hard, the format of FILE: ids, one per line, or jsonl, a dataset (default: jsonl for "
+        "FILE.jsonl, else ids)",
     ),
-    vary_option(
-        "--format",
-        choices=("table", "markdown", "latex", "json"),
-        help="the format of the scores on stdout (default table)",
-    ),
+)
+"""The options of the filter, in both commands."""
+
+OPTIONS = (
+    "data...",
+    "reading",
+    "--pool",
+    "--spans",
+    "--solver",
+    *FILTER_OPTIONS,
+    "--jobs",
+    "--quiet",
+    vary_option("--output", help="write the hard questions to a file"),
+    vary_option("--format", choices=("table", "markdown", "latex", "json")),
 )
 
 
-def handle(args: argparse.Namespace) -> int:
-    """Run the sub-command."""
+def find_hard_questions(args: argparse.Namespace) -> int:
+    """Find the hard questions, as ``check --hard`` and the old command do."""
     from classic_rc.audit.hard import SOLVED_ABOVE, find_hard_subset
 
-    check_writable(args.output, args.data, *args.train, args.tune)
+    check_writable(args.output, *args.data, *args.train, args.tune)
     if args.form is not None and args.output is None:
         raise UsageError(f"--as {args.form} needs an output file: add -o FILE", field="--as", found=args.form)
-    systems = inputs.with_search_engine(args, inputs.parse_systems((*args.solver, *args.report)))
-    dataset = inputs.load_dataset(args, args.data)
+    given = inputs.parse_systems((*args.solver, *args.report))
+    dataset = inputs.load_dataset(args, inputs.choose_dataset(args, args.data))
     if dataset.task is None:
         raise DataError("the dataset has no questions", source=dataset.name)
+    learning = inputs.learning_options(args)
+    members, reported = given[: len(args.solver)], given[len(args.solver) :]
+    if not members:
+        members = inputs.choose_systems(args, dataset, [], learning)
+    systems = inputs.with_search_engine(args, [*members, *reported])
     subset = find_hard_subset(
         dataset,
-        systems[: len(args.solver)],
-        report=systems[len(args.solver) :],
+        systems[: len(members)],
+        report=systems[len(members) :],
         max_solved=args.max_solved,
         solved_above=SOLVED_ABOVE if args.solved_above is None else args.solved_above,
         spans=inputs.parse_spans(args),
         resamples=args.resamples,
         jobs=args.jobs,
         progress=inputs.shows_progress(args),
-        **inputs.learning_options(args),
+        **learning,
         **inputs.decision_options(args),
     )
     inputs.report_notes(args, "warning", subset.evaluation.warnings)
@@ -109,3 +114,7 @@ def _render(subset: HardSubset, form: str) -> str:
     if form == "json":
         return render_json(subset.to_dict())
     return render(hard_table(subset), form)
+
+
+handle = find_hard_questions
+"""Of the old command."""

@@ -109,12 +109,13 @@ def _read_sources(args: argparse.Namespace) -> list[TextInput]:
 
 
 def _is_dataset(corpus: str, args: argparse.Namespace) -> bool:
-    from classic_rc.datasets.fetch import find_split
+    from classic_rc.datasets.fetch import find_split, is_hub_name
     from classic_rc.retrieval.reading import STDIN, find_files, read_first_line, strip_compression_suffix
 
     if args.reader is not None or corpus == STDIN:
         return args.reader not in (None, _TEXT_READER)
-    if corpus == "sample" or corpus.startswith("sample:") or find_split(corpus) is not None:
+    is_sample = corpus == "sample" or corpus.startswith("sample:")
+    if is_sample or is_hub_name(corpus) or find_split(corpus) is not None:
         return True
     files = find_files(corpus)
     if any(strip_compression_suffix(file).endswith(_DATASET_SUFFIXES) for file in files):

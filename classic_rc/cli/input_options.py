@@ -5,8 +5,8 @@ from __future__ import annotations
 from classic_rc.cli.option import Option, job_count, option, parse_integer
 
 DATA = (
-    "a dataset: a file, a folder, a name such as race:dev (see `classic-rc list datasets`), or `sample` for the "
-    "questions that come with the package"
+    "a dataset: a file, a folder, a name such as race:dev (see `classic-rc list datasets`), hf:OWNER/NAME for one "
+    "of the Hugging Face hub, or `sample` for the questions that come with the package"
 )
 SEVERAL_DATA = f"{DATA}; each dataset in a folder has its own table (see --pool)"
 SOLVER = "SOLVER[:VARIANT][,key=value]…"
@@ -92,6 +92,12 @@ INPUT_OPTIONS: dict[str, tuple[Option, ...]] = {
             "first (`classic-rc check` lists them)",
         ),
         option("--labelled-only", action="store_true", help="leave out questions whose right answer is hidden"),
+        option(
+            "--offline",
+            name="--offline of data",
+            action="store_true",
+            help="do not connect to the Hugging Face hub: read hf:OWNER/NAME as it was read before",
+        ),
     ),
     "other inputs": (
         option(
@@ -144,6 +150,13 @@ INPUT_OPTIONS: dict[str, tuple[Option, ...]] = {
             "--spans",
             metavar="k=N",
             help="for span questions: candidates are the spans of up to N tokens (default k=10)",
+        ),
+        option(
+            "--analyzer",
+            name="--analyzer of systems",
+            metavar="ANALYZER",
+            help="how all systems turn text into words, but those whose variant or parameters set it (see "
+            "`classic-rc list analyzers`; default: each system's own, and char for scripts without spaces)",
         ),
         option(
             "--trust",

@@ -170,7 +170,7 @@ def learning_options(args: argparse.Namespace) -> dict[str, Any]:
 
 
 def decision_options(args: argparse.Namespace) -> dict[str, Any]:
-    """Return the decision options as keyword arguments of :func:`classic_rc.evaluate`."""
+    """Return the options of decisions and analyzers as keyword arguments of :func:`classic_rc.evaluate`."""
     return {
         "ties": args.ties,
         "threshold": args.threshold,
@@ -178,6 +178,7 @@ def decision_options(args: argparse.Namespace) -> dict[str, Any]:
         "tune_cuts": args.tune_cuts,
         "relative_threshold": args.relative_threshold,
         "seed": args.seed,
+        "analyzer": getattr(args, "analyzer", None),  # some commands lack it
     }
 
 

@@ -13,6 +13,8 @@ Entry = tuple[str, str]
 
 OPTIONS = ("what",)
 
+_MAX_SHOWN_SPLITS = 12  # Belebele has 122 languages
+
 
 def handle(args: argparse.Namespace) -> int:
     """Run the sub-command."""
@@ -44,15 +46,19 @@ def _list_variants() -> Iterator[Entry]:
 
 
 def _list_datasets() -> Iterator[Entry]:
-    from classic_rc.datasets.fetch import format_size, is_cached, named_datasets
+    from classic_rc.datasets.fetch import format_size, is_split_cached, named_datasets
 
     for name, dataset in named_datasets().items():
-        cached = [split for split in dataset.splits.values() if all(map(is_cached, split.files))]
+        cached = [split for split in dataset.splits.values() if is_split_cached(split)]
         state = "cached" if len(cached) == len(dataset.splits) else "not cached"
         if cached and state != "cached":
             state = f"cached: {', '.join(split.split for split in cached)}"
         size = "size unknown" if dataset.size is None else format_size(dataset.size)
-        yield name, f"{', '.join(dataset.splits)} ({dataset.title}; {size}; {dataset.licence}; {state})"
+        splits = list(dataset.splits)
+        shown = ", ".join(splits[:_MAX_SHOWN_SPLITS]) + f", … {len(splits)} in all" * (
+            len(splits) > _MAX_SHOWN_SPLITS
+        )
+        yield name, f"{shown} ({dataset.title}; {size}; {dataset.licence}; {state})"
 
 
 def _list_readers() -> Iterator[Entry]:

@@ -6,6 +6,7 @@ import argparse
 import errno
 import os
 import re
+import shlex
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -27,16 +28,14 @@ COMMANDS = {
     ),
     "table": ("table", "make one table for a paper from saved runs, its figure, or its paragraph on methods."),
     "curve": ("curve", "plot or list precision against recall for solvers and files of predictions."),
-    "check": ("check", "test whether a dataset can be answered without reading it, and look for defects."),
-    "stats": (
-        "stats",
-        "count passages, questions and tokens, as the datasets' papers do and uniformly.",
+    "check": (
+        "check",
+        "test whether a dataset can be answered without reading it, and look for defects and copies.",
     ),
     "reproduce": (
         "reproduce",
         "compare published scores, or the scores of a saved run, with scores computed here.",
     ),
-    "hard": ("hard", "find the questions that no baseline solves, and score every solver on them."),
     "perturb": (
         "perturb",
         "write a copy of a dataset without something that a reader needs, for any system.",
@@ -52,10 +51,16 @@ COMMANDS = {
 """The module of each sub-command (with ``OPTIONS`` and ``handle``) and its line in ``--help``."""
 
 OLD_COMMANDS = {
-    "rerun": ("reproduce", "reproduce RECORD"),
-    "breakdown": ("breakdown", "run DATA --by KEY, and without systems stats DATA --by KEY"),
+    "rerun": ("reproduce", "reproduce {}"),
+    "breakdown": (
+        "breakdown",
+        "run DATA --by KEY` and, without systems, `classic-rc report DATA --datasheet --by KEY",
+    ),
+    "hard": ("hard", "check {} --hard"),
+    "stats": ("stats", ""),  # prints its notice itself, because it depends on the options
 }
-"""The module of each command that has another name since the last release, and what to write now."""
+"""The module of each command that has another name since the last release, and what to write now; ``{}`` stands for
+the arguments."""
 
 
 _INTERRUPTED = 130
@@ -195,8 +200,9 @@ def _end_stdout() -> None:
 
 def _run(argv: list[str]) -> int:
     if argv and argv[0] in OLD_COMMANDS:
-        new = OLD_COMMANDS[argv[0]][1]
-        print_message(f"notice: {argv[0]} is now {new}; the old name will go with the next release")
+        if new := OLD_COMMANDS[argv[0]][1]:
+            command = f"classic-rc {new.format(shlex.join(argv[1:]))}"
+            print_message(f"notice: {argv[0]} is now `{command}`; the old name will go with the next release")
     elif argv and not argv[0].startswith("-") and argv[0] not in COMMANDS:
         raise unknown_name("command", argv[0], COMMANDS)
     try:
@@ -204,5 +210,7 @@ def _run(argv: list[str]) -> int:
     except SystemExit as done:  # --help or --version
         return int(done.code or 0)
     start_command()
+    if getattr(args, "offline", False):
+        os.environ["HF_HUB_OFFLINE"] = "1"  # the libraries of the hub read it when they are imported
     code: int = args.handle(args)
     return code

@@ -68,12 +68,13 @@ def vary_option(name: str, **settings: Any) -> Option:
 
 
 def choose_options(choice: Choice) -> Iterator[tuple[str, Option]]:
-    """Yield the options of a command, each with its heading."""
+    """Yield the options of a command, each with its heading; a variation replaces the option below a heading."""
+    varied = {item.name for item in choice if isinstance(item, Option)}
     for item in choice:
         if isinstance(item, Option):
             yield _BY_NAME[item.name][0], item
         elif item in TABLE:
-            yield from ((item, option) for option in TABLE[item])
+            yield from ((item, option) for option in TABLE[item] if option.name not in varied)
         else:
             yield _BY_NAME[item]
 

@@ -28,7 +28,12 @@ OUTPUT_OPTIONS: dict[str, tuple[Option, ...]] = {
             "--datasheet",
             action="store_true",
             help="write one page for the appendix of the dataset's paper instead: sizes, lengths, floors, "
-            "findings, duplicates; the name of FILE decides between Markdown, LaTeX and HTML",
+            "findings, duplicates; the name of FILE decides between Markdown, LaTeX, HTML, JSON and CSV",
+        ),
+        option(
+            "--no-floors",
+            action="store_true",
+            help="leave out of the datasheet what simple systems reach; with --no-check it only counts",
         ),
         option(
             "--fact",

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from classic_rc.audit.ablation import PerturbedEvaluation
     from classic_rc.evaluation.systems import System
     from classic_rc.questions import Dataset
-    from classic_rc.text.spans import SpanGenerator
 
 OPTIONS = (
     "data",
@@ -96,9 +95,9 @@ def run_perturbed(args: argparse.Namespace) -> int:
                 f"{option} does not apply with --perturbed: run again without --perturbed for it", field=option
             )
     check_writable(args.output, *args.data, *args.train, args.tune)
-    names = tuple(name.strip() for name in args.perturbed.split(",") if name.strip())
     systems = inputs.parse_systems(args.solver)
-    spans, extra = inputs.parse_spans(args), inputs.learning_options(args)
+    inputs.parse_spans(args)  # refuses a wrong value before anything is read
+    learning = inputs.learning_options(args)
     evaluations: list[PerturbedEvaluation] = []
     failures = Failures()
     # As in `run`: JSON, CSV and a file hold all datasets; a table is printed when its dataset is finished.
@@ -107,7 +106,8 @@ def run_perturbed(args: argparse.Namespace) -> int:
         for data in inputs.expand_datasets(args, args.data):
             with failures.caught():
                 dataset = inputs.load_dataset(args, data)
-                evaluations.append(_evaluate(args, dataset, systems, names, spans, extra))
+                chosen = inputs.choose_systems(args, dataset, systems, learning)
+                evaluations.append(evaluate_copies(args, dataset, chosen, learning))
                 if writes_at_once:
                     table = _render(evaluations[-1:], args.format)
                     write_output(table if len(evaluations) == 1 else f"\n{table}", None)
@@ -118,31 +118,28 @@ def run_perturbed(args: argparse.Namespace) -> int:
     return failures.exit_code
 
 
-def _evaluate(
-    args: argparse.Namespace,
-    dataset: Dataset,
-    systems: Sequence[System],
-    names: Sequence[str],
-    spans: SpanGenerator | None,
-    extra: dict[str, Any],
+def evaluate_copies(
+    args: argparse.Namespace, dataset: Dataset, systems: Sequence[System], learning: dict[str, Any]
 ) -> PerturbedEvaluation:
+    """Measure systems on a dataset and on the copies that ``--perturbed`` names."""
     from classic_rc.audit.ablation import evaluate_perturbed
     from classic_rc.evaluation.plan import Overrides
 
+    metrics, intervals = getattr(args, "metrics", ()), getattr(args, "intervals", None)  # `report` has neither
     evaluation = evaluate_perturbed(
         dataset,
-        inputs.choose_systems(args, dataset, systems, extra),
-        names,
+        systems,
+        [name.strip() for name in args.perturbed.split(",") if name.strip()],
         perturbed_train=args.perturbed_train,
         overrides=Overrides(**inputs.decision_options(args)),
-        spans=spans,
-        metric=args.metrics[0] if args.metrics else None,
+        spans=inputs.parse_spans(args),
+        metric=metrics[0] if metrics else None,
         function_words=args.function_words,
         seed=args.seed or 0,
-        resamples=args.intervals or 10_000,
+        resamples=intervals or 10_000,
         jobs=args.jobs,
         progress=inputs.shows_progress(args),
-        **extra,
+        **learning,
     )
     inputs.report_notes(args, "warning", evaluation.warnings)
     return evaluation

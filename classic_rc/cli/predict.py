@@ -30,6 +30,7 @@ OPTIONS = (
     ),
     "training and tuning",
     "searching",
+    "--analyzer of systems",
     "decisions",
     "--jobs",
     "--scores",
@@ -132,7 +133,8 @@ def _with_scores(args: argparse.Namespace, dataset: Dataset, system: System, ove
     from classic_rc.solvers.score_file import ScoreFile
 
     assert dataset.task is not None
-    if system.path is None or not (args.scores or any(value is not None for value in vars(overrides).values())):
+    decides = any(value is not None for name, value in vars(overrides).items() if name != "analyzer")
+    if system.path is None or not (args.scores or decides):
         return system
     if has_scores(system.path, dataset.task):
         return replace(system, solver=ScoreFile(path=system.path), path=None)
@@ -157,14 +159,14 @@ def _check_overrides(args: argparse.Namespace, dataset: Dataset, system: System,
     from classic_rc.decisions import Decision, GivenAnswers, TunedThreshold
     from classic_rc.evaluation.plan import configure_solver
 
-    tunes, rule = False, cast("Decision", GivenAnswers())
+    tunes, rule, configured = False, cast("Decision", GivenAnswers()), None
     if system.solver is not None:
         configured = configure_solver(system.solver, dataset, overrides)
         assert configured.decision is not None
         tunes, rule = configured.tunes_parameters, configured.decision
-    unused = dict(overrides.unused([rule]))
+    unused = dict(overrides.unused([rule], [] if configured is None else [configured]))
     if args.scores:
-        used = {"seed"}
+        used = {"seed", "analyzer"}
         if tunes and isinstance(rule, TunedThreshold):
             used.add("tune_metric")  # parameters are tuned for it too
         for name, value in vars(overrides).items():

@@ -8,8 +8,12 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from classic_rc.cli import inputs
+from classic_rc.cli.check import measure_annotators_of
 from classic_rc.cli.console import check_writable, write_output
+from classic_rc.cli.datasheet import count_contents, parse_fact, write_datasheet
+from classic_rc.cli.input_options import DATA
 from classic_rc.cli.options import vary_option
+from classic_rc.cli.perturb import evaluate_copies
 from classic_rc.errors import DataError, UsageError, unknown_name
 from classic_rc.io.progress import progress_bar
 
@@ -28,7 +32,7 @@ _DEFAULT_EXPLAINED = "sw+d"
 
 
 OPTIONS = (
-    "data",
+    vary_option("data...", help=DATA),
     "reading",
     "--pool",
     "--spans",
@@ -39,6 +43,7 @@ OPTIONS = (
     "contents",
     "--labels",
     "--other-questions",
+    "--cross",
     "--published",
     "--jobs",
     "--quiet",
@@ -48,17 +53,23 @@ OPTIONS = (
         "all labels in the files, and the fields of the data with 2 to 12 values)",
     ),
     "datasheet",
+    "--annotators",
+    "--perturbed",
+    "--perturbed-train",
+    "--function-words",
     vary_option(
         "--output",
         required=True,
-        help="the HTML file to write, such as report.html; of a datasheet, also a .md or .tex file",
+        help="the HTML file to write, such as report.html; of a datasheet, also a .md, .tex, .json or .csv file",
     ),
+    vary_option("--analyzer", default=None, help="what makes words of the texts in statistics and checks"),
+    vary_option("--plot", help="with --datasheet: also draw histograms of lengths (.pdf, .png, .svg)"),
 )
 
 
 def handle(args: argparse.Namespace) -> int:
     """Run the sub-command."""
-    from classic_rc.audit.statistics.tables import describe_datasets
+    from classic_rc.audit.duplicates import score_without
     from classic_rc.evaluation.breakdown import break_down
     from classic_rc.evaluation.comparison import SharedResults
     from classic_rc.evaluation.evaluate import evaluate
@@ -66,14 +77,17 @@ def handle(args: argparse.Namespace) -> int:
     from classic_rc.evaluation.significance import with_intervals
     from classic_rc.reports.page import PageContent, page_html
 
-    check_writable(args.output, args.data, *args.train, args.tune, *args.labels)
+    check_writable(args.output, *args.data, *args.train, args.tune, *args.labels)
     if args.datasheet:
-        from classic_rc.cli.datasheet import write_datasheet
-
         return write_datasheet(args)
+    for name, option in (("plot", "--plot"), ("no_floors", "--no-floors"), ("cross", "--cross")):
+        if getattr(args, name):
+            raise UsageError(f"{option} is an option of the datasheet: add --datasheet", field=option)
+    facts = dict(map(parse_fact, args.facts))
     given = inputs.parse_systems(args.solver)
-    data = inputs.choose_dataset(args, [args.data])
-    dataset = add_span_candidates(inputs.load_dataset(args, data), inputs.parse_spans(args))
+    data = inputs.choose_dataset(args, args.data)
+    loaded = inputs.load_dataset(args, data)
+    dataset = add_span_candidates(loaded, inputs.parse_spans(args))
     learning = inputs.learning_options(args)
     systems = inputs.choose_systems(args, dataset, given, learning)
     explained = _find_explained(args, systems)
@@ -91,16 +105,21 @@ def handle(args: argparse.Namespace) -> int:
     inputs.report_notes(args, "warning", evaluation.warnings)
     fitted = list(_fit_systems(args, evaluation, systems, explained, learning))
     results = SharedResults.of(evaluation, group=args.group)
+    check = None if args.no_check else _check_dataset(args, dataset, learning)
     content = PageContent(
         evaluation,
-        None if args.no_check else _check_dataset(args, dataset, learning),
-        describe_datasets([dataset]),
+        check,
+        count_contents(args, dataset),
         list(_draw_curves(evaluation, fitted)),
         {system.row: _explain_with_progress(args, system.explainer) for system in fitted if system.is_explained},
         [break_down(results, grouping, seed=args.seed or 0) for grouping in groupings],
         args.published,
         args.title,
         args.date,
+        () if check is None else score_without(evaluation, check.findings, seed=args.seed or 0),
+        measure_annotators_of(args, dataset),
+        None if args.perturbed is None else evaluate_copies(args, loaded, systems, learning),
+        facts,
     )
     write_output(page_html(content), args.output)
     return 0
@@ -158,6 +177,7 @@ def _check_dataset(args: argparse.Namespace, dataset: Dataset, learning: dict[st
         train=learning["train"],
         cv=learning["cv"],
         group=learning["group"],
+        analyzer=args.analyzer,
         jobs=args.jobs,
         progress=inputs.shows_progress(args),
     )

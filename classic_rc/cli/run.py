@@ -40,6 +40,7 @@ OPTIONS = (
     "--solver",
     "training and tuning",
     "searching",
+    "--analyzer of systems",
     "decisions",
     "--perturbed",
     "--perturbed-train",

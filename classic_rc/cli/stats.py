@@ -1,4 +1,7 @@
-"""``classic-rc stats``: count passages, questions and tokens, as the datasets' papers do and uniformly."""
+"""``classic-rc stats``, now ``report --datasheet``: count passages, questions and tokens.
+
+The old command answers for one release.
+"""
 
 from __future__ import annotations
 
@@ -7,8 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from classic_rc.cli import inputs
-from classic_rc.cli.breakdown import GroupTables, count_questions, read_groups
+from classic_rc.cli.breakdown import GroupTables
 from classic_rc.cli.console import Failures, check_writable, print_message, render_json, write_file, write_output
+from classic_rc.cli.datasheet import datasheet_command, group_questions
 from classic_rc.cli.options import vary_option
 from classic_rc.io.progress import progress_bar
 
@@ -41,8 +45,8 @@ def handle(args: argparse.Namespace) -> int:
 
     if not args.quiet:
         print_message(
-            "notice: stats will go with the next release: `classic-rc report DATA --datasheet -o sheet.md` has its "
-            "figures, with --published also those of the dataset's paper"
+            f"notice: stats is now `{datasheet_command(args)}`, for data of one task; the old name will go with "
+            "the next release"
         )
     check_writable(args.output, *args.data, *args.labels, figure_option="--plot")
     form = None if args.plot is None else inputs.check_figure_path(args.plot, *args.data, *args.labels)
@@ -52,7 +56,7 @@ def handle(args: argparse.Namespace) -> int:
     for data in inputs.expand_datasets(args, args.data):
         with failures.caught():
             dataset = inputs.load_dataset(args, data)
-            groups.append(_group_questions(args, dataset))
+            groups.append(group_questions(args, dataset))
             datasets.append(dataset)
     if datasets:
         with progress_bar("counting", None, inputs.shows_progress(args)):
@@ -61,16 +65,6 @@ def handle(args: argparse.Namespace) -> int:
         if form is not None:
             _draw(counts, Path(args.plot), form)
     return failures.exit_code
-
-
-def _group_questions(args: argparse.Namespace, dataset: Dataset) -> GroupTables:
-    from classic_rc.evaluation.breakdown import break_down
-
-    groups = read_groups(args, dataset)
-    if not groups.groupings:
-        return GroupTables((), groups.crosses)
-    counted = count_questions(args, dataset)
-    return GroupTables([break_down(counted, grouping) for grouping in groups.groupings], groups.crosses)
 
 
 def _render(counts: DatasetStatistics, groups: Sequence[GroupTables], form: str) -> str:

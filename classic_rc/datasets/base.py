@@ -180,6 +180,11 @@ class Reading:
         """Note something that the user should know about."""
         self._facts.append(text)
 
+    def note_once(self, text: str) -> None:
+        """Note something that is said once, however often it happens."""
+        if text not in self._facts:
+            self.note(text)
+
     @property
     def notes(self) -> tuple[str, ...]:
         """The counts and the skipped files, as notes for the user."""
@@ -305,8 +310,8 @@ class Reader(ABC):
         )
 
     def split_of(self, file: InputFile) -> str | None:
-        """Return the split that a file's name gives, or None."""
-        return find_split_name(file.stem)
+        """Return the split that the file notes, or that its name gives, or None."""
+        return file.split or find_split_name(file.stem)
 
     def subset_of(self, file: InputFile) -> str | None:
         """Return the subset that a file belongs to, or None."""
@@ -409,6 +414,8 @@ class Reader(ABC):
                 questions += gather(self.questions(file, reading), file.name, reading, seen, places)
             if file.blank_lines:
                 reading.count("blank lines skipped", file.blank_lines)
+            if file.columns is not None and file.columns.left_out:
+                reading.note(f"columns of bytes are not read: {', '.join(file.columns.left_out)}")
             file.release()
         if n_unused := reading.passages - len({id(question.passage) for question in questions}):
             reading.count("passages without questions", n_unused)

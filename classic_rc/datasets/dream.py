@@ -1,14 +1,19 @@
-"""The reader of DREAM: dialogues with three-option questions."""
+"""The readers of DREAM and C3, which share a form: dialogues or texts with questions, in English and Chinese."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from classic_rc.datasets.base import Reader, Reading
-from classic_rc.io.archives import InputFile
+from classic_rc.io.archives import InputFile, InputFiles
 from classic_rc.io.json import Node, describe_value
 from classic_rc.questions import Question, Task, TextCandidates
+
+_HAN = re.compile("[\u4e00-\u9fff]")
+_C3_FILE = re.compile(r"c3[-_]([dm])(?![a-z])")
+_GENRES = {"d": "dialogue", "m": "mixed"}
 
 
 class DreamReader(Reader):
@@ -28,15 +33,9 @@ class DreamReader(Reader):
     cites = ("sun2019",)
 
     def recognises(self, file: InputFile) -> bool:
-        """Return whether the file is a list of [turns, questions, id]."""
-        first = file.head[0] if isinstance(file.head, list) and file.head else None
-        return (
-            isinstance(first, list)
-            and len(first) == 3
-            and isinstance(first[0], list)
-            and isinstance(first[1], list)
-            and all(isinstance(question, dict) and "choice" in question for question in first[1])
-        )
+        """Return whether the file is a list of [turns, questions, id] that is not Chinese."""
+        entry = _first_entry(file)
+        return entry is not None and not _is_chinese(entry)
 
     def questions(self, file: InputFile, reading: Reading) -> Iterator[Question]:
         """Yield the questions of every dialogue."""
@@ -45,8 +44,73 @@ class DreamReader(Reader):
                 yield from _read_dialogue(entry, file, reading)
 
 
-def _read_dialogue(entry: Node, file: InputFile, reading: Reading) -> Iterator[Question]:
-    id, turns = entry.name(2), entry.texts(0)
+class C3Reader(Reader):
+    """C3's JSON, which has DREAM's form and two to four options: dialogues, and texts of mixed genres.
+
+    The two parts use the same ids, so that the ids of ``c3-d-dev.json`` and ``c3-m-dev.json`` start with ``d-`` and
+    ``m-``: question i (from 0) of document ``47-275`` is ``d-47-275-i``, or ``47-275-i`` in a file of another name.
+    ``subset`` is ``d`` or ``m``. ``meta["genre"]`` is ``dialogue`` for a document of several turns, otherwise
+    ``mixed``.
+    """
+
+    name: ClassVar[str] = "c3"
+    title: ClassVar[str] = "C3"
+    description: ClassVar[str] = "Chinese dialogues and texts with questions: a JSON list in DREAM's form."
+    citation: ClassVar[str] = (
+        "Sun, Yu, Yu and Cardie 2020, Investigating Prior Knowledge for Challenging Chinese Machine Reading "
+        "Comprehension, TACL"
+    )
+    cites = ("sun2020",)
+    takes: ClassVar[frozenset[str]] = frozenset({"subset"})
+
+    def recognises(self, file: InputFile) -> bool:
+        """Return whether the file is a list of [turns, questions, id] in Chinese."""
+        entry = _first_entry(file)
+        return entry is not None and _is_chinese(entry)
+
+    def subset_of(self, file: InputFile) -> str | None:
+        """Return the part that the file's name gives, ``d`` or ``m``, or None."""
+        found = _C3_FILE.match(file.stem.lower())
+        return found[1] if found else None
+
+    def dataset_name(
+        self, source: InputFiles, files: list[InputFile], split: str | None, subset: str | None
+    ) -> str:
+        """Return ``c3.dev.d`` for a file of one part."""
+        parts = {self.subset_of(file) for file in files}
+        return super().dataset_name(source, files, split, parts.pop() if len(parts) == 1 else subset)
+
+    def questions(self, file: InputFile, reading: Reading) -> Iterator[Question]:
+        """Yield the questions of every document."""
+        part = self.subset_of(file)
+        for entry in file.root().elements():
+            with reading.at(entry):
+                is_dialogue = len(entry.sequence(0)) > 1
+                genre = _GENRES["d" if is_dialogue else "m"]
+                yield from _read_dialogue(entry, file, reading, f"{part}-" if part else "", genre=genre)
+
+
+def _first_entry(file: InputFile) -> list[Any] | None:
+    """Return the first [turns, questions, id] of a file, or None for a file of another form."""
+    first = file.head[0] if isinstance(file.head, list) and file.head else None
+    fits = (
+        isinstance(first, list)
+        and len(first) == 3
+        and isinstance(first[0], list)
+        and isinstance(first[1], list)
+        and all(isinstance(question, dict) and "choice" in question for question in first[1])
+    )
+    return first if fits else None
+
+
+def _is_chinese(entry: list[Any]) -> bool:
+    return _HAN.search(str(entry)) is not None
+
+
+def _read_dialogue(
+    entry: Node, file: InputFile, reading: Reading, prefix: str = "", **facts: str
+) -> Iterator[Question]:
+    id, turns = f"{prefix}{entry.name(2)}", entry.texts(0)
     offsets, end = [], -1
     for turn in turns:
         offsets.append((end + 1, end + 1 + len(turn)))
@@ -63,7 +127,7 @@ def _read_dialogue(entry: Node, file: InputFile, reading: Reading) -> Iterator[Q
                 TextCandidates(choices),
                 decode_answer_text(node, "answer", choices),
                 Task.SINGLE_CHOICE,
-                reading.meta(),
+                reading.meta(**facts),
             )
 
 

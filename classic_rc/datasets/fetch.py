@@ -12,6 +12,7 @@ import os
 import re
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -26,7 +27,12 @@ from classic_rc.io.text import write_file
 CACHE_VARIABLE = "CLASSIC_RC_DATA"
 MIRROR_VARIABLE = "CLASSIC_RC_MIRROR"
 
+HUB_PREFIX = "hf:"
+"""The start of names of datasets of the Hugging Face hub."""
+
 _LOCK = "lock"  # in the folder of a dataset
+_POOCH_FILE = re.compile(r"tmp[a-z0-9_]{8}")  # as Python's tempfile names it
+_MAX_SHOWN_SPLITS = 12  # in messages
 _SPLIT_NAME = re.compile(r"([A-Za-z][\w-]+):([\w.-]+)")  # two letters at least: "c:data" is a place on a drive
 
 
@@ -60,6 +66,7 @@ class NamedSplit:
     member: str | None = None  # the name of the member to read, if the file is an archive
     option: str | None = None  # the split to ask the reader for, if the file has several
     answers: RemoteFile | None = None  # the file of gold answers
+    copy: NamedSplit | None = None  # the same split in other files, read if only these are in the cache
 
     @property
     def name(self) -> str:
@@ -115,32 +122,47 @@ def parse_datasets(text: str) -> dict[str, NamedDataset]:
 
 def _read_dataset(name: str, entry: Mapping[str, Any]) -> NamedDataset:
     remote = {file: RemoteFile(name, file, **facts) for file, facts in entry["files"].items()}
-    splits = {
-        split: NamedSplit(
-            name,
-            split,
-            facts["reader"],
-            remote[facts["file"]],
-            facts.get("member"),
-            facts.get("split"),
-            remote[facts["answers"]] if "answers" in facts else None,
-        )
-        for split, facts in entry["splits"].items()
-    }
+    splits = {split: _read_split(name, split, facts, remote) for split, facts in entry["splits"].items()}
     return NamedDataset(
         name, entry["title"], tuple(entry["cites"]), entry["licence"], entry["page"], splits, remote
     )
 
 
+def _read_split(dataset: str, split: str, facts: Mapping[str, Any], files: Mapping[str, RemoteFile]) -> NamedSplit:
+    return NamedSplit(
+        dataset,
+        split,
+        facts["reader"],
+        files[facts["file"]],
+        facts.get("member"),
+        facts.get("split"),
+        files[facts["answers"]] if "answers" in facts else None,
+        _read_split(dataset, split, {**facts["copy"], "reader": facts["reader"]}, files)
+        if "copy" in facts
+        else None,
+    )
+
+
 def has_name_form(text: str) -> bool:
-    """Return whether a text has the form ``NAME:SPLIT``, without looking whether there is such a name or path.
+    """Return whether a text has the form ``NAME:SPLIT`` or ``hf:…``, whether or not there is such a name or path.
 
     Examples
     --------
     >>> has_name_form("race:dev"), has_name_form("c:data"), has_name_form("data/race:dev")
     (True, False, False)
     """
-    return _SPLIT_NAME.fullmatch(text) is not None
+    return text.startswith(HUB_PREFIX) or _SPLIT_NAME.fullmatch(text) is not None
+
+
+def is_hub_name(text: Any) -> bool:
+    """Return whether a DATA argument names a dataset of the hub. A path that exists is no name.
+
+    Examples
+    --------
+    >>> is_hub_name("hf:ehovy/race"), is_hub_name("race:dev")
+    (True, False)
+    """
+    return isinstance(text, str) and text.startswith(HUB_PREFIX) and not os.path.exists(text)
 
 
 def find_split(name: str) -> NamedSplit | None:
@@ -161,18 +183,30 @@ def find_split(name: str) -> NamedSplit | None:
     >>> find_split("race:dev").file.key
     'race/RACE.tar.gz'
     """
-    if not isinstance(name, str) or os.path.exists(name):
+    if not isinstance(name, str) or os.path.exists(name) or is_hub_name(name):
         return None
     datasets = named_datasets()
     if name.lower() in datasets:
         names = [split.name for split in datasets[name.lower()].splits.values()]
+        more = f", … {len(names)} in all" if len(names) > _MAX_SHOWN_SPLITS else ""
         raise UsageError(
-            f"{name} has several splits: name one of {', '.join(names)}",
+            f"{name} has several splits: name one of {', '.join(names[:_MAX_SHOWN_SPLITS])}{more}",
             field="split",
             found=name,
             expected=", ".join(names),
         )
-    return _look_up(name) if has_name_form(name) else None
+    return _prefer_cached(_look_up(name)) if has_name_form(name) else None
+
+
+def is_split_cached(split: NamedSplit) -> bool:
+    """Return whether all files of a split, or of its copy, are in the cache."""
+    return all(map(is_cached, split.files)) or (split.copy is not None and is_split_cached(split.copy))
+
+
+def _prefer_cached(split: NamedSplit) -> NamedSplit:
+    """Return a split, or its copy if only the copy is in the cache."""
+    is_here = all(map(is_cached, split.files))
+    return split.copy if not is_here and split.copy is not None and is_split_cached(split.copy) else split
 
 
 def _look_up(name: str) -> NamedSplit:
@@ -199,8 +233,10 @@ def named_files(name: str, sources: Sequence[str]) -> tuple[RemoteFile, ...]:
     """
     dataset, _, split = name.partition(":")
     entry = named_datasets().get(dataset)
-    found = entry.splits[split].files if entry and split in entry.splits else ()
-    return found if {file.key for file in found} == set(sources) else ()
+    found = entry.splits[split] if entry and split in entry.splits else None
+    while found is not None and {file.key for file in found.files} != set(sources):
+        found = found.copy
+    return () if found is None else found.files
 
 
 def cache_folder() -> Path:
@@ -313,7 +349,12 @@ def fetch(
         )
     _make_folder(path.parent)
     waiting = f"another process is downloading files of {file.dataset}: waiting for it"
-    with exclusive_lock(cache_folder() / file.dataset / _LOCK, lambda: notify(waiting)):
+    with ExitStack() as stack:
+        try:
+            lock = cache_folder() / file.dataset / _LOCK
+            stack.enter_context(exclusive_lock(lock, lambda: notify(waiting)))
+        except UsageError as error:
+            raise _cache_error(lock, error.__cause__ or error) from error
         is_new = not _is_expected(file, path)  # The other process may have downloaded it.
         if is_new:
             with progress_bar(f"fetching {file.key}", file.bytes, progress, unit="B") as advance:
@@ -348,6 +389,10 @@ def _download(file: RemoteFile, url: str, path: Path, advance: Callable[[int], o
         finish_download(part, Path(target))
 
     known = None if expected.sha256 is None else f"sha256:{expected.sha256}"
+    # A process that was killed leaves pooch's temporary file. Nobody else writes here: this one has the lock.
+    for stray in path.parent.glob("tmp*"):
+        if _POOCH_FILE.fullmatch(stray.name):
+            stray.unlink(missing_ok=True)
     shelf = pooch.create(path=path.parent, base_url="", registry={path.name: known}, urls={path.name: url})
     try:
         shelf.fetch(path.name, downloader=download_and_continue)
@@ -399,12 +444,19 @@ def _address(file: RemoteFile) -> str:
     Raises
     ------
     UsageError
-        The mirror is not an HTTP address.
+        The mirror is not an HTTP address, or has a password, which would appear in messages.
     """
     mirror = os.environ.get(MIRROR_VARIABLE)
     if not mirror:
         assert file.url is not None
         return file.url
+    if "@" in mirror:
+        raise UsageError(
+            f"{MIRROR_VARIABLE} has a user name or password: use an address that needs none",
+            field=MIRROR_VARIABLE,
+            found="an address with @",
+            expected="an http or https address without @",
+        )
     if not re.match(r"https?://[^/]", mirror):
         raise UsageError(
             f"invalid {MIRROR_VARIABLE} {mirror!r}: expected an address that starts with http:// or https://",
@@ -422,9 +474,9 @@ def _make_folder(folder: Path) -> None:
         raise _cache_error(folder, error) from error
 
 
-def _cache_error(path: Path, error: OSError) -> UsageError:
+def _cache_error(path: Path, error: BaseException) -> UsageError:
     return UsageError(
-        f"cannot write {path}: {error.strerror or error}; set {CACHE_VARIABLE} to another folder",
+        f"cannot write {path}: {getattr(error, 'strerror', None) or error}; set {CACHE_VARIABLE} to another folder",
         field=CACHE_VARIABLE,
         found=str(path),
         expected="a folder that can be written",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -19,7 +20,10 @@ OWN_FIELDS = {role: role for role in ROLES}
 CONSTANT = "const:"
 """The start of a path that is the value itself: ``const:no|yes`` gives each question these two candidates."""
 
-_MEMBER = re.compile(r"(.*?)([_ .-]?)([0-9]{1,4}|[A-Za-z])")
+_MEMBER = re.compile(r"(.*?)([_ .-]?)([0-9]{1,4}|[A-Za-z])([).:\]]?)")
+_LABEL = r"[(\[]?([A-Za-z]|[0-9]{1,2})[).:\]][ \t]*"
+_LABELS = (re.compile(rf"^[ \t]*{_LABEL}", re.MULTILINE), re.compile(rf"(?:^|(?<=\s)){_LABEL}"))
+"""The labels of options in one text: each on its own line, or anywhere after a blank."""
 
 
 def parse_fields(fields: str | Mapping[str, str]) -> dict[str, str]:
@@ -110,8 +114,12 @@ def find_value(node: Node, path: str) -> Node | None:
         constant = path.removeprefix(CONSTANT)
         return Node(constant.split("|") if "|" in constant else constant, node.source, None, node, path)
     if "+" in path:
-        parts = [_follow_path(node, part.strip()) for part in path.split("+")]
-        values = [None if part is None else part.value for part in parts]
+        values: list[Any] = []
+        for part in (_follow_path(node, part.strip()) for part in path.split("+")):
+            if part is not None and isinstance(part.value, list):
+                values += part.value
+            else:
+                values.append(None if part is None else part.value)
         while values and values[-1] in (None, ""):
             values.pop()
         return Node(values, node.source, None, node, path) if values else None
@@ -137,22 +145,23 @@ def find_paths(value: Any, before: str = "", depth: int = 0) -> dict[str, Any]:
 def find_families(names: Iterable[str]) -> list[list[str]]:
     """Return the groups of names that differ only in a number or a letter at their end, each in natural order.
 
-    Numbers start at 0 or 1 and letters at A; a gap ends a group.
+    A bracket, a full stop or a colon may follow: ``(A)``. Numbers start at 0 or 1 and letters at A; a gap ends a
+    group.
 
     Examples
     --------
     >>> find_families(["option2", "option10", "B", "option1", "A", "text"])
     [['option1', 'option2'], ['A', 'B']]
     """
-    groups: dict[tuple[str, str, str], dict[int, str]] = {}
+    groups: dict[tuple[str, ...], dict[int, str]] = {}
     for name in names:
         if (match := _MEMBER.fullmatch(name)) and "+" not in name:
-            prefix, separator, mark = match.groups()
+            prefix, separator, mark, end = match.groups()
             kind = "number" if mark.isdigit() else "upper" if mark.isupper() else "lower"
             position = int(mark) if mark.isdigit() else ord(mark.lower()) - ord("a") + 1
-            groups.setdefault((prefix, separator, kind), {}).setdefault(position, name)
+            groups.setdefault((kind, prefix, separator, end), {}).setdefault(position, name)
     families = []
-    for (_, _, kind), members in groups.items():
+    for (kind, *_), members in groups.items():
         position = 0 if kind == "number" and 0 in members else 1
         family = []
         while position in members:
@@ -182,11 +191,82 @@ def find_whole_family(path: str, rows: Sequence[Node]) -> str | None:
             if isinstance(value, str) and value.strip():
                 texts[name] = None
     for family in find_families([*texts, *chosen]):
-        if set(chosen) <= set(family):
+        if len(own := [name for name in chosen if name in family]) > 1:
             last = max(i for i, name in enumerate(family) if name in texts or name in chosen)
             whole = family[: last + 1]
-            return "+".join(whole) if chosen != whole else None
+            if own != whole:
+                first = chosen.index(own[0])
+                others = [name for name in chosen if name not in family]
+                return "+".join([*others[:first], *whole, *others[first:]])
     return None
+
+
+def list_options(value: Any) -> Any:
+    """Return the options in a value as a list of texts; a value with no options is returned unchanged.
+
+    A text has options as a JSON or Python list, after labels (``A. red B. blue``), or between line ends, bars or
+    semicolons; an object, as members ``A``, ``B``, … or as the list in its member ``text``.
+
+    Examples
+    --------
+    >>> list_options("A) red\nB) blue"), list_options("red|blue"), list_options({"A": "red", "B": "blue"})
+    (['red', 'blue'], ['red', 'blue'], ['red', 'blue'])
+    """
+    if isinstance(value, Mapping):
+        for key in ("text", "texts"):
+            if isinstance(value.get(key), list):
+                return list_options(value[key])
+        families = find_families(map(str, value))
+        is_whole = len(families) == 1 and len(families[0]) == len(value)
+        return list_options([value[name] for name in families[0]]) if is_whole else value
+    if isinstance(value, (list, tuple)):
+        are_numbers = all(isinstance(e, (int, float)) and not isinstance(e, bool) for e in value)
+        return [str(element) for element in value] if are_numbers else value
+    return (_split_options(value) or value) if isinstance(value, str) else value
+
+
+def _split_options(text: str) -> list[str] | None:
+    text = text.strip()
+    if text.startswith(("[", "{")):
+        try:
+            value = list_options(parse_json(text, ""))
+        except DataError:
+            try:
+                value = list_options(ast.literal_eval(text))
+            except (ValueError, SyntaxError, MemoryError, RecursionError):
+                return None
+        # One element may be several: Python joins the strings of a printed array, which has no commas.
+        is_list = isinstance(value, (list, tuple)) and len(value) > 1
+        return list(value) if is_list and all(isinstance(element, str) for element in value) else None
+    for pattern in _LABELS:
+        if options := _split_at_labels(text, pattern):
+            return options
+    for separator in ("\n", "||", "|", "\t", ";"):
+        options = [option.strip() for option in text.split(separator)]
+        if len(options) > 1 and all(options):
+            return options
+    return None
+
+
+def _split_at_labels(text: str, pattern: re.Pattern[str]) -> list[str] | None:
+    """Return the texts after the labels A, B, … or 1, 2, … of which the first is at the start."""
+    found: list[re.Match[str]] = []
+    for match in pattern.finditer(text):
+        label = match[1]
+        if not found:
+            if match.start() or label not in ("A", "a", "0", "1"):
+                return None
+            found.append(match)
+        else:
+            last = found[-1][1]
+            following = str(int(last) + 1) if last.isdigit() else chr(ord(last) + 1)
+            if label == following:
+                found.append(match)
+    if not found:
+        return None
+    ends = [match.start() for match in found[1:]] + [len(text)]
+    options = [text[match.end() : end].strip(" \t\n;,|") for match, end in zip(found, ends, strict=True)]
+    return options if len(options) > 1 and all(options) else None
 
 
 def _parse_json_fields(text: str) -> dict[str, str]:

@@ -8,7 +8,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from classic_rc.datasets.base import Options, Reader, Reading, canonical_split, select_part
+from classic_rc.datasets.fetch import is_hub_name
 from classic_rc.datasets.fields import parse_fields
+from classic_rc.datasets.hub import find_hub_splits
 from classic_rc.datasets.joined import join_datasets
 from classic_rc.datasets.registry import find_reader, get_reader
 from classic_rc.errors import DataError
@@ -54,10 +56,11 @@ def list_datasets(
 ) -> FolderContent:
     """List the datasets at a path, in the order of their names.
 
-    A path that is no folder is one dataset. In a folder, each file of the highest level that has any dataset is
-    one, with two exceptions. Files whose names differ only in a number at the end are shards of one dataset, if the
-    numbers are consecutive and start at 0 or 1. A folder in which the reader says that a file is only a piece
-    (:attr:`~classic_rc.datasets.base.Reader.is_one_dataset`: RACE, CNN) is one dataset as a whole.
+    A path that is no folder is one dataset; of the Hugging Face hub, each split is one. In a folder, each file of
+    the highest level that has any dataset is one, with two exceptions. Files whose names differ only in a number at
+    the end are shards of one dataset, if the numbers are consecutive and start at 0 or 1. A folder in which the
+    reader says that a file is only a piece (:attr:`~classic_rc.datasets.base.Reader.is_one_dataset`: RACE, CNN) is
+    one dataset as a whole.
 
     Parameters
     ----------
@@ -74,6 +77,9 @@ def list_datasets(
         The path does not exist, or no file of the folder has the split or the subset.
     """
     whole = FolderContent((DatasetFiles((path,)),))
+    if is_hub_name(path):
+        hub = find_hub_splits(path, subset, split)
+        return whole if len(hub) == 1 else FolderContent(tuple(DatasetFiles((one.name,)) for one in hub))
     if not os.path.isdir(path):
         return whole
     source = open_input(path)

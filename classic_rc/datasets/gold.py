@@ -22,6 +22,10 @@ _MEANINGS = {
 }
 
 
+_NUMBER = re.compile(r"[0-9]{1,9}(?:\.0{1,9})?", re.ASCII)
+_LETTER = re.compile(r"([A-Za-z])|[(\[]?([A-Za-z])[).:\]](.*)", re.DOTALL)
+"""A letter, or a letter as a label: ``(A)``, or ``A. red`` with the candidate's own text."""
+
 _PART = re.compile(r"[A-Za-z]|[0-9]+")
 _JOINED = {
     "letter": re.compile(r"(?:[A-Za-z](?:\s*[,;/|&+ ]\s*[A-Za-z])+)|([A-Z]{2,26}|[a-z]{2,26})"),
@@ -162,8 +166,9 @@ def ambiguous_coding_error(node: Node, value: Any, possible: Sequence[str]) -> D
 
 
 def _decode_index(value: Any, texts: Sequence[str], first: int) -> int:
-    digits = isinstance(value, str) and value.isascii() and value.isdigit() and len(value) < 10
-    if digits or (isinstance(value, float) and value.is_integer()):  # pandas stores integers with gaps as floats.
+    if isinstance(value, str) and _NUMBER.fullmatch(value.strip()):
+        value = float(value)
+    if isinstance(value, float) and value.is_integer():  # pandas stores integers with gaps as floats.
         value = int(value)
     if isinstance(value, int) and not isinstance(value, bool) and first <= value < first + len(texts):
         return value - first
@@ -171,10 +176,9 @@ def _decode_index(value: Any, texts: Sequence[str], first: int) -> int:
 
 
 def _decode_letter(value: Any, texts: Sequence[str]) -> int:
-    letter = value.strip() if isinstance(value, str) else ""
-    if len(letter) == 1 and letter.isascii() and letter.isalpha():
-        index = ord(letter.upper()) - ord("A")
-        if index < len(texts):
+    if isinstance(value, str) and (match := _LETTER.fullmatch(value.strip())):
+        index = ord((match[1] or match[2]).upper()) - ord("A")
+        if index < len(texts) and (not match[3] or normalised_text(match[3]) == normalised_text(texts[index])):
             return index
     raise GoldMismatchError(describe_value(value), f"a letter from A to {chr(ord('A') + min(len(texts), 26) - 1)}")
 

@@ -3,36 +3,25 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from collections.abc import Set as AbstractSet
+from collections.abc import Iterable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from classic_rc.datasets.arc import decode_answer_key
 from classic_rc.datasets.base import Reader, Reading
+from classic_rc.datasets.belebele import BELEBELE
+from classic_rc.datasets.boolq import BOOLQ
+from classic_rc.datasets.cosmosqa import COSMOS_QA
 from classic_rc.datasets.dream import decode_answer_text
+from classic_rc.datasets.logiqa import LOGIQA, LOGIQA_2
+from classic_rc.datasets.quail import QUAIL
 from classic_rc.datasets.rows import read_questions
+from classic_rc.datasets.schema import Schema, make_row, required_keys, single_index
 from classic_rc.datasets.squad import UNANSWERABLE
 from classic_rc.errors import DataError
 from classic_rc.io.archives import InputFile
 from classic_rc.io.json import Node, describe_value
 from classic_rc.questions import Question, Task
-
-
-@dataclass(frozen=True)
-class Schema:
-    """A row schema: the keys that identify it, and the conversion of its rows to our schema."""
-
-    name: str  # in error messages
-    keys: Mapping[str, AbstractSet[str]]  # the keys that a row must have, with the keys of the object at each
-    convert: Callable[[Iterable[Node], Reading], Iterator[Node]]  # all rows and the reading to rows of our schema
-
-    def fits(self, row: Mapping[str, Any]) -> bool:
-        """Return whether a row has this schema."""
-        return self.keys.keys() <= row.keys() and all(
-            isinstance(row[key], Mapping) and inner <= row[key].keys() for key, inner in self.keys.items() if inner
-        )
 
 
 class HuggingFaceReader(Reader):
@@ -51,14 +40,14 @@ class HuggingFaceReader(Reader):
     def recognises(self, file: InputFile) -> bool:
         """Return whether the first row has a known schema."""
         first = next(file.records(suppress(DataError)), None) if file.head is not None else None
-        return first is not None and schema_of(first.value) is not None
+        return first is not None and any(schema.fits(first.value) for schema in SCHEMAS)
 
     def questions(self, file: InputFile, reading: Reading) -> Iterator[Question]:
         """Yield the questions of the rows, which all have one schema."""
         rows = list(file.records(reading.guard))
         schema = schema_of(rows[0].value) if rows else None
         if schema is None:
-            known = ", ".join(schema.name for schema in SCHEMAS)
+            known = ", ".join(dict.fromkeys(schema.name for schema in (*SCHEMAS, *_OF_OTHER_READERS)))
             raise DataError(
                 "unknown row schema",
                 source=file.name,
@@ -70,13 +59,7 @@ class HuggingFaceReader(Reader):
 
 def schema_of(row: Any) -> Schema | None:
     """Return the schema of a row, or None."""
-    if not isinstance(row, Mapping):
-        return None
-    return next((schema for schema in SCHEMAS if schema.fits(row)), None)
-
-
-def _make_row(node: Node, **roles: Any) -> Node:
-    return node.with_value(roles)
+    return next((schema for schema in (*SCHEMAS, *_OF_OTHER_READERS) if schema.fits(row)), None)
 
 
 def _convert_race(rows: Iterable[Node], reading: Reading) -> Iterator[Node]:
@@ -87,14 +70,14 @@ def _convert_race(rows: Iterable[Node], reading: Reading) -> Iterator[Node]:
             number, n_questions[passage] = n_questions[passage], n_questions[passage] + 1
             options = node.texts("options")
             level = passage.rstrip("0123456789")
-            yield _make_row(
+            yield make_row(
                 node,
                 id=f"{passage}-{number}",
                 passage=node.text("article"),
                 passage_id=passage,
                 question=node.text("question"),
                 candidates=options,
-                gold=_single_index(
+                gold=single_index(
                     decode_answer_key(node, "answer", [chr(ord("A") + i) for i in range(min(len(options), 26))])
                 ),
                 task=Task.SINGLE_CHOICE.value,
@@ -109,14 +92,14 @@ def _convert_dream(rows: Iterable[Node], reading: Reading) -> Iterator[Node]:
             passage = node.name("dialogue_id")
             number, n_questions[passage] = n_questions[passage], n_questions[passage] + 1
             choices = node.texts("choice")
-            yield _make_row(
+            yield make_row(
                 node,
                 id=f"{passage}-{number}",
                 passage="\n".join(node.texts("dialogue")),
                 passage_id=passage,
                 question=node.text("question"),
                 candidates=choices,
-                gold=_single_index(decode_answer_text(node, "answer", choices)),
+                gold=single_index(decode_answer_text(node, "answer", choices)),
                 task=Task.SINGLE_CHOICE.value,
             )
 
@@ -128,13 +111,13 @@ def _convert_arc(rows: Iterable[Node], reading: Reading) -> Iterator[Node]:
             texts, labels = choices.texts("text"), choices.texts("label")
             if len(texts) != len(labels):
                 raise choices.error("lists of different lengths", found=f"{len(texts)} texts, {len(labels)} labels")
-            yield _make_row(
+            yield make_row(
                 node,
                 id=node.name("id"),
                 passage="",
                 question=node.text("question" if node.has("question") else "question_stem"),
                 candidates=texts,
-                gold=_single_index(decode_answer_key(node, "answerKey", labels)),
+                gold=single_index(decode_answer_key(node, "answerKey", labels)),
                 task=Task.SINGLE_CHOICE.value,
             )
 
@@ -148,7 +131,7 @@ def _convert_squad(rows: Iterable[Node], reading: Reading) -> Iterator[Node]:
             if not gold:
                 reading.count(UNANSWERABLE)
             starts = answers.integers("answer_start")
-            yield _make_row(
+            yield make_row(
                 node,
                 id=node.name("id"),
                 passage=node.text("context"),
@@ -173,7 +156,7 @@ def _convert_record(rows: Iterable[Node], reading: Reading) -> Iterator[Node]:
                 candidates = [
                     dict(zip(("text", "start", "end"), span, strict=True)) for span in zip(*columns, strict=False)
                 ]
-            yield _make_row(
+            yield make_row(
                 node,
                 id=idx.name("query"),
                 passage=node.text("passage"),
@@ -211,7 +194,7 @@ def _convert_multirc(rows: Iterable[Node], reading: Reading) -> Iterator[Node]:
                         found=describe_value(answer.text("question")),
                         expected=f"{describe_value(first.text('question'))}, as in {first.where}",
                     )
-            yield _make_row(
+            yield make_row(
                 first,
                 id=f"{pid}=={qid}",
                 passage=first.text("paragraph"),
@@ -228,35 +211,30 @@ def _convert_multirc(rows: Iterable[Node], reading: Reading) -> Iterator[Node]:
             )
 
 
-def _single_index(gold: frozenset[int] | None) -> int | None:
-    return None if gold is None else next(iter(gold))
-
-
-def _required_keys(*plain: str, **objects: set[str]) -> dict[str, AbstractSet[str]]:
-    return {**dict.fromkeys(plain, frozenset()), **objects}
-
-
 SCHEMAS = (
-    Schema("RACE", _required_keys("article", "question", "options", "answer", "example_id"), _convert_race),
-    Schema("DREAM", _required_keys("dialogue_id", "dialogue", "question", "choice", "answer"), _convert_dream),
+    Schema("RACE", required_keys("article", "question", "options", "answer", "example_id"), _convert_race),
+    Schema("DREAM", required_keys("dialogue_id", "dialogue", "question", "choice", "answer"), _convert_dream),
     Schema(
         "MultiRC",
-        _required_keys("paragraph", "question", "answer", "label", idx={"paragraph", "question"}),
+        required_keys("paragraph", "question", "answer", "label", idx={"paragraph", "question"}),
         _convert_multirc,
     ),
     Schema(
         "ReCoRD",
-        _required_keys("passage", "query", "entities", "answers", idx={"passage", "query"}),
+        required_keys("passage", "query", "entities", "answers", idx={"passage", "query"}),
         _convert_record,
     ),
     Schema(
         "SQuAD or Quoref",
-        _required_keys("id", "context", "question", answers={"text", "answer_start"}),
+        required_keys("id", "context", "question", answers={"text", "answer_start"}),
         _convert_squad,
     ),
-    Schema("ARC", _required_keys("id", "question", "answerKey", choices={"text", "label"}), _convert_arc),
+    Schema("ARC", required_keys("id", "question", "answerKey", choices={"text", "label"}), _convert_arc),
     Schema(
-        "OpenBookQA", _required_keys("id", "question_stem", "answerKey", choices={"text", "label"}), _convert_arc
+        "OpenBookQA", required_keys("id", "question_stem", "answerKey", choices={"text", "label"}), _convert_arc
     ),
 )
-"""The known schemas, in the order in which they are tried."""
+"""The schemas that only the hub has, in the order in which they are tried."""
+
+_OF_OTHER_READERS = (QUAIL, COSMOS_QA, *LOGIQA, LOGIQA_2, BOOLQ, BELEBELE)
+"""The schemas that the authors' files have too; a file of them is read by the dataset's own reader."""

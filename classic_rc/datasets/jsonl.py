@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from typing import Any, ClassVar
 
@@ -57,8 +58,33 @@ class JsonLinesReader(RowReader):
         return file.head is not None
 
     def rows(self, file: InputFile, reading: Reading) -> Iterator[Node]:
-        """Return the records of the file."""
-        return file.records(reading.guard)
+        """Return the records of the file; those of an object by id, or of one with other facts, are its rows."""
+        records = file.records(reading.guard)
+        if not file.is_one_value or not isinstance(file.head, dict) or is_own_row(file.head):
+            return records
+        first = next(records, None)
+        return iter(()) if first is None else itertools.chain(_find_inner_rows(first), records)
+
+
+def _find_inner_rows(root: Node) -> list[Node]:
+    """Return the rows in an object: its one list of objects with questions, or its objects with questions by id."""
+    members = root.value
+    if not isinstance(members, dict):
+        return [root]
+    lists = [key for key, value in members.items() if isinstance(value, list) and _are_rows(value)]
+    if len(lists) == 1:
+        return list(root.at(lists[0]).elements())
+    if _are_rows(list(members.values())):
+        return [root.at(key).with_value({"id": key, **value}) for key, value in members.items()]
+    return [root]
+
+
+def _are_rows(values: Sequence[Any]) -> bool:
+    """Return whether these are several objects that all have a question and something else."""
+    if len(values) < 2 or not all(isinstance(value, dict) for value in values):
+        return False
+    shared = set(values[0]).intersection(*values[1:])
+    return len(shared) > 1 and any("question" in str(key).lower() for key in shared)
 
 
 def to_jsonl(dataset: Dataset) -> str:

@@ -11,6 +11,7 @@ from typing import Any
 from classic_rc.errors import DataError
 from classic_rc.io.archives import InputFile
 
+_START = 100  # bytes, with the name of the first member of a zip archive
 _INDEX_FILES = {"manifest.json", "building.json"}
 _DATA_SUFFIXES = (".tsv", ".json", ".jsonl", ".csv", ".txt", ".xml")
 _NUMBERS = re.compile(r"\s*-?\d[\d.eE+-]*(?:[,\t]\s*-?\d[\d.eE+-]*)+\s*")
@@ -33,7 +34,7 @@ def describe_other(file: InputFile) -> DataError | None:
         The error says what the file is and has the command that reads it.
     """
     path = file.name
-    if file.suffix == ".npz" and file.data.startswith(b"PK\x03\x04"):
+    if file.suffix == ".npz" and b"header.npy" in file.data[:_START]:
         return _error(path, "a saved solver", f"`classic-rc run DATA -s saved,path={path}` runs it on DATA")
     if file.suffix == ".ans":
         return _error(path, "MCTest's answers without the stories", _hint_for_answers(path))

@@ -4,28 +4,43 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, TypeGuard
 
-from classic_rc.datasets.fields import CONSTANT, find_families, find_paths, find_value, format_fields
-from classic_rc.datasets.gold import CODINGS, fitting_codings
+from classic_rc.datasets.fields import (
+    CONSTANT,
+    find_families,
+    find_paths,
+    find_value,
+    format_fields,
+    list_options,
+)
+from classic_rc.datasets.gold import CODINGS, decode_gold, fitting_codings
 from classic_rc.errors import ClassicRCError, DataError
 from classic_rc.io.json import Node
 from classic_rc.questions import normalised_text
 
 _NAMES = {
-    "passage": "passage context article text story paragraph document content background dialogue body",
-    "question": "question query stem prompt q ask",
+    "passage": "passage context para article text story paragraph document content background dialogue body "
+    "support ctx sent1",
+    "question": "question query stem prompt q ask sent2",
     "candidates": "candidates options choices option choice answers endings alternatives answer_choices texts text",
     "gold": "gold label answer answerkey answer_key answer_idx answer_index correct correct_answer correct_option "
-    "target solution key",
+    "target solution key answers labels correct_answers correct_options golds",
     "id": "id qid question_id example_id uid guid",
 }
 UNKNOWN = "KEY"
 """The place of a key in proposed fields if no key fits."""
 
+_CLEAR_NAMES = 6
+"""The first names of candidates, which a text with all options has too."""
+
+_WRONG_OPTIONS = re.compile("distract|wrong|incorrect|false", re.IGNORECASE)
+"""In names of columns that have only the wrong options."""
+
+_MOST_OPTIONS = 26
 _SHOWN_KEYS = 24
-_MOST_PATHS = 400
+_MOST_PATHS = 10_000
 _YES_NO = (("no", "yes"), ("false", "true"), ("no", "yes", "maybe"))
 
 Trial = Callable[[Mapping[str, str], str | None], None]
@@ -53,7 +68,8 @@ def unrecognised_rows_error(rows: Sequence[Node], source: str, trial: Trial, com
         if keys
         else "no rows"
     )
-    tried, problem = _find_working(fields, gold_as, trial)
+    tried, problem = _find_working(rows, fields, gold_as, trial)
+    rivals = [] if tried[1] is None else _rival_codings(rows, tried[0], tried[1])
     if command:
         call = f"classic-rc run {quote_argument(source)} --fields {quote_argument(format_fields(tried[0]))}"
         call += "" if tried[1] is None else f" --gold-as {tried[1]}"
@@ -61,7 +77,13 @@ def unrecognised_rows_error(rows: Sequence[Node], source: str, trial: Trial, com
         coding = "" if tried[1] is None else f", gold_as={tried[1]!r}"
         call = f"from_rows(rows, fields={tried[0]!r}{coding})"
     if problem is None:
-        hint = f"Map roles to keys, for example: {call}"
+        doubt = ""
+        if rivals:
+            others = " or ".join(f"--gold-as {coding}" if command else f"gold_as={coding!r}" for coding in rivals)
+            doubt = f" (its answers fit {others} as well: choose the right one)"
+        elif "gold" not in tried[0]:
+            doubt = " (no key looks like the right answers, which are hidden here: add gold=KEY)"
+        hint = f"Map roles to keys, for example{doubt}: {call}"
     else:
         hint = f"Map roles to keys; the nearest guess, {call}, fails: {problem}"
     return DataError("unknown format", source=source, found=found, expected="a known format", hint=hint)
@@ -82,13 +104,23 @@ def propose_fields(rows: Sequence[Node]) -> tuple[dict[str, str], str]:
     paths = _collect_paths(rows)
     texts = {path: value for path, value in paths.items() if isinstance(value, str)}
     lists = {path: value for path, value in paths.items() if _is_list_of_texts(value)}
+    named = _NAMES["candidates"].split()[:_CLEAR_NAMES]
+    lists |= {
+        path: options
+        for path, value in paths.items()
+        if path.split(".")[-1].lower() in named and _is_list_of_texts(options := list_options(value))
+    }
     fields = {"passage": "", "question": ""}  # in this order in the command
+    of_gold = _find_named("gold", {path: value for path, value in lists.items() if path not in named})
+    lists = {path: value for path, value in lists.items() if path != of_gold or len(lists) == 1}
     candidates = _find_named("candidates", lists) or next(iter(lists), None)
     family = [] if candidates else _choose_family(texts)
-    others = {path: value for path, value in texts.items() if path not in family}
+    others = {path: value for path, value in texts.items() if path not in family and path != candidates}
     gold_name = _find_named("gold", {path: value for path, value in paths.items() if path not in family})
     questions = {path: text for path, text in others.items() if path != gold_name}
-    passage = _find_named("passage", others)
+    asked = _NAMES["question"].split()
+    apart = {p: value for p, value in others.items() if not any(key.lower() in asked for key in p.split(".")[1:])}
+    passage = _find_named("passage", apart) or _find_named("passage", others)
     question = _find_named("question", {path: text for path, text in questions.items() if path != passage})
     if question is None:
         asking = (path for path, text in questions.items() if path != passage and text.rstrip().endswith("?"))
@@ -115,6 +147,8 @@ def propose_fields(rows: Sequence[Node]) -> tuple[dict[str, str], str]:
         constant = _find_constant(rows, gold)
         if constant:
             fields["candidates"] = f"{CONSTANT}{'|'.join(constant)}"
+    if gold is not None and candidates and _WRONG_OPTIONS.search(candidates) and gold in texts:
+        fields["candidates"] = f"{gold}+{candidates}"
     fields["gold"] = gold or UNKNOWN
     if (id := _find_named("id", golds)) and id != gold and _are_unique(rows, id):
         fields["id"] = id
@@ -135,7 +169,7 @@ def quote_argument(text: str) -> str:
 
 
 def _find_working(
-    fields: dict[str, str], gold_as: str, trial: Trial
+    rows: Sequence[Node], fields: dict[str, str], gold_as: str, trial: Trial
 ) -> tuple[tuple[dict[str, str], str | None], ClassicRCError | None]:
     """Return the first variant of a guess that reads the rows, with its coding; else the guess and its error."""
     fields = {role: path for role, path in fields.items() if path != UNKNOWN or role != "gold"}
@@ -150,12 +184,42 @@ def _find_working(
         variants = [({**fields, "task": "single-choice" if has_choices else "span"}, None)]
     for variant, coding in variants:
         try:
+            if not has_choices:
+                _check_spans(rows, fields)
             trial(variant, coding)
         except ClassicRCError as error:
             first = first or error
         else:
             return (variant, coding), None
     return variants[0], first
+
+
+def _check_spans(rows: Sequence[Node], fields: Mapping[str, str]) -> None:
+    """Refuse to read rows without candidates as span questions whose answers the passages do not have."""
+    found = missing = 0
+    for row in rows:
+        gold, passage = (find_value(row, fields.get(role, UNKNOWN)) for role in ("gold", "passage"))
+        answers = None if gold is None else gold.value if isinstance(gold.value, list) else [gold.value]
+        if answers and passage is not None and any(isinstance(a, str) and len(a.strip()) > 1 for a in answers):
+            text = normalised_text(str(passage.value))
+            is_there = any(normalised_text(answer) in text for answer in answers if isinstance(answer, str))
+            found, missing = found + is_there, missing + (not is_there)
+        elif answers and answers != [""]:
+            missing += 1
+    if found <= missing:
+        raise DataError(
+            "no key looks like the candidates, and the passages do not have the answers",
+            found=", ".join(find_paths(rows[0].value))[:200] if rows else "no rows",
+            expected="candidates=KEY, or answers that are texts of the passage",
+        )
+
+
+def _rival_codings(rows: Sequence[Node], fields: Mapping[str, str], coding: str) -> list[str]:
+    """Return the other codings that fit the gold of all rows too, but mean other candidates."""
+    golds = list(_iter_gold(rows, fields))
+    fitting = [c for c in CODINGS if c != coding and all(c in fitting_codings(*gold) for gold in golds)]
+    own = [decode_gold(*gold, coding) if coding in fitting_codings(*gold) else None for gold in golds]
+    return [c for c in fitting if golds and [decode_gold(*gold, c) for gold in golds] != own]
 
 
 def _collect_paths(rows: Sequence[Node]) -> dict[str, Any]:
@@ -205,9 +269,12 @@ def _choose_family(texts: Mapping[str, str]) -> list[str]:
     """Return the columns of one family that are most likely the candidates; none without a family."""
     names = _NAMES["candidates"].split()
 
-    def rank(family: list[str]) -> tuple[bool, int]:
+    def rank(family: list[str]) -> tuple[bool, bool, int]:
         stem = re.sub(r"[\W_]*([0-9]+|[A-Za-z])$", "", family[0]).split(".")[-1].lower()
-        return stem in names or stem.rstrip("s") in names or stem in ("", "answer", "ending"), len(family)
+        is_named = (
+            stem in names or stem.rstrip("s") in names or stem in ("", "answer", "ending", "opt", "ans", "alt")
+        )
+        return is_named, len(family) <= _MOST_OPTIONS, len(family)
 
     return max(find_families(texts), key=rank, default=[])
 
@@ -236,15 +303,22 @@ def _is_id(value: Any) -> bool:
 
 
 def _best_coding(rows: Sequence[Node], fields: Mapping[str, str]) -> str:
-    """Return the coding that fits most rows; among equals, the first of :data:`CODINGS`."""
+    """Return the coding that fits most rows; among equals, texts that are equal, then the first in CODINGS."""
     votes = dict.fromkeys(CODINGS, 0)
+    for gold, options in _iter_gold(rows, fields):
+        for coding in fitting_codings(gold, options):
+            votes[coding] += 1
+    return max(votes, key=lambda coding: (votes[coding], coding == "text"))
+
+
+def _iter_gold(rows: Sequence[Node], fields: Mapping[str, str]) -> Iterator[tuple[Any, Sequence[str]]]:
+    """Yield the gold of rows, as it is coded, and the texts of their options; rows that hide it are left out."""
     for row in rows:
         candidates, gold = (find_value(row, fields.get(role, UNKNOWN)) for role in ("candidates", "gold"))
-        if candidates is not None and gold is not None and _is_list_of_texts(candidates.value):
-            for coding in fitting_codings(gold.value, candidates.value):
-                votes[coding] += 1
-    return max(votes, key=votes.__getitem__)
+        options = None if candidates is None else list_options(candidates.value)
+        if gold is not None and gold.value not in (None, "", -1, "-1") and _is_list_of_texts(options):
+            yield gold.value, options
 
 
-def _is_list_of_texts(value: Any) -> bool:
+def _is_list_of_texts(value: Any) -> TypeGuard[Sequence[str]]:
     return isinstance(value, (list, tuple)) and bool(value) and all(isinstance(element, str) for element in value)

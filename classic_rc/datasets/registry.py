@@ -6,6 +6,7 @@ import itertools
 import math
 import os
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -19,10 +20,11 @@ from classic_rc.datasets.base import (
     keep_labelled,
     no_questions_error,
 )
-from classic_rc.datasets.fetch import NamedSplit, cached_path, find_split, require_cached
+from classic_rc.datasets.fetch import NamedSplit, cached_path, find_split, is_hub_name, require_cached
 from classic_rc.datasets.fields import parse_fields
+from classic_rc.datasets.hub import find_hub_split
 from classic_rc.datasets.other_files import describe_other, describe_other_folder
-from classic_rc.datasets.proposal import unrecognised_rows_error
+from classic_rc.datasets.proposal import quote_argument, unrecognised_rows_error
 from classic_rc.datasets.rows import RowReader, is_own_row, parse_task, read_questions
 from classic_rc.errors import DataError, UsageError, unknown_name
 from classic_rc.io.archives import InputFile, InputFiles, open_input
@@ -64,7 +66,14 @@ READERS = Registry[Reader](
         "quoref": "classic_rc.datasets.squad:QuorefReader",
         "squad": "classic_rc.datasets.squad:SquadReader",
         "dream": "classic_rc.datasets.dream:DreamReader",
+        "c3": "classic_rc.datasets.dream:C3Reader",
         "mcscript": "classic_rc.datasets.mcscript:MCScriptReader",
+        "quail": "classic_rc.datasets.quail:QuailReader",
+        "cosmosqa": "classic_rc.datasets.cosmosqa:CosmosQAReader",
+        "logiqa": "classic_rc.datasets.logiqa:LogiQAReader",
+        "logiqa2": "classic_rc.datasets.logiqa:LogiQA2Reader",
+        "boolq": "classic_rc.datasets.boolq:BoolQReader",
+        "belebele": "classic_rc.datasets.belebele:BelebeleReader",
         "arc": "classic_rc.datasets.arc:ArcReader",
         "harness": "classic_rc.datasets.harness:HarnessReader",
         "huggingface": "classic_rc.datasets.huggingface:HuggingFaceReader",
@@ -101,15 +110,17 @@ def load(
     Parameters
     ----------
     path : str or path
-        A path, a name in :data:`SAMPLES` such as ``"sample:cloze"``, or a split of a dataset that ``classic-rc
-        fetch`` has downloaded, such as ``"race:dev"``. A path that exists wins over a name.
+        A path, a name in :data:`SAMPLES` such as ``"sample:cloze"``, a split of a dataset that ``classic-rc
+        fetch`` has downloaded, such as ``"race:dev"``, or one of the Hugging Face hub, such as
+        ``"hf:ehovy/race:validation"``. A path that exists wins over a name.
     reader : str or Reader, optional
         The format. None recognises it from the content.
     split : str, optional
         The split to read if the source has several; None reads all. If the source does not name its split, this
         becomes its name.
     subset : str, optional
-        The subset: ``"mc160"`` or ``"mc500"`` of MCTest, ``"middle"`` or ``"high"`` of RACE.
+        The subset: ``"mc160"`` or ``"mc500"`` of MCTest, ``"middle"`` or ``"high"`` of RACE; the one of a dataset
+        of the hub that has several.
     answers : str or path, optional
         MCTest's ``.ans`` file, or the folder that has it, if it is not next to the stories.
     fields : str or mapping, optional
@@ -156,6 +167,10 @@ def load(
         options = {"answers": answers, "fields": fields, "gold_as": gold_as}
         return _load_named(named, reader, split, subset, bool(skip_bad), bool(labelled_only), **options)
     roles = None if fields is None else parse_fields(fields)
+    if is_hub_name(name):
+        _refuse_options(name, "it is read from the Hugging Face hub", {"answers": answers})
+        own = Options(split, subset, None, roles, gold_as, bool(skip_bad), bool(labelled_only))
+        return _load_from_hub(name, reader, own)
     source = open_input(path)
     chosen = get_reader(reader) if reader is not None else _detect_reader(source, roles)
     return chosen.read(
@@ -199,8 +214,8 @@ def from_rows(
     rows : iterable of mapping
         Rows in our own schema (see :class:`~classic_rc.datasets.jsonl.JsonLinesReader`), in a Hugging Face schema
         (RACE,
-        SuperGLUE's MultiRC and ReCoRD, SQuAD, Quoref, ARC, OpenBookQA or DREAM); or in any other schema with
-        `fields`.
+        SuperGLUE's MultiRC and ReCoRD, SQuAD, Quoref, ARC, OpenBookQA, DREAM, QuAIL, Cosmos QA, LogiQA, BoolQ or
+        Belebele); or in any other schema with `fields`.
     fields, gold_as
         See :func:`load`.
     task : Task or str, optional
@@ -315,6 +330,30 @@ def _load_named(
     )
 
 
+def _load_from_hub(name: str, reader: str | Reader | None, options: Options) -> Dataset:
+    """Read a split of a dataset of the hub, as the rows that ``datasets`` has."""
+    hub = find_hub_split(name, options.subset, options.split)
+    options = replace(options, split=None)
+    shown = name if name.endswith(f":{hub.split}") else f"{name}:{hub.split}"
+    source = hub.open(shown)
+    try:
+        chosen = get_reader(reader) if reader is not None else _detect_reader(source, options.fields)
+    except DataError as error:
+        if options.subset is None or error.hint is None:
+            raise
+        # The proposed command reads the subset too.
+        hint = error.hint.replace(f"run {shown} ", f"run {shown} --subset {quote_argument(options.subset)} ")
+        facts = {"source": error.source, "found": error.found, "expected": error.expected}
+        raise DataError(error.problem, **facts, hint=hint) from None
+    dataset = chosen.read(source, **{**options.to_dict(), "subset": None})
+    return replace(
+        dataset,
+        name=hub.title,
+        sources=(Source(hub.name, dataset.fingerprint),),
+        read_with={"path": hub.name, "reader": chosen.name, **options.to_dict()},
+    )
+
+
 def _refuse_options(name: str, reason: str, options: Mapping[str, Any]) -> None:
     for option, value in options.items():
         if value is not None:
@@ -352,7 +391,8 @@ def _detect_reader(source: InputFiles, fields: Mapping[str, str] | None) -> Read
         raise other
     if first_error:
         raise first_error
-    if source.single is None:
+    shown = source.single or next((file for file in source.files if file.columns is not None), None)
+    if shown is None:
         names = ", ".join(file.base for file in source.files[:5])
         more = f" and {len(source.files) - 5:,} more" if len(source.files) > 5 else ""
         raise DataError(
@@ -361,7 +401,7 @@ def _detect_reader(source: InputFiles, fields: Mapping[str, str] | None) -> Read
             found=names + more,
             hint="Load one of the files, or name the format with --reader",
         )
-    raise _unrecognised_file_error(source.single)
+    raise _unrecognised_file_error(shown)
 
 
 def find_reader(file: InputFile, fields: Mapping[str, str] | None) -> Reader | None:
@@ -375,7 +415,15 @@ def find_reader(file: InputFile, fields: Mapping[str, str] | None) -> Reader | N
     if fields is not None:
         own = (reader for reader in READERS.values() if isinstance(reader, RowReader))
         return next((reader for reader in own if reader.has_rows(file)), None)
-    return next((reader for reader in READERS.values() if reader.recognises(file)), None)
+    if file.columns is None:
+        return next((reader for reader in READERS.values() if reader.recognises(file)), None)
+    if file.head is None:
+        raise DataError("no rows", source=file.name, expected="at least one row")
+    for reader in READERS.values():
+        with suppress(DataError):  # Rows have no text: only readers of JSON look at them.
+            if reader.recognises(file):
+                return reader
+    return None
 
 
 def _unrecognised_file_error(file: InputFile) -> DataError:

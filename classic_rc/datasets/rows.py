@@ -11,7 +11,15 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 from classic_rc.datasets.base import Reader, Reading
-from classic_rc.datasets.fields import CONSTANT, OWN_FIELDS, find_value, find_whole_family, format_fields
+from classic_rc.datasets.fields import (
+    CONSTANT,
+    OWN_FIELDS,
+    find_families,
+    find_value,
+    find_whole_family,
+    format_fields,
+    list_options,
+)
 from classic_rc.datasets.gold import (
     GoldMismatchError,
     check_coding_name,
@@ -36,6 +44,11 @@ from classic_rc.questions import (
 )
 
 _PROPOSAL_ROWS = 200
+_FEW_SEVERAL = 0.1
+_SORTED = (
+    "the candidates are in alphabetical order, because the right answer has a column of its own, "
+    "whose place would give it away"
+)
 _TASKS = {task.value: task for task in Task}
 _TASK_HINT = f"Give each row a task: {', '.join(_TASKS)} (with --fields, for example task=multi-span)"
 
@@ -117,8 +130,14 @@ def read_questions(
     for row in read_rows:
         with reading.at(row.node, row.id):
             decoded.append((row, _decode_gold(row, task, coding)))
-    if is_inferred and task is Task.SINGLE_CHOICE and any(len(gold or ()) > 1 for _, gold in decoded):
+    several = [row for row, gold in decoded if len(gold or ()) > 1]
+    if is_inferred and task is Task.SINGLE_CHOICE and several:
         task = Task.MULTIPLE_ANSWER  # letters or indices joined in one text
+        if len(several) < _FEW_SEVERAL * len(decoded):
+            reading.note(
+                f"all are multiple-answer questions, because {len(several):,} of {len(decoded):,} have several "
+                f"right answers (the first: {several[0].node.where})"
+            )
     if fields and task.has_choices:
         _check_mapping(decoded, fields)
     for row, gold in decoded:
@@ -181,6 +200,19 @@ def _read_row(node: Node, number: int, reading: Reading, fields: Mapping[str, st
             raise node.error(
                 "missing", field=fields[role], found=describe_value(node.value), expected=f"the {role}"
             )
+    columns = [column.strip() for column in fields.get("candidates", "").split("+")]
+    gold_path = fields.get("gold", "")
+    if fields is not OWN_FIELDS and (options := found.get(fields.get("candidates", ""))) is not None:
+        options = list_options(options)
+        if found.get(gold_path) in columns and len(str(found[gold_path])) > 1 and len(options) == len(columns):
+            found[gold_path] = options[columns.index(found[gold_path])]  # gold is the name of a column
+        elif gold_path in columns and len(columns) > 1 and all(isinstance(option, str) for option in options):
+            options = sorted(options)
+            reading.note_once(_SORTED)
+        if found.get(gold_path) in (-1, "-1") and found[gold_path] not in options:
+            found[gold_path] = None
+            reading.count("gold -1, read as hidden")
+        found[fields["candidates"]] = options
     values = node.with_value(found)
 
     def has(role: str) -> bool:
@@ -197,7 +229,7 @@ def _read_row(node: Node, number: int, reading: Reading, fields: Mapping[str, st
     if has("candidates") and "+" in fields["candidates"]:
         _check_columns(node, fields["candidates"], found[fields["candidates"]])
     candidates = _read_candidates(values.child(fields["candidates"]), text) if has("candidates") else ()
-    gold = found.get(fields.get("gold", ""))
+    gold = found.get(gold_path)
     # An empty text is no candidate's name, but it is an answer to a span question: that there is none.
     has_empty_gold = fields is not OWN_FIELDS and bool(candidates) and gold == ""
     return _Row(
@@ -303,8 +335,16 @@ def _check_paths(rows: Sequence[_Row], fields: Mapping[str, str]) -> None:
 
 
 def _check_columns_of_family(nodes: Sequence[Node], fields: Mapping[str, str]) -> None:
-    """Refuse columns of candidates that leave out one of their family, or change their order."""
-    path = fields.get("candidates", "")
+    """Refuse columns of candidates that leave out one of their family or change their order, or that are gold."""
+    path, gold = fields.get("candidates", ""), fields.get("gold", "")
+    columns = [column.strip() for column in path.split("+")]
+    if gold in columns and any(gold in family for family in find_families(columns)):
+        raise nodes[0].error(
+            "gold is a column like other candidates, so that it is the right one in all rows",
+            field="gold",
+            found=gold,
+            expected="the key of the right answer",
+        )
     if whole := find_whole_family(path, nodes):
         meant = quote_argument(format_fields({**fields, "candidates": whole}))
         raise nodes[0].error(

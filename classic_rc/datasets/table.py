@@ -53,29 +53,9 @@ class TableReader(RowReader):
         """Yield one row per record, with its cells parsed."""
         fields = reading.options.fields
         columns = header(file)
-        counts = Counter(columns)
-        if len(counts) < len(columns):
-            duplicate = next(column for column in columns if counts[column] > 1)
-            raise DataError(
-                "duplicate column", source=file.name, where="line 1", found=repr(duplicate), expected="unique names"
-            )
         candidate_columns = [] if fields else _find_candidate_columns(columns, file)
-        seen_header = False
-        for number, cells in table_records(file.text, file.name, reading.guard):
-            if not cells:
-                file.blank_lines += 1
-                continue
-            if not seen_header:
-                seen_header = True
-                continue
-            if not any(cell.strip() for cell in cells):
-                file.blank_lines += 1
-                continue
-            node = Node(dict(zip(columns, cells, strict=False)), file.name, number)
+        for node in table_rows(file, columns, reading):
             with reading.at(node):
-                if len(cells) != len(columns):
-                    expected = f"{len(columns)}, as in the header"
-                    raise node.error("wrong number of columns", found=str(len(cells)), expected=expected)
                 yield _parse_cells(node, candidate_columns, fields or OWN_FIELDS)
 
 
@@ -84,6 +64,40 @@ def header(file: InputFile) -> list[str]:
     if file.text.lstrip()[0] in "{[<":
         return []
     return next((cells for _, cells in table_records(file.text, file.name) if cells), [])
+
+
+def table_rows(file: InputFile, columns: list[str], reading: Reading) -> Iterator[Node]:
+    """Yield the rows below the header of a table, each an object with the text of every column.
+
+    Raises
+    ------
+    DataError
+        Two columns have one name, or a row has more or fewer cells than the header.
+    """
+    counts = Counter(columns)
+    if len(counts) < len(columns):
+        duplicate = next(column for column in columns if counts[column] > 1)
+        raise DataError(
+            "duplicate column", source=file.name, where="line 1", found=repr(duplicate), expected="unique names"
+        )
+    seen_header = False
+    for number, cells in table_records(file.text, file.name, reading.guard):
+        if not cells:
+            file.blank_lines += 1
+            continue
+        if not seen_header:
+            seen_header = True
+            continue
+        if not any(cell.strip() for cell in cells):
+            with reading.at(f"line {number}"):
+                reading.repair("rows of empty cells skipped", file.name)
+            continue
+        node = Node(dict(zip(columns, cells, strict=False)), file.name, number)
+        with reading.at(node):
+            if len(cells) != len(columns):
+                expected = f"{len(columns)}, as in the header"
+                raise node.error("wrong number of columns", found=str(len(cells)), expected=expected)
+            yield node
 
 
 def _find_candidate_columns(columns: list[str], file: InputFile) -> list[str]:
@@ -113,6 +127,10 @@ def _parse_cells(node: Node, candidate_columns: list[str], fields: Mapping[str, 
         cell = row[column]
         if not cell.strip():
             row[column] = None
+        elif role == "candidates" and not own:
+            if _JSON_LIST.fullmatch(cell):
+                with suppress(DataError):  # Python's list, or options that labels or bars separate
+                    row[column] = _parse_json_cell(node, column)
         elif role in ("candidates", "sentences", "meta"):
             row[column] = _parse_json_cell(node, column)
         elif role == "gold" and (_JSON_GOLD if own else _JSON_LIST).fullmatch(cell):

@@ -242,6 +242,7 @@ def read_data(entry: SuiteDataset, read: ReadData = load, clock: Callable[[], fl
             values.get("seed"),
             values.get("tune_cuts"),
             values.get("relative_threshold"),
+            values.get("analyzer"),
         ),
         spans,
         seconds,

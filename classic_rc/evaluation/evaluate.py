@@ -43,8 +43,9 @@ from classic_rc.metrics.registry import METRICS, has_unanswerable, metric_of_tas
 from classic_rc.predictions import ABSOLUTE_TIE_TOLERANCE, RELATIVE_TIE_TOLERANCE, Prediction, Scores
 from classic_rc.questions import Dataset
 from classic_rc.solvers.base import Solver, is_integer
-from classic_rc.text.analyzers import get_analyzer
+from classic_rc.text.analyzers import get_analyzer, get_tokenizer
 from classic_rc.text.spans import SpanGenerator
+from classic_rc.text.tokenizers import unspaced_share
 
 
 def evaluate(
@@ -62,6 +63,7 @@ def evaluate(
     tune_cuts: Cuts | None = None,
     relative_threshold: float | None = None,
     seed: int | None = None,
+    analyzer: str | None = None,
     spans: SpanGenerator | None = None,
     group_by: str | None = None,
     metrics: Sequence[str] = (),
@@ -110,6 +112,8 @@ def evaluate(
         and do not overlap (:class:`~classic_rc.decisions.RelativeThreshold`), instead of only the best one.
     seed : int, optional
         Overrides the seed of every random draw.
+    analyzer : str, optional
+        The analyzer of all solvers that have one and were not given another, by a parameter or a variant.
     spans : SpanGenerator, optional
         Makes the candidates of span questions.
     group_by : str, optional
@@ -167,7 +171,7 @@ def evaluate(
             dataset,
             systems,
             LearningData(as_dataset(train), tune, cv, group, drop_overlap),
-            Overrides(ties, threshold, tune_metric, seed, tune_cuts, relative_threshold),
+            Overrides(ties, threshold, tune_metric, seed, tune_cuts, relative_threshold, analyzer),
             spans=spans,
             options={"group_by": group_by, "metrics": list(metrics)},
         )
@@ -544,10 +548,23 @@ def _data_warnings(dataset: Dataset, solvers: Sequence[Solver]) -> Iterator[str]
         return
     about = f"{dataset.name} is in a script without spaces between words"
     if "char" in tokenizers:
-        yield f"{about}: each character is a token (analyzer=char)"
-    if tokenizers - {"char"}:
-        others = ", ".join(sorted(tokenizers - {"char"}))
-        yield f"{about}: with the analyzer {others}, a token can be a whole sentence; use analyzer=char"
+        yield f"{about}: each character is a token (analyzer=char; analyzer=jieba has Chinese words)"
+    texts = [passage.text[:_EXAMINED_CHARACTERS] for passage in dataset.passages[:_EXAMINED_PASSAGES]]
+    if others := sorted(name for name in tokenizers if _leaves_sentences(name, texts)):
+        yield f"{about}: with the analyzer {', '.join(others)}, a token can be a whole sentence; use analyzer=char"
+
+
+_EXAMINED_PASSAGES = 20
+_EXAMINED_CHARACTERS = 1000
+_LONG_WORD = 4
+"""Characters of a word in a script without spaces: in none of them are words that long on average."""
+
+
+def _leaves_sentences(tokenizer: str, texts: Sequence[str]) -> bool:
+    """Return whether a tokenizer leaves runs of scripts without spaces in one token."""
+    tokens = (token for text in texts for token in get_tokenizer(tokenizer).tokenize(text))
+    lengths = [len(token) for token in tokens if unspaced_share([token]) > 0.5]
+    return sum(lengths) > _LONG_WORD * len(lengths)
 
 
 def _fit_warnings(named: Sequence[tuple[str, FittedSystem]]) -> Iterator[str]:
@@ -575,5 +592,5 @@ def _unused_warnings(systems: Sequence[FittedSystem], plan: EvaluationPlan) -> I
         yield f"the {learning.cv} folds are not used: no solver learns from gold or is tuned out of fold"
     if tune is not None and all(system.tune is None for system in systems):
         yield f"tuning data {tune.name} is not used: no solver is tuned"
-    for _, sentence in overrides.unused([system.decision for system in systems]):
+    for _, sentence in overrides.unused([s.decision for s in systems], [s.solver for s in systems]):
         yield sentence

@@ -16,13 +16,14 @@ from classic_rc.metrics.registry import selection_metric
 from classic_rc.predictions import Prediction, Scores
 from classic_rc.questions import Dataset, Task
 from classic_rc.solvers.base import Solver
+from classic_rc.text.analyzers import get_analyzer
 from classic_rc.text.spans import SpanGenerator
 from classic_rc.text.tokenizers import unspaced_share
 
 
 @dataclass(frozen=True)
 class Overrides:
-    """Changes to the decisions of all solvers at once; None leaves a setting as it is."""
+    """Changes to the decisions and analyzers of all solvers at once; None leaves a setting as it is."""
 
     ties: TiePolicy | None = None
     threshold: float | None = None  # replaces every threshold that would be tuned
@@ -30,9 +31,10 @@ class Overrides:
     seed: int | None = None  # of every random draw
     tune_cuts: Cuts | None = None  # the thresholds to try
     relative_threshold: float | None = None  # multi-span: answer with all spans this close to the best one
+    analyzer: str | None = None  # of all solvers whose own is the default
 
-    def unused(self, rules: Sequence[Decision]) -> Iterator[tuple[str, str]]:
-        """Yield the name of each override that none of these rules uses, with a sentence that says why."""
+    def unused(self, rules: Sequence[Decision], solvers: Sequence[Solver]) -> Iterator[tuple[str, str]]:
+        """Yield the name of each override that no rule and no solver uses, with a sentence that says why."""
         if self.ties is not None and not any(isinstance(rule, Argmax) for rule in rules):
             yield "ties", f"the tie policy {self.ties!r} is not used: no solver answers with its best candidate"
         if self.threshold is not None and not any(
@@ -49,6 +51,12 @@ class Overrides:
             yield "tune_metric", f"the metric {self.tune_metric!r} is not used: no solver tunes a threshold"
         if self.tune_cuts is not None and not any(isinstance(rule, TunedThreshold) for rule in rules):
             yield "tune_cuts", f"the cut points {self.tune_cuts!r} are not used: no solver tunes a threshold"
+        if self.analyzer is not None and not any(_has_analyzer(solver, self.analyzer) for solver in solvers):
+            yield (
+                "analyzer",
+                f"the analyzer {self.analyzer!r} is not used: no solver has an analyzer that its variant or its "
+                "parameters leave open",
+            )
 
 
 @dataclass(frozen=True)
@@ -116,7 +124,9 @@ def _overlap_note(label: str, other: Dataset, dataset: Dataset, *, dropped: bool
     shared: Overlap = find_overlap(other, dataset)
     if not shared:
         return None
-    note = f"{label} shares {shared.passages} passages and {shared.questions} questions with {dataset.name}"
+    counts = ((shared.passages, "passage"), (shared.questions, "question"))
+    told = " and ".join(f"{n} {what}{'' if n == 1 else 's'}" for n, what in counts)
+    note = f"{label} shares {told} with {dataset.name}"
     return note + (f": {len(shared.affected)} questions are left out" if dropped else "")
 
 
@@ -266,17 +276,54 @@ def default_analyzer(dataset: Dataset) -> str:
     return _analyzers_of_datasets[dataset]
 
 
-def adapt_analyzer(solver: Solver, dataset: Dataset) -> None:
-    """Change a solver's analyzer, and those of its members, from ``word`` to ``char`` for scripts without spaces.
+def adapt_analyzer(solver: Solver, dataset: Dataset, analyzer: str | None = None) -> None:
+    """Change the analyzers that a solver and its members were not given: those that are the default of their class.
 
-    Only the default ``word`` changes. Variants keep the analyzers of their papers; ``word+lower`` is another
-    spelling of ``word`` that stays.
+    Variants keep the analyzers of their papers.
+
+    Parameters
+    ----------
+    solver : Solver
+        It is changed.
+    dataset : Dataset
+        Without `analyzer`, the default ``word`` becomes ``char`` for scripts without spaces between words;
+        ``word+lower`` is another spelling of ``word`` that stays.
+    analyzer : str, optional
+        The analyzer to use instead.
+
+    Raises
+    ------
+    UsageError
+        The analyzer is unknown.
     """
-    if solver.variant_name() is not None or default_analyzer(dataset) == "word":
+    if analyzer is not None:
+        get_analyzer(analyzer)
+    if analyzer is None and (solver.variant_name() is not None or default_analyzer(dataset) == "word"):
         return
-    for name, value in solver.get_params().items():
-        if name.split("__")[-1] == "analyzer" and isinstance(value, str) and value == "word":
-            solver.set_params(**{name: default_analyzer(dataset)})
+    for name, owner, value in list(_iter_analyzers(solver)):
+        if value == "word" if analyzer is None else _leaves_analyzer_open(owner):
+            solver.set_params(**{name: analyzer or default_analyzer(dataset)})
+
+
+def _leaves_analyzer_open(solver: Solver) -> bool:
+    """Return whether a solver has its default analyzer, and no variant but the one that is the default itself."""
+    own, default = (s.get_params(deep=False) for s in (solver, type(solver)()))
+    changed = {name for name in own if name != "decision" and own[name] != default[name]}
+    return "analyzer" not in changed and (not changed or solver.variant_name() is None)
+
+
+def _iter_analyzers(solver: Solver) -> Iterator[tuple[str, Solver, Any]]:
+    """Yield the name, the owner and the value of the analyzers of a solver and its members."""
+    params = solver.get_params()
+    for name, value in params.items():
+        member, _, last = name.rpartition("__")
+        owner = params[member] if member else solver
+        if last == "analyzer" and isinstance(owner, Solver):
+            yield name, owner, value
+
+
+def _has_analyzer(solver: Solver, analyzer: str) -> bool:
+    return any(get_analyzer(value) == get_analyzer(analyzer) for _, _, value in _iter_analyzers(solver))
 
 
 def require_gold(dataset: Dataset, purpose: str) -> None:
@@ -329,7 +376,7 @@ def configure_solver(solver: Solver, dataset: Dataset, overrides: Overrides | No
             expected="a decision rule",
         )
     solver = clone_unfitted(solver)
-    adapt_analyzer(solver, dataset)
+    adapt_analyzer(solver, dataset, overrides.analyzer)
     decision: Decision = clone(solver.decision_for(task))
     if isinstance(decision, Argmax if task is Task.MULTIPLE_ANSWER else Threshold | TunedThreshold):
         decision = solver.default_decision(task)

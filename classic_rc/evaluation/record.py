@@ -19,13 +19,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from classic_rc._version import __version__
-from classic_rc.datasets.fetch import cached_path, named_files
+from classic_rc.datasets.fetch import cached_path, is_hub_name, named_files
 from classic_rc.datasets.registry import SAMPLES
 from classic_rc.errors import DataError
 from classic_rc.evaluation.comparison import SharedResults, SystemResults
 from classic_rc.evaluation.results import Block, Evaluation, Outcomes, Row
 from classic_rc.evaluation.systems import System
 from classic_rc.folds import passage_groups
+from classic_rc.io.columns import find_shards
 from classic_rc.io.hashing import sha256_of
 from classic_rc.io.json import Node, describe_value, parse_json
 from classic_rc.io.text import read_text
@@ -385,9 +386,10 @@ def _read_statistics(nodes: Sequence[Node], metric: str) -> NDArray[np.float64]:
 def recorded_path(path: str, folder: Path | None = None) -> str:
     """Return a path as a record in `folder` stores it: relative to the record, with forward slashes.
 
-    An absolute path stays as it is. A relative path on another drive than the record becomes absolute.
+    An absolute path and a name on the Hugging Face hub stay as they are. A relative path on another drive than the
+    record becomes absolute.
     """
-    if folder is None or os.path.isabs(path):
+    if folder is None or os.path.isabs(path) or is_hub_name(path):
         return path
     try:
         return Path(os.path.relpath(os.path.abspath(path), os.path.realpath(folder))).as_posix()
@@ -445,8 +447,12 @@ class RecordedFiles:
         return Path(os.path.normpath(self._base / path))
 
     def candidates(self, path: str) -> Iterator[Path]:
-        """Yield the possible places of a folder: its own, the other folders, and below them those of its name."""
+        """Yield the possible places of a folder: its own, the other folders, and below them those of its name.
+
+        Shards that are read as one file are found at their own place and directly in the other folders.
+        """
         own = self.place(path)
+        yield from (shards for shards in (own, *(p / own.name for p in self._places)) if find_shards(str(shards)))
         for place in (own, *self._places):
             if place.is_dir():
                 yield place

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from classic_rc._version import __version__
-from classic_rc.datasets.fetch import named_files
+from classic_rc.datasets.fetch import is_hub_name, named_files
 from classic_rc.datasets.joined import join_datasets
 from classic_rc.datasets.registry import SAMPLES, load
 from classic_rc.errors import ClassicRCError, DataError, UsageError
@@ -141,7 +141,9 @@ _SETTINGS: Mapping[str, tuple[Callable[[Any], bool], str]] = {
     "seed": (_is_seed, "a whole number"),
     **dict.fromkeys(("threshold", "relative_threshold"), (is_number, "a number")),
     "metrics": (lambda value: isinstance(value, list) and all(map(_is_name, value)), "a list of names"),
-    **dict.fromkeys(("group", "group_by", "metric", "ties", "tune_metric", "tune_cuts"), (_is_name, "a name")),
+    **dict.fromkeys(
+        ("analyzer", "group", "group_by", "metric", "ties", "tune_metric", "tune_cuts"), (_is_name, "a name")
+    ),
 }
 """The settings of a recorded run: a check of each value other than null, and the allowed values in words."""
 
@@ -213,7 +215,8 @@ class _RunRestorer:
             if _digests(dataset) != _recorded_digests(sources):
                 raise DataError("this version of the package has different sample data", source=read_with["path"])
             return dataset
-        if named_files(read_with["path"], [source["path"] for source in sources]):
+        is_hub = is_hub_name(read_with["path"])
+        if is_hub or named_files(read_with["path"], [source["path"] for source in sources]):
             dataset = _load(read_with, read_with["path"])
             self._check_files(dataset, sources, entry["name"])
             return dataset

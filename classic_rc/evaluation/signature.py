@@ -29,13 +29,14 @@ _ABBREVIATIONS = {
     "spans": "spans",
     "split": "split",
     "data": "d",
+    "revision": "rev",
     "questions": "n",
     "version": "rc",
 }
 _SHORT_FINGERPRINT = 8
 _NAMES = {short: name for name, short in _ABBREVIATIONS.items()}
 _PART = re.compile(r"\|(?=\w+:)")  # a bar inside a value does not start a part
-_DIGEST = re.compile(r"\b[0-9a-f]{64}\b")
+_DIGEST = re.compile(r"\b(?:[0-9a-f]{64}|[0-9a-f]{40})\b")
 
 
 @dataclass(frozen=True)
@@ -77,6 +78,7 @@ class Signature:
             **facts,
             "spans": dataset.span_generator,
             "data": dataset.fingerprint,
+            "revision": dataset.revision,
             "split": dataset.split,
             "questions": len(dataset),
             "version": __version__,

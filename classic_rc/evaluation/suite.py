@@ -112,6 +112,7 @@ KEYS: Sequence[Key] = (
     Key(
         "threshold", _NUMBER, "select candidates that score above it, instead of tuning a threshold", of_suite=True
     ),
+    Key("analyzer", _TEXT, "the analyzer of all systems that have one and were not given another", of_suite=True),
     Key("relative_threshold", _NUMBER, "answer with all spans this close to the best one", of_suite=True),
     Key("tune_metric", _TEXT, "the metric to tune thresholds for", of_suite=True),
     Key("tune_cuts", _one_of(CUTS), "the thresholds to try", of_suite=True),

@@ -79,20 +79,7 @@ class AnswersFormat(Format):
         self, text: str, questions: Sequence[Question], source: str, *, partial: bool = False
     ) -> list[Prediction]:
         """Parse the answers of a text; see :meth:`read`."""
-        return self._parse(text, questions, source, partial, [])
-
-    def read(
-        self,
-        text: str,
-        questions: Sequence[Question],
-        *,
-        source: str,
-        partial: bool = False,
-        notes: list[str] | None = None,
-    ) -> Scores | list[Prediction]:
-        """Read a file; `notes` receives the number of answers that say nothing. See :meth:`Format.read`."""
-        self._check_questions(questions)
-        return self._parse(text, questions, source, partial, [] if notes is None else notes)
+        return self._parse_with_notes(text, questions, source, partial, [])
 
     def render(
         self, questions: Sequence[Question], scores: Scores | None, predictions: Sequence[Prediction] | None
@@ -104,7 +91,7 @@ class AnswersFormat(Format):
         )
         return "".join(json.dumps(row) + "\n" for row in rows)
 
-    def _parse(
+    def _parse_with_notes(
         self, text: str, questions: Sequence[Question], source: str, partial: bool, notes: list[str]
     ) -> list[Prediction]:
         rows = _read_rows(text, source)

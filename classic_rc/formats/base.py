@@ -125,8 +125,14 @@ class Format(ABC):
             The file is malformed, has an unknown question, or answers a question twice or not at all.
         """
         self._check_questions(questions)
+        return self._parse_with_notes(text, questions, source, partial, [] if notes is None else notes)
+
+    def _parse_with_notes(
+        self, text: str, questions: Sequence[Question], source: str, partial: bool, notes: list[str]
+    ) -> Scores | list[Prediction]:
+        """Parse a text as :meth:`parse` does, and add notes; layouts that have more to say override it."""
         content = self.parse(text, questions, source, partial=partial)
-        if notes is not None and not isinstance(content, Scores):
+        if not isinstance(content, Scores):
             unanswered = sum(not prediction.answers for prediction in content)
             if unanswered:
                 notes.append(f"{source}: {unanswered:,} of {len(content):,} questions have no answer and score 0")

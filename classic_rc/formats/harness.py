@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
@@ -14,9 +15,8 @@ from numpy.typing import NDArray
 from classic_rc.errors import DataError, UsageError
 from classic_rc.formats.answers import fold_text
 from classic_rc.formats.base import Content, Format, first_row
+from classic_rc.formats.harness_docs import RIGHT_WORDS, WRONG_WORDS
 from classic_rc.formats.harness_log import (
-    RIGHT_WORDS,
-    WRONG_WORDS,
     HarnessLog,
     Response,
     is_log_row,
@@ -27,12 +27,6 @@ from classic_rc.formats.harness_log import (
 from classic_rc.io.json import describe_value
 from classic_rc.predictions import Prediction, Scores
 from classic_rc.questions import Question, Task
-
-_LENGTHS: tuple[Callable[[str], int], ...] = (
-    lambda text: len(text.removeprefix(" ")),  # characters without the delimiter, as most versions divide
-    len,
-    lambda text: len(text.removeprefix(" ").encode()),
-)
 
 
 class HarnessFormat(Format):
@@ -65,20 +59,7 @@ class HarnessFormat(Format):
         self, text: str, questions: Sequence[Question], source: str, *, partial: bool = False
     ) -> list[Prediction]:
         """Parse the answers of a text; see :meth:`read`."""
-        return self._parse(text, questions, source, [])
-
-    def read(
-        self,
-        text: str,
-        questions: Sequence[Question],
-        *,
-        source: str,
-        partial: bool = False,
-        notes: list[str] | None = None,
-    ) -> Scores | list[Prediction]:
-        """Read a log; `notes` receives how it was matched and what could not be parsed. See :meth:`Format.read`."""
-        self._check_questions(questions)
-        return self._parse(text, questions, source, [] if notes is None else notes)
+        return self._parse_with_notes(text, questions, source, partial, [])
 
     def read_scores(
         self, text: str, questions: Sequence[Question], *, source: str, partial: bool = False
@@ -109,7 +90,9 @@ class HarnessFormat(Format):
             expected="jsonl",
         )
 
-    def _parse(self, text: str, questions: Sequence[Question], source: str, notes: list[str]) -> list[Prediction]:
+    def _parse_with_notes(
+        self, text: str, questions: Sequence[Question], source: str, partial: bool, notes: list[str]
+    ) -> list[Prediction]:
         log = read_log(text, source)
         matches = _match(log, questions, source, notes)
         answers = self._decide(log, source, notes)
@@ -172,8 +155,9 @@ class HarnessFormat(Format):
 class HarnessNormFormat(HarnessFormat):
     """The format ``harness`` with ``acc_norm``: log-likelihoods divided by the length of the option.
 
-    Versions of the harness divide by the number of characters or of bytes, with or without the blank before the
-    option. The way that gives the logged ``acc_norm`` of every question is taken.
+    Versions of the harness divide by the number of characters or of bytes, with or without the delimiter before
+    the option: a blank, unless the task has another one. The way that gives the logged ``acc_norm`` of every
+    question is taken.
     """
 
     name = "harness-norm"
@@ -193,7 +177,13 @@ class HarnessNormFormat(HarnessFormat):
                 found=self.name,
                 expected="harness",
             )
-        ways = [[_normalised(response, length) for response in log.responses] for length in _LENGTHS]
+        blanks = [text[: len(text) - len(text.lstrip())] for r in log.responses for text in r.continuations]
+        delimiter = min(blanks, key=len)
+        ways = [
+            [_normalised(response, start, length) for response in log.responses]
+            # Characters without the delimiter, as most versions divide; "" also where options start with blanks.
+            for length, start in itertools.product((len, _count_bytes), dict.fromkeys((" ", delimiter, "")))
+        ]
         return min(ways, key=lambda scores: _count_other(log, scores))  # of equal ones the first
 
 
@@ -226,9 +216,14 @@ def _first_row(text: str) -> Any:
     return None
 
 
-def _normalised(response: Response, length: Callable[[str], int]) -> NDArray[np.float64]:
-    lengths = [max(length(continuation), 1) for continuation in response.continuations]
-    return np.array(response.values[0], dtype=np.float64) / np.array(lengths, dtype=np.float64)
+def _count_bytes(text: str) -> int:
+    return len(text.encode())
+
+
+def _normalised(response: Response, delimiter: str, length: Callable[[str], int]) -> NDArray[np.float64]:
+    lengths = [length(continuation.removeprefix(delimiter)) for continuation in response.continuations]
+    with np.errstate(divide="ignore"):  # an empty option is the worst one, as in the harness
+        return np.array(response.values[0], dtype=np.float64) / np.array(lengths, dtype=np.float64)
 
 
 def _count_other(log: HarnessLog, scores: Sequence[NDArray[np.float64]]) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -11,7 +12,10 @@ from typing import Any, TypeAlias
 
 from classic_rc.formats.answers import fold_text
 from classic_rc.io.json import Node, describe_value
+from classic_rc.questions import Passage, Question, Task, TextCandidates
 
+RIGHT_WORDS = frozenset({"yes", "true", "correct", "1"})
+WRONG_WORDS = frozenset({"no", "false", "incorrect", "0"})
 _LABEL = re.compile(r"[A-Za-z0-9]|\([A-Za-z0-9]\)")
 
 
@@ -38,6 +42,8 @@ class Document:
         Equal for the documents of one question.
     n_other_questions : int
         The number of questions that the document asks apart from this one, with their answers in the prompt.
+    right : frozenset of int or None
+        The right options, where the document alone has them and not its target.
     """
 
     family: str | None
@@ -49,13 +55,14 @@ class Document:
     id: str = ""
     group: Any = None
     n_other_questions: int = 0
+    right: frozenset[int] | None = None
 
 
 _Asked: TypeAlias = "tuple[str, str, Sequence[str] | None]"
 """A passage, a question, and options; no options where they are the continuations themselves."""
 
 
-def read_document(doc: Node, continuations: Sequence[str] | None) -> Document:
+def read_document(doc: Node, continuations: Sequence[str] | None, n_prompts: int = 1) -> Document:
     """Read a document.
 
     Parameters
@@ -64,6 +71,8 @@ def read_document(doc: Node, continuations: Sequence[str] | None) -> Document:
         The ``doc`` of a row.
     continuations : sequence of str or None
         What the model scored; None if it generated a text.
+    n_prompts : int
+        The number of different prompts before the continuations.
 
     Raises
     ------
@@ -71,8 +80,8 @@ def read_document(doc: Node, continuations: Sequence[str] | None) -> Document:
         The document is malformed, or it has no options and the model generated a text.
     """
     keys = doc.value.keys()
-    if keys >= {"paragraph", "question", "answer", "label"}:
-        return _read_multirc(doc)
+    if keys >= {"paragraph", "question", "answer", "label"} or keys >= {"passage", "question", "option", "label"}:
+        return _read_labelled(doc)
     n_others = 0
     if keys >= {"article", "problems"}:
         family: str | None = "race"
@@ -93,20 +102,23 @@ def read_document(doc: Node, continuations: Sequence[str] | None) -> Document:
             expected="the fields of a task with options",
             hint="Tasks whose answers are free texts cannot be measured here",
         )
-    if continuations is not None:
+    right = None
+    if family == "winogrande":
+        right = frozenset(i for i in range(2) if doc.value.get("answer") == str(i + 1)) or None
+    elif continuations is not None:
+        if n_prompts > 1 and len(set(continuations)) == 1:
+            raise doc.error(
+                "the choices differ in the prompt and not in the continuation",
+                found=f"{len(continuations)} times {continuations[0][:40]!r}",
+                expected="a continuation for each option",
+                hint="Such tasks cannot be measured here",
+            )
         options = _in_scored_order(doc, options, continuations)
-    return Document(family, passage, question, tuple(options), n_other_questions=n_others)
+    return Document(family, passage, question, tuple(options), n_other_questions=n_others, right=right)
 
 
 def _in_scored_order(doc: Node, options: Sequence[str], continuations: Sequence[str]) -> Sequence[str]:
     """Return the options in the order in which the model scored them."""
-    if len({fold_text(text) for text in continuations}) == 1:
-        raise doc.error(
-            "the choices differ in the prompt and not in the continuation",
-            found=f"{len(continuations)} times {continuations[0][:40]!r}",
-            expected="a continuation for each option",
-            hint="Such tasks cannot be measured here",
-        )
     scored = [fold_text(text) for text in continuations]
     own = [fold_text(option) for option in options]
     if len(own) == len(scored) and sorted(own) != sorted(scored):
@@ -125,6 +137,54 @@ def _in_scored_order(doc: Node, options: Sequence[str], continuations: Sequence[
             expected="as many of each",
         )
     return [text.strip() for text in continuations]
+
+
+def join_documents(documents: Sequence[Document], ids: Sequence[str]) -> list[tuple[Question, list[int]]]:
+    """Return the questions of a task's documents, and the positions of the documents that each one is from.
+
+    A document is a question, except for labels: the options of a question are a document each. Equal passages are
+    one object.
+
+    Parameters
+    ----------
+    documents : sequence of Document
+        All of labels, or none.
+    ids : sequence of str
+        The ids of the questions; documents of labels have their own.
+
+    Returns
+    -------
+    list of (Question, list of int)
+        With the gold of labels; other gold is hidden.
+    """
+    passages: dict[str, Passage] = {}
+    groups: dict[Any, list[int]] = {}
+    for i, document in enumerate(documents):
+        groups.setdefault(document.group if document.is_label else i, []).append(i)
+    joined = []
+    n_of_id: Counter[str] = Counter()
+    for place, members in enumerate(groups.values()):
+        first = documents[members[0]]
+        name = ids[members[0]]
+        options: Sequence[str] = first.options
+        gold = None
+        if first.is_label:
+            name = first.id or str(place)
+            n_of_id[name] += 1
+            name += f" ({n_of_id[name]})" if n_of_id[name] > 1 else ""
+            options = [documents[i].options[0] for i in members]
+            labels = [documents[i].label for i in members]
+            gold = None if None in labels else frozenset(option for option, label in enumerate(labels) if label)
+        passage = passages.setdefault(first.passage, Passage(f"passage-{len(passages) + 1}", first.passage))
+        task = Task.MULTIPLE_ANSWER if first.is_label else Task.SINGLE_CHOICE
+        question = Question(name, passage, first.question, TextCandidates(options), gold, task)
+        joined.append((question, members))
+    return joined
+
+
+def says_right(continuation: str) -> bool:
+    """Return whether a label says that an option is right: "yes", or a sentence that ends with it."""
+    return fold_text(continuation).rpartition(" ")[2].strip(".!?\"'") in RIGHT_WORDS
 
 
 # ------------------------------------------------------------------------------------------------------------------
@@ -148,14 +208,15 @@ def _read_race(doc: Node) -> tuple[str, str, Sequence[str], int]:
     return doc.text("article"), last.text("question"), last.texts("options"), len(problems) - 1
 
 
-def _read_multirc(doc: Node) -> Document:
-    """Read MultiRC in SuperGLUE's rows, one for each option."""
+def _read_labelled(doc: Node) -> Document:
+    """Read a row of one option and its label: MultiRC as SuperGLUE has it, or as ``perturb`` writes it."""
     label = doc.value["label"]
     if label not in (0, 1, -1, None):
         raise doc.error("invalid label", field="label", found=describe_value(label), expected="0 or 1")
-    passage, question = doc.text("paragraph"), doc.text("question")
+    is_ours = "option" in doc.value
+    passage, question = doc.text("passage" if is_ours else "paragraph"), doc.text("question")
     place = doc.value.get("idx")
-    id_ = ""
+    id_ = str(doc.value.get("id", "")) if is_ours else ""
     if isinstance(place, Mapping) and {"paragraph", "question"} <= place.keys():
         id_ = f"{place['paragraph']}=={place['question']}"
     hidden = label in (-1, None)
@@ -163,7 +224,7 @@ def _read_multirc(doc: Node) -> Document:
         "multirc",
         passage,
         question,
-        (doc.text("answer"),),
+        (doc.text("option" if is_ours else "answer"),),
         is_label=True,
         label=None if hidden else bool(label),
         id=id_,
@@ -241,6 +302,8 @@ _FAMILIES: tuple[tuple[str, set[str], Callable[[Node], _Asked]], ...] = (
         _fields("context", "question", *(f"answer{i}" for i in range(4))),
     ),
     ("qa4mre", {"document_str", "question_str", "answer_options"}, _read_qa4mre),
+    # Its prompts have the options; the continuation is the end of the sentence, the same for both.
+    ("winogrande", {"sentence", "option1", "option2"}, _fields(None, "sentence", "option1", "option2")),
     ("piqa", {"goal", "sol1", "sol2"}, _fields(None, "goal", "sol1", "sol2")),
     ("copa", {"premise", "choice1", "choice2", "question"}, _fields("premise", "question", "choice1", "choice2")),
     (

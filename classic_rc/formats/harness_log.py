@@ -14,17 +14,15 @@ from typing import Any, Literal, TypeAlias, TypeGuard
 
 from classic_rc.errors import DataError
 from classic_rc.formats.answers import decide_answers, fold_text
-from classic_rc.formats.harness_docs import Document, read_document
+from classic_rc.formats.harness_docs import Document, join_documents, read_document, says_right
 from classic_rc.formats.harness_settings import read_settings
 from classic_rc.io.json import Node, describe_value, json_lines, parse_json
 from classic_rc.predictions import Answer, Prediction
-from classic_rc.questions import Passage, Question, Task, TextCandidates
+from classic_rc.questions import Question, Task
 
 Kind: TypeAlias = Literal["choices", "labels", "texts"]
 """What a model answered with: a log-likelihood of each option, of each label of each option, or a text."""
 
-RIGHT_WORDS = frozenset({"yes", "true", "correct", "1"})
-WRONG_WORDS = frozenset({"no", "false", "incorrect", "0"})
 _KEYS = {"doc", "arguments", "resps"}
 
 
@@ -106,8 +104,9 @@ def read_log(text: str, source: str) -> HarnessLog:
     rows = _choose_filter(_read_rows(text, source), notes)
     documents = []
     for row in rows:
-        _, continuations = _read_arguments(row)
-        document = read_document(row.child("doc"), continuations)
+        contexts, continuations = _read_arguments(row)
+        n_prompts = len({contexts[i] for i in _conditional(contexts)})
+        document = read_document(row.child("doc"), continuations, n_prompts)
         documents.append(document)
         if document.family != documents[0].family or document.is_label != documents[0].is_label:
             found = f"{document.family or 'unknown fields'} after {documents[0].family or 'unknown fields'}"
@@ -118,10 +117,12 @@ def read_log(text: str, source: str) -> HarnessLog:
     for row, response in zip(rows, responses, strict=True):
         if bool(response.values) != bool(responses[0].values):
             raise _several_tasks(row, "texts and log-likelihoods")
+    joined = join_documents(documents, [str(row.value.get("doc_id", place)) for place, row in enumerate(rows)])
+    questions = [question for question, _ in joined]
     if first.is_label:
-        questions, responses = _group_options(documents, rows, responses)
+        responses = [_join_responses(rows, responses, members) for _, members in joined]
     else:
-        questions = _make_questions(documents, rows, responses, source)
+        questions = _add_gold(questions, documents, rows, responses, source)
     notes += _describe_questions(documents, questions)
     if first.is_label:
         notes += _describe_labels(questions, responses)
@@ -236,7 +237,7 @@ def _read_response(row: Node) -> Response:
     }
     place = Node(None, row.source, row.line if row.line is not None else row.where)
     if continuations is None:
-        texts = [text[0] if isinstance(text, list) and text else text for text in found]
+        texts = [sample for text in found for sample in (text if isinstance(text, list) and text else [text])]
         return Response((), (), tuple(texts), place, logged)
     if len(found) != len(contexts):
         raise row.error(
@@ -264,42 +265,24 @@ def _log_likelihood(row: Node, key: str, i: int) -> float:
 # Questions
 
 
-class _Passages:
-    """The passages of a log: equal texts are one object."""
-
-    def __init__(self) -> None:
-        self._by_text: dict[str, Passage] = {}
-
-    def of(self, text: str) -> Passage:
-        return self._by_text.setdefault(text, Passage(f"passage-{len(self._by_text) + 1}", text))
-
-
-def _make_questions(
-    documents: Sequence[Document], rows: Sequence[Node], responses: Sequence[Response], source: str
+def _add_gold(
+    questions: Sequence[Question],
+    documents: Sequence[Document],
+    rows: Sequence[Node],
+    responses: Sequence[Response],
+    source: str,
 ) -> list[Question]:
-    passages = _Passages()
-    questions = []
-    for place, (document, row) in enumerate(zip(documents, rows, strict=True)):
-        gold = _read_target(row, document) if responses[0].values else None
-        questions.append(
-            Question(
-                str(row.value.get("doc_id", place)),
-                passages.of(document.passage),
-                document.question,
-                TextCandidates(document.options),
-                gold,
-                Task.SINGLE_CHOICE,
-            )
-        )
+    """Return the questions with the right answers that the rows have."""
     if responses[0].values:
-        return questions
+        golds = _read_targets(rows, documents, responses)
+        return [replace(question, gold=gold) for question, gold in zip(questions, golds, strict=True)]
     # A target of a generated answer is an answer itself: a letter, a text or an index.
     targets = [
         [(Node(None, row.source, row.line if row.line is not None else row.where), _plain_target(row))]
         for row in rows
     ]
-    golds = parse_texts(questions, targets, source, [])
-    for row, found in zip(rows, golds, strict=True):
+    parsed = parse_texts(questions, targets, source, [])
+    for row, found in zip(rows, parsed, strict=True):
         if not found.answers:
             raise row.error(
                 "the target is not an option",
@@ -307,7 +290,7 @@ def _make_questions(
                 found=describe_value(row.value.get("target")),
                 expected="the letter, the text or the index of an option",
             )
-    right = [answer if is_set(answer := prediction.answers[0]) else None for prediction in golds]
+    right = [answer if is_set(answer := prediction.answers[0]) else None for prediction in parsed]
     return [replace(question, gold=gold) for question, gold in zip(questions, right, strict=True)]
 
 
@@ -316,77 +299,77 @@ def _plain_target(row: Node) -> Any:
     return target.strip() if isinstance(target, str) else target
 
 
-def _read_target(row: Node, document: Document) -> frozenset[int] | None:
-    """Return the right options: `target` has an index from 0, several indices, or a text; None if it is hidden."""
+def _read_targets(rows: Sequence[Node], documents: Sequence[Document], responses: Sequence[Response]) -> list[Any]:
+    """Return the right options of each row; None where they are hidden.
+
+    A target is a choice, or the position of one from 0 (several in a list), below 0 if it is hidden; a log has all
+    as texts. Where "2" may be both, the reading that gives the logged accuracies is taken.
+    """
+    both = [
+        (_position(row) if document.right is None else document.right, _choice(row, document, response))
+        for row, document, response in zip(rows, documents, responses, strict=True)
+    ]
+    n_wrong = [0, 0]
+    for row, (position, choice), response in zip(rows, both, responses, strict=True):
+        if position is not None and choice is not None:
+            values = response.values[0]
+            best, logged = values.index(max(values)), response.logged.get("acc")
+            for reading, right in enumerate((position, choice)):
+                disagrees = logged is not None and (best in right) != (logged > 0.5)
+                n_wrong[reading] += disagrees or any(option >= len(values) for option in right)
+        elif position is None and choice is None and _plain_target(row) is not None:
+            raise _no_option(row, responses)
+    golds: list[Any] = []
+    for row, (position, choice), response in zip(rows, both, responses, strict=True):
+        is_choice = choice is not None and (position is None or n_wrong[1] < n_wrong[0])
+        right = (choice if is_choice else position) or frozenset()
+        if any(option >= len(response.values[0]) for option in right):
+            raise _no_option(row, responses)
+        golds.append(frozenset(option for option in right if option >= 0) or None)
+    return golds
+
+
+def _position(row: Node) -> frozenset[int] | None:
+    """Return the positions that a target has, or None."""
     target = _plain_target(row)
     if isinstance(target, str):
         with suppress(ValueError, SyntaxError, RecursionError, MemoryError):
-            value = ast.literal_eval(target)
-            if isinstance(value, int) or (isinstance(value, list) and all(isinstance(i, int) for i in value)):
-                target = value
-    texts = [fold_text(option) for option in document.options]
-    found = [] if target is None else target if isinstance(target, list) else [target]
-    indices = []
-    for value in found:
-        if isinstance(value, str) and fold_text(value) in texts:
-            indices.append(texts.index(fold_text(value)))
-        elif isinstance(value, int):
-            indices.append(int(value))
-        else:
-            indices.append(len(texts))
-    if any(index >= len(texts) for index in indices):
-        raise row.error(
-            "the target is not an option",
-            field="target",
-            found=describe_value(row.value["target"]),
-            expected=f"an index from 0 to {len(texts) - 1}, or the text of an option",
-        )
-    return frozenset(i for i in indices if i >= 0) or None  # below 0: hidden
+            target = ast.literal_eval(target)
+    found = target if isinstance(target, list) else [target]
+    return frozenset(map(int, found)) if all(isinstance(value, int) for value in found) else None
 
 
-def _group_options(
-    documents: Sequence[Document], rows: Sequence[Node], responses: Sequence[Response]
-) -> tuple[list[Question], list[Response]]:
-    """Return MultiRC's questions, whose options are a row each."""
-    groups: dict[Any, list[int]] = {}
-    for i, document in enumerate(documents):
-        groups.setdefault(document.group, []).append(i)
-    passages = _Passages()
-    questions, joined = [], []
-    n_of_id: Counter[str] = Counter()
-    for place, members in enumerate(groups.values()):
-        first = documents[members[0]]
-        for i in members:
-            if responses[i].values and len(responses[i].values[0]) != 2:
-                n_labels = len(responses[i].values[0])
-                raise rows[i].error("not two labels", field="arguments", found=str(n_labels), expected="2")
-        labels = [documents[i].label for i in members]
-        name = first.id or str(place)
-        n_of_id[name] += 1
-        name += f" ({n_of_id[name]})" if n_of_id[name] > 1 else ""
-        gold = None if None in labels else frozenset(place for place, label in enumerate(labels) if label)
-        questions.append(
-            Question(
-                name,
-                passages.of(first.passage),
-                first.question,
-                TextCandidates(documents[i].options[0] for i in members),
-                gold,
-                Task.MULTIPLE_ANSWER,
-            )
-        )
-        joined.append(
-            Response(
-                tuple(value for i in members for value in responses[i].values),
-                responses[members[0]].continuations,
-                tuple(responses[i].texts[0] if responses[i].texts else None for i in members)
-                if not responses[i].values
-                else (),
-                responses[members[0]].node,
-                {},
-            )
-        )
-    return questions, joined
+def _choice(row: Node, document: Document, response: Response) -> frozenset[int] | None:
+    """Return the position of the choice that a target is, as the model saw it or in the document, or None."""
+    target = _plain_target(row)
+    if not isinstance(target, str):
+        return None
+    for texts in (response.continuations, document.options):
+        folded = [fold_text(text) for text in texts]
+        if fold_text(target) in folded:
+            return frozenset({folded.index(fold_text(target))})
+    return None
+
+
+def _no_option(row: Node, responses: Sequence[Response]) -> DataError:
+    return row.error(
+        "the target is not an option",
+        field="target",
+        found=describe_value(row.value["target"]),
+        expected=f"a position from 0 to {len(responses[0].continuations) - 1}, or the text of an option",
+    )
+
+
+def _join_responses(rows: Sequence[Node], responses: Sequence[Response], members: Sequence[int]) -> Response:
+    """Return the response to a question whose options are a row each."""
+    for i in members:
+        if responses[i].values and len(responses[i].values[0]) != 2:
+            n_labels = len(responses[i].values[0])
+            raise rows[i].error("not two labels", field="arguments", found=str(n_labels), expected="2")
+    first = responses[members[0]]
+    texts = () if first.values else tuple(responses[i].texts[0] if responses[i].texts else None for i in members)
+    values = tuple(value for i in members for value in responses[i].values)
+    return Response(values, first.continuations, texts, first.node, {})
 
 
 def _describe_questions(documents: Sequence[Document], questions: Sequence[Question]) -> list[str]:
@@ -461,8 +444,7 @@ def is_set(answer: Answer) -> TypeGuard[frozenset[int]]:
 
 def _is_reversed(response: Response) -> bool:
     """Return whether the continuation of label 0 says that an option is right."""
-    first = response.continuations[:1]
-    return bool(first) and fold_text(first[0]).rpartition(" ")[2].strip(".!?\"'") in RIGHT_WORDS
+    return bool(response.continuations) and says_right(response.continuations[0])
 
 
 def _compare_with_results(rows: Sequence[Node], source: str) -> list[str]:
@@ -476,9 +458,19 @@ def _compare_with_results(rows: Sequence[Node], source: str) -> list[str]:
             f"the model saw more: {shots} examples with right answers before each question ({shots}-shot); the "
             "other systems see the passage alone"
         )
-    if settings.n_documents is not None and settings.n_documents != len(rows):
+    counted = settings.n_documents
+    if counted is not None and counted != len(rows):
+        numbers = [row.value.get("doc_id") for row in rows]
+        if len(rows) < counted and numbers == list(range(len(rows))):
+            why = (
+                f"the log ends after document {len(rows) - 1:,}, and the other {counted - len(rows):,} are missing"
+            )
+        elif len(rows) < counted:
+            why = f"{counted - len(rows):,} documents are missing in the log"
+        else:
+            why = "the log has documents of another run"
         notes.append(
-            f"the log has {len(rows):,} documents, and the results file counts {settings.n_documents:,}: its "
-            "figures are not those of this log"
+            f"the log has {len(rows):,} documents, and the results file counts {counted:,}: {why}, so that the "
+            "figures of the results file are not those of this log"
         )
     return notes

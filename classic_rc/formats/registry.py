@@ -119,14 +119,24 @@ def read_predictions(
     """
     text = read_file(path)
     layout = _find_format(text, dataset[0].task if len(dataset) else None, format, str(path))
+    whole = dataset.whole if isinstance(dataset, Dataset) else None
+    left_out = isinstance(dataset, Dataset) and dataset.log is not None and bool(dataset.log.left_out)
     try:
         return layout.read(text, dataset, source=str(path), partial=partial, notes=notes)
     except DataError:
-        whole = dataset.whole if isinstance(dataset, Dataset) else None
-        if whole is None:
+        # The file may also answer the questions that ``labelled_only`` or ``skip_bad`` left out.
+        if whole is None and (partial or not left_out):
             raise
-        # The file may also answer the questions that ``labelled_only`` left out.
-        content = layout.read(text, whole, source=str(path), partial=partial, notes=notes)
+    try:
+        content = layout.read(text, whole or dataset, source=str(path), partial=partial, notes=notes)
+    except DataError:
+        if partial or not left_out:
+            raise
+        content = layout.read(text, whole or dataset, source=str(path), partial=True, notes=notes)
+        if notes is not None:
+            notes.append(f"{path}: answers to questions that could not be read (--skip-bad) are left out")
+    if whole is None:
+        return content
     position = {question.id: i for i, question in enumerate(whole)}
     chosen = [position[question.id] for question in dataset]
     return content.take(chosen) if isinstance(content, Scores) else [content[i] for i in chosen]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import os
+import re
 import weakref
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, nullcontext, suppress
@@ -13,8 +14,18 @@ from pathlib import Path
 from typing import Any, cast
 
 from classic_rc.errors import DataError
+from classic_rc.io.binary import binary_file_error, identify
+from classic_rc.io.columns import (
+    SUFFIXES,
+    Columns,
+    SavedDataset,
+    column_format,
+    find_saved,
+    find_shards,
+    join_shards,
+)
 from classic_rc.io.compression import gunzip, is_gzip
-from classic_rc.io.files import check_count
+from classic_rc.io.files import check_count, open_regular
 from classic_rc.io.hashing import sha256_of_bytes, sha256_of_listing
 from classic_rc.io.json import Node, parse_json, parse_json_prefix
 from classic_rc.io.tar import is_tar, tar_members
@@ -25,6 +36,7 @@ from classic_rc.questions import Source
 MAX_DEPTH = 8
 """The deepest nesting of folders. It also stops symbolic links that form a cycle."""
 
+_SHARD_NUMBER = re.compile(r"-(\*-of-\d+|0+-of-0*1)$")
 _HEAD_LINES = 100
 _MAX_LISTED_FILES = 64  # With more files than this, provenance is one digest of the folder.
 
@@ -94,18 +106,28 @@ def open_input(path: str | os.PathLike[str]) -> InputFiles:
     """
     name = os.fspath(path)
     if not os.path.exists(name):
+        if shards := find_shards(name):
+            joined = InputFile(name, Path(os.path.abspath(name)).parts, 0, saved=SavedDataset(shards))
+            return InputFiles(name, (joined,))
         raise _missing_path_error(name)
     if os.path.isdir(name):
         parents = Path(os.path.abspath(name)).parts
-        found = list(_walk(name, ()))
-        files = [InputFile(os.path.join(name, *parts), parents + parts, len(parts) - 1) for parts in found]
+        found, saved = _find_saved(name, list(_walk(name, ())))
+        files = [
+            InputFile(os.path.join(name, *parts), parents + parts, max(len(parts) - 1, 0), saved=saved.get(parts))
+            for parts in (*found, *saved)
+        ]
         return _make_input(name, files, None, is_folder=True)
     single = InputFile(name, Path(os.path.abspath(name)).parts, 0)
+    if single.columns is not None:
+        return InputFiles(name, (single,))
     data = single.data
     members: Iterator[tuple[tuple[str, ...], memoryview | Callable[[], bytes]]]
     if is_tar(data):
         members = tar_members(data, name)
     elif is_zip(data) and single.suffix != ".npz":  # whoever reads a saved solver as text says what it is
+        if known := identify(data):
+            raise binary_file_error(known, name)
         members = zip_members(data, name)
     else:
         return InputFiles(name, (single,))
@@ -136,6 +158,8 @@ class InputFile:
         The number of blank lines that reading skipped.
     origin : Source or None
         The archive that the file is a member of.
+    split : str or None
+        The split that a dataset of Hugging Face's ``datasets`` has noted.
     """
 
     def __init__(
@@ -146,11 +170,14 @@ class InputFile:
         content: memoryview | Callable[[], bytes] | None = None,
         archive: _Archive | None = None,
         origin: Source | None = None,
+        saved: SavedDataset | None = None,
     ) -> None:
         self.name, self.depth = name, depth
         self.folders, self.base = parts[:-1], parts[-1]
         self.blank_lines = 0
         self.origin = origin
+        self.split = None if saved is None else saved.split
+        self._saved = saved
         self._content = content  # of a member, or a function that unpacks it, until it is released
         # A strong reference would make a cycle, and keep the archive until the garbage collector runs.
         self._archive = None if archive is None else weakref.ref(archive)
@@ -171,19 +198,36 @@ class InputFile:
         return gunzip(data, self.name) if is_gzip(data) else data
 
     @cached_property
+    def columns(self) -> Columns | None:
+        """The rows of a Parquet or Arrow file, or of the files of ``save_to_disk``; None for all other files."""
+        if self._saved is not None:
+            return Columns(self.name, self._saved.files)
+        # Other names than these are rare, and reading a large file to look at its start is not.
+        if self._content is None and self.suffix in SUFFIXES and os.path.isfile(self.name):
+            with open_regular(self.name) as file:
+                if column_format(file.read(8)):
+                    return Columns(self.name, (self.name,))
+        return Columns(self.name, (self.data,)) if column_format(self.data[:8]) else None
+
+    @cached_property
     def sha256(self) -> str:
         """Hex sha256 of the file as it is stored."""
+        columns = self.columns if self._content is None else None
+        if columns is not None and isinstance(columns.files[0], str):
+            return columns.sha256
         return sha256_of_bytes(self.data if self._archive else read_bytes(self.name))
 
     @property
     def stem(self) -> str:
-        """The file name without the extension."""
-        return self.base.removesuffix(".gz").rpartition(".")[0] or self.base
+        """The file name without the extension, and of shards without their number."""
+        stem = self.base.removesuffix(".gz").rpartition(".")[0] or self.base
+        return _SHARD_NUMBER.sub("", stem) if self.base.endswith(SUFFIXES) else stem
 
     @property
     def suffix(self) -> str:
         """The extension in lower case, without ``".gz"``."""
-        return self.base.removesuffix(".gz")[len(self.stem) :].lower()
+        base = self.base.removesuffix(".gz")
+        return base[len(base.rpartition(".")[0] or base) :].lower()
 
     def sibling(self, *parts: str) -> InputFile | None:
         """Return the file at a path relative to this file's folder, or None."""
@@ -207,6 +251,8 @@ class InputFile:
         DataError
             The file is empty or not text.
         """
+        if self.columns is not None:
+            raise DataError("not a text file", source=self.name, found="a Parquet or Arrow file", expected="text")
         text = decode_text(self.data, self.name)
         if not text or text.isspace():
             raise DataError("the file is empty", source=self.name)
@@ -214,6 +260,8 @@ class InputFile:
 
     @cached_property
     def _first_value(self) -> tuple[Any, bool]:
+        if self.columns is not None:
+            return next(self.columns.rows(), None), False
         text = self.text
         start = len(text) - len(text.lstrip(" \t\n"))
         if text[start] not in "{[":
@@ -230,7 +278,7 @@ class InputFile:
 
     @property
     def head(self) -> Any:
-        """The first JSON value: the whole file or the first of JSON lines. None if the file is not JSON.
+        """The first JSON value: the whole file, or the first of JSON lines or rows. None if the file has neither.
 
         Raises
         ------
@@ -250,7 +298,7 @@ class InputFile:
         return Node(value if is_all else parse_json(self.text, self.name), self.name)
 
     def records(self, guard: AbstractContextManager[object] | None = None) -> Iterator[Node]:
-        """Return the records of the file: its JSON lines, the elements of its JSON list, or its single value.
+        """Return the records of the file: JSON lines, rows, the elements of a JSON list, or a single value.
 
         An object with a single member that is a list of objects counts as that list.
 
@@ -259,6 +307,8 @@ class InputFile:
         guard : context manager, optional
             Each line is parsed in it. If it suppresses the error of a line, that line is left out.
         """
+        if self.columns is not None:
+            return (Node(row, self.name, f"row {number}") for number, row in enumerate(self.columns.rows()))
         value, is_all = self._first_value
         guard = nullcontext() if guard is None else guard
         if not is_all:
@@ -283,7 +333,7 @@ class InputFile:
 
     def release(self) -> None:
         """Forget the content, so that a folder of thousands of files is never in memory at once."""
-        for cached in ("data", "text", "_first_value"):
+        for cached in ("data", "text", "columns", "_first_value"):
             self.__dict__.pop(cached, None)
         self._content = None
 
@@ -314,6 +364,28 @@ def _make_input(
     n_skipped = len(files) - len(data_files)
     notes = (f"macOS metadata files skipped (._*, .DS_Store, __MACOSX): {n_skipped:,}",) if n_skipped else ()
     return InputFiles(name, tuple(data_files), archive, is_folder, notes, members)
+
+
+def _find_saved(
+    folder: str, found: list[tuple[str, ...]]
+) -> tuple[list[tuple[str, ...]], dict[tuple[str, ...], SavedDataset]]:
+    """Return the other files, and the folders of ``save_to_disk`` and the shards that are one dataset each."""
+    marked = [parts[:-1] for parts in found if parts[-1] == "state.json"]
+    saved = {parts: dataset for parts in marked if (dataset := find_saved(os.path.join(folder, *parts)))}
+    if saved:
+        lists = {(*parts[:-1], "dataset_dict.json") for parts in saved}
+        found = [
+            parts
+            for parts in found
+            if parts not in lists and not any(parts[:i] in saved for i in range(len(parts)))
+        ]
+    shards = join_shards(["/".join(parts) for parts in found if parts[-1].endswith(SUFFIXES)])
+    joined = {path for paths in shards.values() for path in paths}
+    for name, paths in shards.items():
+        saved[tuple(name.split("/"))] = SavedDataset(
+            tuple(os.path.join(folder, *path.split("/")) for path in paths)
+        )
+    return [parts for parts in found if "/".join(parts) not in joined] if joined else found, saved
 
 
 def _walk(folder: str, parts: tuple[str, ...], count: list[int] | None = None) -> Iterator[tuple[str, ...]]:

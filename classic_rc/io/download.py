@@ -16,6 +16,7 @@ import sys
 import time
 import urllib.error
 import urllib.request
+import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -23,6 +24,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from classic_rc.errors import DataError, UsageError
+from classic_rc.io import files
 from classic_rc.io.hashing import sha256_of
 from classic_rc.io.text import replace_file, write_atomically
 
@@ -33,6 +35,7 @@ RETRY_SECONDS = (1.0, 5.0)
 """The waits before a download that broke off is continued. The count starts again when bytes arrive."""
 
 _BLOCK = 2**16
+_GZIP = 31  # zlib's number for gzip
 _POLL_SECONDS = 0.2
 _RANGE_NOT_SATISFIABLE = 416
 _MAY_PASS = {408, 425, 429, 500, 502, 503, 504}
@@ -93,24 +96,29 @@ def download(
     """
     waits = iter(RETRY_SECONDS)
     may_restart = True
-    advance(_size(path))
+    most = _size(path)
+    advance(most)
     while True:
         start = _size(path)
         try:
             if expected.size is None or start != expected.size:
                 _receive(url, path, expected, advance, hint)
         except _BrokeOffError as problem:
-            if _size(path) > start:
+            if _size(path) > most:  # more than ever: a server that makes us start again and again is no progress
                 waits = iter(RETRY_SECONDS)
+            most = max(most, _size(path))
             seconds = next(waits, None)
             if seconds is None:
                 kept = (
                     f"{_size(path):,} bytes are kept, and the same command continues them" if _size(path) else None
                 )
-                what = "the download broke off" if kept else "the server cannot be reached"
+                what = "the download broke off" if kept else "the download failed"
                 raise DataError(what, source=url, found=str(problem), hint=kept or hint) from None
             time.sleep(seconds)
             continue
+        if not _size(path):
+            _forget(path, advance)
+            raise DataError("the server sends an empty file", source=url, expected="content", hint=hint)
         sha256 = sha256_of(path)
         if (expected.sha256 is None or sha256 == expected.sha256) and expected.size in (None, _size(path)):
             return sha256
@@ -145,37 +153,89 @@ def _receive(url: str, path: Path, expected: Expected, advance: Callable[[int], 
         with urllib.request.urlopen(
             urllib.request.Request(url, headers=headers), timeout=TIMEOUT_SECONDS
         ) as response:
-            if start and not _continues(response, start):
-                if response.status == http.client.PARTIAL_CONTENT:  # another part than the one that is missing
-                    _forget(path, advance)
-                    raise _BrokeOffError("a part of the file that was not asked for")
+            if response.status == http.client.PARTIAL_CONTENT and not _continues(response, start, validator):
+                _forget(path, advance)
+                raise _BrokeOffError("a part of the file that was not asked for")
+            if response.status == http.client.OK:
                 advance(-start)
                 start = 0
-            _store(response, path, start, expected, advance)
+                _check_content(response, url, expected, hint)
+            elif response.status != http.client.PARTIAL_CONTENT:
+                raise _not_given_error(url, f"HTTP {response.status} {response.reason}", hint)
+            _store(response, url, path, start, expected, advance)
+    except UsageError:  # a ValueError too, but of ours
+        raise
     except urllib.error.HTTPError as error:
         error.close()
         if error.code == _RANGE_NOT_SATISFIABLE and start:
             _forget(path, advance)
             raise _BrokeOffError("a shorter file than before") from None
         if error.code in _MAY_PASS:
-            raise _BrokeOffError(f"HTTP {error.code} {error.reason}") from None
-        raise DataError(
-            "the server does not give the file", source=url, found=f"HTTP {error.code} {error.reason}", hint=hint
-        ) from None
+            raise _BrokeOffError(f"HTTP {error.code} {_one_line(error.reason)}") from None
+        raise _not_given_error(url, f"HTTP {error.code} {_one_line(error.reason)}", hint) from None
     except _BROKEN as error:
         raise _BrokeOffError(_describe(error)) from None
+    except ValueError as error:  # urllib's, for an address or a redirection that it cannot take apart
+        raise DataError(
+            "not an HTTP address, or redirected to none", source=url, found=_one_line(error), hint=hint
+        ) from None
 
 
-def _continues(response: Any, start: int) -> bool:
-    """Return whether a response is the part of the file from `start` on."""
+def _not_given_error(url: str, found: str, hint: str | None) -> DataError:
+    return DataError("the server does not give the file", source=url, found=found, hint=hint)
+
+
+def _continues(response: Any, start: int, validator: str | None) -> bool:
+    """Return whether a part is that of the file from `start` on, in the version that was asked for."""
     found = re.match(r"bytes (\d+)-", response.headers.get("Content-Range", ""))
-    return response.status == http.client.PARTIAL_CONTENT and found is not None and int(found[1]) == start
+    version = _validator_of(response.headers)
+    return (
+        start > 0
+        and found is not None
+        and int(found[1]) == start
+        and (None in (validator, version) or validator == version)
+        and response.headers.get("Content-Encoding", "identity").lower() == "identity"
+    )
 
 
-def _store(response: Any, path: Path, start: int, expected: Expected, advance: Callable[[int], object]) -> None:
+def _check_content(response: Any, url: str, expected: Expected, hint: str | None) -> None:
+    """Refuse a web page in place of a file, such as that of a login, if no sum can tell them apart."""
+    kind = response.headers.get_content_type()
+    if expected.sha256 is None and kind in ("text/html", "application/xhtml+xml"):
+        raise DataError(
+            "the server sends a web page in place of the file",
+            source=url,
+            field="Content-Type",
+            found=kind,
+            expected="the file",
+            hint=hint,
+        )
+
+
+def _decoder(response: Any, url: str) -> Callable[[bytes], bytes]:
+    """Return the function that undoes the content coding, although none was asked for."""
+    coding = response.headers.get("Content-Encoding", "identity").lower()
+    if coding in ("gzip", "x-gzip"):
+        return zlib.decompressobj(_GZIP).decompress
+    if coding == "identity":
+        return bytes
+    raise DataError(
+        "the server sends the file in a content coding that was not asked for",
+        source=url,
+        field="Content-Encoding",
+        found=coding[:40],
+        expected="identity",
+    )
+
+
+def _store(
+    response: Any, url: str, path: Path, start: int, expected: Expected, advance: Callable[[int], object]
+) -> None:
     length = response.headers.get("Content-Length")
-    end = start + int(length) if length is not None and length.isdecimal() else None
-    written = start
+    n_announced = int(length) if length is not None and length.isdecimal() else None
+    limit = files.MAX_INPUT if expected.size is None else expected.size
+    decode = _decoder(response, url)
+    written, n_received = start, 0
     with _writing(path):
         file: IO[bytes] = open(path, "r+b" if start else "wb")  # noqa: SIM115 - closed below, where errors are named
         if not start:
@@ -183,18 +243,29 @@ def _store(response: Any, path: Path, start: int, expected: Expected, advance: C
     try:
         file.seek(start)
         # Never more than one block beyond the expected size: the server may send anything.
-        while (expected.size is None or written <= expected.size) and (block := response.read(_BLOCK)):
+        while written <= limit and (received := response.read1(_BLOCK)):
+            n_received += len(received)
+            block = decode(received)
             with _writing(path):
                 file.write(block)
             written += len(block)
             advance(len(block))
+    except zlib.error as error:
+        raise _BrokeOffError(f"damaged gzip ({error})") from None
     finally:
         with _writing(path):
             file.close()
-    # http.client does not complain about a body that is shorter than announced.
-    is_too_long = expected.size is not None and written > expected.size
-    if written < (end or 0) and not is_too_long:
-        raise _BrokeOffError(f"{written:,} of {end:,} bytes")
+    if written > limit:
+        if expected.size is None:
+            _forget(path, advance)
+            raise files.too_large_error(url, f"more than {limit:,} bytes")
+        return
+    # http.client does not complain about a body that is shorter than announced. Without an announcement, the end of
+    # the connection is the end of the file, and only the expected size tells whether it came too early.
+    if n_announced is not None and n_received < n_announced:
+        raise _BrokeOffError(f"{n_received:,} of {n_announced:,} bytes")
+    if n_announced is None and expected.size is not None and written < expected.size:
+        raise _BrokeOffError(f"{written:,} of {expected.size:,} bytes")
 
 
 @contextmanager
@@ -217,7 +288,12 @@ def _describe(error: BaseException) -> str:
     reason = getattr(error, "reason", error)
     if isinstance(reason, TimeoutError):
         return f"no answer within {TIMEOUT_SECONDS:g} s"
-    return str(getattr(reason, "strerror", None) or reason or type(reason).__name__)
+    return _one_line(getattr(reason, "strerror", None) or reason) or type(reason).__name__
+
+
+def _one_line(text: object) -> str:
+    """Return a text as one short line, as messages need it: it can be whatever a server sent."""
+    return " ".join(str(text).split())[:200]
 
 
 def _size(path: Path) -> int:
@@ -238,13 +314,19 @@ def _read_validator(path: Path) -> str | None:
 
 
 def _write_validator(path: Path, headers: Any) -> None:
-    # A weak ETag cannot be used: files of equal meaning may have other bytes.
-    etag = headers.get("ETag", "")
-    validator = etag if etag.startswith('"') else headers.get("Last-Modified")
-    if validator:
+    # Bytes that a content coding changed do not count as the server counts them, so they cannot be continued.
+    is_coded = headers.get("Content-Encoding", "identity").lower() != "identity"
+    if (validator := _validator_of(headers)) and not is_coded:
         write_atomically(_validator_file(path), json.dumps({"if_range": validator}))
     else:
         _validator_file(path).unlink(missing_ok=True)
+
+
+def _validator_of(headers: Any) -> str | None:
+    """Return what identifies a version of the server's file: its strong ETag, or its date."""
+    # A weak ETag cannot be used: files of equal meaning may have other bytes.
+    etag = headers.get("ETag", "")
+    return etag if etag.startswith('"') else headers.get("Last-Modified")
 
 
 def _forget(path: Path, advance: Callable[[int], object]) -> None:
@@ -281,13 +363,13 @@ def exclusive_lock(path: Path, on_wait: Callable[[], object] = lambda: None) -> 
     Raises
     ------
     UsageError
-        The lock file cannot be written.
+        The lock file cannot be written, or its file system has no locks.
     """
     with _writing(path):
         file = open(path, "ab")  # noqa: SIM115 - closed below; the errors of opening it are named here
     try:
         is_first = True
-        while not _try_lock(file):
+        while not _try_lock(path, file):
             if is_first:
                 on_wait()
             is_first = False
@@ -297,17 +379,21 @@ def exclusive_lock(path: Path, on_wait: Callable[[], object] = lambda: None) -> 
         file.close()
 
 
-def _try_lock(file: IO[bytes]) -> bool:
+def _try_lock(path: Path, file: IO[bytes]) -> bool:
     """Take the lock of an open file, if it is free."""
-    with suppress(BlockingIOError, PermissionError):
-        if sys.platform == "win32":
-            import msvcrt
-
-            file.seek(0)
-            msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
-        else:
-            import fcntl
-
-            fcntl.flock(file.fileno(), fcntl.LOCK_EX | fcntl.LOCK_NB)
+    with _writing(path), suppress(BlockingIOError, PermissionError):
+        _lock_file(file)
         return True
     return False
+
+
+def _lock_file(file: IO[bytes]) -> None:
+    if sys.platform == "win32":
+        import msvcrt
+
+        file.seek(0)
+        msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
+    else:
+        import fcntl
+
+        fcntl.flock(file.fileno(), fcntl.LOCK_EX | fcntl.LOCK_NB)

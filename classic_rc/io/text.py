@@ -12,6 +12,7 @@ from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 
 from classic_rc.errors import DataError, UsageError
+from classic_rc.io.binary import binary_file_error, identify
 from classic_rc.io.files import read_input
 
 _UTF16 = {codecs.BOM_UTF16_LE: "utf-16-le", codecs.BOM_UTF16_BE: "utf-16-be"}
@@ -48,15 +49,16 @@ def table_records(
 ) -> Iterator[tuple[int, list[str]]]:
     """Yield the records of a table, each with the line at which it starts; a blank line has no cells.
 
-    Tabs separate cells if the first line has one, else commas. A malformed record raises its error in `guard`; if
-    that suppresses it, the record is left out.
+    Tabs separate cells if the first line has one, else commas; semicolons if it has neither. A malformed record
+    raises its error in `guard`; if that suppresses it, the record is left out.
 
     Raises
     ------
     DataError
         Quotes do not match.
     """
-    delimiter = "\t" if "\t" in text.partition("\n")[0] else ","
+    header = text.partition("\n")[0]
+    delimiter = next((mark for mark in "\t,;" if mark in header), ",")
     records = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
     # The default limit is shorter than some passages. It is global to the process, so it is never lowered again.
     csv.field_size_limit(max(csv.field_size_limit(), len(text)))
@@ -108,6 +110,8 @@ def decode_text(data: bytes, source: str) -> str:
     try:
         text = data[bom_length:].decode(encoding) if bom_length else data.decode(encoding)
     except UnicodeDecodeError as error:
+        if known := identify(data):
+            raise binary_file_error(known, source) from None
         before = data[bom_length : bom_length + error.start].decode(encoding, "replace")
         raise _decoding_error(
             bom_length + error.start,
@@ -117,6 +121,8 @@ def decode_text(data: bytes, source: str) -> str:
             f"{encoding.upper()} text",
         ) from None
     if "\0" in text:
+        if known := identify(data):
+            raise binary_file_error(known, source)
         before = text[: text.index("\0")]
         offset = bom_length + len(before.encode(encoding))
         raise _decoding_error(offset, before, source, "a NUL character", "text (UTF-16 needs its byte order mark)")

@@ -52,7 +52,7 @@ def zip_members(data: bytes, source: str) -> Iterator[tuple[tuple[str, ...], Cal
         entries = archive.infolist()
     except _ZIP_ERRORS as error:
         raise _damaged_archive_error(source, error) from None
-    # zipfile never unpacks more of a member than its entry says, so this bounds what is unpacked.
+    # No more of a member is unpacked than its entry says, so this bounds what is unpacked.
     size = sum(entry.file_size for entry in entries)
     if size > files.MAX_INPUT:
         raise too_large_error(source, f"{size:,} bytes", unpacked=True)
@@ -72,7 +72,9 @@ def zip_members(data: bytes, source: str) -> Iterator[tuple[tuple[str, ...], Cal
 def _unpacker(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, source: str) -> Callable[[], bytes]:
     def unpack() -> bytes:
         try:
-            return archive.read(entry)
+            # Without a number, zipfile inflates the whole member before it cuts it to the size in its entry.
+            with archive.open(entry) as member:
+                return member.read(entry.file_size + 1)
         except _ZIP_ERRORS as error:
             raise _damaged_archive_error(f"{source}/{entry.filename}", error) from None
 

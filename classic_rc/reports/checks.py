@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from classic_rc.audit.artifacts import PartialInputs
 from classic_rc.audit.check import Balance, CheckReport
-from classic_rc.audit.duplicates import DUPLICATE_KINDS
+from classic_rc.audit.duplicates import COPIES, ScoreWithout
 from classic_rc.audit.findings import Comparison
 from classic_rc.audit.hard import HardSubset, Share
 from classic_rc.audit.integrity import Finding, Severity
@@ -15,7 +15,7 @@ from classic_rc.audit.words import LeakingWords
 from classic_rc.display import EMPTY_CELL, Table, format_percent
 from classic_rc.evaluation.results import dataset_title
 from classic_rc.metrics.registry import METRICS, primary_metric
-from classic_rc.reports.duplicates import duplicates_table
+from classic_rc.reports.duplicates import duplicates_table, scores_without_table
 from classic_rc.reports.tables import format_p_value, format_points
 
 _SHOWN_WORDS = 10
@@ -27,7 +27,9 @@ _LINE_WIDTH = 96
 _RULE_WIDTH = 42
 
 
-def check_tables(report: CheckReport, accepted: Sequence[PartialResult] = ()) -> list[Table]:
+def check_tables(
+    report: CheckReport, accepted: Sequence[PartialResult] = (), scores: Sequence[ScoreWithout] = ()
+) -> list[Table]:
     """Return the tables of one dataset: artifacts and shortcuts, words that predict the right option, integrity.
 
     Parameters
@@ -35,6 +37,8 @@ def check_tables(report: CheckReport, accepted: Sequence[PartialResult] = ()) ->
     report : CheckReport
     accepted : sequence of PartialResult
         Findings that are accepted; they get one line.
+    scores : sequence of ScoreWithout
+        Systems on all questions, and without the copies.
 
     Returns
     -------
@@ -42,9 +46,10 @@ def check_tables(report: CheckReport, accepted: Sequence[PartialResult] = ()) ->
     """
     tables = [_findings_table(report, accepted)]
     if report.words is not None and report.words.words:
-        tables.append(_word_table(report.words))
+        tables.append(word_table(report.words))
     duplicates = duplicates_table(report.findings)
-    return [*tables, _integrity_table(report), *([duplicates] if duplicates is not None else [])]
+    tables += [_integrity_table(report), *([duplicates] if duplicates is not None else [])]
+    return [*tables, *([scores_without_table(scores)] if scores else [])]
 
 
 def fail_messages(report: CheckReport, kinds: frozenset[str]) -> list[str]:
@@ -63,7 +68,7 @@ def fail_messages(report: CheckReport, kinds: frozenset[str]) -> list[str]:
         if f"{r.verdict}s" in kinds and r.follows_from is None
     ]
     for finding in report.findings:
-        is_copy = finding.kind.name in _DUPLICATES
+        is_copy = finding.kind.name in COPIES
         if "duplicates" in kinds and is_copy:
             lines.append(f"{name}: duplicates: {finding.count:,} {finding.kind.what}")
         elif "defects" in kinds and not is_copy and finding.kind.severity is Severity.ERROR:
@@ -71,17 +76,15 @@ def fail_messages(report: CheckReport, kinds: frozenset[str]) -> list[str]:
     return lines
 
 
-_DUPLICATES = frozenset(
-    kind.name for kind in DUPLICATE_KINDS if kind.severity is not Severity.NOTE and kind.name != "question-reused"
-)
-"""The kinds of findings that are copies of a passage or a question."""
-
-
 def _findings_table(report: CheckReport, accepted: Sequence[PartialResult]) -> Table:
     partial, title = report.partial_inputs, dataset_title(report.dataset)
     missing = list(_wrap(f"INTERRUPTED. Missing: {'; '.join(report.missing)}")) if report.missing else []
     if not partial.results:
+<<<<<<< HEAD
         return Table(title, ["partial input", "not tried"], _group_left_out(partial), frozenset({0, 1}), missing)
+=======
+        return Table(title, ["partial input", "not tried"], group_left_out(partial), frozenset({0, 1}))
+>>>>>>> main
     label = METRICS[partial.metric].label
     header = ["", "the right option …", label, "chance", "gain", "95 % interval", "p (Holm)", "left"]
     leading = [r for r in partial.findings if r.follows_from is None]
@@ -101,8 +104,8 @@ def _findings_table(report: CheckReport, accepted: Sequence[PartialResult]) -> T
         names = [r.name for r in accepted if r.follows_from not in {a.name for a in accepted}]
         more = f" (and {len(accepted) - len(names)} that follow)" if len(names) < len(accepted) else ""
         notes += _wrap(f"accepted: {'; '.join(names)}{more}")
-    notes += [line for text in (*_best_of_the_rest(partial), *_definitions(partial)) for line in _wrap(text)]
-    notes += [f"not tried ({reason}): {names}" for names, reason in _group_left_out(partial)]
+    notes += [line for text in (*best_of_the_rest(partial), *definitions(partial)) for line in _wrap(text)]
+    notes += [f"not tried ({reason}): {names}" for names, reason in group_left_out(partial)]
     return Table(title, header, rows, frozenset({0, 1}), notes)
 
 
@@ -139,7 +142,7 @@ def _wrap(text: str) -> list[str]:
     return textwrap.wrap(text, _LINE_WIDTH, subsequent_indent=" " * 8, break_long_words=False)
 
 
-def _best_of_the_rest(partial: PartialInputs) -> Iterator[str]:
+def best_of_the_rest(partial: PartialInputs) -> Iterator[str]:
     """Yield the best partial input that is no finding, with and without the passage."""
     for sees_passage, words in ((False, "without the passage"), (True, "with the passage")):
         rest = [r for r in partial.results if r.verdict is None and ("passage" in r.sees) is sees_passage]
@@ -151,7 +154,8 @@ def _best_of_the_rest(partial: PartialInputs) -> Iterator[str]:
             )
 
 
-def _definitions(partial: PartialInputs) -> Iterator[str]:
+def definitions(partial: PartialInputs) -> Iterator[str]:
+    """Yield what the words and numbers of the findings mean."""
     yield (
         "ARTIFACT: the passage is not seen; SHORTCUT: the passage is seen, the question not or not all "
         "of it; left: questions that it does not answer"
@@ -192,7 +196,7 @@ def comparison_table(compared: Sequence[Comparison], earlier: str, later: str) -
     return Table(f"{later} against {earlier}: points from chance", header, rows, frozenset({0, 1}))
 
 
-def _group_left_out(partial: PartialInputs) -> list[tuple[str, str]]:
+def group_left_out(partial: PartialInputs) -> list[tuple[str, str]]:
     """Group the partial inputs that were not tried by the reason: pairs of names and reason."""
     reasons: dict[str, list[str]] = {}
     for name, reason in partial.left_out.items():
@@ -202,7 +206,8 @@ def _group_left_out(partial: PartialInputs) -> list[tuple[str, str]]:
     return [(", ".join(names), reason) for reason, names in reasons.items()]
 
 
-def _word_table(words: LeakingWords) -> Table:
+def word_table(words: LeakingWords) -> Table:
+    """Return the table of the words that predict right options best."""
     shown = words.words[:_SHOWN_WORDS]
     rows = [
         [
@@ -227,7 +232,7 @@ def _integrity_table(report: CheckReport) -> Table:
     rows = [[str(f.kind.severity), f.kind.what, f"{f.count:,}", f.kind.why] for f in report.findings]
     notes = [note for finding in report.findings for note in _defect_notes(finding)]
     if report.balance is not None:
-        notes += _balance_notes(report.balance)
+        notes += balance_notes(report.balance)
     words = report.words
     if words is not None and not words.words:
         notes.append(
@@ -255,7 +260,8 @@ def _join_ids(ids: tuple[str, ...], room: int) -> str:
     return ", ".join(i if len(i) <= width else f"{i[:head]}…{i[head + 1 - width :]}" for i in ids)
 
 
-def _balance_notes(balance: Balance) -> Iterator[str]:
+def balance_notes(balance: Balance) -> Iterator[str]:
+    """Yield the share of right options, and where they are."""
     yield f"right options: {100 * balance.right_share:.1f} % of all"
     if balance.chi_square is None or balance.p is None:
         return
@@ -302,9 +308,10 @@ def _hard_notes(found: HardSubset) -> list[str]:
     """Return the notes: what was removed, what guessing would remove, and the definitions."""
     members, most = found.n_members, found.max_solved
     removed, chance, excess = (found.removed[name] for name in ("removed", "chance", "excess"))
+    guessers = "one guesser" if members == 1 else f"{members} independent guessers"
     return [
-        f"Removed: {(~found.hard).sum():,} questions, {_percent(removed)} % of all; {members} "
-        f"independent guessers would remove {_percent(chance)} %; the difference is {_percent(excess)} points",
+        f"Removed: {(~found.hard).sum():,} questions, {_percent(removed)} % of all; {guessers} "
+        f"would remove {_percent(chance)} %; the difference is {_percent(excess)} points",
         f"Hard: at most {most} of {members} members solve it; solved: {found.metric.label}, the mean over "
         f"tied answers, is above {found.solved_above:g}",
         f"Chance: the mean of P(X > {most}), X ~ Binomial({members}, p), p the probability of a right guess",

@@ -1,27 +1,32 @@
-"""The datasheet: one page for the appendix of a dataset's paper, in Markdown, LaTeX and HTML."""
+"""The datasheet: one page for the appendix of a dataset's paper, in Markdown, LaTeX and HTML; in JSON and CSV,
+its numbers."""
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
 from classic_rc._version import __version__
-from classic_rc.audit.check import CheckReport, measure_label_balance
+from classic_rc.audit.check import CheckReport, labelled_part, measure_label_balance
 from classic_rc.audit.duplicates import DuplicateFinding, ScoreWithout
 from classic_rc.audit.statistics.measures import QUESTION_WORDS, MeasuredValues
 from classic_rc.audit.statistics.tables import DatasetStatistics, StatisticsRow
 from classic_rc.display import format_percent
+from classic_rc.evaluation.breakdown import Breakdown, CrossTabulation
 from classic_rc.evaluation.results import Evaluation
 from classic_rc.io.printable import printable
 from classic_rc.metrics.registry import METRICS
 from classic_rc.questions import Dataset
+from classic_rc.reports.breakdown import breakdown_records, breakdown_tables, cross_table
 from classic_rc.reports.duplicates import scores_without_table
 from classic_rc.reports.html import fill_template
 from classic_rc.reports.references import Citable, bibliography, citables
-from classic_rc.reports.statistics import statistics_tables
+from classic_rc.reports.statistics import statistics_records, statistics_tables
 from classic_rc.reports.tables import (
     EMPTY_CELL,
     Table,
@@ -31,6 +36,7 @@ from classic_rc.reports.tables import (
     latex_tabular,
     markdown_block,
     markdown_escape,
+    records_csv,
     render,
 )
 
@@ -56,7 +62,7 @@ class Datasheet:
     evaluation : Evaluation, optional
         The floors: what simple systems reach, with intervals if it has them. None if gold is hidden.
     scores_without : sequence of ScoreWithout
-        The floors without the questions that training data has.
+        The floors without the questions that are copies.
     facts : mapping of str to str
         What the package cannot know, by name: licence, agreement of annotators, language.
     command : str
@@ -67,6 +73,9 @@ class Datasheet:
         By default none, so that the same data makes the same file.
     published : bool
         Also show the statistics that the dataset's own paper prints.
+    breakdowns : sequence of Breakdown
+        Of no system: how many questions each group has.
+    crosses : sequence of CrossTabulation
     """
 
     dataset: Dataset
@@ -80,6 +89,8 @@ class Datasheet:
     title: str | None = None
     date: str | None = None
     published: bool = False
+    breakdowns: Sequence[Breakdown] = ()
+    crosses: Sequence[CrossTabulation] = ()
 
 
 def render_datasheet(sheet: Datasheet, form: str) -> str:
@@ -89,7 +100,7 @@ def render_datasheet(sheet: Datasheet, form: str) -> str:
     ----------
     sheet : Datasheet
     form : str
-        ``"markdown"``, ``"latex"`` or ``"html"``.
+        ``"markdown"``, ``"latex"``, ``"html"``, ``"json"`` or ``"csv"``.
 
     Returns
     -------
@@ -130,7 +141,10 @@ def datasheet_tables(sheet: Datasheet) -> list[Table]:
     Sizes, lengths, first words of questions, positions of the right options, floors, partial inputs, findings,
     duplicates, scores without duplicates and, if asked for, the paper's own statistics.
     """
-    tables = [_size_table(sheet), _length_table(sheet), *_shape_tables(sheet)]
+    tables = count_tables(sheet)
+    if sheet.breakdowns:
+        tables += breakdown_tables(sheet.breakdowns)
+    tables += map(cross_table, sheet.crosses)
     if sheet.evaluation is not None and sheet.evaluation.rows:
         tables.append(_floor_table(sheet.evaluation))
     if sheet.check is not None:
@@ -140,6 +154,11 @@ def datasheet_tables(sheet: Datasheet) -> list[Table]:
     if sheet.published:
         tables += statistics_tables(sheet.statistics)[: len(sheet.statistics.papers)]
     return tables
+
+
+def count_tables(sheet: Datasheet) -> list[Table]:
+    """Return what is counted in any dataset: sizes, lengths, first words, positions of the right options."""
+    return [_size_table(sheet), _length_table(sheet), *_shape_tables(sheet)]
 
 
 def _size_table(sheet: Datasheet) -> Table:
@@ -180,9 +199,9 @@ def _shape_tables(sheet: Datasheet) -> Iterator[Table]:
     cells = ["% of questions", *(format_percent(share, 1) for share in by_word.values())]
     yield Table("First words of questions", ["", *by_word], [cells])
     dataset = sheet.dataset
-    if dataset.task is None or not dataset.task.has_choices or any(q.gold is None for q in dataset):
+    if dataset.task is None or not dataset.task.has_choices or all(q.gold is None for q in dataset):
         return
-    balance = measure_label_balance(dataset)
+    balance = measure_label_balance(labelled_part(dataset))
     if balance is not None and balance.positions:
         total = sum(balance.positions) or 1
         header = ["", *(str(i + 1) for i in range(len(balance.positions)))]
@@ -280,7 +299,7 @@ def _latex(sheet: Datasheet) -> str:
         body += [
             rf"\textbf{{{latex_escape(table.title)}}}\par",
             r"\datasheetfit{%",
-            *latex_tabular(table),
+            *_wrapped_tabular(table),
             r"}\par",
         ]
         body += [rf"{{\scriptsize {latex_escape(note)}\par}}" for note in table.notes]
@@ -295,6 +314,19 @@ def _latex(sheet: Datasheet) -> str:
     remarks = [f"% {note}" for note in (*latex_preamble(body), r"\usepackage{graphicx,multicol}")]
     head = [*remarks, *_LATEX_HEAD, *_declared_characters(body), *_LATEX_START]
     return "\n".join([*head, *body, r"\datasheetend", ""])
+
+
+_LONG_CELL = 40
+"""Characters from which the cells of a column of text are wrapped, so that the table need not shrink."""
+
+
+def _wrapped_tabular(table: Table) -> list[str]:
+    """Return the lines of a table in which columns with long texts have a fixed width."""
+    columns = ["l" if j in table.left else "r" for j in range(len(table.header))]
+    for j in table.left:
+        if max((len(row[j]) for row in table.rows), default=0) > _LONG_CELL:
+            columns[j] = r"p{0.42\linewidth}"
+    return [rf"\begin{{tabular}}{{{''.join(columns)}}}", *latex_tabular(table)[1:]]
 
 
 _LATEX_HEAD = (
@@ -337,9 +369,70 @@ def _html(sheet: Datasheet) -> str:
     )
 
 
+def _json(sheet: Datasheet) -> str:
+    """Return everything as JSON: counts in full precision, and how many texts have each length in tokens."""
+    groups = {
+        "breakdowns": [breakdown.to_dict() for breakdown in sheet.breakdowns],
+        "cross": [cross.to_dict() for cross in sheet.crosses],
+    }
+    train = sheet.train_statistics
+    plain = {
+        "version": __version__,
+        "title": _title(sheet),
+        "facts": dict(datasheet_facts(sheet)),
+        **sheet.statistics.to_dict(),
+        "training": None if train is None else train.to_dict(),
+        "lengths": {
+            name: {kind: _histogram(of) for kind, of in kinds.items()}
+            for name, kinds in sheet.statistics.lengths.items()
+        },
+        "groups": [groups] if sheet.breakdowns or sheet.crosses else [],
+        "floors": None if sheet.evaluation is None else _without_times(sheet.evaluation.to_dict()),
+        "check": None if sheet.check is None else _without_times(sheet.check.to_dict()),
+        "scores_without_duplicates": [score.to_dict() for score in sheet.scores_without],
+        "command": sheet.command,
+    }
+    return json.dumps(plain, indent=2, allow_nan=False) + "\n"
+
+
+def _histogram(lengths: MeasuredValues) -> list[list[int]]:
+    """Return pairs of a length in tokens and the number of texts that have it."""
+    found, counts = np.unique(lengths.numbers, return_counts=True)
+    return [[int(length), int(count)] for length, count in zip(found, counts, strict=True)]
+
+
+def _without_times(plain: Any) -> Any:
+    """Return plain data without running times, at any depth: the same data make the same file."""
+    if isinstance(plain, Mapping):
+        return {key: _without_times(value) for key, value in plain.items() if key != "seconds"}
+    return [_without_times(value) for value in plain] if isinstance(plain, list) else plain
+
+
+def _csv(sheet: Datasheet) -> str:
+    """Return a record for each count, size of a group, floor and finding; shares and scores are fractions."""
+    records = [*statistics_records(sheet.statistics), *breakdown_records(sheet.breakdowns, sheet.crosses)]
+    if sheet.evaluation is not None:
+        for row in sheet.evaluation.rows:
+            for name, value in row.metrics().items():
+                record = {"table": "floors", "statistic": name, "column": row.name, "value": value}
+                interval = row.intervals.get(name)
+                bounds = {} if interval is None else {"low": interval.low, "high": interval.high}
+                records.append({**record, **bounds, "definition": row.signature})
+    if sheet.check is not None:
+        for result in sheet.check.leaks():
+            record = {"table": "findings", "statistic": str(result.verdict), "column": result.name}
+            records.append({**record, "value": result.value, "chance": result.chance, "p": result.p_holm})
+        for finding in sheet.check.findings:
+            record = {"table": "findings", "statistic": str(finding.kind.severity), "column": finding.kind.name}
+            records.append({**record, "count": finding.count, "definition": finding.kind.what})
+    return records_csv(records)
+
+
 DATASHEET_FORMATS: Mapping[str, Callable[[Datasheet], str]] = {
     "markdown": _markdown,
     "latex": _latex,
     "html": _html,
+    "json": _json,
+    "csv": _csv,
 }
 """The formats of a datasheet, each with its renderer."""

@@ -1,4 +1,4 @@
-"""Tables of duplicates: the pairs with what differs, and scores without the questions that training data has."""
+"""Tables of duplicates: the pairs with what differs, and scores without the copies."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def duplicates_table(findings: Iterable[Finding], shown: int = _SHOWN_PAIRS) -> 
 
 
 def scores_without_table(scores: Sequence[ScoreWithout]) -> Table:
-    """Return the table of systems' scores on all questions, and without those that training data has.
+    """Return the table of systems' scores on all questions, and without the copies.
 
     Parameters
     ----------
@@ -67,7 +67,12 @@ def scores_without_table(scores: Sequence[ScoreWithout]) -> Table:
         for s in scores
     ]
     n_removed = first.n_questions - first.n_left
-    note = f"without: without the {n_removed:,} questions that, or whose passages, training data has or nearly has"
+    note = (
+        f"without: without the {n_removed:,} questions that, or whose passages, repeat or nearly repeat others, "
+        "counted from the second time on"
+    )
+    if any(s.trained_on for s in scores):
+        note += ", or training data"
     return Table("Scores without duplicates", header, rows, frozenset({0, 3}), [note])
 
 

@@ -11,8 +11,15 @@ from typing import Any
 import numpy as np
 
 from classic_rc._version import __version__
+<<<<<<< HEAD
 from classic_rc.audit.check import CheckReport
 from classic_rc.audit.measuring import Verdict
+=======
+from classic_rc.audit.ablation import PerturbedEvaluation
+from classic_rc.audit.annotators import AnnotatorReport
+from classic_rc.audit.check import CheckReport
+from classic_rc.audit.duplicates import ScoreWithout
+>>>>>>> main
 from classic_rc.audit.statistics.tables import DatasetStatistics
 from classic_rc.display import Table, format_percent
 from classic_rc.evaluation.breakdown import Breakdown
@@ -22,10 +29,14 @@ from classic_rc.evaluation.grouping import Grouping
 from classic_rc.evaluation.results import Evaluation, Row
 from classic_rc.metrics.registry import METRICS, has_unanswerable, metrics_for, primary_metric
 from classic_rc.questions import Dataset, Question
+from classic_rc.reports.annotators import annotator_tables
 from classic_rc.reports.breakdown import breakdown_table
-from classic_rc.reports.checks import check_tables
+from classic_rc.reports.datasheet import Datasheet, count_tables, datasheet_facts
 from classic_rc.reports.explanations import LEGEND, is_right, number_name, parts_sum_to_score, rank_candidates
 from classic_rc.reports.html import fill_template
+from classic_rc.reports.page_audit import audit_tiles, defects_section, duplicates_section, findings_section
+from classic_rc.reports.page_figures import curve_drawing, overview_drawing
+from classic_rc.reports.perturbations import perturbation_table
 from classic_rc.reports.published import published_warning
 from classic_rc.reports.references import bibliography, citables
 from classic_rc.reports.results import results_table
@@ -61,6 +72,13 @@ class PageContent:
         The title of the page; by default the dataset's name.
     date : str, optional
         The date on the page; by default none, so that the same data and systems make the same file.
+    scores_without : sequence of ScoreWithout
+        The systems without the questions that are copies.
+    annotators : AnnotatorReport, optional
+    perturbed : PerturbedEvaluation, optional
+        The systems on perturbed copies.
+    facts : mapping of str to str
+        What the package cannot know, by name: licence, language.
     """
 
     evaluation: Evaluation
@@ -72,6 +90,10 @@ class PageContent:
     published: bool = False
     title: str | None = None
     date: str | None = None
+    scores_without: Sequence[ScoreWithout] = ()
+    annotators: AnnotatorReport | None = None
+    perturbed: PerturbedEvaluation | None = None
+    facts: Mapping[str, str] = field(default_factory=dict)
 
 
 def page_html(content: PageContent) -> str:
@@ -86,18 +108,23 @@ def page_html(content: PageContent) -> str:
     str
         HTML; the same content always gives the same HTML.
     """
-    dataset = content.evaluation.dataset
+    dataset, check = content.evaluation.dataset, content.check
     groupings = [breakdown.grouping for breakdown in content.breakdowns]
     return fill_template(
         "report.html",
         title=content.title or dataset.name,
         facts=_dataset_facts(dataset, content.date),
         version=__version__,
+        overview=_overview_section(content),
         results=_results_section(content),
-        groups=[_with_one_note(breakdown_table(breakdown)) for breakdown in content.breakdowns],
+        groups=[_with_one_note(breakdown_table(breakdown)) for breakdown in content.breakdowns] or None,
         curve=_curve_section(content),
-        leaks=None if content.check is None else _leaks_section(content.check),
-        statistics=[] if content.statistics is None else statistics_tables(content.statistics),
+        leaks=None if check is None else findings_section(check),
+        duplicates=None if check is None else duplicates_section(check, content.scores_without),
+        defects=None if check is None else defects_section(check),
+        annotators=None if content.annotators is None else annotator_tables(content.annotators),
+        perturbed=None if content.perturbed is None else [perturbation_table(content.perturbed)],
+        statistics=_statistics_section(content),
         sources=_sources_section(content.evaluation),
         data=page_data(content.evaluation, content.explanations, groupings),
     )
@@ -148,12 +175,23 @@ def _curve_section(content: PageContent) -> dict[str, Any] | None:
     }
 
 
-def _leaks_section(check: CheckReport) -> dict[str, Any]:
+def _overview_section(content: PageContent) -> dict[str, Any]:
     return {
-        "n_artifacts": len(check.leaks(Verdict.ARTIFACT)),
-        "n_shortcuts": len(check.leaks(Verdict.SHORTCUT)),
-        "n_tried": len(check.partial_inputs.results),
-        "tables": check_tables(check),
+        "tiles": [] if content.check is None else audit_tiles(content.check),
+        "drawing": overview_drawing(content.evaluation),
+    }
+
+
+def _statistics_section(content: PageContent) -> dict[str, Any] | None:
+    """Return the facts and counts of the datasheet, then the tables that the dataset's paper prints."""
+    if content.statistics is None:
+        return None
+    sheet = Datasheet(
+        content.evaluation.dataset, content.statistics, facts=content.facts, title=content.title, date=content.date
+    )
+    return {
+        "facts": datasheet_facts(sheet),
+        "tables": [*count_tables(sheet), *statistics_tables(content.statistics)],
     }
 
 
@@ -185,54 +223,6 @@ def _sources_section(evaluation: Evaluation) -> dict[str, Any]:
         "table": Table("data and metrics", ["what", "source"], rows, frozenset({0, 1})),
         "bibtex": bibliography(tuple(cited)),
     }
-
-
-_SIDE, _LEFT, _BOTTOM, _MARGIN = 360, 44, 40, 12
-_COLOURS, _DASHES = 7, 5
-"""How many of each the style sheet has. Their numbers are coprime, so 35 systems have different looks."""
-
-
-def curve_drawing(curves: Sequence[PrecisionRecallCurve], chosen: Sequence[PrecisionRecallCurve]) -> dict[str, Any]:
-    """Return the values that the figure's template needs: curves, a point where each system decides, a legend.
-
-    Parameters
-    ----------
-    curves : sequence of PrecisionRecallCurve
-        All macro or all micro averages.
-    chosen : sequence of PrecisionRecallCurve
-        Single points, in the order of the legend. A point with a curve's name has that curve's look.
-    """
-    names = list(dict.fromkeys(c.name for c in (*chosen, *curves)))
-    look = {name: f"c{i % _COLOURS} d{i % _DASHES}" for i, name in enumerate(names)}
-    drawn = {curve.name for curve in curves}
-    ticks = [tenths / 10 for tenths in range(0, 11, 2)]
-    return {
-        "width": _LEFT + _SIDE + _MARGIN,
-        "height": _MARGIN + _SIDE + _BOTTOM,
-        "frame": (_x(0), _x(1), _y(1), _y(0)),
-        "ticks": [(_x(value), _y(value), value) for value in ticks],
-        "paths": [(look[curve.name], _svg_path(curve)) for curve in curves],
-        "points": [
-            (look[point.name], f"{_x(point.recall[0]):.1f}", f"{_y(point.precision[0]):.1f}") for point in chosen
-        ],
-        "key": [(look[name], name, name in drawn) for name in names],
-    }
-
-
-def _svg_path(curve: PrecisionRecallCurve) -> str:
-    """Return a curve's steps as an SVG path, rounded to half a pixel, without repeated points."""
-    points = np.round(2 * np.column_stack([_x(curve.recall), _y(curve.precision)])) / 2
-    moved = np.append(True, (np.diff(points, axis=0) != 0).any(axis=1))
-    (x, y), *others = points[moved].tolist()
-    return f"M{x:g} {y:g}" + "".join(f"V{y:g}H{x:g}" for x, y in others)
-
-
-def _x(recall: Any) -> Any:
-    return _LEFT + recall * _SIDE
-
-
-def _y(precision: Any) -> Any:
-    return _MARGIN + (1 - precision) * _SIDE
 
 
 _EXPLAINED_OPTIONS, _EXPLAINED_TEXTS = 12, 5

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from classic_rc.errors import unknown_name
+from classic_rc.text.chinese import JiebaTokenizer
 from classic_rc.text.clitics import CliticTokenizer
 from classic_rc.text.dream import DreamTokenizer
 from classic_rc.text.lucene_english import LuceneEnglishTokenizer
@@ -59,6 +60,7 @@ TOKENIZERS: dict[str, Tokenizer] = {
         TreebankTokenizer(),
         WhitespaceTokenizer(),
         CharTokenizer(),
+        JiebaTokenizer(),
         DreamTokenizer(),
         MCTestTreebankTokenizer(),
         MultiRCTokenizer(),
@@ -146,8 +148,16 @@ class Analyzer:
 
     @property
     def signature(self) -> str:
-        """The spec, but with a stop list's file by name and content hash instead of by path."""
-        return "+".join(self._spec_parts(stop_list_signature(self.stop_words)))
+        """The spec, with a stop list's file by name and content hash, and the version of the tokenizer's package.
+
+        Examples
+        --------
+        >>> get_analyzer("jieba+cased").signature  # doctest: +SKIP
+        'jieba-0.42.1+cased'
+        """
+        name, *others = self._spec_parts(stop_list_signature(self.stop_words))
+        version = get_tokenizer(self.tokenizer).version
+        return "+".join([f"{name}-{version}" if version else name, *others])
 
     def fold(self, types: Sequence[str]) -> list[str | None]:
         """Return the final form of each surface token of a vocabulary, or None if it is dropped.
@@ -228,6 +238,7 @@ ANALYZERS: dict[str, Analyzer] = {
         Analyzer("treebank"),
         Analyzer("whitespace"),
         Analyzer("char"),
+        Analyzer("jieba"),
         Analyzer("dream"),
         Analyzer("mcobzarenco", lowercase=False, stop_words="mcobzarenco"),
         Analyzer("multirc2018"),
@@ -253,6 +264,8 @@ def get_analyzer(spec: str | Analyzer) -> Analyzer:
         A name is unknown.
     DataError
         The file of stop words is missing or not UTF-8.
+    MissingPackageError
+        The package of its tokenizer is not installed.
 
     Examples
     --------
@@ -269,6 +282,7 @@ def get_analyzer(spec: str | Analyzer) -> Analyzer:
     analyzer = ANALYZERS[name]
     for modifier in modifiers:
         analyzer = _apply_modifier(analyzer, modifier)
+    _ = get_tokenizer(name).version  # a missing package is an error before any text is read
     return analyzer
 
 

@@ -47,6 +47,17 @@ class Tokenizer(ABC):
     separators: ClassVar[str] = ""
     joiners: ClassVar[str] = ""
 
+    @property
+    def version(self) -> str:
+        """The version of the package that the tokens depend on; empty without one.
+
+        Raises
+        ------
+        MissingPackageError
+            The package is not installed.
+        """
+        return ""
+
     @abstractmethod
     def tokenize(self, text: str) -> list[str]:
         """Return the surface tokens of `text`, in order."""
@@ -90,12 +101,16 @@ class RegexTokenizer(Tokenizer):
         return [match.span() for match in self.pattern.finditer(self.prepare(text))]
 
 
+HAN = (
+    "\u2e80-\u2fdf\u3005-\u3007\u3021-\u3029\u3038-\u303c\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
+    "\U00020000-\U0003ffff"  # two planes with nothing else
+)
+"""The blocks of Chinese characters, as a character class."""
+
 _UNSPACED = (
-    "\u0e00-\u0eff"  # Thai, Lao
+    HAN + "\u0e00-\u0eff"  # Thai, Lao
     "\u1000-\u109f\ua9e0-\ua9ff\uaa60-\uaa7f"  # Myanmar
     "\u1780-\u17ff"  # Khmer
-    "\u2e80-\u2fdf\u3005-\u3007\u3021-\u3029\u3038-\u303c\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"  # Han
-    "\U00020000-\U0003ffff"  # Han: two planes with nothing else
     "\u3041-\u30ff\u31f0-\u31ff\uff66-\uff9f\U0001aff0-\U0001b16f"  # Hiragana, Katakana
 )
 """The blocks of scripts written without spaces between words, as a character class."""
@@ -124,7 +139,7 @@ class WordTokenizer(Tokenizer):
         """Return the words, NFC-normalised and with plain apostrophes."""
         if text.isascii():  # this pattern finds the same words, twice as fast
             return _ASCII_WORD.findall(text)
-        return self._pattern().findall(_normalize(text))
+        return self._pattern().findall(normalise_words(text))
 
     def locate(self, text: str) -> list[tuple[int, int]]:
         """Return the offsets of each word in the original text, normalised or not."""
@@ -145,7 +160,7 @@ class CharTokenizer(WordTokenizer):
     citation = "After Unicode Standard Annex 29, section 4: such scripts need a dictionary to find words."
 
     def _pattern(self) -> re.Pattern[str]:
-        return _char_pattern()
+        return char_pattern()
 
 
 def unspaced_share(texts: Iterable[str]) -> float:
@@ -166,8 +181,8 @@ def unspaced_share(texts: Iterable[str]) -> float:
     return unspaced / sum(len(run) for text in texts for run in re.findall(r"[^\W_]+", text))
 
 
-def _normalize(text: str) -> str:
-    """Return the text in NFC, with plain apostrophes.
+def normalise_words(text: str) -> str:
+    """Return the text as :class:`WordTokenizer` cuts it: in NFC, with plain apostrophes.
 
     `unicodedata` sorts a run of marks in quadratic time. So long runs that are not in order are sorted before.
     """
@@ -179,7 +194,7 @@ def _normalize(text: str) -> str:
 @cache
 def _long_mark_runs() -> re.Pattern[str]:
     # No language has runs of more than 30 marks: Unicode Standard Annex 15, "Stream-Safe Text Format".
-    return re.compile(f"[{_mark_class()}]{{31,}}")
+    return re.compile(f"[{mark_class()}]{{31,}}")
 
 
 def _sort_marks(run: re.Match[str]) -> str:
@@ -200,13 +215,14 @@ def _word_pattern() -> re.Pattern[str]:
 
 
 @cache
-def _char_pattern() -> re.Pattern[str]:
-    return re.compile(f"(?=[^\\W_])[{_UNSPACED}][{_mark_class()}]*|{_word_regex(without=_UNSPACED)}")
+def char_pattern() -> re.Pattern[str]:
+    """Return the pattern of the tokens of :class:`CharTokenizer`."""
+    return re.compile(f"(?=[^\\W_])[{_UNSPACED}][{mark_class()}]*|{_word_regex(without=_UNSPACED)}")
 
 
 def _word_regex(without: str = "") -> str:
     """Return the pattern of words; it matches no character of the class `without`."""
-    marks = _mark_class()
+    marks = mark_class()
     letter_or_digit, letter = f"[^\\W_{without}]", f"[^\\W\\d_{without}]"
     run = f"{letter_or_digit}+(?:[{marks}]+{letter_or_digit}*)*"
     apostrophe = f"['’](?:(?<={letter}['’])|(?<=[{marks}]['’]))(?={letter})"
@@ -215,7 +231,7 @@ def _word_regex(without: str = "") -> str:
 
 
 @cache
-def _mark_class() -> str:
+def mark_class() -> str:
     """Return the combining marks (categories Mn, Mc, Me) and the joiners U+200C and U+200D, as a character class.
 
     ``\\w`` matches none of them, although words of most scripts contain them.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -21,7 +22,7 @@ from classic_rc.audit.annotators import (
     read_annotations,
 )
 from classic_rc.errors import DataError, UsageError
-from classic_rc.questions import Candidate, Dataset, Passage, Question, Task
+from classic_rc.questions import Candidate, Dataset, Passage, Question, ReadingLog, Task
 from classic_rc.reports import annotator_tables
 from tests.errors import raises
 
@@ -168,8 +169,6 @@ def test_no_interval_with_one_passage_and_no_accuracy_with_hidden_gold():
     dataset = made("ab", questions_per_passage=2)
     report = measure_annotators(dataset, Annotations(("x", "y"), answered("ab", "aa")))
     assert report.observed.interval is None
-    from dataclasses import replace
-
     hidden = Dataset([replace(question, gold=None) for question in dataset])
     report = measure_annotators(hidden, Annotations(("x", "y"), answered("ab", "aa")))
     assert report.accuracy == ()
@@ -177,6 +176,30 @@ def test_no_interval_with_one_passage_and_no_accuracy_with_hidden_gold():
     assert report.held_out.value == 0.5
     assert "gold is hidden" in " ".join(annotator_tables(report)[0].notes)
     json.dumps(report.to_dict(), allow_nan=False)
+
+
+def test_accuracy_is_that_of_the_labelled_questions():
+    whole = made("abcd")
+    half = Dataset([replace(q, gold=q.gold if i < 2 else None) for i, q in enumerate(whole)])
+    annotations = Annotations(("x", "y"), answered("abaa", "aa.d"))
+    report = measure_annotators(half, annotations, resamples=20)
+    assert [(one.value, one.n) for one in report.accuracy] == [(1.0, 2), (0.5, 2)]
+    assert (report.mean_accuracy.value, report.majority.value) == (0.75, 0.75)
+    assert report.observed.n == 3
+    assert any("2 questions whose gold is known" in note for note in report.notes)
+
+
+def test_answers_to_questions_that_are_left_out_are_counted(tmp_path):
+    path = tmp_path / "answers.csv"
+    path.write_text("id;annotator;answer\nq0;x;a\nq0;y;b\nq1;x;b\nq9;x;c\n", encoding="utf-8")
+    whole = made("ab")
+    labelled = Dataset([whole[0]], whole=tuple(whole))
+    damaged = Dataset([whole[0]], log=ReadingLog((DataError("malformed"),)), whole=tuple(whole))
+    with raises(DataError, found="'q9'"):
+        read_annotations(path, labelled)
+    found = read_annotations(path, damaged)
+    assert found.answers.tolist() == [[0, 1]]
+    assert found.notes == ("2 answers to questions that are left out of the data are not used",)
 
 
 def test_one_annotator_is_refused():

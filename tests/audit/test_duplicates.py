@@ -11,7 +11,7 @@ import pytest
 import classic_rc
 from classic_rc.audit.duplicates import (
     DUPLICATE_KINDS,
-    duplicated_in_train,
+    copied_questions,
     find_duplicates,
     score_without,
     word_diff,
@@ -233,7 +233,7 @@ def test_scores_without_what_training_data_has():
     data = classic_rc.load("sample:single-choice")
     train = data.filter(lambda q: q.passage is data.passages[0])
     duplicates = find_duplicates(data, train)
-    mask = duplicated_in_train(data, duplicates)
+    mask = copied_questions(data, duplicates)
     assert mask.sum() == len(train)
     evaluation = classic_rc.evaluate(data, ["sw+d", "random"])
     scores = score_without(evaluation, duplicates, resamples=200)
@@ -245,7 +245,7 @@ def test_scores_without_what_training_data_has():
     none_left = score_without(evaluation, find_duplicates(data, data), resamples=10)[0]
     assert (none_left.n_left, none_left.left_value, none_left.left_interval) == (0, None, None)
     assert none_left.to_dict()["value_left"] is None
-    assert not duplicated_in_train(data, find_duplicates(data)).any()
+    assert not copied_questions(data, find_duplicates(data)).any()
 
 
 @pytest.mark.parametrize(
@@ -283,7 +283,7 @@ def test_shared_dialogues_of_dream(shared_data):
     assert found["passage-nearly-in-train"] == 10
     assert found["question-in-train"] == 11
     assert found["question-nearly-in-train"] < 15
-    np.testing.assert_array_less(duplicated_in_train(dev, find_duplicates(dev, train)).mean(), 0.03)
+    np.testing.assert_array_less(copied_questions(dev, find_duplicates(dev, train)).mean(), 0.07)
 
 
 def test_mctest_has_no_copies_across_its_splits(shared_data):

@@ -434,11 +434,11 @@ def test_thresholds_are_those_of_the_original():
 
 
 def test_folds_are_those_of_the_original(sample):
-    # Without a passage all passages are equal, and so one fold, if the original's groups were not taken.
+    # Without passages each question would be a group by itself, and questions of one passage in different folds.
     found = evaluate_perturbed(sample, ["surface-lr"], ["options-only"], cv=3, perturbed_train=True, **FEW)
     assert not found.errors
-    with raises(UsageError, field="questions"):
-        FoldPlan(3).folds(perturb_dataset(sample, "options-only"))
+    original, copy = (FoldPlan(3).groups(data).numbers for data in (sample, perturb_dataset(sample, "options-only")))
+    assert len(set(original)) == len(sample.passages) < len(set(copy))
 
 
 @pytest.mark.parametrize("content", ["selected", "score"])

@@ -135,7 +135,7 @@ def test_the_old_name_runs_with_a_notice(cli, single):
     done = cli("breakdown", single, "--by", "kind", "--system", "longest")
     assert done.code == 0
     assert [line.split()[3] for line in done.messages("notice")] == ["is", "is"]
-    assert done.messages("notice", "breakdown", "run DATA --by KEY", "stats DATA --by KEY")
+    assert done.messages("notice", "breakdown", "run DATA --by KEY", "report DATA --datasheet --by KEY")
     assert done.messages("notice", "--system is now --solver")
 
 

@@ -87,16 +87,48 @@ def test_json_has_everything(cli, leaking):
     assert length["p"] < 1e-6
     assert len(length["examples"]) == 5
     assert length["answers"] + length["remaining"] == 90
-    assert set(report) == {
-        *("dataset", "partial_inputs", "words", "balance", "findings", "accepted", "seconds", "missing")
+    assert set(report) == {"dataset", "partial_inputs", "words", "balance", "findings", "accepted", "seconds"} | {
+        *("scores_without_duplicates", "missing")
     }
     assert report["missing"] == []
 
 
 def test_options_without_effect_say_so(cli, sound):
-    done = cli("check", sound, "--permutations", 500, "--seed", 3, "--rules-only")
+    done = cli("check", sound, "--permutations", 500, "--rules-only")
     assert done.messages("notice", "--permutations")
-    assert done.messages("notice", "--seed")
+
+
+def test_a_bad_file_of_annotators_does_not_cost_the_check(cli, leaking, write):
+    done = cli("check", leaking, "--rules-only", "--annotators", write("answers.csv", "id,annotator\nq1,a\n"))
+    assert done.code == 3
+    assert "is the longest in words" in done.out
+
+
+def test_systems_are_scored_without_the_copies(cli, write):
+    wrong = "something else altogether"
+    stories = [
+        ("Nora planted three apple trees behind the mill before winter.", "What did Nora plant?", "apple trees"),
+        ("After school Omar fed his uncle's grey donkey with carrots.", "Whom did Omar feed?", "a grey donkey"),
+    ]
+    rows = [
+        {
+            "id": f"q{i}",
+            "passage": text,
+            "question": asks,
+            "candidates": [right, wrong],
+            "gold": 0,
+        }
+        for i, (text, asks, right) in enumerate(stories)
+    ]
+    file = write("twice.jsonl", [*rows, {**rows[1], "id": "again"}])
+    (best,) = cli("check", file, "--rules-only", "--format", "json").json["checks"][0]["scores_without_duplicates"]
+    assert (best["questions"], best["left"], best["value"], best["value_left"]) == (3, 2, 1, 1)
+    done = cli("check", file, "--rules-only", "-s", "longest", "-s", "sw", "--resamples", 20)
+    shown = [line.split()[:2] for line in done.out.splitlines() if line.startswith(("longest", "sliding-window"))]
+    assert shown == [["longest", "0.00"], ["sliding-window", "100.00"]]
+    assert "Acc. without 2" in done.out
+    sound = cli("check", write("once.jsonl", rows), "-s", "sw", "--rules-only")
+    assert "Scores without duplicates" not in sound.out
 
 
 def test_accepted_findings_do_not_fail(cli, leaking, tmp_path):

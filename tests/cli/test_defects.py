@@ -206,3 +206,63 @@ def test_a_file_that_answers_all_questions_is_scored_on_the_labelled_ones(cli, w
     done = cli("score", path, out, "--labelled-only", "--format", "json")
     (run,) = done.json["runs"]
     assert (run["dataset"]["questions"], run["rows"][0]["metrics"]["accuracy"]) == (2, 0.5)
+
+
+_STORY = "In story {} Ann met Bob in the park, and Carla saw Dmitri at the market. Then everyone went home."
+_DEFECTS = {
+    "left out: duplicate question id": {"id": "q0"},
+    "left out: gold is not among the candidates": {"gold": 7},
+    "left out: gold is coded in several ways": {"gold": "Ann"},
+    "left out: missing (passage)": {"passage": None},
+    "questions about an empty passage": {"passage": ""},
+    "empty questions": {"question": " "},
+    "questions with an empty option": {"candidates": ["Ann", "", "Eva"], "gold": 0},
+    "questions with an option both right and wrong": {"candidates": ["The park", "the park!", "Eva"], "gold": 0},
+    "questions with equal options": {"candidates": ["Eva", "the park", "The park!"], "gold": 0},
+    "questions with fewer than two options": {"candidates": ["Ann"], "gold": 0},
+    "questions with wrongly decoded text (é as Ã©)": {"question": "Who likes cafÃ© and thÃ©?"},
+    "questions with lost characters (U+FFFD)": {"question": "Who likes caf\ufffd?"},
+    "questions with control characters": {"question": "Who\u0000 met Bob?"},
+    "questions with HTML entities (such as amp)": {"question": "Who met Bob &amp; Carla?"},
+    "questions in another script than most": {"question": "Кто встретил Боба в парке вчера?"},
+    "questions whose gold is hidden": {"gold": None},
+}
+
+
+@pytest.fixture
+def everything(write):
+    """Every defect of a row once, after sound questions; and the ids of the rows with a defect."""
+    sound = {"question": "Who met Bob there?", "candidates": ["Ann", "Carla", "Dmitri"]}
+    rows = [{**sound, "id": f"q{i}", "passage": _STORY.format(i), "gold": i % 3} for i in range(30)]
+    for place, change in enumerate(_DEFECTS.values(), start=30):
+        row = {**sound, "id": f"q{place}", "passage": _STORY.format(place), "gold": 0, **change}
+        rows.append({key: value for key, value in row.items() if key != "passage" or value is not None})
+    return write("everything.jsonl", rows)
+
+
+def test_no_defect_hides_another(cli, everything):
+    done = cli("check", everything, "--rules-only", "--format", "json")
+    assert done.code == 0, done.err
+    found = {finding["what"]: finding for finding in done.json["checks"][0]["findings"]}
+    assert {name: found.get(name, {}).get("count") for name in _DEFECTS} == dict.fromkeys(_DEFECTS, 1)
+    for line, name in enumerate(_DEFECTS, start=31):
+        assert f"{everything}, line {line}" in found[name]["places"][0], name
+
+
+def test_answers_to_questions_that_cannot_be_read_are_left_out(cli, everything, write):
+    ids = dict.fromkeys(json.loads(line)["id"] for line in everything.read_text("utf-8").splitlines())
+    answers = write("answers.jsonl", [{"id": id_, "answer": "A"} for id_ in ids])
+    options = ("--skip-bad", "--labelled-only")
+    for command in (
+        ("score", everything, answers),
+        ("run", everything, "-s", answers),
+        ("compare", answers, "longest", "--data", everything),
+        ("predict", everything, "-s", answers),
+    ):
+        done = cli(*command, *options)
+        assert done.code == 0, done.err
+        assert done.messages("warning", answers.name, "left out", "--skip-bad")
+        assert done.messages("note", "left out: gold is not among the candidates: 1")
+    strict = write("strict.jsonl", [{"id": f"q{i}", "answer": "A"} for i in range(31)])
+    sound = write("sound.jsonl", [json.loads(line) for line in everything.read_text("utf-8").splitlines()[:30]])
+    cli("score", sound, strict, *options).fails(3, "q30", found="'q30'")

@@ -1,4 +1,4 @@
-"""``classic-rc hard``: the table, the files and the exit codes."""
+"""``classic-rc check --hard``: the table, the files and the exit codes."""
 
 from __future__ import annotations
 
@@ -8,7 +8,19 @@ from classic_rc.datasets import load
 
 
 def test_ids_and_a_dataset_that_can_be_run(cli, tmp_path):
-    args = ("hard", "sample:single-choice", "-s", "sw+d", "-s", "surface-lr", "--report", "ir", "--resamples", 50)
+    args = (
+        "check",
+        "--hard",
+        "sample:single-choice",
+        "-s",
+        "sw+d",
+        "-s",
+        "surface-lr",
+        "--report",
+        "ir",
+        "--resamples",
+        50,
+    )
     ids, lines = tmp_path / "hard.txt", tmp_path / "hard.jsonl"
     done = cli(*args, "-o", ids)
     assert done.code == 0
@@ -36,33 +48,45 @@ def test_ids_and_a_dataset_that_can_be_run(cli, tmp_path):
 
 def test_the_format_can_differ_from_the_suffix(cli, single, tmp_path):
     lines = tmp_path / "hard.data"
-    assert cli("hard", single, "-s", "longest", "-o", lines, "--as", "jsonl", "--quiet").code == 0
+    assert cli("check", "--hard", single, "-s", "longest", "-o", lines, "--as", "jsonl", "--quiet").code == 0
     assert load(lines).task.value == "single-choice"
     ids = tmp_path / "ids.jsonl"
-    assert cli("hard", single, "-s", "longest", "-o", ids, "--as", "ids").code == 0
+    assert cli("check", "--hard", single, "-s", "longest", "-o", ids, "--as", "ids").code == 0
     assert ids.read_text(encoding="utf-8").splitlines() == [q.id for q in load(lines)]
 
 
 def test_options_reach_the_filter(cli, single):
-    args = ("hard", single, "-s", "sw+d", "-s", "constant-position:first", "--format", "json", "--resamples", 10)
+    args = (
+        "check",
+        "--hard",
+        single,
+        "-s",
+        "sw+d",
+        "-s",
+        "constant-position:first",
+        "--format",
+        "json",
+        "--resamples",
+        10,
+    )
     strict, lenient = cli(*args).json, cli(*args, "--max-solved", 1).json
     assert [len(plain["hard"]) for plain in (strict, lenient)] == [0, 2]
     assert lenient["solved"] == {"metric": "accuracy", "above": 0.5, "max_solved": 1}
-    ties = cli("hard", single, "-s", "word-distance", "--solved-above", 0, "--format", "json").json
+    ties = cli("check", "--hard", single, "-s", "word-distance", "--solved-above", 0, "--format", "json").json
     assert ties["solved"]["above"] == 0
     learned = cli(*args, "--report", "surface-lr", "--cv", 2).json
     assert "train:cv2" in learned["rows"][-1]["signature"].replace("trained_on", "train")
 
 
 def test_latex_and_markdown(cli, single):
-    assert r"\toprule" in cli("hard", single, "-s", "longest", "--format", "latex").out
-    assert "| system |" in cli("hard", single, "-s", "longest", "--format", "markdown").out
+    assert r"\toprule" in cli("check", "--hard", single, "-s", "longest", "--format", "latex").out
+    assert "| system |" in cli("check", "--hard", single, "-s", "longest", "--format", "markdown").out
 
 
 @pytest.mark.parametrize(
     ("args", "code", "facts", "fields"),
     [
-        (["DATA"], 2, ["-s/--solver"], {}),
+        (["DATA", "-s", "longest", "--fail"], 2, ["without --hard"], {"field": "--fail"}),
         (["DATA", "-s", "longest", "--max-solved", "1"], 2, ["1"], {}),
         (["DATA", "-s", "longest", "--as", "ids"], 2, ["-o FILE"], {"field": "--as", "found": "ids"}),
         (["DATA", "-s", "surface-lr", "--train", "DATA"], 2, ["train"], {}),
@@ -73,13 +97,13 @@ def test_latex_and_markdown(cli, single):
 )
 def test_what_is_wrong_is_one_error_with_an_exit_code(cli, single, hidden, args, code, facts, fields):
     paths = {"DATA": single, "HIDDEN": hidden}
-    cli("hard", *(paths.get(arg, arg) for arg in args)).fails(code, *facts, **fields)
+    cli("check", "--hard", *(paths.get(arg, arg) for arg in args)).fails(code, *facts, **fields)
 
 
 def test_ids_with_a_line_break_do_not_cost_the_scores(cli, write, tmp_path):
     row = {"id": "a\nb", "passage": "p", "question": "q", "candidates": ["x", "yy"], "gold": 0}
     broken = write("broken.jsonl", [row])
-    done = cli("hard", broken, "-s", "longest", "-o", tmp_path / "ids.txt")
+    done = cli("check", "--hard", broken, "-s", "longest", "-o", tmp_path / "ids.txt")
     done.fails(2, r"a\nb", "--as jsonl", field="--as")
     assert "longest" in done.out  # the scores are not lost
 
@@ -87,7 +111,27 @@ def test_ids_with_a_line_break_do_not_cost_the_scores(cli, write, tmp_path):
 def test_files_are_members_and_systems_have_the_users_names(cli, tmp_path):
     file = tmp_path / "swd.jsonl"
     assert cli("predict", "sample:single-choice", "-s", "swd", "-o", file, "--as", "jsonl").code == 0
-    args = ("hard", "sample:single-choice", "--format", "json")
+    args = ("check", "--hard", "sample:single-choice", "--format", "json")
     found = cli(*args, "-s", f"Own={file}", "--report", "SW=sw").json
     assert [row["name"] for row in found["rows"]] == ["Own", "random", "SW"]
     assert found["hard"] == cli(*args, "-s", "swd").json["hard"]
+
+
+def test_without_systems_the_usual_ones_filter(cli):
+    found = cli("check", "sample:single-choice", "--hard", "--format", "json").json
+    assert {"longest", "sw+d", "lexical", "random"} <= {row["name"] for row in found["rows"]}
+    assert found["members"] == len(found["rows"]) - 1
+
+
+def test_the_old_command_names_the_new_one(cli, tmp_path):
+    args = ("sample:single-choice", "-s", "sw+d", "--resamples", 10)
+    old = cli("hard", *args)
+    (notice,) = old.messages("notice")
+    command = notice.split("`")[1].removeprefix("classic-rc ").split()
+    assert command == ["check", *map(str, args), "--hard"]
+    assert cli(*command).out == old.out
+
+
+@pytest.mark.parametrize("option", [["--max-solved", "1"], ["--report", "ir"], ["--as", "ids"]])
+def test_options_of_the_filter_need_it(cli, single, option):
+    cli("check", single, *option).fails(2, "add --hard", field=option[0])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import json
 import re
 
@@ -113,6 +115,52 @@ def test_a_datasheet(cli, tmp_path, suffix):
     assert file.read_text(encoding="utf-8") == first
 
 
+@pytest.mark.parametrize("suffix", ["json", "csv"])
+def test_the_numbers_of_a_datasheet(cli, tmp_path, suffix):
+    file = tmp_path / f"sheet.{suffix}"
+    command = ("report", "sample:single-choice", "--datasheet", "-s", "sw+d", "--by", "question-type", "-o", file)
+    assert cli(*command, "--quiet").code == 0
+    first = file.read_text(encoding="utf-8")
+    cli(*command, "--quiet")
+    assert file.read_text(encoding="utf-8") == first
+    value = cli("run", "sample:single-choice", "-s", "sw+d", "--format", "json").row("sw+d")["metrics"]["accuracy"]
+    if suffix == "json":
+        plain = json.loads(first)
+        assert plain["floors"]["rows"][0]["metrics"]["accuracy"] == value
+        assert sum(n for _, n in plain["lengths"]["sample:single-choice"]["question"]) == 24
+        assert plain["groups"][0]["breakdowns"][0]["key"] == "question-type"
+        assert plain["facts"]["Task"] == "single choice"
+    else:
+        records = list(csv.DictReader(io.StringIO(first)))
+        (floor,) = (r for r in records if (r["table"], r["column"]) == ("floors", "sw+d"))
+        assert float(floor["value"]) == value
+        assert any(r["key"] == "question-type" for r in records)
+
+
+def test_a_datasheet_of_several_parts_has_a_row_for_each(cli, single, tmp_path):
+    file = tmp_path / "sheet.md"
+    command = ("report", single, "sample:single-choice", "--pool", "--datasheet", "--no-floors", "--no-check")
+    assert cli(*command, "-o", file, "--quiet").code == 0
+    text = file.read_text(encoding="utf-8")
+    assert [
+        line.split(" | ")[0] for line in text.splitlines() if line.startswith(("| single", "| sample", "| all"))
+    ] == [
+        "| single",
+        "| sample:single-choice",
+        "| all",
+    ]
+    assert "Floors" not in text
+    assert "Findings" not in text
+
+
+def test_a_datasheet_draws_lengths(cli, tmp_path):
+    pytest.importorskip("matplotlib")
+    command = ("report", "sample:cloze", "--datasheet", "--no-check", "--no-floors", "-o", tmp_path / "s.md")
+    assert cli(*command, "--plot", tmp_path / "s.svg").code == 0
+    assert (tmp_path / "s.svg").read_bytes().startswith(b"<?xml")
+    cli("report", "sample:cloze", "-o", tmp_path / "r.html", "--plot", "s.svg").fails(2, field="--plot")
+
+
 def test_a_datasheet_with_training_data_and_hidden_gold(cli, single, hidden, tmp_path):
     file = tmp_path / "sheet.md"
     assert cli("report", single, "--train", "sample:single-choice", "--datasheet", "-o", file, "--quiet").code == 0
@@ -125,7 +173,7 @@ def test_a_datasheet_with_training_data_and_hidden_gold(cli, single, hidden, tmp
 
 def test_what_a_datasheet_cannot_be(cli, tmp_path):
     cli("report", "sample:cloze", "--datasheet", "-o", tmp_path / "sheet.doc").fails(
-        2, field="--output", expected=".md, .tex or .html"
+        2, field="--output", expected=".md, .tex, .html, .json or .csv"
     )
     cli("report", "sample", "--datasheet", "-o", tmp_path / "sheet.md").fails(2, field="DATA", found="sample")
     cli("report", "sample:cloze", "--datasheet", "--fact", "CC", "-o", tmp_path / "sheet.md").fails(

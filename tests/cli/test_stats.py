@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import csv
+import io
+import json
 import re
+import shlex
 
 import pytest
 
@@ -10,7 +14,7 @@ import pytest
 def test_the_sample(cli):
     done = cli("stats", "sample")
     assert done.code == 0
-    assert done.messages("notice", "report DATA --datasheet")
+    assert done.messages("notice", "report sample --datasheet")
     assert cli("stats", "sample:cloze", "--quiet").err == ""
     assert "sample:single-choice" in done.out
     assert "tokens a passage" in done.out
@@ -40,6 +44,24 @@ def test_the_analyzer_is_the_common_tables(cli):
     ]
     assert mean[1] < mean[0]
     assert "word+stop=lucene" in content["common"]["notes"][0]
+
+
+@pytest.mark.parametrize("form", ["csv", "json"])
+@pytest.mark.parametrize("extra", [[], ["--by", "question-type", "--analyzer", "word+stop=lucene"]])
+def test_the_command_of_the_notice_gives_the_same_numbers(cli, single, tmp_path, monkeypatch, form, extra):
+    monkeypatch.chdir(tmp_path)
+    old = cli("stats", single, "sample:single-choice", "--format", form, *extra)
+    (notice,) = old.messages("notice")
+    command = shlex.split(notice.split("`")[1])
+    assert command[:2] == ["classic-rc", "report"]
+    assert cli(*command[1:], "--quiet").code == 0
+    text = (tmp_path / f"sheet.{form}").read_text(encoding="utf-8")
+    if form == "csv":
+        shown = [r for r in csv.DictReader(io.StringIO(text)) if r["statistic"]]
+        assert shown == [r for r in old.records if r["statistic"]]
+    else:
+        new = json.loads(text)
+        assert (new["common"], new["papers"]) == (old.json["common"], old.json["papers"])
 
 
 def test_an_output_file(cli, tmp_path):

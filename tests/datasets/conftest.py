@@ -182,6 +182,114 @@ MCSCRIPT = """<?xml version="1.0" encoding="UTF-8"?>
   </instance>
 </data>
 """
+C3 = [
+    [
+        ["男：我们走路吗?", "女：我想开车去。"],
+        [{"question": "女的想怎么去?", "choice": ["走路", "开车"], "answer": "开车"}],
+        "12-3",
+    ],
+    [["河边有一只猫。"], [{"question": "谁在河边?", "choice": ["猫", "狗", "鸟"], "answer": "猫"}], "m1-4"],
+]
+QUAIL = {
+    "id": "f7_0",
+    "question_type": "Unanswerable",
+    "question": "What is her name?",
+    "answers": ["Ines", "not enough information", "Mira", "Ann"],
+    "correct_answer_id": "1",
+    "metadata": {"author": "A", "title": "Rain", "url": "http://a.example"},
+    "domain": "fiction",
+    "context_id": "f7",
+    "context": "It rained.\nShe stayed at home.",
+}
+QUAIL_XML = """<data>
+ <text domain="fiction" id="f7">
+  <metadata>
+   <author>
+    A
+   </author>
+  </metadata>
+  <text_body>
+   It rained.
+She stayed at home.
+  </text_body>
+  <questions>
+   <q id="0" type="Unanswerable">
+    What is her name?
+    <a id="0">
+     Ines
+    </a>
+    <a id="1" correct="True">
+     not enough information
+    </a>
+    <a id="2">
+     Mira
+    </a>
+    <a id="3">
+     Ann
+    </a>
+   </q>
+   <q id="1" type="Causality">
+    Why did she stay?
+    <a id="0" correct="True">
+     It rained &amp; she was tired.
+    </a>
+    <a id="1" correct="False">
+     She was ill.
+    </a>
+   </q>
+  </questions>
+ </text>
+</data>
+"""
+COSMOS_QA = """id,context,question,answer0,answer1,answer2,answer3,label
+a##b##q1_a1,"The bus was late , I walked .",Why ?,Joy .,"No bus , no choice .",None of the above choices .,Cold .,1
+a##b##q2_a1,"The bus was late , I walked .",How ?,Annoyed .,Rich .,Old .,None of the above choices .,0
+"""
+LOGIQA = """
+
+b
+All ferries are boats.No boat is a train.
+Which of the following must be true?
+A.All trains are ferries.
+B.No ferry is a train.
+C. B. is a boat.
+D.Some ferries are trains.
+
+d
+Otto or Mira has the key.
+Who has it, if Otto does not?
+A.Otto
+B.No one
+C.Both
+D.Mira
+"""
+LOGIQA_2 = {
+    "id": 71,
+    "answer": 2,
+    "text": "All ferries are boats.",
+    "question": "What follows?",
+    "options": ["No boat is a ferry.", "All boats are ferries.", "A ferry is a boat.", "Boats are old."],
+    "type": {"Categorical Reasoning": True, "Disjunctive Reasoning": False, "Conjunctive Reasoning": True},
+}
+BOOLQ = {
+    "question": "can bees swim",
+    "passage": "Bees drown in deep water.",
+    "answer": False,
+    "title": "Bee",
+}
+BELEBELE = {
+    "link": "https://a.example/wiki/Harbour",
+    "question_number": 2,
+    "flores_passage": "The harbour is old.",
+    "question": "What is old?",
+    "mc_answer1": "The ferry",
+    "mc_answer2": "The key",
+    "mc_answer3": "The harbour",
+    "mc_answer4": "The cat",
+    "correct_answer_num": "3",
+    "dialect": "eng_Latn",
+    "ds": "2023-05-03",
+}
 ARC = {
     "id": "arc_1",
     "question": {
@@ -226,6 +334,14 @@ _FILES: dict[str, tuple[str, Any]] = {
     "quoref": ("quoref.json", QUOREF),
     "dream": ("dream.json", DREAM),
     "mcscript": ("dev-data.xml", MCSCRIPT),
+    "c3": ("c3-d-dev.json", C3),
+    "quail": ("quail_1.3_dev_randomized.xml", QUAIL_XML),
+    "quail-line": ("dev.jsonl", QUAIL),
+    "cosmosqa": ("valid.csv", COSMOS_QA),
+    "logiqa": ("Eval.txt", LOGIQA),
+    "logiqa2": ("dev.txt", LOGIQA_2),
+    "boolq": ("dev.jsonl", BOOLQ),
+    "belebele": ("eng_Latn.jsonl", BELEBELE),
     "arc": ("arc.jsonl", ARC),
     "jsonl": ("own.jsonl", OWN),
     "harness": ("samples_made_2026-01-02T03-04-05.678901.jsonl", LOG),

@@ -7,8 +7,11 @@ import gzip
 import io
 import json
 import re
+import struct
 import tarfile
+import tracemalloc
 import zipfile
+import zlib
 from typing import Literal
 
 import pytest
@@ -239,6 +242,25 @@ def test_a_zip_that_is_too_large_when_unpacked_is_refused_before_it_is(tmp_path,
     monkeypatch.setattr(files, "MAX_FILES", 1)
     with raises(DataError, source=str(path), problem="too many members"):
         load(path)
+
+
+def test_a_member_is_not_unpacked_beyond_the_size_in_its_entry(tmp_path):
+    """A zip with a false size: 20 MB of blanks that its entry calls 10 bytes."""
+    packer = zlib.compressobj(9, zlib.DEFLATED, -15)
+    body = packer.compress(b"{" + b" " * 20_000_000) + packer.flush()
+    name, sizes = b"x.jsonl", (0, len(body), 10)
+    member = struct.pack("<4sHHHHHIIIHH", b"PK\3\4", 20, 0, 8, 0, 0, *sizes, 7, 0) + name + body
+    entry = struct.pack("<4sHHHHHHIIIHHHHHII", b"PK\1\2", 20, 20, 0, 8, 0, 0, *sizes, 7, *[0] * 6) + name
+    end = struct.pack("<4sHHHHIIH", b"PK\5\6", 0, 0, 1, 1, len(entry), len(member), 0)
+    path = tmp_path / "false.zip"
+    path.write_bytes(member + entry + end)
+    tracemalloc.start()
+    try:
+        with raises(DataError, source=f"{path}/x.jsonl"):
+            load(path)
+        assert tracemalloc.get_traced_memory()[1] < 5_000_000
+    finally:
+        tracemalloc.stop()
 
 
 def test_an_empty_zip(tmp_path):

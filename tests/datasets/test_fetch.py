@@ -201,7 +201,7 @@ def test_the_splits_are_the_official_ones(name, shared_data, monkeypatch):
 
 def test_the_page_has_every_dataset():
     page = (Path(__file__).resolve().parents[2] / "docs" / "datasets.md").read_text(encoding="utf-8")
-    assert re.findall(r"^\| `([a-z-]+)` \|", page, re.MULTILINE) == list(named_datasets())
+    assert re.findall(r"^\| `([a-z0-9-]+)` \|", page, re.MULTILINE) == list(named_datasets())
 
 
 # Names
@@ -278,6 +278,48 @@ def test_members_of_archives_and_their_answers(mirror, cache):
     dataset = load("tales:mc500.test")
     assert (dataset.name, len(dataset), dataset[0].gold) == ("mc500.test", 8, frozenset({0}))
     assert [source.path for source in dataset.sources] == ["tales/T.zip", "tales/A.zip"]
+
+
+def test_a_copy_is_read_if_only_the_copy_is_in_the_cache(mirror, cache, monkeypatch, tmp_path):
+    copied = f"""
+[copied]
+title = "Copied"
+cites = []
+licence = "free"
+page = "http://copied.example/"
+[copied.splits.dev]
+reader = "mctest"
+file = "T.zip"
+member = "mc160.dev.tsv"
+copy = {{ file = "d.tsv", answers = "d.ans" }}
+[copied.files."T.zip"]
+url = "http://copied.example/T.zip"
+bytes = {len(STORIES)}
+sha256 = "{sha256_of_bytes(STORIES)}"
+[copied.files."d.tsv"]
+url = "http://copied.example/d.tsv"
+[copied.files."d.ans"]
+url = "http://copied.example/d.ans"
+"""
+    datasets = parse_datasets(copied)
+    monkeypatch.setattr(module, "named_datasets", lambda: datasets)
+    mirror.resources |= {
+        "/m/copied/d.tsv": Resource(MCTEST.encode()),
+        "/m/copied/d.ans": Resource(MCTEST_ANSWERS.encode()),
+        "/m/copied/T.zip": Resource(STORIES),
+    }
+    with raises(DataError, expected=str(cache / "copied" / "T.zip")):
+        load("copied:dev")
+    for file in files_of("copied")[1:]:
+        fetch(file)
+    dataset = load("copied:dev")
+    assert [source.path for source in dataset.sources] == ["copied/d.tsv", "copied/d.ans"]
+    assert dataset[0].gold == {0}
+    record = run_record([evaluate(dataset, ["random"])], tmp_path)
+    (tmp_path / "run.json").write_text(json.dumps(record), encoding="utf-8")
+    assert rerun(restore_record(tmp_path / "run.json")).same
+    fetch_all("copied:dev")
+    assert [source.path for source in load("copied:dev").sources] == ["copied/T.zip"]
 
 
 def test_a_split_of_a_file_that_has_several(mirror):
@@ -371,6 +413,43 @@ def test_a_mirror_is_an_http_address(monkeypatch, address):
     monkeypatch.setenv("CLASSIC_RC_MIRROR", address)
     with raises(UsageError, field="CLASSIC_RC_MIRROR", found=address):
         fetch_all("talks:dev")
+
+
+@pytest.mark.parametrize("ending", ["", "/", "//"])
+def test_a_mirror_may_have_a_path_and_end_in_slashes(mirror, monkeypatch, ending):
+    monkeypatch.setenv("CLASSIC_RC_MIRROR", f"{mirror.address}/m{ending}")
+    fetch_all("talks:dev")
+    assert [path for path, _ in mirror.requests] == ["/m/talks/parts/dev.json"]
+
+
+def test_a_mirror_with_a_password_is_refused_and_not_shown(monkeypatch):
+    monkeypatch.setenv("CLASSIC_RC_MIRROR", "http://ann:secret@a.example/")
+    with raises(UsageError, field="CLASSIC_RC_MIRROR") as caught:
+        fetch_all("talks:dev")
+    assert "secret" not in str(caught.value)
+
+
+def test_what_a_killed_process_leaves_is_removed(mirror, cache):
+    folder = cache / "tales"
+    folder.mkdir(parents=True)
+    for name in ("tmpab12_x9z", "tmp_notes.txt"):
+        (folder / name).touch()
+    fetch_all("tales:mc160.dev")
+    assert names_below(cache) == ["tales/T.zip", "tales/lock", "tales/tmp_notes.txt"]
+
+
+def test_a_cache_that_cannot_be_locked_names_its_variable(mirror, cache):
+    (cache / "talks" / "lock").mkdir(parents=True)
+    with raises(UsageError, field="CLASSIC_RC_DATA", found=str(cache / "talks" / "lock")):
+        fetch_all("talks:dev")
+
+
+def test_a_cache_behind_a_link(mirror, cache, tmp_path, monkeypatch):
+    (tmp_path / "elsewhere").mkdir()
+    cache.symlink_to(tmp_path / "elsewhere", target_is_directory=True)
+    fetch_all("talks:dev")
+    assert (tmp_path / "elsewhere" / "talks" / "parts" / "dev.json").read_bytes() == TALKS
+    assert len(load("talks:dev")) == 1
 
 
 def test_an_interrupted_download_is_continued_by_the_next_command(mirror, cache):

@@ -318,11 +318,57 @@ def test_free_answers_are_an_error(tmp_path):
     assert "no options" in str(caught.value)
 
 
+def in_two_prompts(doc: dict[str, Any], target: str) -> dict[str, Any]:
+    row = choice_row(0, doc, [" sang."] * 2, (-1.0, -2.0), target)
+    for option, request in zip(("bee", "key"), row["arguments"].values(), strict=True):
+        request["arg_0"] = f"The {option}"
+    return row
+
+
 def test_choices_that_differ_in_the_prompt_are_an_error(tmp_path):
-    doc = {"sentence": "The _ sang.", "option1": "bee", "option2": "key"}
-    row = choice_row(0, doc, [" sang."] * 2, (-1.0, -2.0), 0)
+    row = in_two_prompts({"text": "The _ sang."}, "sang.")
     with raises(DataError, where="line 1, $.doc", found="2 times ' sang.'"):
         load(write_log(tmp_path, [row]))
+
+
+def test_winogrande_has_its_options_in_the_prompts(tmp_path):
+    doc = {"sentence": "The _ sang.", "option1": "bee", "option2": "key", "answer": "2"}
+    (question,) = load(write_log(tmp_path, [in_two_prompts(doc, "sang.")]))
+    assert options_of(question) == ["bee", "key"]
+    assert (question.passage.text, question.text, question.gold) == ("", "The _ sang.", {1})
+
+
+def test_equal_options_after_one_prompt_are_options(tmp_path):
+    doc = {"goal": ASKED, "sol1": "same", "sol2": "Same"}
+    question = read_one(tmp_path, doc, [" same", " Same"], 1)
+    assert options_of(question) == ["same", "Same"]
+    assert question.gold == {1}
+
+
+def test_a_letter_is_the_option_with_this_letter(tmp_path):
+    doc = {"question": ASKED, "choices": {"label": list("ABCD"), "text": ["A bee", "D", *OPTIONS[2:]]}}
+    doc["answerKey"] = "D"
+    question = read_one(tmp_path, doc, [" A", " B", " C", " D"], "D")
+    assert question.gold == {3}
+
+
+@pytest.mark.parametrize(("acc", "gold"), [(1.0, {1}), (0.0, {2})])
+def test_a_number_that_is_also_a_choice_is_read_as_the_accuracy_says(tmp_path, acc, gold):
+    doc = {"question": ASKED, "options": ["1", "2", "3"]}
+    row = choice_row(0, doc, ["1", "2", "3"], (-3.0, -1.0, -2.0), "2", acc=acc)
+    (question,) = load(write_log(tmp_path, [row]))
+    assert question.gold == gold
+
+
+def test_rows_of_options_as_perturb_writes_them_are_questions_with_several_answers(tmp_path):
+    rows = []
+    for i, (name, option, label) in enumerate([("a", "bee", 1), ("a", "key", 0), ("b", "bee", 0)]):
+        doc = {"id": name, "passage": TEXT, "question": ASKED, "option": option, "label": label}
+        rows.append(choice_row(i, doc, [" no", " yes"], (-1.0, -2.0), label))
+    dataset = load(write_log(tmp_path, rows))
+    assert [question.id for question in dataset] == ["a", "b"]
+    assert [options_of(question) for question in dataset] == [["bee", "key"], ["bee"]]
+    assert [question.gold for question in dataset] == [{0}, frozenset()]
 
 
 @pytest.mark.parametrize(

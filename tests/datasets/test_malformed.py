@@ -157,6 +157,16 @@ _CHANGES = [
     ("dream", (0, 1, 0, "choice", []), "$[0][1][0]", "choice", "an empty list", "at least one choice"),
     ("dream", (0, 0, 1, 7), "$[0][0]", "[1]", "the number 7", "a string"),
     ("dream", (0, [["a"], []]), "$[0]", "[2]", "a list of 2", "a string or a whole number"),
+    ("c3", (0, 1, 0, "answer", "飞"), "$[0][1][0]", "answer", "'飞', the text of 0 choices", "the text of"),
+    ("c3", (0, 0, "女：你好"), "$[0]", "[0]", "'女：你好'", "a list"),
+    ("quail-line", ("correct_answer_id", "4"), "line 1", "correct_answer_id", "'4'", "a number from 0 to 3"),
+    ("quail-line", ("context_id", None), "line 1", "context_id", "null", _ID),
+    ("logiqa2", ("answer", 4), "line 1", "answer", "the number 4", "a number from 0 to 3"),
+    ("logiqa2", ("options", 1, 5), "line 1, $.options", "[1]", "the number 5", "a string"),
+    ("boolq", ("passage", 5), "line 1", "passage", "the number 5", "a string"),
+    ("belebele", ("correct_answer_num", 0), "line 1", "correct_answer_num", "the number 0", "from 1 to 4"),
+    ("belebele", ("correct_answer_num", "C"), "line 1", "correct_answer_num", "'C'", "from 1 to 4"),
+    ("belebele", ("mc_answer2", None), "line 1", "mc_answer2", "null", "a string"),
     ("arc", ("answerKey", "C"), "line 1", "answerKey", "'C', the label of 0 of the choices A, B", "the label of"),
     (
         "arc",
@@ -291,6 +301,54 @@ def test_an_empty_file_of_answers(tmp_path, write):
 def test_wrong_xml(refused, content, old, new, where, field, found, expected):
     text = content("mcscript").replace(old, new)
     refused("mcscript", text, where=where, field=field, found=found, expected=_containing(expected))
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "where", "field", "found", "expected"),
+    [
+        ('correct="True"', 'correct="yes"', "line 18", "a/@correct", "'yes'", "True or False"),
+        ('correct="False"', 'correct="True"', "line 28", "a/@correct", "2", "1"),
+        ('id="f7"', "", "line 2", "text/@id", "domain", "an attribute id"),
+        ("text_body>", "body>", "line 2", "text", "0 <text_body> elements", "1"),
+        ("</q>", "</p>", re.compile("line 27 column"), None, None, None),
+    ],
+)
+def test_wrong_xml_of_quail(refused, content, old, new, where, field, found, expected):
+    text = content("quail").replace(old, new)
+    if old == "text_body>":
+        text += "<!-- <text_body -->"
+    refused("quail", text, where=where, field=field, found=found, expected=expected)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "where", "field", "found"),
+    [
+        (",1\n", ",4\n", "line 2", "label", "'4'"),
+        (",Cold .", "", "line 2", None, "7"),
+        ("context,question", "context,context", "line 1", None, "'context'"),
+    ],
+)
+def test_a_wrong_table_of_cosmos_qa(refused, content, old, new, where, field, found):
+    text = content("cosmosqa").replace(old, new)
+    if "context,context" in text:
+        text = (
+            text.replace("answer3,label", "answer3,label,question")
+            .replace(",1\n", ",1,x\n")
+            .replace(",0\n", ",0,x\n")
+        )
+    refused("cosmosqa", text, where=where, field=field, found=found)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "where", "found", "expected"),
+    [
+        ("\nd\n", "\ne\n", "line 11", "'e'", "a letter from a to d"),
+        ("C.Both\n", "", "line 11", "6 before a blank line", "7: the right letter, the passage"),
+        ("\n\nd", "\nd", "line 3", "14 before a blank line", "7: the right letter, the passage"),
+    ],
+)
+def test_a_wrong_text_of_logiqa(refused, content, old, new, where, found, expected):
+    refused("logiqa", content("logiqa").replace(old, new), where=where, found=found, expected=_containing(expected))
 
 
 @pytest.mark.parametrize("start", ["", "<!DOCTYPE data SYSTEM 'MCScript.dtd'>"])

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import codecs
+import json
 import re
 import socket
 
 import pytest
 
-from classic_rc.datasets import READERS, load
+from classic_rc.datasets import READERS, from_rows, load
 from classic_rc.errors import DataError, UsageError
 from classic_rc.questions import Task
 from tests.errors import raises
@@ -164,6 +165,157 @@ def test_dream(small):
     assert (question.id, question.gold) == ("12-3-0", {1})
     text, turns = question.passage.text, question.passage.meta["turns"]
     assert [text[a:b] for a, b in turns] == text.split("\n") == ["M: Shall we walk?", "W: I would rather drive."]
+
+
+def test_c3_is_not_dream(small, tmp_path, write):
+    dataset = small("c3")
+    assert (dataset.name, dataset.split, dataset.task) == ("c3.dev.d", "dev", Task.SINGLE_CHOICE)
+    assert [(q.id, q.gold, q.meta["genre"]) for q in dataset] == [
+        ("d-12-3-0", {1}, "dialogue"),
+        ("d-m1-4-0", {0}, "mixed"),
+    ]
+    assert dataset[0].passage.text == "男：我们走路吗?\n女：我想开车去。"
+    own = load(write(tmp_path, "c3", name="talks.json"))
+    assert [q.id for q in own] == ["12-3-0", "m1-4-0"]
+
+
+def test_the_parts_of_c3_are_read_together_or_alone(tmp_path, write):
+    for part in "dm":
+        write(tmp_path, "c3", name=f"c3-{part}-dev.json")
+    write(tmp_path, "c3", name="c3-d-train.json")
+    assert len(load(tmp_path, split="dev")) == 4
+    assert [q.id[0] for q in load(tmp_path, split="dev", subset="m")] == ["m", "m"]
+
+
+@pytest.mark.parametrize("layout", ["quail", "quail-line"])
+def test_quail(small, layout):
+    dataset = small(layout)
+    first = dataset[0]
+    assert (first.id, first.passage.id, first.gold, dataset.split) == ("f7_0", "f7", {1}, "dev")
+    assert first.passage.text == "It rained.\nShe stayed at home."
+    assert [c.text for c in first.candidates] == ["Ines", "not enough information", "Mira", "Ann"]
+    assert (first.text, first.meta) == ("What is her name?", {"type": "Unanswerable", "domain": "fiction"})
+
+
+def test_quail_in_xml(small, tmp_path, write, content):
+    second = small("quail")[1]
+    assert (second.id, second.gold, second.candidates[0].text) == ("f7_1", {0}, "It rained & she was tired.")
+    hidden = content("quail").replace(' correct="True"', "").replace(' correct="False"', "")
+    assert [q.gold for q in load(write(tmp_path, "quail", hidden))] == [None, None]
+    assert load(write(tmp_path / "c", "quail", name="quail_1.3_challenge.xml")).split == "challenge"
+
+
+def test_cosmos_qa(small, tmp_path, write):
+    dataset = small("cosmosqa")
+    assert [(q.id, q.gold) for q in dataset] == [("a##b##q1_a1", {1}), ("a##b##q2_a1", {0})]
+    assert (dataset.split, dataset[0].candidates[1].text) == ("valid", "No bus , no choice .")
+    assert dataset[0].passage is dataset[1].passage
+    answers = {f"answer{i}": text for i, text in enumerate(("w", "x", "y", "z"))}
+    row = {"id": "t1", "context": "It rained .", "question": "Why ?", **answers}
+    hidden = load(write(tmp_path, "cosmosqa", row, name="test.jsonl"))
+    assert (hidden.reader, hidden.split, hidden[0].gold) == ("cosmosqa", "test", None)
+    assert [q.gold for q in from_rows([row | {"label": -1}, row | {"id": "t2", "label": 3}])] == [None, {3}]
+
+
+def test_logiqa(small, tmp_path, write, content):
+    dataset = small("logiqa")
+    assert [(q.id, q.gold) for q in dataset] == [("eval-0", {1}), ("eval-1", {3})]
+    assert (dataset.split, dataset.name, dataset[0].meta) == ("dev", "logiqa.dev", {"language": "en"})
+    assert dataset[0].passage.text == "All ferries are boats.No boat is a train."
+    assert dataset[0].candidates[2].text == "B. is a boat."
+    text = "\nc\n1.甲在河边。\n谁在河边？\nA.乙\nB，丙\nC、甲\nD 丁\n"
+    (chinese,) = load(write(tmp_path, "logiqa", text, name="zh_eval.txt"), subset="zh")
+    assert (chinese.id, chinese.gold, chinese.meta) == ("zh_eval-0", {2}, {"language": "zh"})
+    assert [c.text for c in chinese.candidates] == ["乙", "丙", "甲", "D 丁"]
+    assert {q.id for q in load(tmp_path, subset="en")} == {"eval-0", "eval-1"}
+
+
+def test_rows_of_logiqa(small):
+    text = small("logiqa")[0]
+    options = ["All trains are ferries.", "No ferry is a train.", "B. is a boat.", "Some ferries are trains."]
+    context, question = text.passage.text, "Which of the following must be true?"
+    for row in (
+        {"context": context, "query": question, "options": options, "correct_option": 1},
+        {"context": context, "question": question, "options": options, "label": "b"},
+    ):
+        (found,) = from_rows([row])
+        assert (found.gold, found.text) == (text.gold, text.text)
+        assert [c.text for c in found.candidates] == [c.text for c in text.candidates]
+
+
+def test_logiqa_2(small, tmp_path, write, content):
+    (question,) = small("logiqa2")
+    assert (question.id, question.gold) == ("71", {2})
+    assert question.meta == {"language": "en", "reasoning": ["Categorical Reasoning", "Conjunctive Reasoning"]}
+    value = content("logiqa2")
+    del value["id"], value["type"]
+    row = {"example_id": 9, **value, "question": "可以推出：", "options": ["A.甲", "B.乙", "C.丙", "D.丁"]}
+    (chinese,) = load(write(tmp_path, "logiqa2", row, name="dev_zh.txt"), subset="zh")
+    assert (chinese.id, chinese.meta, chinese.candidates[3].text) == ("9", {"language": "zh"}, "丁")
+    assert load(tmp_path / "dev_zh.txt").name == "logiqa2.dev.zh"
+
+
+def test_boolq(small, tmp_path, write, content):
+    dataset = small("boolq")
+    assert [(q.id, q.gold, q.meta) for q in dataset] == [("dev-1", {0}, {"title": "Bee"})]
+    assert [c.text for c in dataset[0].candidates] == ["no", "yes"]
+    row = {"question": "can bees swim", "passage": "Bees drown in deep water."}
+    superglue = load(write(tmp_path, "boolq", {**row, "idx": 7, "label": True}, name="val.jsonl"))
+    assert (superglue.reader, superglue[0].id, superglue[0].gold) == ("boolq", "7", {1})
+    for hidden in ({**row, "title": "Bee"}, {**row, "idx": 0}):
+        (question,) = load(write(tmp_path, "boolq", hidden, name="test.jsonl"))
+        assert question.gold is None
+    golds = [q.gold for q in from_rows([{**row, "idx": i, "label": label} for i, label in enumerate((0, 1, -1))])]
+    assert golds == [{0}, {1}, None]
+    assert from_rows([{**row, "answer": True}])[0].gold == {1}
+
+
+def test_belebele(small, tmp_path, write, content):
+    dataset = small("belebele")
+    assert (dataset.name, dataset.split, dataset[0].id) == ("belebele.eng_Latn", "test", "eng_Latn-0")
+    assert (dataset[0].gold, dataset[0].candidates[2].text) == ({2}, "The harbour")
+    assert dataset[0].meta == {
+        "language": "eng_Latn",
+        "link": "https://a.example/wiki/Harbour",
+        "question_number": "2",
+    }
+    row = content("belebele")
+    table = "\t".join(row) + "\n" + "\t".join(map(str, row.values())) + "\n"
+    tsv = load(write(tmp_path, "belebele", table, name="deu_Latn.tsv"))
+    assert (tsv.reader, tsv.fingerprint) == ("belebele", dataset.fingerprint)
+    german = row | {"dialect": "deu_Latn", "correct_answer_num": 1}
+    write(tmp_path / "all", "belebele")
+    write(tmp_path / "all", "belebele", german, name="deu_Latn.jsonl")
+    assert [q.id for q in load(tmp_path / "all")] == ["deu_Latn-0", "eng_Latn-0"]
+    (one,) = (part := load(tmp_path / "all", subset="deu_Latn"))
+    assert (part.name, one.gold) == ("belebele.deu_Latn", {0})
+
+
+def test_rows_of_the_hub_equal_the_files(small, content):
+    for form in ("quail-line", "boolq", "belebele", "logiqa2"):
+        original = small(form)
+        (found,) = from_rows([content(form)])
+        assert (found.text, found.gold, found.meta) == (original[0].text, original[0].gold, original[0].meta)
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        {"passage": "p", "question": "q", "answer": True, "candidates": ["a", "b"], "gold": 0},
+        {"passage": "p", "question": "q", "answer": "yes"},
+        {"passage": "p", "question": "q", "answer": True, "options": ["a", "b"]},
+        {"passage": "p", "question": "q", "label": 1, "source": "mine"},
+        {"text": "t", "question": "q", "options": ["a", "b"], "answer": 1, "source": "mine"},
+        {"context": "c", "question": "q", "options": ["a", "b"], "label": 1},
+    ],
+)
+def test_rows_of_ones_own_are_of_no_dataset(row, tmp_path):
+    from classic_rc.io.archives import open_input
+
+    path = tmp_path / "own.jsonl"
+    path.write_text(json.dumps(row), encoding="utf-8")
+    file = open_input(path).single
+    assert not {name for name, reader in READERS.items() if reader.recognises(file)} - {"jsonl"}
 
 
 @pytest.mark.parametrize(

@@ -145,7 +145,7 @@ def test_rows_of_a_table(tmp_path):
         (3, "wrong number of columns"),
         (4, "malformed table"),
     ]
-    assert "blank lines skipped: 2" in dataset.notes
+    assert "rows of empty cells skipped: 2" in dataset.notes
 
 
 def test_a_row_of_hugging_face_keeps_the_ids_of_the_others(tmp_path, write, content):

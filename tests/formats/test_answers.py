@@ -321,7 +321,7 @@ def test_options_beyond_z_are_written_as_texts():
         assert read(text, many)[0][0].answers == (frozenset({option}),)
 
 
-@pytest.mark.parametrize("text", ["q0,A\nq1,B\n", "id,completion\nq0,A\n", "id;answer\nq0;A\n"])
+@pytest.mark.parametrize("text", ["q0,A\nq1,B\n", "id,completion\nq0,A\n", "id;completion\nq0;A\n"])
 def test_a_table_without_known_columns_is_told_their_names(tmp_path, text):
     (tmp_path / "a.csv").write_text(text, encoding="utf-8")
     with raises(DataError, hint=re.compile("such as id,prediction"), found=repr(text[:40].strip())):

@@ -129,6 +129,23 @@ def test_acc_norm_divides_as_the_log_did(tmp_path, length, chosen):
     assert answers(path, dataset, "harness-norm") == [{chosen}] * 3
 
 
+def test_acc_norm_divides_without_the_delimiter_of_the_task(tmp_path):
+    rows = normed(lambda text: len(text) - 1)
+    for row in rows:
+        for request in row["arguments"].values():
+            request["arg_1"] = "\n\n\t\t\t\t" + request["arg_1"].strip()
+    path = write_log(tmp_path, rows)
+    assert answers(path, load(path), "harness-norm") == [{1}] * 3
+
+
+def test_samples_that_a_filter_leaves_are_averaged(tmp_path):
+    rows = [text_row(i, doc, "", " A") for i, doc in enumerate(belebele_docs())]
+    for row, said in zip(rows, (["A", "B"], ["A", "A"], ["B", "nothing"], ["C", "D"]), strict=True):
+        row["filtered_resps"] = [said]
+    path = write_log(tmp_path, rows)
+    assert accuracy(path, load(path)) == pytest.approx((0.5 + 1 + 0 + 0) / 4)
+
+
 def test_acc_norm_needs_log_likelihoods_of_options(tmp_path):
     path = write_log(tmp_path, multirc_rows([[1, 0]], [[1, 0]]))
     with raises(UsageError, field="format", found="harness-norm", expected="harness"):

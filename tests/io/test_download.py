@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import gzip
 import hashlib
 import json
 import random
@@ -188,6 +189,101 @@ def test_bad_redirects(server, part, target):
         download(f"{server.address}/old", part, EXPECTED)
 
 
+@pytest.mark.parametrize("address", ["http://[::1/a", "http://[bad/"], ids=["mirror", "redirect"])
+def test_addresses_that_are_none(server, part, address):
+    server.resources["/old"] = Resource(b"", redirect=address)
+    start = address if "::" in address else f"{server.address}/old"
+    with raises(DataError, source=start, found=re.compile("Invalid IPv6"), hint="ask"):
+        download(start, part, EXPECTED, hint="ask")
+
+
+def test_messages_have_one_line_whatever_the_server_says(server, part):
+    server.resources["/old"] = Resource(b"", redirect="/old")
+    with raises(DataError) as caught:
+        download(f"{server.address}/old", part, EXPECTED)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("expected", [EXPECTED, UNKNOWN])
+def test_a_content_coding_that_was_not_asked_for_is_undone(server, part, expected):
+    server.resources["/a"] = Resource(gzip.compress(CONTENT), headers={"Content-Encoding": "gzip"}, cuts=[70_000])
+    assert download(f"{server.address}/a", part, expected) == sha256(CONTENT)
+    assert part.read_bytes() == CONTENT
+    assert not part.with_name("a.part.json").exists()
+    server.resources["/a"].headers["Content-Encoding"] = "br"
+    part.unlink()
+    with raises(DataError, field="Content-Encoding", found="br", expected="identity"):
+        download(f"{server.address}/a", part, expected)
+
+
+def test_damaged_gzip_is_no_file(server, part):
+    server.resources["/a"] = Resource(CONTENT, headers={"Content-Encoding": "gzip"})
+    with raises(DataError, found=re.compile("damaged gzip")):
+        download(f"{server.address}/a", part, UNKNOWN)
+
+
+def test_a_version_that_the_server_mixes_up_is_not_appended(server, interrupted):
+    """Some servers ignore If-Range."""
+    server.resources["/a"] = Resource(OTHER, etag='"v2"', heeds_if_range=False)
+    assert download(f"{server.address}/a", interrupted, UNKNOWN) == sha256(OTHER)
+    assert server.headers("Range") == ["bytes=100000-", None]
+
+
+@pytest.mark.parametrize("expected", [EXPECTED, UNKNOWN])
+def test_a_part_without_being_asked_for_one_is_not_the_file(server, part, expected):
+    server.resources["/a"] = Resource(CONTENT[:100], status=206, headers={"Content-Range": "bytes 0-99/300000"})
+    with raises(DataError, found=re.compile("not asked for")):
+        download(f"{server.address}/a", part, expected)
+    assert list(part.parent.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("resource", "facts"),
+    [
+        (Resource(b""), {"problem": re.compile("empty")}),
+        (Resource(b"", status=204), {"found": re.compile("HTTP 204")}),
+        (
+            Resource(b"<html>Log in", headers={"Content-Type": "text/html; charset=utf-8"}),
+            {"field": "Content-Type", "found": "text/html"},
+        ),
+    ],
+    ids=["empty", "no content", "web page"],
+)
+def test_what_is_no_file_is_not_recorded_as_one(server, part, resource, facts):
+    server.resources["/a"] = resource
+    with raises(DataError, source=f"{server.address}/a", hint="ask", **facts):
+        download(f"{server.address}/a", part, UNKNOWN, hint="ask")
+    assert not part.exists()
+
+
+def test_a_connection_that_ends_early_without_a_length_is_continued(server, part):
+    server.resources["/a"] = Resource(CONTENT, length=False, cuts=[70_000])
+    assert download(f"{server.address}/a", part, EXPECTED) == sha256(CONTENT)
+    assert server.headers("Range") == [None, "bytes=70000-"]
+
+
+def test_a_file_of_unknown_size_has_a_limit(server, part, monkeypatch):
+    monkeypatch.setattr("classic_rc.io.files.MAX_INPUT", 200_000)
+    with raises(DataError, source=f"{server.address}/a", found=re.compile("more than 200,000 bytes")):
+        download(f"{server.address}/a", part, UNKNOWN)
+    assert list(part.parent.iterdir()) == []
+
+
+def test_starting_again_and_again_is_no_progress(server, part):
+    server.resources["/a"] = Resource(CONTENT, shift=1, cuts=[70_000] * 99)
+    with raises(DataError, problem=re.compile("broke off")):
+        download(f"{server.address}/a", part, EXPECTED)
+    assert len(server.requests) < 6
+
+
+def test_a_proxy_is_used_if_the_environment_names_one(server, part, monkeypatch):
+    server.resources["http://data.example/a"] = Resource(CONTENT)
+    monkeypatch.setattr("urllib.request._opener", None)  # it keeps the proxies of its first use
+    monkeypatch.setenv("http_proxy", server.address)
+    monkeypatch.delenv("no_proxy", raising=False)
+    assert download("http://data.example/a", part, EXPECTED) == sha256(CONTENT)
+
+
 def test_a_full_disk_keeps_what_has_arrived(server, part, monkeypatch):
     class FullDisk:
         """A file that has space for one block."""
@@ -224,6 +320,15 @@ def test_a_complete_file_is_moved_and_leaves_nothing(server, part):
     download(f"{server.address}/a", part, EXPECTED)
     finish_download(part, part.with_name("a"))
     assert [path.name for path in part.parent.iterdir()] == ["a"]
+
+
+def test_a_file_system_without_locks(tmp_path, monkeypatch):
+    def refuse(*args):
+        raise OSError(errno.ENOLCK, "No locks available")
+
+    monkeypatch.setattr(module, "_lock_file", refuse)
+    with raises(UsageError, field="path", found=str(tmp_path / "lock")), exclusive_lock(tmp_path / "lock"):
+        pass
 
 
 _HOLDER = """

@@ -112,6 +112,17 @@ def test_answers_are_filtered_by_system(chromium, fences):
     assert chromium.run(COUNT) == "30 of 60 questions, 1 to 25 shown"
 
 
+def test_an_open_question_follows_the_chosen_system(chromium, fences):
+    chromium.open(f"{fences}#questions?question=q4")
+    legend = 'document.querySelector(".card legend").textContent'
+    chromium.run("new Promise((done) => setTimeout(done, 100))")
+    assert "of sw+d" in chromium.run(legend)
+    choose(chromium, "system", "1")
+    chromium.run("new Promise((done) => setTimeout(done, 100))")
+    assert "of longest" in chromium.run(legend)
+    assert "longest: " in chromium.run('document.querySelector("#list details[open] summary").textContent')
+
+
 def test_search_looks_at_questions_options_and_passages(chromium, fences):
     chromium.open(fences)
     assert search(chromium, "RED fence ").startswith("12 of 60")
@@ -219,7 +230,7 @@ def test_the_keyboard_reaches_everything_in_order(chromium, fences):
         seen.append(chromium.run(focused))
     filters = seen.index("find")
     assert seen[filters : filters + 4] == ["find", "system", "show", "group-0"]
-    assert seen[0] == "Results"
+    assert seen[0] == "At a glance"
     assert seen[filters + 4].startswith("Who built the red fence")
     assert not chromium.run("document.querySelector('#list details').open")
     chromium.run("document.querySelector('#list summary').focus()")

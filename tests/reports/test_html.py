@@ -46,7 +46,15 @@ def test_whatever_a_template_writes_is_escaped(text):
     assert template_environment().from_string(source).render(text=text) == f'<p title="{shown}">{3 * shown}</p>'
 
 
-TEMPLATES = ("datasheet.html", "document.html", "explanation.html", "paper.html", "parts.html", "report.html")
+TEMPLATES = (
+    "audit.html",
+    "datasheet.html",
+    "document.html",
+    "explanation.html",
+    "paper.html",
+    "parts.html",
+    "report.html",
+)
 
 
 def test_these_are_all_templates():
@@ -61,10 +69,16 @@ def test_no_template_turns_escaping_off(name):
     assert len(re.findall(r"\b(safe|autoescape|escape|e)\b(?=[^{}]*[%}]\})", source)) == own_words
 
 
+OVERVIEW = {
+    "tiles": [],
+    "drawing": {"metric": "Acc.", "rows": [("sw", 50.0, None, "50.0")], "chance": None, "has_intervals": False},
+}
+
 GIVEN = {
     "explanation.html": ("question", "solvers", "several", "legend", "sections", "passage", "data"),
     "report.html": (
-        *("title", "facts", "version", "results", "groups", "curve", "leaks", "statistics", "sources", "data"),
+        *("title", "facts", "version", "overview", "results", "groups", "curve", "leaks", "duplicates", "defects"),
+        *("annotators", "perturbed", "statistics", "sources", "data"),
     ),
 }
 """What fills a template in."""
@@ -84,7 +98,15 @@ class Anything:
 
 @pytest.mark.parametrize(("name", "missing"), [(name, value) for name, given in GIVEN.items() for value in given])
 def test_a_missing_value_is_an_error(name, missing):
-    known = {"data": {"a": 1}, "passage": None, "n_more": 0, "curve": None}
+    known = {
+        "data": {"a": 1},
+        "passage": None,
+        "n_more": 0,
+        "curve": None,
+        "overview": OVERVIEW,
+        "leaks": None,
+        "duplicates": None,
+    }
     values = {value: known.get(value, Anything()) for value in GIVEN[name]}
     assert fill_template(name, **values).startswith("<!DOCTYPE html>\n")
     del values[missing]

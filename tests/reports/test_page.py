@@ -5,10 +5,12 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 import classic_rc
-from classic_rc.audit import check_dataset
+from classic_rc.audit import check_dataset, evaluate_perturbed, measure_annotators
+from classic_rc.audit.annotators import Annotations
 from classic_rc.audit.statistics import describe_datasets
 from classic_rc.evaluation import SharedResults, break_down, evaluate, group_questions, with_intervals
 from classic_rc.evaluation.curves import PrecisionRecallCurve
@@ -17,11 +19,12 @@ from classic_rc.predictions import Scores
 from classic_rc.questions import Task
 from classic_rc.reports.page import (
     PageContent,
-    curve_drawing,
     default_breakdown_keys,
     page_data,
     page_html,
 )
+from classic_rc.reports.page_audit import audit_tiles, defects_section, duplicates_section, findings_section
+from classic_rc.reports.page_figures import curve_drawing, overview_drawing
 from classic_rc.solvers import Solver
 from classic_rc.solvers.explanation import CandidateExplanation, Explanation, Mark
 from classic_rc.testing import synthetic_dataset
@@ -45,8 +48,8 @@ def content(**changes) -> PageContent:
 
 def test_all_sections_are_there_and_linked():
     html = page_html(content())
-    ids = ["results", "groups", "leaks", "statistics", "questions", "cite"]
-    assert re.findall(r'<li><a href="#(\w+)">', html) == ids
+    ids = ["overview", "results", "groups", "leaks", "defects", "statistics", "questions", "cite"]
+    assert re.findall(r'<li><a href="#(\w+)">', html.partition("</nav>")[0]) == ids
     assert re.findall(r'<h2 id="(\w+)"', html) == ids
     assert "<wbr>[" in html.partition('id="groups"')[0]  # intervals
     for row in EVALUATION.rows:
@@ -56,7 +59,7 @@ def test_all_sections_are_there_and_linked():
 
 def test_sections_without_content_are_left_out():
     html = page_html(PageContent(EVALUATION))
-    assert re.findall(r'<h2 id="(\w+)"', html) == ["results", "questions", "cite"]
+    assert re.findall(r'<h2 id="(\w+)"', html) == ["overview", "results", "questions", "cite"]
 
 
 def test_the_same_content_makes_the_same_page():
@@ -102,6 +105,93 @@ def unpacked(data, entry):
         marks.append((last, last + length, kinds[kind], None if weight < 0 else data["weights"][weight]))
     terms = {data["terms"][entry[3][i]]: entry[3][i + 1] for i in range(0, len(entry[3]), 2)}
     return marks, terms
+
+
+def leaking(n: int = 60) -> classic_rc.Dataset:
+    """The right option is the only one with a full stop; two stories are told twice."""
+    rows = [
+        {
+            "id": f"q{i}",
+            "passage": " ".join(f"word{(7 * i + j) % 97}x{i if i < n - 2 else i - 2}" for j in range(40)),
+            "question": f"Which {i}?",
+            "candidates": [f"thing {chr(97 + (i + j) % 26)}{'.' if j == i % 3 else ''}" for j in range(3)],
+            "gold": i % 3,
+        }
+        for i in range(n)
+    ]
+    return classic_rc.from_rows(rows)
+
+
+def test_findings_have_their_rule_figures_and_examples():
+    check = check_dataset(leaking(), regressions=False)
+    section = findings_section(check)
+    first, leak = section["found"][0], check.leaks()[0]
+    assert first["verdict"] == "artifact"
+    assert (first["answers"], first["left"]) == (len(leak.answered), leak.remaining)
+    assert first["value"] == f"{100 * leak.value:.1f}"
+    assert first["bar"] == (33.33, round(100 * leak.gain, 2), 33.33)
+    assert first["examples"] == [(id_, f"Which {id_[1:]}?") for id_ in leak.answered[:5]]
+    html = page_html(content(check=check))
+    assert '<span class="badge artifact">artifact</span>' in html
+    assert f'<a href="#questions?question={leak.answered[0]}">' in html
+    tiles = {tile.name: tile.number for tile in audit_tiles(check)}
+    assert tiles["artifacts"] != "0"
+
+
+def test_duplicates_show_what_differs_and_no_page_lists_all():
+    story = "Nora planted {} apple trees behind the old mill and Omar sold them at the market in spring."
+    rows = [
+        {
+            "id": f"q{i}",
+            "passage": story.format(name),
+            "question": "Who?",
+            "candidates": ["Nora", "Omar"],
+            "gold": 0,
+        }
+        for i, name in enumerate(["three", "four", "five", "six", "seven", "eight", "nine", "ten", "three"])
+    ]
+    check = check_dataset(classic_rc.from_rows(rows), regressions=False)
+    section = duplicates_section(check, ())
+    kinds = {kind["what"]: kind for kind in section["kinds"]}
+    near = kinds["near copies of another passage"]
+    assert near["count"] == 7
+    assert len(near["pairs"]) == 5
+    marks = [mark for mark, _ in near["pairs"][0]["diff"]]
+    assert "del" in marks
+    assert "ins" in marks
+    assert duplicates_section(check_dataset(SAMPLE, regressions=False), ()) is None
+
+
+def test_defects_are_counted_and_located():
+    rows = [{"id": f"q{i}", "passage": "p", "question": "", "candidates": ["a", "b"], "gold": 0} for i in range(6)]
+    found = {defect["what"]: defect for defect in defects_section(check_dataset(classic_rc.from_rows(rows)))}
+    assert found["empty questions"]["count"] == 6
+    assert found["empty questions"]["places"] == ["q0", "q1", "q2"]
+
+
+def test_the_overview_has_a_bar_for_each_system_and_the_line_of_chance():
+    drawing = overview_drawing(EVALUATION)
+    assert [row[0] for row in drawing["rows"]] == [row.name for row in EVALUATION.rows]
+    assert drawing["chance"] == 25
+    assert drawing["rows"][1][1] == pytest.approx(100 * EVALUATION.rows[1].metrics()["accuracy"], abs=0.01)
+    low, high = drawing["rows"][1][2]
+    assert low <= drawing["rows"][1][1] <= high
+
+
+def test_annotators_perturbed_copies_and_facts_have_their_places():
+    answers = np.arange(3 * len(SAMPLE)).reshape(-1, 3) % 4
+    annotations = Annotations(("a", "b", "c"), answers)
+    html = page_html(
+        content(
+            perturbed=evaluate_perturbed(SAMPLE, ["longest"], ["no-question"]),
+            annotators=measure_annotators(SAMPLE, annotations),
+            facts={"Licence": "CC BY 4.0"},
+        )
+    )
+    assert re.findall(r'<h2 id="(annotators|perturbed)"', html) == ["annotators", "perturbed"]
+    assert "held-out annotator" in html
+    assert "no-question" in html
+    assert "<dt>Licence</dt><dd>CC BY 4.0</dd>" in html
 
 
 def test_explanations_survive_the_packing():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import pickle
 import re
 
@@ -15,9 +16,11 @@ from classic_rc.text.stemmers import STEMMERS
 from classic_rc.text.stop_words import STOP_LISTS
 from tests.errors import raises
 
+INSTALLED = sorted(TOKENIZERS if importlib.util.find_spec("jieba") else TOKENIZERS.keys() - {"jieba"})
+
 any_analyzer = st.builds(
     Analyzer,
-    st.sampled_from(sorted(TOKENIZERS)),
+    st.sampled_from(INSTALLED),
     lowercase=st.booleans(),
     stemmer=st.sampled_from(sorted(STEMMERS)),
     stop_words=st.sampled_from(sorted(STOP_LISTS)),
@@ -27,7 +30,9 @@ any_analyzer = st.builds(
 @given(any_analyzer)
 def test_a_specification_restores_the_analyzer(analyzer):
     assert get_analyzer(analyzer.spec) == analyzer
-    assert str(analyzer) == analyzer.spec == analyzer.signature
+    assert str(analyzer) == analyzer.spec
+    version = TOKENIZERS[analyzer.tokenizer].version
+    assert analyzer.signature == analyzer.spec.replace("jieba", f"jieba-{version}", 1)
     assert pickle.loads(pickle.dumps(analyzer)) == analyzer
 
 

@@ -202,6 +202,7 @@ def query(text):
 
 
 @pytest.mark.parametrize("name", [*ANALYZERS, "word+stop=smart", "treebank+cased+porter"])
+@settings(deadline=None)
 @given(left=_TEXTS, right=_TEXTS, gap=st.sampled_from(["", " "]))
 def test_the_placeholder_follows_the_tokens_before_it(name, left, right, gap):
     analyzer = get_analyzer(name)

@@ -25,7 +25,7 @@ from tests.errors import raises
 ANY = st.text(st.characters(exclude_categories=()))
 WORDS = (
     "She|don’t|cannot|«Stop!»|\"No,\"|''|``|e\u0301te\u0301|3.5|1,000|half|past|to|three|with|and|hundred|\\newline"
-    "|\n\n|U.S.|...|they'll|\0|中文|ภาษา|'|("
+    "|\n\n|U.S.|...|they'll|\0|中文|他来到了北京大学|\uf900\u0344更|ภาษา|'|("
 )
 PROSE = st.lists(st.sampled_from(WORDS.split("|"))).map(" ".join)
 TEXT = ANY | PROSE
@@ -102,7 +102,8 @@ def test_patterns_give_the_text_at_the_place(name, text):
     assert tokenizer.tokenize(text) == [text[start:end] for start, end in tokenizer.locate(text)]
 
 
-@pytest.mark.parametrize("name", ["word", "char"])
+@pytest.mark.parametrize("name", ["word", "char", "jieba"])
+@settings(deadline=None)
 @given(text=TEXT)
 def test_words_give_the_normalised_text_at_the_place(name, text):
     tokenizer = TOKENIZERS[name]

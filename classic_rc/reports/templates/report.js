@@ -39,10 +39,10 @@
   const badge = (kind, text) => element("span", { className: `badge ${kind}` }, text);
   const isolated = (text) => element("bdi", {}, visible(text));
 
-  function verdicts(system, index) {
+  function verdicts(system, index, who = "") {
     const code = system.verdicts[index];
     const [kind, name] = VERDICTS[code];
-    const badges = [badge(kind, code === "p" ? `${name}: ${number(system.credits[index])}` : name)];
+    const badges = [badge(kind, who + (code === "p" ? `${name}: ${number(system.credits[index])}` : name))];
     if (system.tied[index]) badges.push(badge("", `tie of ${system.tied[index]}`));
     return badges;
   }
@@ -89,7 +89,7 @@
   function row(index) {
     const [id, , text] = data.questions[index];
     const system = systems[state.system];
-    const badges = system ? verdicts(system, index) : [];
+    const badges = system ? verdicts(system, index, `${visible(system.name)}: `) : [];
     const summary = element(
       "summary", {},
       isolated(text),
@@ -113,7 +113,14 @@
     const reading = element("div", { className: "reading" });
     const answers = element("div", { className: "answers" });
     const place = element("div", {});
-    const explained = data.explained.find((e) => e.system === systems[state.system]?.number) || data.explained[0];
+    const chosen = systems[state.system];
+    const own = data.explained.find((e) => e.system === chosen?.number);
+    const explained = own || data.explained[0];
+    if (explained && !own && chosen) {
+      const name = visible(chosen.name), other = visible(data.systems[explained.system].name);
+      answers.append(element("p", { className: "small" },
+        `This page has no explanations of ${name} (--explain ${name} adds them); these are of ${other}.`));
+    }
     if (data.explained.length > 1) {
       const select = element("select", {}, ...data.explained.map((e, i) =>
         element("option", { value: i, selected: e === explained }, data.systems[e.system].name)));
@@ -310,7 +317,7 @@
     clearTimeout(waiting);
     waiting = setTimeout(() => change({ find: $("find").value }), 120);
   });
-  $("system").addEventListener("change", () => change({ system: Number($("system").value) }));
+  $("system").addEventListener("change", () => change({ system: Number($("system").value), open: state.open }));
   $("show").addEventListener("change", () => change({ show: $("show").value }));
   $("filters").addEventListener("submit", (event) => event.preventDefault());
   $("back").addEventListener("click", () => turn(-1));

@@ -1,0 +1,405 @@
+"""Datasets of the Hugging Face hub by name: the revision, subset and split that a name means, and their files."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from classic_rc.datasets.base import canonical_split
+from classic_rc.datasets.fetch import HUB_PREFIX, cache_folder
+from classic_rc.errors import ClassicRCError, DataError, MissingPackageError, UsageError
+from classic_rc.io.archives import InputFile, InputFiles
+from classic_rc.io.columns import SavedDataset
+from classic_rc.io.text import write_file
+
+_FORM = "hf:OWNER/NAME, hf:OWNER/NAME@REVISION or hf:OWNER/NAME:SPLIT"
+_NAME = re.compile(r"hf:([\w.-]+(?:/[\w.-]+)?)(?:@([^:@\s]+))?(?::([\w.-]+))?")
+_COMMIT = re.compile(r"[0-9a-f]{40}")
+_OFFLINE_VARIABLES = ("HF_HUB_OFFLINE", "HF_DATASETS_OFFLINE")
+_MAX_SHOWN = 20
+
+_NO_ANSWER = {"ConnectionError", "ConnectError", "Timeout", "TimeoutError", "TimeoutException", "ConnectTimeout"}
+_NO_ANSWER |= {"OfflineModeIsEnabled", "NetworkError", "TransportError", "ProxyError", "LocalEntryNotFoundError"}
+"""Names of errors of datasets, huggingface_hub and the HTTP clients that their versions use."""
+
+
+@dataclass(frozen=True)
+class HubSplit:
+    """A split of one revision of a dataset, and the Arrow files in which ``datasets`` keeps it."""
+
+    repo: str
+    revision: str  # the commit
+    subset: str
+    split: str
+    files: tuple[str, ...]
+    has_subsets: bool
+
+    @property
+    def name(self) -> str:
+        """The name that means this revision and split, whatever the hub has later."""
+        return f"{HUB_PREFIX}{self.repo}@{self.revision}:{self.split}"
+
+    @property
+    def title(self) -> str:
+        """The name for tables: ``race.high.validation``."""
+        subset = self.subset if self.has_subsets else None
+        return ".".join(part for part in (self.repo.rpartition("/")[2], subset, self.split) if part)
+
+    def open(self, source: str) -> InputFiles:
+        """Return the split as an input, with `source` as its name in messages."""
+        file = InputFile(source, (self.title,), 0, saved=SavedDataset(self.files, self.split))
+        return InputFiles(source, (file,))
+
+
+def find_hub_splits(name: str, subset: str | None = None, split: str | None = None) -> list[HubSplit]:
+    """Return the splits that a name means, and download the dataset if it is not in the cache of ``datasets``.
+
+    What a revision has, and where its files are, is noted in the cache of :mod:`classic_rc.datasets.fetch`. A
+    revision that is noted there needs no network, if the name has its commit or offline mode is on.
+
+    Parameters
+    ----------
+    name : str
+        ``hf:OWNER/NAME``, ``hf:OWNER/NAME@REVISION``, each also with ``:SPLIT``. A revision is a branch, a tag or a
+        commit.
+    subset : str, optional
+        Required if the dataset has several.
+    split : str, optional
+        The split, if the name has none; None means all.
+
+    Returns
+    -------
+    list of HubSplit
+        At least one, in the hub's order.
+
+    Raises
+    ------
+    UsageError
+        The name is malformed, or names another split than `split`.
+    DataError
+        The hub cannot be reached; it has no such dataset, revision, subset or split; the dataset is gated, or needs
+        code of its own; or `subset` is needed.
+    MissingPackageError
+        ``datasets`` is not installed.
+    """
+    repo, asked, split = _parse(name, split)
+    notes = _Notes(repo)
+    commit = _resolve(repo, asked, notes)
+    chosen = _choose_subset(repo, commit, subset, notes)
+    if chosen not in notes.splits(commit):
+        notes.add_splits(commit, chosen, _download(repo, commit, chosen))
+    splits = notes.splits(commit)[chosen]
+    wanted = [own for own in splits if split is None or own == split]
+    wanted = wanted or [own for own in splits if canonical_split(own) == canonical_split(split or "")]
+    if not wanted:
+        raise DataError("no such split", source=name, field="split", found=", ".join(splits), expected=repr(split))
+    has_subsets = len(notes.subsets(commit)) > 1
+    return [HubSplit(repo, commit, chosen, own, tuple(splits[own]), has_subsets) for own in wanted]
+
+
+def find_hub_split(name: str, subset: str | None = None, split: str | None = None) -> HubSplit:
+    """Return the one split that a name means; see :func:`find_hub_splits`.
+
+    Raises
+    ------
+    DataError
+        There are several splits, besides the errors of :func:`find_hub_splits`.
+    """
+    splits = find_hub_splits(name, subset, split)
+    if len(splits) > 1:
+        raise DataError(
+            "the dataset has several splits",
+            source=name,
+            field="split",
+            found=", ".join(one.split for one in splits),
+            expected="one of them",
+            hint=f"Name it: {' or '.join(f'{name}:{one.split}' for one in splits)}",
+        )
+    return splits[0]
+
+
+def _parse(name: str, split: str | None) -> tuple[str, str, str | None]:
+    """Return the repository, the revision and the split of a name."""
+    match = _NAME.fullmatch(name)
+    if match is None:
+        raise UsageError(
+            f"{name} names no dataset of the hub: expected {_FORM}", field="path", found=name, expected=_FORM
+        )
+    repo, revision, own = match.groups()
+    if own is not None and split is not None and canonical_split(own) != canonical_split(split):
+        raise UsageError(
+            f"{name} is one split already: leave out the split {split}, or name another one",
+            field="split",
+            found=split,
+            expected="None",
+        )
+    if os.path.isdir(repo):  # `datasets` would read the folder
+        raise UsageError(
+            f"{name}: the package datasets would read the folder {repo} that is here: start in another folder",
+            field="path",
+            found=repo,
+            expected="no folder with the name of the dataset",
+        )
+    return repo, revision or "main", own or split
+
+
+def _resolve(repo: str, revision: str, notes: _Notes) -> str:
+    """Return the commit of a revision, from the hub, or offline as it was seen last."""
+    if _COMMIT.fullmatch(revision) and notes.subsets(revision):
+        return revision
+    hub_name = HUB_PREFIX + repo
+    if is_offline():
+        commit = notes.commit(revision)
+        if commit is not None:
+            return commit
+        cached = _find_cached(repo)
+        wanted = [commit for commit in cached if revision in ("main", commit)]
+        if len(wanted) == 1:
+            notes.assume(wanted[0], cached[wanted[0]])
+            return wanted[0]
+        raise DataError(
+            "several revisions are in the cache, and offline mode is on"
+            if wanted
+            else "not in the cache, and offline mode is on",
+            source=f"{hub_name}@{revision}",
+            found=", ".join(cached) or None,
+            expected="a dataset that was read before",
+            hint=f"Name one: {hub_name}@{wanted[0]}"
+            if wanted
+            else "Leave out --offline, and unset HF_HUB_OFFLINE and HF_DATASETS_OFFLINE, to download it",
+        )
+    datasets = _import_datasets(hub_name)
+    from huggingface_hub import HfApi
+
+    with _hub_errors(repo, revision):
+        info = HfApi(endpoint=datasets.config.HF_ENDPOINT).dataset_info(repo, revision=revision, timeout=30)
+        commit = str(info.sha)
+        script = repo.rpartition("/")[2] + ".py"
+        if any(file.rfilename == script for file in info.siblings or ()):
+            raise DataError(
+                "the dataset is a program, which classic_rc does not run",
+                source=f"{hub_name}@{revision}",
+                found=script,
+                expected="data files",
+                hint=f"The hub's copy without a program is {hub_name}@refs/convert/parquet, if it has made one",
+            )
+        if not notes.subsets(commit):
+            names = list(datasets.get_dataset_config_names(repo, revision=commit, **_no_code(datasets)))
+            notes.add_commit(commit, names)
+    notes.add_revision(revision, commit)
+    return commit
+
+
+def _choose_subset(repo: str, commit: str, subset: str | None, notes: _Notes) -> str:
+    names = notes.subsets(commit)
+    if subset is None and len(names) == 1:
+        return names[0]
+    if subset in names:
+        return str(subset)
+    shown = ", ".join(names[:_MAX_SHOWN]) + f" and {len(names) - _MAX_SHOWN} more" * (len(names) > _MAX_SHOWN)
+    raise DataError(
+        "no such subset" if subset is not None else "the dataset has several subsets",
+        source=HUB_PREFIX + repo,
+        field="subset",
+        found=shown,
+        expected=repr(subset) if subset is not None else "one of them",
+        hint=f"Add --subset {names[0]}" + ", or another of them" * (len(names) > 1),
+    )
+
+
+def _download(repo: str, commit: str, subset: str) -> dict[str, list[str]]:
+    """Return the Arrow files of each split of a subset, which ``datasets`` downloads and converts."""
+    datasets = _import_datasets(HUB_PREFIX + repo)
+    with _hub_errors(repo, commit):
+        splits = datasets.load_dataset(repo, subset, revision=commit, keep_in_memory=False, **_no_code(datasets))
+    return _files_of(splits)
+
+
+def _files_of(splits: Mapping[str, Any]) -> dict[str, list[str]]:
+    return {str(split): [file["filename"] for file in data.cache_files] for split, data in splits.items()}
+
+
+def _find_cached(repo: str) -> dict[str, dict[str, dict[str, list[str]]]]:
+    """Return what the cache of ``datasets`` has, whoever put it there: by commit, subset and split its files."""
+    datasets = _import_datasets(HUB_PREFIX + repo)
+    from datasets.naming import camelcase_to_snakecase
+
+    owner, _, own = repo.rpartition("/")
+    folder = Path(datasets.config.HF_DATASETS_CACHE) / "___".join(
+        filter(None, (owner, camelcase_to_snakecase(own)))
+    )
+    cached: dict[str, dict[str, dict[str, list[str]]]] = {}
+    for info in sorted(folder.glob("*/*/*/dataset_info.json")):  # SUBSET/VERSION/COMMIT
+        if not _COMMIT.fullmatch(info.parent.name):  # older versions have another digest there
+            continue
+        with suppress(OSError, ValueError, KeyError, TypeError):
+            splits = json.loads(info.read_text(encoding="utf-8"))["splits"]
+            files = {split: _arrow_files(info.parent, split) for split in splits}
+            cached.setdefault(info.parent.name, {})[info.parents[2].name] = files
+    return cached
+
+
+def _arrow_files(folder: Path, split: str) -> list[str]:
+    form = re.compile(rf".*-{re.escape(split)}(-\d+-of-\d+)?\.arrow")
+    return sorted(str(path) for path in folder.iterdir() if form.fullmatch(path.name))
+
+
+def is_offline() -> bool:
+    """Return whether the user forbids connections to the hub, as ``huggingface_hub`` reads it."""
+    return any(os.environ.get(name, "").upper() in ("1", "ON", "YES", "TRUE") for name in _OFFLINE_VARIABLES)
+
+
+def _import_datasets(name: str) -> Any:
+    try:
+        import datasets
+    except ImportError as error:
+        raise MissingPackageError("datasets", needed_for=f"reading {name}", extra="hf") from error
+    if not sys.stderr.isatty():  # bars would fill a log with lines
+        with suppress(AttributeError):
+            (getattr(datasets, "disable_progress_bars", None) or datasets.disable_progress_bar)()
+        from huggingface_hub.utils import disable_progress_bars
+
+        disable_progress_bars()
+    return datasets
+
+
+def _no_code(datasets: Any) -> dict[str, bool]:
+    """Return the argument that forbids code of a dataset, in versions that could run it if they are not told."""
+    major, minor = (int(part) for part in datasets.__version__.split(".")[:2])
+    return {"trust_remote_code": False} if (2, 16) <= (major, minor) < (4, 0) else {}
+
+
+@contextmanager
+def _hub_errors(repo: str, revision: str) -> Iterator[None]:
+    """Turn the errors of ``datasets`` and ``huggingface_hub`` into ours: one sentence each."""
+    try:
+        yield
+    except ClassicRCError:
+        raise
+    except Exception as error:
+        raise _describe_error(error, repo, revision) from None
+
+
+def _describe_error(error: BaseException, repo: str, revision: str) -> DataError:
+    """Return the error for what the libraries raised.
+
+    Names of classes decide, because their modules differ between versions.
+    """
+    source = HUB_PREFIX + repo
+    chain: list[BaseException] = []
+    current: BaseException | None = error
+    while current is not None and len(chain) < 10:
+        chain.append(current)
+        current = current.__cause__ or current.__context__
+    names = {kind.__name__ for one in chain for kind in type(one).__mro__}
+    status = next((r.status_code for one in chain if (r := getattr(one, "response", None)) is not None), None)
+    page = f"https://huggingface.co/datasets/{repo}"
+    # The hub describes a gated dataset to everyone, and keeps its files. Some versions lose the error's class.
+    said = " ".join(map(str, chain))
+    if "GatedRepoError" in names or "gated dataset" in said or "Unauthorized for URL" in said:
+        return DataError(
+            "the dataset is gated",
+            source=source,
+            expected="an account to which its owner has given access",
+            hint=f"Ask for access at {page}, and log in with `hf auth login` or set HF_TOKEN",
+        )
+    if "RevisionNotFoundError" in names:
+        return DataError(
+            "unknown revision",
+            source=source,
+            found=revision,
+            expected="a branch, a tag or a commit",
+            hint=f"See {page}",
+        )
+    if names & {"RepositoryNotFoundError", "DatasetNotFoundError", "HFValidationError"}:
+        return DataError(
+            "the hub has no such dataset, or it is private",
+            source=source,
+            hint=f"Check its name at https://huggingface.co/datasets?search={repo.rpartition('/')[2]}; for a "
+            "private one log in with `hf auth login` or set HF_TOKEN",
+        )
+    if status is None and names & _NO_ANSWER:
+        return DataError(
+            "the Hugging Face hub cannot be reached",
+            source=source,
+            hint="Check the network; a revision that was read before is read again with --offline",
+        )
+    if status is not None:
+        return DataError(
+            "the Hugging Face hub refuses to send the dataset",
+            source=source,
+            found=f"HTTP status {status}",
+            hint="Try again later",
+        )
+    found = " ".join(str(error).split())[:200] or type(error).__name__
+    return DataError(
+        "the package datasets cannot read the dataset",
+        source=source,
+        found=found.rstrip("."),
+        hint="A newer version may: pip install -U datasets",
+    )
+
+
+class _Notes:
+    """What is known of a dataset's revisions: subsets, splits and the files in the cache of ``datasets``.
+
+    It is one JSON file a dataset, below the folder of :func:`classic_rc.datasets.fetch.cache_folder`. With it a
+    revision is read again without network, whatever the version of ``datasets``.
+    """
+
+    def __init__(self, repo: str) -> None:
+        self._path: Path | None = cache_folder() / "hf" / f"{repo.replace('/', '--')}.json"
+        try:
+            self._facts = json.loads(self._path.read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            self._facts = {}
+        if not isinstance(self._facts, dict) or self._facts.keys() != {"revisions", "commits"}:
+            self._facts = {"revisions": {}, "commits": {}}
+
+    def commit(self, revision: str) -> str | None:
+        """Return the commit that a revision was when it was seen last."""
+        return self._facts["revisions"].get(revision)
+
+    def subsets(self, commit: str) -> list[str]:
+        """Return the names of the subsets; empty for an unknown commit."""
+        return list(self._facts["commits"].get(commit, {}))
+
+    def splits(self, commit: str) -> dict[str, dict[str, list[str]]]:
+        """Return the files of each split, for each subset whose files are all there."""
+        return {
+            subset: splits
+            for subset, splits in self._facts["commits"].get(commit, {}).items()
+            if splits and all(os.path.isfile(file) for files in splits.values() for file in files)
+        }
+
+    def assume(self, commit: str, subsets: Mapping[str, Mapping[str, Sequence[str]]]) -> None:
+        """Take what a cache has for the whole dataset, until the program ends: the hub may have more."""
+        self._facts["commits"][commit] = dict(subsets)
+        self._path = None
+
+    def add_revision(self, revision: str, commit: str) -> None:
+        if self._facts["revisions"].get(revision) != commit:
+            self._facts["revisions"][revision] = commit
+            self._write()
+
+    def add_commit(self, commit: str, subsets: Sequence[str]) -> None:
+        self._facts["commits"].setdefault(commit, dict.fromkeys(subsets))
+        self._write()
+
+    def add_splits(self, commit: str, subset: str, splits: Mapping[str, Sequence[str]]) -> None:
+        self._facts["commits"][commit][subset] = {split: list(files) for split, files in splits.items()}
+        self._write()
+
+    def _write(self) -> None:
+        if self._path is None:
+            return
+        with suppress(OSError, UsageError):  # Without notes the next reading asks the hub again.
+            self._path.parent.mkdir(parents=True, exist_ok=True)
+            write_file(self._path, json.dumps(self._facts, indent=2) + "\n")

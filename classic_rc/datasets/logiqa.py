@@ -1,0 +1,269 @@
+"""The readers of LogiQA and LogiQA 2.0: questions of civil service examinations in logical reasoning."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, ClassVar
+
+from classic_rc.datasets.base import Reader, Reading, canonical_split
+from classic_rc.datasets.schema import Schema, SchemaReader, decode_index, make_row, required_keys
+from classic_rc.errors import DataError
+from classic_rc.io.archives import InputFile, InputFiles
+from classic_rc.io.json import Node, describe_value
+from classic_rc.questions import Question, Task, TextCandidates
+
+_LETTERS = "abcd"
+_START = 100_000  # the characters that must have the first question
+_N_LINES = 7  # of a question in LogiQA's own form: letter, passage, question, four options
+_LABEL = re.compile(r"\s*([A-Da-d])\s*[.．、,，:：]\s*(?=\S)")
+_HAN = re.compile("[\u4e00-\u9fff]")
+
+
+def strip_labels(options: Sequence[str]) -> list[str]:
+    """Return options without the letters of their positions in front of them (``A.``, ``B，``).
+
+    Examples
+    --------
+    >>> strip_labels(["A.Ann sang.", "B. C. wrote it.", "No one."])
+    ['Ann sang.', 'C. wrote it.', 'No one.']
+    """
+    stripped = []
+    for letter, option in zip(_LETTERS, options, strict=False):
+        match = _LABEL.match(option)
+        stripped.append(option[match.end() :] if match and match[1].lower() == letter else option)
+    return [*stripped, *options[len(stripped) :]]
+
+
+def _language(text: str) -> str:
+    return "zh" if _HAN.search(text) else "en"
+
+
+def _is_list(key: str) -> Any:
+    return lambda row: isinstance(row[key], (list, tuple))
+
+
+def _convert_index_rows(rows: Iterable[Node], reading: Reading) -> Iterator[Node]:
+    for number, node in enumerate(rows):
+        with reading.at(node):
+            options = node.texts("options")
+            gold = decode_index(node, "correct_option", len(options))
+            yield _row(node, number, node.text("context"), node.text("query"), options, gold)
+
+
+def _convert_letter_rows(rows: Iterable[Node], reading: Reading) -> Iterator[Node]:
+    for number, node in enumerate(rows):
+        with reading.at(node):
+            options = node.texts("options")
+            gold = _position(node.text("label"), len(options))
+            if gold is None:
+                raise node.error(
+                    "gold is not an option",
+                    field="label",
+                    found=describe_value(node.value["label"]),
+                    expected="the letter of an option",
+                )
+            yield _row(node, number, node.text("context"), node.text("question"), options, gold)
+
+
+def _row(node: Node, number: int, passage: str, question: str, options: Sequence[str], gold: int | None) -> Node:
+    return make_row(
+        node,
+        id=str(number),
+        passage=passage,
+        question=question,
+        candidates=strip_labels(options),
+        gold=gold,
+        task=Task.SINGLE_CHOICE.value,
+        meta={"language": _language(question)},
+    )
+
+
+def _position(letter: str, n_options: int = len(_LETTERS)) -> int | None:
+    """Return the position that a letter names, or None."""
+    position = _LETTERS.find(letter.strip().lower())
+    return position if len(letter.strip()) == 1 and 0 <= position < n_options else None
+
+
+def _convert_2(rows: Iterable[Node], reading: Reading) -> Iterator[Node]:
+    for node in rows:
+        with reading.at(node):
+            options, question = node.texts("options"), node.text("question")
+            kinds = node.child("type").value if node.has("type") else {}
+            meta: dict[str, Any] = {"language": _language(question)}
+            if reasoning := [kind for kind in kinds if kinds[kind] is True] if isinstance(kinds, Mapping) else []:
+                meta["reasoning"] = reasoning
+            yield make_row(
+                node,
+                id=node.name("id" if node.has("id") else "example_id"),
+                passage=node.text("text"),
+                question=question,
+                candidates=strip_labels(options),
+                gold=decode_index(node, "answer", len(options)),
+                task=Task.SINGLE_CHOICE.value,
+                meta=meta,
+            )
+
+
+def _is_logiqa_2(row: Mapping[str, Any]) -> bool:
+    others = row.keys() - {"text", "question", "options", "answer", "type"}
+    return others in ({"id"}, {"example_id"}) and isinstance(row["options"], (list, tuple))
+
+
+LOGIQA = (
+    Schema(
+        "LogiQA",
+        required_keys("context", "query", "options", "correct_option"),
+        _convert_index_rows,
+        _is_list("options"),
+    ),
+    Schema(
+        "LogiQA",
+        required_keys("context", "question", "options", "label"),
+        _convert_letter_rows,
+        lambda row: len(row) == 4 and isinstance(row["label"], str) and _position(row["label"]) is not None,
+    ),
+)
+LOGIQA_2 = Schema("LogiQA 2.0", required_keys("text", "question", "options", "answer"), _convert_2, _is_logiqa_2)
+
+
+class LogiQAReader(SchemaReader):
+    """LogiQA's own text form, in English or Chinese, and the two forms of its rows on the Hugging Face hub.
+
+    In the text form, blank lines separate questions, and a question has seven lines: the letter of the right
+    option, the passage, the question and four options. The letters in front of options are left out. A question's
+    id is the name of its file and its position, from 0 (``eval-0``, ``zh_test-12``). ``Eval.txt`` is the split dev;
+    ``subset`` is the language, ``en`` or ``zh``, also in ``meta["language"]``.
+    """
+
+    name: ClassVar[str] = "logiqa"
+    title: ClassVar[str] = "LogiQA"
+    description: ClassVar[str] = "Examination questions in logical reasoning: seven lines of text for each."
+    citation: ClassVar[str] = (
+        "Liu, Cui, Liu, Huang, Wang and Zhang 2020, LogiQA: A Challenge Dataset for Machine Reading Comprehension "
+        "with Logical Reasoning, IJCAI"
+    )
+    cites = ("liu2020",)
+    takes: ClassVar[frozenset[str]] = frozenset({"subset"})
+    schemas: ClassVar[tuple[Schema, ...]] = LOGIQA
+
+    def split_of(self, file: InputFile) -> str | None:
+        """Return the split that the file's name gives; ``eval`` is dev."""
+        words = re.split(r"[^a-z]+", file.stem.lower())
+        return canonical_split("dev") if "eval" in words else super().split_of(file)
+
+    def subset_of(self, file: InputFile) -> str | None:
+        """Return the language of a file with a usual name."""
+        if super().split_of(file) is None and self.split_of(file) is None:
+            return None
+        return "zh" if "zh" in re.split(r"[^a-z]+", file.stem.lower()) else "en"
+
+    def dataset_name(
+        self, source: InputFiles, files: list[InputFile], split: str | None, subset: str | None
+    ) -> str:
+        """Return ``logiqa.dev``, or ``logiqa.dev.zh`` for a Chinese file."""
+        return super().dataset_name(source, files, split, subset or _subset_in_name(self, files))
+
+    def recognises(self, file: InputFile) -> bool:
+        """Return whether the file starts with a question in seven lines, or has rows of LogiQA."""
+        return _is_text(file) or super().recognises(file)
+
+    def questions(self, file: InputFile, reading: Reading) -> Iterator[Question]:
+        """Yield the questions in the file's order."""
+        return super().questions(file, reading) if file.head is not None else _read_text(file, reading)
+
+
+class LogiQA2Reader(SchemaReader):
+    """LogiQA 2.0's JSON lines, in English or Chinese.
+
+    ``meta["reasoning"]`` lists the types of reasoning that the annotators named, as they are spelled in the files.
+    The letters in front of Chinese options are left out. ``subset`` is the language, ``en`` or ``zh``, also in
+    ``meta["language"]``.
+    """
+
+    name: ClassVar[str] = "logiqa2"
+    title: ClassVar[str] = "LogiQA 2.0"
+    description: ClassVar[str] = "Examination questions in logical reasoning, with types of reasoning: JSON lines."
+    citation: ClassVar[str] = (
+        "Liu, Liu, Cui, Teng, Duan, Zhou and Zhang 2023, LogiQA 2.0: An Improved Dataset for Logical Reasoning in "
+        "Natural Language Understanding, IEEE/ACM TASLP"
+    )
+    cites = ("liu2023",)
+    takes: ClassVar[frozenset[str]] = frozenset({"subset"})
+    schemas: ClassVar[tuple[Schema, ...]] = (LOGIQA_2,)
+
+    def subset_of(self, file: InputFile) -> str | None:
+        """Return the language of a file with a usual name."""
+        if self.split_of(file) is None:
+            return None
+        return "zh" if "zh" in re.split(r"[^a-z]+", file.stem.lower()) else "en"
+
+    def dataset_name(
+        self, source: InputFiles, files: list[InputFile], split: str | None, subset: str | None
+    ) -> str:
+        """Return ``logiqa2.dev``, or ``logiqa2.dev.zh`` for a Chinese file."""
+        return super().dataset_name(source, files, split, subset or _subset_in_name(self, files))
+
+
+def _subset_in_name(reader: Reader, files: list[InputFile]) -> str | None:
+    """Return the part of a dataset's name that tells a Chinese file from the English one; else None."""
+    return "zh" if {reader.subset_of(file) for file in files} == {"zh"} else None
+
+
+def _blocks(text: str) -> Iterator[tuple[int, list[str]]]:
+    """Yield the lines between blank lines, with the number of the first one."""
+    lines: list[str] = []
+    number = 0
+    for number, line in enumerate(text.split("\n"), start=1):
+        if line.strip():
+            lines.append(line)
+        elif lines:
+            yield number - len(lines), lines
+            lines = []
+    if lines:
+        yield number - len(lines) + 1, lines
+
+
+def _is_text(file: InputFile) -> bool:
+    """Return whether the first seven lines are a letter, a passage, a question, and options with a label."""
+    if file.head is not None:
+        return False
+    _, lines = next(_blocks(file.text[:_START]))
+    return (
+        len(lines) == _N_LINES
+        and _position(lines[0]) is not None
+        and any(_LABEL.match(option) for option in lines[3:])
+    )
+
+
+def _read_text(file: InputFile, reading: Reading) -> Iterator[Question]:
+    for number, (start, lines) in enumerate(_blocks(file.text)):
+        where, id = f"line {start}", f"{file.stem.lower()}-{number}"
+        with reading.at(where, id):
+            if len(lines) != _N_LINES:
+                raise DataError(
+                    "wrong number of lines",
+                    source=file.name,
+                    where=where,
+                    found=f"{len(lines)} before a blank line",
+                    expected=f"{_N_LINES}: the right letter, the passage, the question and four options",
+                )
+            letter, passage, question, *options = lines
+            gold = _position(letter)
+            if gold is None:
+                raise DataError(
+                    "gold is not an option",
+                    source=file.name,
+                    where=where,
+                    found=describe_value(letter),
+                    expected="a letter from a to d",
+                )
+            yield Question(
+                id,
+                reading.passage(None, passage.strip(), file.name, where),
+                question.strip(),
+                TextCandidates(strip_labels([option.strip() for option in options])),
+                frozenset((gold,)),
+                Task.SINGLE_CHOICE,
+                reading.meta(language=_language(question)),
+            )

@@ -1,0 +1,138 @@
+"""Rows with the keys of a published dataset: what identifies them, and their conversion to our own schema."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Set as AbstractSet
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from classic_rc.datasets.base import Reader, Reading
+from classic_rc.datasets.rows import is_own_row, read_questions
+from classic_rc.datasets.table import header, table_rows
+from classic_rc.errors import DataError
+from classic_rc.io.archives import InputFile
+from classic_rc.io.json import Node, describe_value
+from classic_rc.questions import Question
+
+
+@dataclass(frozen=True)
+class Schema:
+    """A row schema: the keys that identify it, and the conversion of its rows to our schema."""
+
+    name: str  # in error messages
+    keys: Mapping[str, AbstractSet[str]]  # the keys that a row must have, with the keys of the object at each
+    convert: Callable[[Iterable[Node], Reading], Iterator[Node]]  # all rows and the reading to rows of our schema
+    # What else must hold. It is asked only of rows that have the keys.
+    check: Callable[[Mapping[str, Any]], bool] = lambda row: True
+
+    def fits(self, row: Any) -> bool:
+        """Return whether a row has this schema."""
+        return (
+            isinstance(row, Mapping)
+            and self.keys.keys() <= row.keys()
+            and all(
+                isinstance(row[key], Mapping) and inner <= row[key].keys()
+                for key, inner in self.keys.items()
+                if inner
+            )
+            and not is_own_row(row)
+            and self.check(row)
+        )
+
+
+class SchemaReader(Reader):
+    """The base class of readers of one dataset whose files have a row for each question.
+
+    A file has JSON lines or a JSON list; if the cells of a table are enough to tell the schema, also a table.
+    """
+
+    schemas: ClassVar[tuple[Schema, ...]]
+    """The forms of the rows; the first one that fits the first row is that of all."""
+
+    takes_tables: ClassVar[bool] = False
+
+    def recognises(self, file: InputFile) -> bool:
+        """Return whether the first row has one of the schemas."""
+        return self._schema_of(file) is not None
+
+    def questions(self, file: InputFile, reading: Reading) -> Iterator[Question]:
+        """Yield one question per row."""
+        schema = self._schema_of(file)
+        if schema is None:
+            raise DataError(
+                f"no row of {self.title}",
+                source=file.name,
+                found=describe_value(first_row(file, self.takes_tables)),
+                expected=" or ".join(", ".join(schema.keys) for schema in self.schemas),
+            )
+        is_json = file.head is not None
+        rows = file.records(reading.guard) if is_json else table_rows(file, header(file), reading)
+        return read_questions(schema.convert(rows, reading), reading)
+
+    def _schema_of(self, file: InputFile) -> Schema | None:
+        row = first_row(file, self.takes_tables)
+        return next((schema for schema in self.schemas if schema.fits(row)), None)
+
+
+def first_row(file: InputFile, takes_tables: bool = False) -> Any:
+    """Return the first JSON record of a file, or the columns of a table with empty cells; None for other files.
+
+    Raises
+    ------
+    DataError
+        The file starts like JSON and is not.
+    """
+    if file.head is not None:
+        row = next(file.records(suppress(DataError)), None)
+        return None if row is None else row.value
+    if takes_tables:
+        with suppress(DataError):  # the file may have any other form
+            return dict.fromkeys(header(file), "") or None
+    return None
+
+
+def make_row(node: Node, **roles: Any) -> Node:
+    """Return a row of our schema at the place of the row that it is made of."""
+    return node.with_value(roles)
+
+
+def required_keys(*plain: str, **objects: set[str]) -> dict[str, AbstractSet[str]]:
+    """Return the `keys` of a :class:`Schema`: plain ones, and those of objects with the keys inside."""
+    return {**dict.fromkeys(plain, frozenset()), **objects}
+
+
+def single_index(gold: frozenset[int] | None) -> int | None:
+    """Return the only position in gold; None for hidden gold."""
+    return None if gold is None else next(iter(gold))
+
+
+def decode_index(row: Node, key: str, n_candidates: int, first: int = 0) -> int | None:
+    """Return the position of the right candidate that a row counts from `first`.
+
+    The value is a whole number or its digits. A missing, empty or negative one (-1 in the files without labels) is
+    hidden gold, None.
+
+    Raises
+    ------
+    DataError
+        The value is no number of a candidate.
+    """
+    value = row.value.get(key)
+    if value is None or value == "":
+        return None
+    number = value
+    if isinstance(value, str) and len(value) < 5 and value.lstrip("-").isdecimal():
+        number = int(value)
+    if isinstance(number, int) and not isinstance(number, bool):
+        if first <= number < first + n_candidates:
+            return number - first
+        if number == -1:
+            return None
+    raise row.error(
+        "gold is not a candidate",
+        field=key,
+        found=describe_value(value),
+        expected=f"a number from {first} to {first + n_candidates - 1}",
+    )

@@ -1,0 +1,268 @@
+"""Requests of lm-evaluation-harness, turned into questions and answered by a solver, a whole task at once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from classic_rc.audit.perturb import perturb_dataset
+from classic_rc.decisions import TunedThreshold
+from classic_rc.errors import DataError, UsageError
+from classic_rc.evaluation.fitted_system import EncodingCache, FittedSystem
+from classic_rc.evaluation.plan import Overrides, configure_solver
+from classic_rc.formats.harness_docs import Document, join_documents, read_document, says_right
+from classic_rc.io.json import Node
+from classic_rc.predictions import Scores
+from classic_rc.questions import Dataset, Task
+from classic_rc.solvers.base import Solver, score_questions
+from classic_rc.solvers.saved import SavedSolver
+from classic_rc.solvers.specs import parse_solver
+
+DEFAULT_SOLVER = "sw+d"
+OPTIONS_ONLY = "options"
+"""The value of ``inputs`` that hides passages and questions."""
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """One continuation whose log-likelihood the harness asks for.
+
+    Attributes
+    ----------
+    task : str
+    document_id : int
+    index : int
+        The position among the requests of the document.
+    document : object
+        The dataset's own row.
+    prompt, continuation : str
+    """
+
+    task: str
+    document_id: int
+    index: int
+    document: Any
+    prompt: str
+    continuation: str
+
+
+class Answerer:
+    """A solver that answers requests.
+
+    Parameters
+    ----------
+    solver : str
+        A specification, as of ``-s`` on the command line.
+    inputs : str, optional
+        ``"options"`` hides passages and questions. Other values are those of the solver's own parameter.
+    threshold : float, optional
+        Options with a higher score are right, where each option is right or wrong by itself.
+    path : str, optional
+        A file that ``classic-rc fit`` wrote, or the file that the solver's own parameter `path` names.
+    **parameters
+        Parameters of the solver.
+
+    Raises
+    ------
+    UsageError, DataError
+        The solver or a parameter is unknown or has an invalid value, or the file cannot be read.
+    """
+
+    def __init__(
+        self,
+        solver: str = "",
+        *,
+        inputs: str | None = None,
+        threshold: float | None = None,
+        path: str | None = None,
+        **parameters: Any,
+    ) -> None:
+        self.hides_text = inputs == OPTIONS_ONLY
+        if inputs is not None and not self.hides_text:
+            parameters["inputs"] = inputs
+        if threshold is not None and (isinstance(threshold, bool) or not isinstance(threshold, int | float)):
+            found = repr(threshold)
+            raise UsageError(
+                f"threshold must be a number, got {found}", field="threshold", found=found, expected="a number"
+            )
+        self.threshold = threshold
+        self.solver = _make_solver(str(solver), None if path is None else str(path), parameters)
+
+    def answer(self, requests: Sequence[Request]) -> list[float]:
+        """Return a number for each request: 0 for the best continuation of its document, below 0 for the others.
+
+        Of those that tie for the best score all have 0. The harness takes the first, so that its accuracy is that
+        of ``--ties first``; and its ``acc_norm``, which divides by lengths, is equal to ``acc``. Equal requests,
+        which the harness repeats, have equal numbers.
+
+        Raises
+        ------
+        UsageError
+            The solver does not answer this kind of question, or it needs a threshold.
+        DataError
+            A task has no options to choose from.
+        """
+        values = [0.0] * len(requests)
+        places_of_task: dict[str, list[int]] = {}
+        for place, request in enumerate(requests):
+            places_of_task.setdefault(request.task, []).append(place)
+        for places in places_of_task.values():
+            for place, value in zip(places, self._answer_task([requests[i] for i in places]), strict=True):
+                values[place] = value
+        return values
+
+    def _answer_task(self, requests: Sequence[Request]) -> list[float]:
+        of_document: dict[int, dict[int, Request]] = {}
+        for request in requests:
+            of_document.setdefault(request.document_id, {})[request.index] = request
+        conditional = [_conditional([of_index[i] for i in sorted(of_index)]) for of_index in of_document.values()]
+        documents = [_read(asked) for asked in conditional]
+        joined = join_documents(documents, [str(asked[0].document_id) for asked in conditional])
+        name = requests[0].task
+        for document in documents:
+            if document.is_label != documents[0].is_label:
+                raise DataError("documents of two kinds in one task", source=f"task {name}")
+        scored = self._score(Dataset([replace(question, gold=None) for question, _ in joined], name=name))
+        number: dict[tuple[int, int], float] = {}
+        for (_, members), of_question in zip(joined, scored, strict=True):
+            if documents[0].is_label:
+                for i, is_selected in zip(members, of_question, strict=True):
+                    right = _right_label(conditional[i])
+                    for place, request in enumerate(conditional[i]):
+                        is_best = (place == right) == bool(is_selected)
+                        number[request.document_id, request.index] = 0.0 if is_best else -1.0
+            else:
+                for request, value in zip(conditional[members[0]], of_question.tolist(), strict=True):
+                    number[request.document_id, request.index] = value
+        # Requests without a prompt, which `acc_mutual_info` subtracts, change nothing.
+        return [number.get((request.document_id, request.index), 0.0) for request in requests]
+
+    def _score(self, dataset: Dataset) -> list[NDArray[Any]]:
+        """Return numbers for the options of each question; whether an option is selected, if several may be."""
+        if self.hides_text:
+            dataset = perturb_dataset(dataset, "options-only")
+        solver = configure_solver(self.solver, dataset, Overrides(ties="first", threshold=self.threshold))
+        shared = EncodingCache()
+        fitted = FittedSystem(solver, dataset, shared=shared).solver
+        questions = shared.of(dataset)
+        if dataset.task is Task.SINGLE_CHOICE:
+            return _below_best(score_questions(fitted, questions))
+        rule = fitted.decision_for(Task.MULTIPLE_ANSWER)
+        if isinstance(rule, TunedThreshold) and rule.needs_fit:
+            raise UsageError(
+                f"{fitted.name} needs a threshold to select several options: give one in its unit "
+                f"(threshold=0.5), or a solver with its own, such as path=FILE of classic-rc fit",
+                field="threshold",
+                found="none",
+                expected="a number",
+            )
+        return [
+            np.isin(np.arange(len(question.candidates)), [i for answer in prediction.answers for i in answer])
+            for question, prediction in zip(dataset, fitted.predict(questions), strict=True)
+        ]
+
+
+def _make_solver(spec: str, path: str | None, parameters: Mapping[str, Any]) -> Solver:
+    """Return the solver of model arguments; a learned one comes from its file."""
+    texts = [f"{name}={_as_text(value)}" for name, value in parameters.items()]
+    if path is not None and not spec:
+        solver = parse_solver(",".join(["saved", *texts]))
+        solver.set_params(path=path)
+    else:
+        solver = parse_solver(",".join([spec or DEFAULT_SOLVER, *texts]))
+        if path is not None and "path" in solver.get_params(deep=False):
+            solver.set_params(path=path)
+        elif path is not None:
+            if texts:
+                raise UsageError(
+                    f"the parameters of a saved solver are in its file, and {', '.join(texts)} cannot change them: "
+                    "leave them out",
+                    field="path",
+                    found=", ".join(texts),
+                    expected="path alone",
+                )
+            named, solver = solver, SavedSolver(path=path)
+            loaded = solver.fit([]).solver_
+            if loaded.name != named.name:
+                raise UsageError(
+                    f"{path} has the solver {loaded.name}: write solver={loaded.name}, or leave it out",
+                    field="solver",
+                    found=named.name,
+                    expected=loaded.name,
+                )
+    solver.check_parameters()
+    if solver.learns_from == "gold":
+        name = solver.row_name()
+        raise UsageError(
+            f"{name} learns from gold answers: learn first (classic-rc fit DATA -s {name} -o FILE), and give the "
+            "file (path=FILE)",
+            field="solver",
+            found=name,
+            expected="path=FILE",
+        )
+    if isinstance(solver, SavedSolver):
+        solver.fit([])  # reads the file, so that a bad one is refused before the harness loads its data
+    return solver
+
+
+def _as_text(value: Any) -> str:
+    """Return a parameter's text; the harness has made numbers, truth values and lists of what looks like them."""
+    return f"[{'; '.join(map(_as_text, value))}]" if isinstance(value, list | tuple) else str(value)
+
+
+def _conditional(requests: Sequence[Request]) -> Sequence[Request]:
+    """Return the requests with a prompt; ``acc_mutual_info`` makes one more for each option, without it."""
+    prompted = [request for request in requests if request.prompt]
+    return prompted if 2 * len(prompted) == len(requests) else requests
+
+
+def _read(requests: Sequence[Request]) -> Document:
+    """Return the document of requests."""
+    first, last_index = requests[0], requests[-1].index
+    source, where = f"task {first.task}", f"document {first.document_id}"
+    if len(requests) < 2:
+        raise DataError(
+            "the task has no options to choose from",
+            source=source,
+            where=where,
+            found="one continuation",
+            expected="a multiple-choice task",
+        )
+    if last_index + 1 != len(requests):
+        raise DataError(
+            "options are missing",
+            source=source,
+            where=where,
+            found=f"{len(requests)} of at least {last_index + 1}",
+            expected="the requests of all options",
+            hint="Run without --use_cache",
+        )
+    fields = first.document if isinstance(first.document, Mapping) else {}
+    continuations = [request.continuation for request in requests]
+    n_prompts = len({request.prompt for request in requests})
+    document = read_document(Node(fields, source, where), continuations, n_prompts)
+    if document.family is None and not document.question:
+        # The question alone: after the blank line that ends the examples of a few-shot prompt.
+        return replace(document, question=first.prompt.rstrip().rpartition("\n\n")[2])
+    return document
+
+
+def _right_label(requests: Sequence[Request]) -> int:
+    """Return the position of the continuation that says that the option is right; the second of unknown ones."""
+    return next((i for i, request in enumerate(requests) if says_right(request.continuation)), 1)
+
+
+def _below_best(scores: Scores) -> list[NDArray[np.float64]]:
+    """Return each question's scores minus its best one, and 0 for all that tie with it."""
+    best = scores.are_best()
+    below = []
+    for start, stop in zip(scores.offsets[:-1].tolist(), scores.offsets[1:].tolist(), strict=True):
+        own, is_best = scores.values[start:stop], best[start:stop]
+        with np.errstate(invalid="ignore"):
+            difference = own - own.max()
+        below.append(np.where(is_best, 0.0, np.nan_to_num(difference, nan=-np.inf, neginf=-np.inf)))
+    return below

@@ -1,0 +1,297 @@
+"""Parquet and Arrow files, read as rows batch by batch, so that a file is never in memory as a whole."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from classic_rc.errors import DataError, MissingPackageError
+from classic_rc.io.hashing import sha256_of, sha256_of_bytes, sha256_of_listing
+
+SUFFIXES = (".parquet", ".arrow", ".feather", ".ipc", ".arrows")
+"""The usual extensions. What a file is, its first bytes say."""
+
+_KINDS = {b"PAR1": "Parquet", b"ARROW1": "Arrow", b"\xff\xff\xff\xff": "Arrow stream"}
+_SUFFIX = "|".join(map(re.escape, SUFFIXES))
+_SHARD = re.compile(rf"(.+)-(\d+)-of-(\d+)({_SUFFIX})")
+_ALL_SHARDS = re.compile(rf"(.+)-\*-of-(\d+)({_SUFFIX})")
+_COUNTED = re.compile(r"(.*?[^0-9])([0-9]+|[a-z])")  # a stem, and a number or a letter
+_BATCH = 1000  # rows that are Python objects at a time
+
+Converter = Callable[[Any], Any]
+
+
+def column_format(start: bytes) -> str | None:
+    """Return the format of a file of columns by its first bytes: ``Parquet``, ``Arrow``, ``Arrow stream`` or None.
+
+    Examples
+    --------
+    >>> column_format(b"PAR1...."), column_format(b"{}")
+    ('Parquet', None)
+    """
+    return next((kind for magic, kind in _KINDS.items() if start.startswith(magic)), None)
+
+
+@dataclass(frozen=True)
+class SavedDataset:
+    """Files that are one dataset: those in a folder of ``save_to_disk`` of the package ``datasets``, or shards."""
+
+    files: tuple[str, ...]  # the paths, in order
+    split: str | None = None  # as the dataset notes it
+
+
+def find_saved(folder: str) -> SavedDataset | None:
+    """Return the files and the split of a folder of ``save_to_disk``; None for any other folder.
+
+    The folder of a DatasetDict has one such folder for each split.
+
+    Raises
+    ------
+    DataError
+        Its ``state.json`` names a file that is not there.
+    """
+    try:
+        with open(os.path.join(folder, "state.json"), encoding="utf-8") as file:
+            state = json.load(file)
+        names = [entry["filename"] for entry in state["_data_files"]]
+    except (OSError, ValueError, KeyError, TypeError):  # a file with this name can be anything
+        return None
+    paths = tuple(os.path.join(folder, os.path.basename(str(name))) for name in names)
+    for path in paths:
+        if not os.path.isfile(path):
+            raise DataError("a file of the dataset is missing", source=path, expected="the file in state.json")
+    of_several = os.path.isfile(os.path.join(os.path.dirname(os.path.abspath(folder)), "dataset_dict.json"))
+    split = os.path.basename(os.path.abspath(folder)) if of_several else state.get("_split")
+    return SavedDataset(paths, str(split) if split else None) if paths else None
+
+
+def join_shards(paths: Sequence[str]) -> dict[str, tuple[str, ...]]:
+    """Return the shards among files of columns, by the name that means all of them.
+
+    Examples
+    --------
+    >>> join_shards(["data/dev-00000-of-00001.parquet", "train-1-of-2.parquet", "train-0-of-2.parquet"])
+    {'train-*-of-2.parquet': ('train-0-of-2.parquet', 'train-1-of-2.parquet')}
+    """
+    groups: dict[str, dict[int, str]] = {}
+    for path in paths:
+        if match := _SHARD.fullmatch(path):
+            groups.setdefault(f"{match[1]}-*-of-{match[3]}{match[4]}", {})[int(match[2])] = path
+    return {
+        name: tuple(shards[number] for number in sorted(shards))
+        for name, shards in groups.items()
+        if len(shards) > 1 and sorted(shards) == list(range(int(name.rpartition("-")[2].partition(".")[0])))
+    }
+
+
+def find_shards(name: str) -> tuple[str, ...] | None:
+    """Return the files that a name such as ``data/train-*-of-00002.parquet`` means; None for other names."""
+    folder = os.path.dirname(name)
+    if not _ALL_SHARDS.fullmatch(name) or not os.path.isdir(folder or "."):
+        return None
+    return join_shards([os.path.join(folder, base) for base in os.listdir(folder or ".")]).get(name)
+
+
+@dataclass(frozen=True)
+class Columns:
+    """The rows of a Parquet file or of Arrow files.
+
+    Rows are plain Python values, as JSON has them: missing numbers are None, dates and decimals are texts, and the
+    numbers of a ``ClassLabel`` of ``datasets`` are the names of their classes, unless the names only count
+    (``0``, ``1``, …; ``False``, ``True``; ``option_a``, ``option_b``, …). Columns of bytes (images, sound) are left
+    out.
+    """
+
+    source: str  # in error messages
+    files: tuple[str | bytes, ...]  # paths, or the content of a member of an archive
+
+    @cached_property
+    def sha256(self) -> str:
+        """The hex sha256 of the file; of several files, that of the list of theirs."""
+        digests = [sha256_of_bytes(f) if isinstance(f, bytes) else sha256_of(f) for f in self.files]
+        if len(digests) == 1:
+            return digests[0]
+        names = [os.path.basename(file) for file in self.files if isinstance(file, str)]
+        return sha256_of_listing(zip(names, digests, strict=True))
+
+    @cached_property
+    def left_out(self) -> tuple[str, ...]:
+        """The names of the columns that are not read, because they have bytes."""
+        with self._opened(self.files[0]) as (schema, _):
+            return tuple(field.name for field in schema if _has_bytes(field.type))
+
+    def rows(self) -> Iterator[dict[str, Any]]:
+        """Yield the rows of all files.
+
+        Raises
+        ------
+        DataError
+            A file is damaged.
+        MissingPackageError
+            pyarrow is not installed.
+        """
+        for file in self.files:
+            with self._opened(file) as (schema, batches):
+                converters = _row_converters(schema)
+                for batch in batches([field.name for field in schema if not _has_bytes(field.type)]):
+                    for row in batch.to_pylist():
+                        for name, convert in converters.items():
+                            if (value := row[name]) is not None:
+                                row[name] = convert(value)
+                        yield row
+
+    @contextmanager
+    def _opened(self, file: str | bytes) -> Iterator[tuple[Any, Callable[[Sequence[str]], Iterator[Any]]]]:
+        """Open a file: its schema, and a function that yields batches of the named columns."""
+        try:
+            import pyarrow
+        except ImportError as error:
+            raise MissingPackageError("pyarrow", needed_for=f"reading {self.source}", extra="hf") from error
+        try:
+            with pyarrow.BufferReader(file) if isinstance(file, bytes) else pyarrow.memory_map(file) as content:
+                kind = column_format(content.read(8))
+                content.seek(0)
+                yield (_open_parquet if kind == "Parquet" else _open_arrow)(content, kind)
+        except (pyarrow.ArrowException, OSError, UnicodeDecodeError) as error:
+            raise DataError(
+                "the file is damaged or incomplete",
+                source=self.source if isinstance(file, bytes) or len(self.files) == 1 else file,
+                found=str(error).partition("\n")[0][:120].rstrip("."),
+                expected="a whole Parquet or Arrow file",
+            ) from None
+
+
+def _open_parquet(content: Any, kind: str | None) -> tuple[Any, Callable[[Sequence[str]], Iterator[Any]]]:
+    from pyarrow import parquet
+
+    file = parquet.ParquetFile(content, pre_buffer=False)
+    return file.schema_arrow, lambda names: file.iter_batches(_BATCH, columns=list(names), use_threads=False)
+
+
+def _open_arrow(content: Any, kind: str | None) -> tuple[Any, Callable[[Sequence[str]], Iterator[Any]]]:
+    from pyarrow import ipc
+
+    reader = ipc.open_file(content) if kind == "Arrow" else ipc.open_stream(content)
+
+    def batches(names: Sequence[str]) -> Iterator[Any]:
+        stored = reader if kind != "Arrow" else (reader.get_batch(i) for i in range(reader.num_record_batches))
+        for batch in stored:
+            for start in range(0, batch.num_rows, _BATCH):
+                yield batch.slice(start, _BATCH).select(names)
+
+    return reader.schema, batches
+
+
+def _has_bytes(kind: Any) -> bool:
+    """Return whether a column has bytes, at any depth."""
+    from pyarrow import types
+
+    if types.is_binary(kind) or types.is_large_binary(kind) or types.is_fixed_size_binary(kind):
+        return True
+    if types.is_dictionary(kind):
+        return _has_bytes(kind.value_type)
+    return any(_has_bytes(kind.field(i).type) for i in range(kind.num_fields))
+
+
+def _row_converters(schema: Any) -> dict[str, Converter]:
+    """Return the columns whose values are not plain yet, with the functions that make them so."""
+    features = _read_features(schema.metadata)
+    converters = {field.name: _converter(field.type, features.get(field.name)) for field in schema}
+    return {name: convert for name, convert in converters.items() if convert is not None}
+
+
+def _read_features(metadata: Mapping[bytes, bytes] | None) -> Mapping[str, Any]:
+    """Return the features that ``datasets`` notes in the schema."""
+    try:
+        features = json.loads((metadata or {})[b"huggingface"])["info"]["features"]
+    except (KeyError, ValueError, TypeError):
+        return {}
+    return features if isinstance(features, dict) else {}
+
+
+def _converter(kind: Any, feature: Any) -> Converter | None:
+    """Return the function that makes the values of an Arrow type plain; None if they are."""
+    from pyarrow import types
+
+    if isinstance(feature, dict) and feature.get("_type") == "ClassLabel":
+        return _label_converter(feature.get("names"))
+    if types.is_dictionary(kind):
+        return _converter(kind.value_type, feature)
+    if types.is_floating(kind):
+        return lambda value: None if math.isnan(value) else value
+    if types.is_temporal(kind) or types.is_decimal(kind):
+        return str
+    if types.is_map(kind):
+        inner = _converter(kind.item_type, None) or _same
+        return lambda pairs: {str(key): None if value is None else inner(value) for key, value in pairs}
+    if types.is_struct(kind):
+        members = {
+            kind.field(i).name: convert
+            for i in range(kind.num_fields)
+            if (convert := _converter(kind.field(i).type, _feature_of_member(feature, kind.field(i).name)))
+        }
+        return _struct_converter(members) if members else None
+    if types.is_list(kind) or types.is_large_list(kind) or types.is_fixed_size_list(kind):
+        element = _converter(kind.value_type, _feature_of_element(feature))
+        return None if element is None else _list_converter(element)
+    return None
+
+
+def _same(value: Any) -> Any:
+    return value
+
+
+def _struct_converter(members: Mapping[str, Converter]) -> Converter:
+    def convert(row: dict[str, Any]) -> dict[str, Any]:
+        changed = {name: inner(row[name]) for name, inner in members.items() if row[name] is not None}
+        return {**row, **changed}
+
+    return convert
+
+
+def _list_converter(element: Converter) -> Converter:
+    return lambda values: [None if value is None else element(value) for value in values]
+
+
+def _feature_of_member(feature: Any, name: str) -> Any:
+    """Return the feature of a member; a sequence of objects is stored as an object of lists."""
+    if isinstance(feature, dict) and "_type" in feature and isinstance(feature.get("feature"), dict):
+        inner = feature["feature"].get(name)
+        return None if inner is None else {"_type": "List", "feature": inner}
+    return feature.get(name) if isinstance(feature, dict) else None
+
+
+def _feature_of_element(feature: Any) -> Any:
+    if isinstance(feature, list) and feature:
+        return feature[0]
+    return feature.get("feature") if isinstance(feature, dict) else None
+
+
+def _label_converter(names: Any) -> Converter | None:
+    """Return the function from the number of a class to its name; None if the names say no more than the number.
+
+    -1 means that the label is hidden.
+    """
+    if not isinstance(names, list) or not names or _only_count(names):
+        return None
+
+    return lambda label: names[label] if 0 <= label < len(names) else None
+
+
+def _only_count(names: Sequence[str]) -> bool:
+    """Return whether names are numbers from 0, no and yes as numbers, or a stem with a running number or letter."""
+    lower = [str(name).lower() for name in names]
+    if lower == ["false", "true"] or lower == [str(i) for i in range(len(names))]:
+        return True
+    parts = [match.groups() for name in lower if (match := _COUNTED.fullmatch(name))]
+    if len(parts) < len(names) or len({stem for stem, _ in parts}) > 1 or len(names) == 1:
+        return False
+    counts = [[str(i + first) for i in range(len(names))] for first in (0, 1)]
+    return [end for _, end in parts] in [*counts, [chr(ord("a") + i) for i in range(len(names))]]

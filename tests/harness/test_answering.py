@@ -1,0 +1,192 @@
+"""Requests of lm-evaluation-harness, answered without the harness."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from classic_rc import Dataset, evaluate
+from classic_rc.errors import DataError, UsageError
+from classic_rc.harness.answering import Answerer, Request
+from classic_rc.questions import Task
+from classic_rc.solvers.saved import save_solver
+from classic_rc.solvers.specs import parse_solver
+from classic_rc.testing import synthetic_dataset
+from tests.errors import raises
+
+
+def requests_of(dataset: Dataset, task: str = "made", prompt: str = "prompt") -> list[Request]:
+    """Return a request for each option."""
+    found = []
+    for number, question in enumerate(dataset):
+        texts = [candidate.text for candidate in question.candidates]
+        doc = {"passage": question.passage.text, "question": question.text, "options": texts}
+        found += [Request(task, number, i, doc, prompt, f" {text}") for i, text in enumerate(texts)]
+    return found
+
+
+def accuracy(dataset: Dataset, values: list[float]) -> float:
+    """Return the harness's accuracy: the first of the best log-likelihoods counts."""
+    right, start = 0, 0
+    for question in dataset:
+        stop = start + len(question.candidates)
+        assert question.gold is not None
+        right += int(np.argmax(values[start:stop])) in question.gold
+        start = stop
+    return right / len(dataset)
+
+
+def ours(dataset: Dataset, spec: str) -> float:
+    return evaluate(dataset, [spec], ties="first").rows[0].metrics()["accuracy"]
+
+
+CHOICES = synthetic_dataset(Task.SINGLE_CHOICE, n_passages=15, seed=4)
+
+
+@pytest.mark.parametrize(
+    "spec", ["sw+d", "sliding-window,window=3", "lexical", "ir:passage", "longest", "constant-position:last"]
+)
+def test_the_first_best_continuation_is_the_answer_of_ties_first(spec):
+    values = Answerer(spec).answer(requests_of(CHOICES))
+    assert accuracy(CHOICES, values) == ours(CHOICES, spec)
+
+
+def test_the_best_is_0_so_that_dividing_by_lengths_changes_nothing():
+    asked = requests_of(CHOICES)
+    values = np.array(Answerer("sw+d").answer(asked))
+    for number in range(len(CHOICES)):
+        own = values[[i for i, request in enumerate(asked) if request.document_id == number]]
+        assert own.max() == 0.0
+        assert (own[own < 0] < -1e-6).all()
+
+
+def test_requests_may_come_in_any_order_with_repeats_and_of_several_tasks():
+    asked = [*requests_of(CHOICES), *requests_of(CHOICES[:9], task="other")]
+    expected = Answerer("sw+d").answer(asked)
+    order = np.random.default_rng(1).permutation([*range(len(asked)), *range(len(asked))])
+    values = Answerer("sw+d").answer([asked[i] for i in order])
+    assert values == [expected[i] for i in order]
+
+
+def test_parameters_may_be_numbers_and_lists():
+    asked = requests_of(CHOICES)
+    assert Answerer("sliding-window", window=3).answer(asked) == Answerer("sliding-window,window=3").answer(asked)
+    combined = Answerer("combination", solvers="[sw; longest]", weights=[1, 0.5]).answer(asked)
+    assert combined == Answerer("combination,solvers=[sw; longest],weights=[1; 0.5]").answer(asked)
+
+
+def test_options_only_hides_passage_and_question():
+    asked = requests_of(CHOICES)
+    assert set(Answerer("sliding-window", inputs="options").answer(asked)) == {0.0}
+    assert Answerer("longest", inputs="options").answer(asked) == Answerer("longest").answer(asked)
+
+
+def test_a_learned_solver_comes_with_its_file(tmp_path):
+    train = synthetic_dataset(Task.SINGLE_CHOICE, n_passages=30, seed=5)
+    path = str(tmp_path / "lr.solver")
+    save_solver(parse_solver("surface-lr").fit(train), path)
+    asked = requests_of(CHOICES)
+    values = Answerer(path=path).answer(asked)
+    assert accuracy(CHOICES, values) == ours(CHOICES, f"saved,path={path}")
+    assert Answerer("surface-lr", path=path).answer(asked) == values
+    with raises(UsageError, field="solver", found="feature-ranker", expected="surface-lr"):
+        Answerer("feature-ranker", path=path)
+    with raises(UsageError, field="path", found="C=2"):
+        Answerer("surface-lr", path=path, C=2)
+    with raises(UsageError, field="solver", found="surface-lr", expected="path=FILE"):
+        Answerer("surface-lr")
+    with pytest.raises(DataError):
+        Answerer(path=str(tmp_path / "other.solver"))
+
+
+def label_requests(dataset: Dataset, labels: tuple[str, str]) -> list[Request]:
+    """Return two requests for each option: one for each label."""
+    found: list[Request] = []
+    for number, question in enumerate(dataset):
+        for option, candidate in enumerate(question.candidates):
+            doc = {
+                "paragraph": question.passage.text,
+                "question": question.text,
+                "answer": candidate.text,
+                "label": int(option in (question.gold or ())),
+                "idx": {"paragraph": 0, "question": number, "answer": option},
+            }
+            found += [Request("made", len(found) // 2, i, doc, "prompt", label) for i, label in enumerate(labels)]
+    return found
+
+
+@pytest.mark.parametrize(("labels", "right"), [((" no", " yes"), 1), ((" x\nRight? yes", " x\nRight? no"), 0)])
+def test_options_with_labels_are_selected_by_the_threshold(labels, right):
+    dataset = synthetic_dataset(Task.MULTIPLE_ANSWER, n_passages=12, seed=4)
+    values = Answerer("sliding-window", threshold=2.5).answer(label_requests(dataset, labels))
+    said = np.array(values).reshape(-1, 2).argmax(axis=1) == right
+    scores = parse_solver("sliding-window").score_candidates(dataset).values
+    assert said.tolist() == (scores > 2.5).tolist()
+    assert 0 < said.sum() < len(said)
+
+
+def test_gold_of_labels_is_not_read():
+    dataset = synthetic_dataset(Task.MULTIPLE_ANSWER, n_passages=12, seed=4)
+    asked = label_requests(dataset, (" no", " yes"))
+    other = [
+        Request(r.task, r.document_id, r.index, {**r.document, "label": 0}, r.prompt, r.continuation) for r in asked
+    ]
+    answerer = Answerer("ir:passage", threshold=0.3)
+    assert answerer.answer(asked) == answerer.answer(other)
+    with raises(UsageError, field="threshold", found="none"):
+        Answerer("sw+d").answer(asked)
+
+
+def test_the_prompt_is_not_read_where_the_document_is_known():
+    shots = "Ann lost the small red garden.\nQuestion: what?\nAnswer: garden\n\n"
+    assert Answerer("sw+d").answer(requests_of(CHOICES)) == Answerer("sw+d").answer(
+        requests_of(CHOICES, prompt=shots)
+    )
+
+
+def test_the_question_of_an_unknown_document_is_the_end_of_the_prompt(tmp_path):
+    path = str(tmp_path / "lr.solver")
+    train = synthetic_dataset(Task.SINGLE_CHOICE, n_passages=30, seed=5)
+    save_solver(parse_solver("surface-lr,inputs=no-passage").fit(train), path)
+
+    def answers(doc: dict[str, Any], prompt: str) -> list[float]:
+        texts = [c.text for c in CHOICES[0].candidates]
+        return Answerer(path=path).answer([Request("made", 0, i, doc, prompt, t) for i, t in enumerate(texts)])
+
+    asked = CHOICES[0].text
+    expected = answers({"passage": "", "question": asked}, "other")
+    assert answers({"riddle": 1}, f"Example?\nAnswer: garden\n\n{asked}") == expected
+    assert answers({"riddle": 1}, "other") != expected
+
+
+def test_mutual_information_subtracts_nothing():
+    asked = requests_of(CHOICES)
+    blank = [Request(r.task, r.document_id, r.index + 10, r.document, "", r.continuation) for r in asked]
+    values = Answerer("sw+d").answer([*asked, *blank])
+    assert values[: len(asked)] == Answerer("sw+d").answer(asked)
+    assert set(values[len(asked) :]) == {0.0}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "facts"),
+    [
+        ({"solver": "sw+e"}, {"field": "solver", "found": "sw+e"}),
+        ({"solver": "sw+d", "windo": 3}, {"field": "parameter of sw+d", "found": "windo"}),
+        ({"solver": "sw+d", "window": "x"}, {"field": "window"}),
+        ({"solver": "sw+d", "inputs": "passage"}, {"field": "parameter of sw+d", "found": "inputs"}),
+        ({"solver": "sw+d", "threshold": "x"}, {"field": "threshold", "found": "'x'"}),
+    ],
+)
+def test_bad_arguments_are_refused_at_once(arguments: dict[str, Any], facts: dict[str, Any]):
+    with raises(UsageError, **facts):
+        Answerer(**arguments)
+
+
+def test_one_continuation_and_missing_options_are_refused():
+    asked = requests_of(CHOICES)
+    with raises(DataError, source="task made", where="document 0", found="one continuation"):
+        Answerer("sw+d").answer(asked[:1])
+    with raises(DataError, source="task made", where="document 0", expected="the requests of all options"):
+        Answerer("sw+d").answer([r for r in asked if (r.document_id, r.index) != (0, 1)])
