@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from classic_rc.audit.context_rules import CONTEXT_RULES, rules_of_table
 from classic_rc.audit.learned import (
     CHARACTERS,
     LEARNING_ERRORS,
@@ -31,7 +30,7 @@ from classic_rc.audit.learned import (
 )
 from classic_rc.audit.null import Tails, class_tails, deflated, permutation_tails, weighted_holm
 from classic_rc.audit.options import Floats, Integers, OptionTable
-from classic_rc.audit.rules import TEXT_RULES, PartialInput, frequent_rules
+from classic_rc.audit.rules import CONTEXT_RULES, TEXT_RULES, PartialInput, rules_of_table
 from classic_rc.datasets.joined import TrainingData, as_dataset
 from classic_rc.evaluation.fitted_system import EncodingCache
 from classic_rc.evaluation.forks import count_jobs
@@ -83,24 +82,28 @@ _DERIVED_DISCOUNT = 0.05
 """A word that right options share makes their words the most common ones, and moves them in the alphabet."""
 
 _KINDS = (
-    "fields",
     "order",
+    "fields",
     "position",
     "numbers",
+    "marks",
     "words",
     "capitals",
-    "final marks",
     "white space",
     "punctuation",
+    "endings",
     "characters",
-    "final letters",
+    "letters",
     "length",
+    "remainders",
     "reuse",
     "similarity",
     "question",
     "passage",
     "alphabet",
     "derived",
+    "counts",
+    "hashes",
     "learned",
     "learned shortcuts",
 )
@@ -312,7 +315,7 @@ def measure_partial_inputs(
     progress.stage("fixed rules")
     measure = _Measure(table, groups[table.rows], level)
     surface = frozenset(SURFACE_RULES)
-    fixed = (*TEXT_RULES, *CONTEXT_RULES, *frequent_rules(table), *rules_of_table(table))
+    fixed = (*rules_of_table(table), *TEXT_RULES, *CONTEXT_RULES)
     for rule in fixed:
         start = time.perf_counter()
         assert rule.score is not None
@@ -565,20 +568,25 @@ class _Measure:
     def _explain(self, found: list[tuple[_Row, float]]) -> Iterator[tuple[_Row, float, _Row | None]]:
         """Yield findings, the strongest first, with the stronger one that each follows from.
 
-        Fixed rules come before learners, which say less. Of rules that are about as strong, the most specific kind
-        comes first.
+        Fixed rules and counts come before regressions, which say less. Of rules that are about as strong, the one that
+        says most comes first.
         """
         for learned in (False, True):
-            left = [item for item in found if (not item[0].rule.below) is learned]
+            left = [item for item in found if item[0].rule.group.startswith("learned") is learned]
             while left:
                 best = max(map(self._strength, left))
                 near = [item for item in left if self._strength(item) >= best - _ABOUT_EQUAL]
-                leader = min(near, key=lambda item: (_KINDS.index(item[0].rule.group), item[0].order))
+                leader = min(near, key=self._vagueness)
                 follower_of = self._leader_of(leader[0])
                 left.remove(leader)
                 yield (*leader, follower_of)
                 if follower_of is None:
                     self.leaders.append(leader[0])
+
+    @staticmethod
+    def _vagueness(item: tuple[_Row, float]) -> tuple[bool, int, int]:
+        """Return a key that is smaller the more a rule says: counts of values say less than fixed rules."""
+        return not item[0].rule.below, _KINDS.index(item[0].rule.group), item[0].order
 
     @staticmethod
     def _strength(item: tuple[_Row, float]) -> float:

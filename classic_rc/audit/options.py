@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -160,6 +160,38 @@ class OptionTable:
         return [analyze(text) for text in self.distinct_texts]
 
     @cached_property
+    def _distinct_words(self) -> tuple[dict[str, int], Integers, Integers]:
+        """A number for each word, the different words of each distinct text, and the offsets of the texts."""
+        number: dict[str, int] = {}
+        own = [{number.setdefault(word, len(number)) for word in words} for words in self.words]
+        ids = np.array([word for words in own for word in words], dtype=np.int64)
+        return number, ids, offsets_of(np.array([len(words) for words in own], dtype=np.int64))
+
+    def count_shared(self, texts: Sequence[Iterable[str]], index: Integers) -> Floats:
+        """Return how many different words of each option are in a text.
+
+        Parameters
+        ----------
+        texts : sequence of iterables of str
+            The words of some texts.
+        index : ndarray of int64, shape (n_questions,)
+            The text of each question.
+        """
+        number, ids, offsets = self._distinct_words
+        n_words = max(len(number), 1)
+        sets = [[number[word] for word in words if word in number] for words in texts]
+        owner = np.repeat(np.arange(len(sets)), [len(words) for words in sets])
+        known = np.unique(owner * n_words + np.array([word for words in sets for word in words], dtype=np.int64))
+        counts = np.diff(offsets)[self.text_index]
+        option = np.repeat(np.arange(len(self.texts)), counts)
+        words = ids[ragged_indices(offsets[:-1][self.text_index], counts)]
+        keys = index[self.question[option]] * n_words + words
+        if not len(known):
+            return np.zeros(len(self.texts))
+        place = np.minimum(np.searchsorted(known, keys), len(known) - 1)
+        return np.bincount(option[known[place] == keys], minlength=len(self.texts)).astype(np.float64)
+
+    @cached_property
     def constant_class(self) -> Integers | None:
         """The class of each option if all questions have the same options, in any order; else None."""
         k = int(self.sizes[0]) if len(self) else 0
@@ -187,16 +219,16 @@ class OptionTable:
 
     def rank(self, values: NDArray[Any]) -> Floats:
         """Return each value's mean rank in its question, from 0; equal values share the mean of their ranks."""
-        order = np.lexsort((values, self.question))
         ranks = np.empty(len(values))
-        ranks[order] = self.position  # the positions, in the order of the values
-        new = np.ones(len(values), dtype=np.bool_)
-        new[1:] = (values[order][1:] != values[order][:-1]) | (
-            self.question[order][1:] != self.question[order][:-1]
-        )
-        group = np.cumsum(new) - 1
-        mean = np.bincount(group, weights=self.position) / np.maximum(np.bincount(group), 1)
-        ranks[order] = mean[group]
+        for k in np.unique(self.sizes).tolist():
+            rows = self.offsets[:-1][self.sizes == k][:, None] + np.arange(k)
+            own = values[rows]
+            # Counting the smaller values is faster than sorting: rows are short, and there are many.
+            below, equal = np.zeros(own.shape), np.zeros(own.shape)
+            for i in range(k):
+                below += own > own[:, i : i + 1]
+                equal += own == own[:, i : i + 1]
+            ranks[rows] = below + (equal - 1) / 2
         return ranks
 
     def selection(self, scores: Floats) -> NDArray[np.bool_]:
