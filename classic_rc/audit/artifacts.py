@@ -81,6 +81,9 @@ _ABOUT_EQUAL = 0.015
 _DERIVED_DISCOUNT = 0.05
 """A word that right options share makes their words the most common ones, and moves them in the alphabet."""
 
+_COUNTS_DISCOUNT = 0.6
+"""Counts learn whatever words a leak brings with it. A fixed rule that gains nearly as much says it better."""
+
 _KINDS = (
     "order",
     "fields",
@@ -568,8 +571,8 @@ class _Measure:
     def _explain(self, found: list[tuple[_Row, float]]) -> Iterator[tuple[_Row, float, _Row | None]]:
         """Yield findings, the strongest first, with the stronger one that each follows from.
 
-        Fixed rules and counts come before regressions, which say less. Of rules that are about as strong, the one that
-        says most comes first.
+        Fixed rules and counts come before regressions, which say less. Of rules that are about as strong, the
+        one that says most comes first.
         """
         for learned in (False, True):
             left = [item for item in found if item[0].rule.group.startswith("learned") is learned]
@@ -591,7 +594,10 @@ class _Measure:
     @staticmethod
     def _strength(item: tuple[_Row, float]) -> float:
         """Return the distance from chance; less for rules that other leaks set off."""
-        return abs(item[0].gain) - (_DERIVED_DISCOUNT if item[0].rule.group in ("derived", "alphabet") else 0)
+        gain, group = abs(item[0].gain), item[0].rule.group
+        if group == "counts":
+            return gain * _COUNTS_DISCOUNT
+        return gain - (_DERIVED_DISCOUNT if group in ("derived", "alphabet") else 0)
 
     def _leader_of(self, row: _Row) -> _Row | None:
         return next((leader for leader in self.leaders if self._follows(row, leader)), None)

@@ -141,9 +141,15 @@ def test_where_all_options_are_the_same_chance_is_the_majority():
 
 
 def test_questions_that_tell_yes_from_no_are_an_artifact():
-    findings = {f.name: f for f in measure(yes_no(0.5, leak=True), regressions=True).findings}
-    assert findings["question"].verdict is Verdict.ARTIFACT
-    assert findings["question"].gain > 0.2
+    partial = measure(yes_no(0.5, leak=True), regressions=True)
+    findings = partial.findings
+    assert (findings[0].name, findings[0].sees) == (
+        "is 'no' where the question has the word 'truly'",
+        ("question",),
+    )
+    learned = by_name(partial)["question"]
+    assert learned.verdict is Verdict.ARTIFACT
+    assert learned.gain > 0.2
 
 
 # Learning, and what cannot be tried

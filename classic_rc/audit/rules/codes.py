@@ -11,6 +11,7 @@ import re
 import zlib
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -75,24 +76,37 @@ def _modulo(k: int, part: str) -> str:
 # Order
 
 
-_PERIODS = (2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 15, 16, 20, 24, 25)
+_PERIODS = (2, 3, 4, 5, 6, 7, 8)
+_LONG_PERIODS = (9, 10, 11, 12, 15, 16, 20, 24, 25)
 
 
 def _order_codes(k: int) -> Iterator[Code]:
     def code(name: str, values: Callable[[OptionTable], Sequence[Any]]) -> Code:
         return Code(name, ("order",), "order", values)
 
+    # Of codes that say the same, the first is named, so the simple ones come first.
     for m in sorted({*_PERIODS, k}):
-        yield code(f"the question's number modulo {m}", lambda table, m=m: (np.arange(len(table)) % m).tolist())
+        yield code(f"the question's number modulo {m}", partial(_index_modulo, m))
     yield code("the two answers before", _two_before)
     yield code("the question's number in its passage", lambda table: number_in_passage(table).tolist())
-    for name, n in (("half", 2), ("quarter", 4), ("tenth", 10)):
-        yield code(
-            f"the {name} of the data that the question is in",
-            lambda table, n=n: (np.arange(len(table)) * n // max(len(table), 1)).tolist(),
-        )
     for m in sorted({2, 3, 4, k}):
-        yield code(f"the passage's number modulo {m}", lambda table, m=m: (_passage_number(table) % m).tolist())
+        yield code(f"the passage's number modulo {m}", partial(_passage_modulo, m))
+    for name, n in (("half", 2), ("quarter", 4), ("tenth", 10)):
+        yield code(f"the {name} of the data that the question is in", partial(_part_of_data, n))
+    for m in _LONG_PERIODS:
+        yield code(f"the question's number modulo {m}", partial(_index_modulo, m))
+
+
+def _index_modulo(m: int, table: OptionTable) -> list[int]:
+    return (np.arange(len(table)) % m).tolist()
+
+
+def _part_of_data(n: int, table: OptionTable) -> list[int]:
+    return (np.arange(len(table)) * n // max(len(table), 1)).tolist()
+
+
+def _passage_modulo(m: int, table: OptionTable) -> list[int]:
+    return (_passage_number(table) % m).tolist()
 
 
 def _two_before(table: OptionTable) -> list[Any]:
@@ -127,27 +141,44 @@ def _field_codes(key: str, raw: Sequence[Any], k: int) -> Iterator[Code]:
     if max(counts):
         for m in sorted({2, 3, 4, 5, 6, 7, 8, 10, k}):
             name = f"the parity of the number in {key}" if m == 2 else f"the number in {key} modulo {m}"
-            yield code(name, lambda own, m=m: _number_at(own, -1, m))
+            yield code(name, partial(_number_at, -1, m))
         if max(counts) == 1:
             yield Code(f"the size of the number in {key}", (f"fields: {key}",), "fields", _eighths_of(key))
         for i in range(min(max(counts), 4) if max(counts) > 1 else 0):
             ordinal = ("first", "second", "third", "fourth")[i]
-            yield code(f"the {ordinal} number in {key}", lambda own, i=i: _number_at(own, i))
-            yield code(f"the {ordinal} number in {key} modulo {k}", lambda own, i=i: _number_at(own, i, k))
+            yield code(f"the {ordinal} number in {key}", partial(_number_at, i, 0))
+            for m in sorted({3, 5, 7, 8, 10, k}) if i == 0 else (k,):
+                yield code(f"the {ordinal} number in {key} modulo {m}", partial(_number_at, i, m))
         yield text_code(f"the sum of the digits of {key} modulo {k}", lambda text: _digit_sum(text) % k)
     if any(weekday(value) >= 0 for value in raw[:100]):
         yield code(f"the day of the week of {key}", weekday)
-    yield text_code(f"the sum of the character codes of {key} modulo {k}", lambda text: sum(map(ord, text)) % k)
+    yield text_code(f"the sum of the character codes of {key} modulo {k}", partial(_code_sum, k))
     for i, ordinal in ((1, "second"), (2, "third"), (3, "fourth"), (4, "fifth"), (5, "sixth")):
-        yield text_code(f"the {ordinal} character of {key}", lambda text, i=i: text[i : i + 1])
-        yield text_code(f"the {ordinal} last character of {key}", lambda text, i=i: text[-i - 1 : len(text) - i])
+        yield text_code(f"the {ordinal} character of {key}", partial(_character, i))
+        yield text_code(f"the {ordinal} last character of {key}", partial(_last_character, i))
 
 
-def _number_at(value: Any, place: int, m: int = 0) -> int:
+def _number_at(place: int, m: int, value: Any) -> int:
     found = integers(value)
     if not -len(found) <= place < len(found):
         return -1
     return found[place] % m if m else found[place]
+
+
+def _character(place: int, text: str) -> str:
+    return text[place : place + 1]
+
+
+def _last_character(place: int, text: str) -> str:
+    return text[-place - 1 : len(text) - place]
+
+
+def _code_sum(m: int, text: str) -> int:
+    return sum(map(ord, text)) % m
+
+
+def _letter_count(letter: str, m: int, text: str) -> int:
+    return text.casefold().count(letter) % m
 
 
 def _digit_sum(text: str) -> int:
@@ -200,7 +231,7 @@ def _text_codes(what: str, texts_of: Callable[[OptionTable], list[str]], k: int)
     yield code(f"the {what}'s number of words modulo {k}", lambda text: len(text.split()) % k)
     yield code(f"the {what}'s number of words", lambda text: len(text.split()))
     yield code(f"the {what}'s first character code modulo {k}", lambda text: ord(text[0]) % k if text else -1)
-    yield code(f"the sum of the {what}'s character codes modulo {k}", lambda text: sum(map(ord, text)) % k)
+    yield code(f"the sum of the {what}'s character codes modulo {k}", partial(_code_sum, k))
     yield code(f"the sum of the {what}'s digits modulo {k}", lambda text: _digit_sum(text) % k)
     yield code(f"the {what}'s number of commas", lambda text: text.count(",") + text.count("，"))
     yield code(f"the {what}'s number of capitals", lambda text: min(sum(map(str.isupper, text)), 20))
@@ -208,9 +239,7 @@ def _text_codes(what: str, texts_of: Callable[[OptionTable], list[str]], k: int)
         f"the {what}'s number of vowels modulo {k}", lambda text: sum(c in "aeiou" for c in text.casefold()) % k
     )
     for letter in "eatonis":
-        yield code(
-            f"the {what}'s number of '{letter}' modulo {k}", lambda text, c=letter: text.casefold().count(c) % k
-        )
+        yield code(f"the {what}'s number of '{letter}' modulo {k}", partial(_letter_count, letter, k))
 
     def size(table: OptionTable) -> list[int]:
         return _eighths(np.array([len(text) for text in texts_of(table)], dtype=np.float64))
@@ -296,7 +325,7 @@ def option_codes(table: OptionTable) -> Iterator[Code]:
     yield of_texts("the shape of its words (capitals, letters, digits, marks)", shape)
     yield of_texts("the last digit of its number", lambda text: (re.findall(r"\d", text) or [""])[-1])
     for m in (4, 5, 7):
-        yield of_texts(f"the sum of its character codes modulo {m}", lambda text, m=m: sum(map(ord, text)) % m)
+        yield of_texts(f"the sum of its character codes modulo {m}", partial(_code_sum, m))
     pairs: tuple[tuple[str, Callable[[str], Any], Callable[[str], Any]], ...] = (
         ("the question's first word and its own", _first_word, _first_word),
         ("the question's first word and the shape of its words", _first_word, shape),
@@ -333,7 +362,7 @@ def _first_word(text: str) -> str:
 
 
 def _second_word(text: str) -> str:
-    return (text.casefold().split(maxsplit=2) + ["", ""])[1]
+    return next(iter(text.casefold().split(maxsplit=2)[1:]), "")
 
 
 def _last_word(text: str) -> str:

@@ -183,6 +183,7 @@ def _at_position(place: int) -> Callable[[OptionTable], Floats]:
 
 
 def position_rules(table: OptionTable) -> Iterator[PartialInput]:
+    """Yield the rules of option positions."""
     sees = ("order",)
     for i in range(min(int(table.sizes.max(initial=0)), _SHOWN_POSITIONS)):
         name, lack = f"is option {i + 1}", f"is never or seldom option {i + 1}"
@@ -257,6 +258,7 @@ def _used_in_passage(table: OptionTable) -> Floats:
 
 
 def order_rules(table: OptionTable) -> Iterator[PartialInput]:
+    """Yield the rules of the answers of earlier questions."""
     for delta in range(min(int(table.sizes.max(initial=0)), _SHOWN_POSITIONS)):
         name = "is where the answer to the question before is" + (f", plus {delta}" if delta else "")
         lack = name.replace("is where", "is never or seldom where", 1)

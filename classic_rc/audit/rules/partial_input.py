@@ -109,15 +109,18 @@ def ordered(
 
 
 def characters(belongs: Callable[[str], bool]) -> Measure:
+    """Return the number of characters of a kind."""
     return lambda table: table.count_characters(belongs)
 
 
 def matches(pattern: str) -> Measure:
+    """Return whether a regular expression is found."""
     search = re.compile(pattern).search
     return lambda table: table.of_texts(lambda text: search(text) is not None)
 
 
 def count_matches(pattern: str) -> Measure:
+    """Return how often a regular expression is found, in either case."""
     find = re.compile(pattern, re.IGNORECASE).findall
     return lambda table: table.of_texts(lambda text: len(find(text)))
 

@@ -59,8 +59,7 @@ def _words_from_question(table: OptionTable) -> Floats:
 
 
 def _edge(text: str, place: int) -> str:
-    letters = [c for c in (text if place == 0 else reversed(text)) if c.isalnum()][:1]
-    return letters[0].casefold() if letters else ""
+    return next((c.casefold() for c in (text if place == 0 else reversed(text)) if c.isalnum()), "")
 
 
 def _same_letter(texts_of: Callable[[OptionTable], list[str]], own: int, other: int) -> Measure:
@@ -69,8 +68,9 @@ def _same_letter(texts_of: Callable[[OptionTable], list[str]], own: int, other: 
     def score(table: OptionTable) -> NDArray[np.bool_]:
         number: dict[str, int] = {"": -1}
         mine = [number.setdefault(_edge(text, own), len(number)) for text in table.distinct_texts]
-        others = {text: number.get(_edge(text, other), -2) for text in set(texts_of(table))}
-        wanted = np.array([others[text] for text in texts_of(table)], dtype=np.int64)
+        texts = texts_of(table)
+        others = {text: number.get(_edge(text, other), -2) for text in set(texts)}
+        wanted = np.array([others[text] for text in texts], dtype=np.int64)
         letters = np.array(mine, dtype=np.int64)[table.text_index]
         return (letters == wanted[table.question]) & (letters >= 0)
 
@@ -188,6 +188,13 @@ def _mention_rank(rank: Callable[[Floats], Floats], at_least: int) -> Callable[[
         return np.where(count >= at_least, own, 0.0)
 
     return score
+
+
+def _from_middle(table: OptionTable) -> Floats:
+    """Return how far the first mention is from the middle of the passage; options without one are the farthest."""
+    places = _mention_places(table)
+    middle = np.array([len(q.passage.text) / 2 for q in table.questions])
+    return np.where(places >= 0, np.abs(places - middle[table.question]), 1e9)
 
 
 def _sentences(table: OptionTable) -> dict[int, list[tuple[int, int]]]:
@@ -388,6 +395,14 @@ PASSAGE_RULES: tuple[PartialInput, ...] = (
             PASSAGE,
         )
         for which, name in _PLACES.items()
+    ),
+    PartialInput(
+        "is mentioned nearest to the middle of the passage",
+        PASSAGE,
+        "passage",
+        "is mentioned nearest to the middle of the passage",
+        "is never or seldom mentioned nearest to the middle of the passage",
+        lambda t: -_from_middle(t),
     ),
     *ordered(
         lambda t: sentence_of_mention(t)[1],

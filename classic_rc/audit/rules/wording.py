@@ -132,9 +132,9 @@ _PAST = r"\b\w+[^e\W]ed\b|\b(?:was|were|had|did)\b"
 _OUR = "col fav hon lab neighb behavi harb rum hum flav vap od vig endeav sav parl".replace(" ", "|")
 _RE = "theat cent met lit fib lust meag somb spect calib".replace(" ", "|")
 _ISE = (
-    "real organ recogn critic apolog emphas minim maxim memor special general civil modern final summar symbol util "
-    "visual author categor character colon econom familiar harmon industrial mobil normal optim priorit social stabil "
-    "standard sympath"
+    "real organ recogn critic apolog emphas minim maxim memor special general civil modern final summar symbol "
+    "util visual author categor character colon econom familiar harmon industrial mobil normal optim priorit "
+    "social stabil standard sympath"
 ).replace(" ", "|")
 _LL = "trave cance labe mode signa jewe marve quarre fue dia leve counse".replace(" ", "|")
 _BRITISH = (
@@ -232,7 +232,7 @@ _WORDS = (
     ),
     *ordered(
         _most_alike_initials,
-        "derived",
+        "letters",
         "one with the most words that start with the same letter",
         "one with the fewest words that start with the same letter",
     ),
