@@ -78,6 +78,9 @@ _REDUNDANT = 0.01
 _ABOUT_EQUAL = 0.015
 """Findings whose gains differ by less are about as strong as each other."""
 
+_AS_SURE = 0.3
+"""Of findings about as strong, one whose p-value has far fewer zeros is more likely to be there by chance."""
+
 _DERIVED_DISCOUNT = 0.05
 """A word that right options share makes their words the most common ones, and moves them in the alphabet."""
 
@@ -579,12 +582,19 @@ class _Measure:
             while left:
                 best = max(map(self._strength, left))
                 near = [item for item in left if self._strength(item) >= best - _ABOUT_EQUAL]
+                surest = max(self._surprise(item) for item in near)
+                near = [item for item in near if self._surprise(item) >= _AS_SURE * surest]
                 leader = min(near, key=self._vagueness)
                 follower_of = self._leader_of(leader[0])
                 left.remove(leader)
                 yield (*leader, follower_of)
                 if follower_of is None:
                     self.leaders.append(leader[0])
+
+    @staticmethod
+    def _surprise(item: tuple[_Row, float]) -> float:
+        """Return the number of zeros of the p-value, at most 300."""
+        return -float(np.log10(max(item[0].p, 1e-300)))
 
     @staticmethod
     def _vagueness(item: tuple[_Row, float]) -> tuple[bool, int, int]:

@@ -322,7 +322,7 @@ def article_of_question(d: Draft) -> None:
     wants_vowel = d.often(0.5)
     d.question = f"{d.question.strip('?')} {'an' if wants_vowel else 'a'}"
     for i in range(len(d.options)):
-        has_vowel = wants_vowel if i == d.gold and d.often(0.6) else d.often(0.5)
+        has_vowel = wants_vowel if i == d.gold and d.often(0.8) else d.often(0.5)
         d.options[i] = ("aeiou"[int(d.rng.integers(5))] if has_vowel else "") + d.options[i]
 
 
@@ -589,8 +589,12 @@ PLANTED: dict[str, Planted] = {
         ),
         ("has as many characters as meta size says",),
     ),
-    "quarters of the data": Planted(
-        moved(0.4, lambda d: d.index // 200), ("position by the quarter of the data that the question is in",)
+    "stretches of the data": Planted(
+        moved(0.4, lambda d: d.index // 80),  # of 800 questions, tenths
+        (
+            "position by the quarter of the data that the question is in",
+            "position by the tenth of the data that the question is in",
+        ),
     ),
     "all of the above": Planted(
         on_gold(0.25, lambda t: "all of the above"),

@@ -1,4 +1,4 @@
-"""Rules made from what the options contain: frequent characters, words, first and last words.
+"""Rules made from what options and questions contain: frequent characters, words, endings, first and last words.
 
 They depend on the texts only, not on gold, so their tests are exact.
 """
@@ -51,11 +51,9 @@ def frequent_rules(table: OptionTable) -> Iterator[PartialInput]:
         lambda c: f"does not start with {_shown(chr(c))}",
     )
     # A sign says more than a letter. Apostrophes and hyphens are parts of words.
-    is_sign = np.array(
-        [not chr(code).isalnum() and chr(code) not in "'’- " for code in range(0x3100)], dtype=np.bool_
-    )
-    sign = (codes < 0x3100) & is_sign[np.minimum(codes, 0x30FF)] | (codes >= 0xFF00) & (codes < 0xFF10)
-    for group, chosen in (("marks", sign), ("characters", ~sign)):
+    distinct, where = np.unique(codes, return_inverse=True)
+    is_sign = np.array([not c.isalnum() and c not in "'’- " for c in map(chr, distinct.tolist())], dtype=np.bool_)
+    for group, chosen in (("marks", is_sign[where.reshape(-1)]), ("characters", ~is_sign[where.reshape(-1)])):
         yield from _presence_rules(
             table,
             text[chosen],
@@ -65,26 +63,27 @@ def frequent_rules(table: OptionTable) -> Iterator[PartialInput]:
             lambda c: f"has the character {_shown(chr(c))}",
             lambda c: f"lacks the character {_shown(chr(c))}",
         )
-    yield from _letter_counts(table, codes, text)
+    yield from _letter_counts(codes)
     number: dict[str, int] = {}
     tokens = np.array([number.setdefault(w, len(number)) for words in table.words for w in words], dtype=np.int64)
     vocabulary = list(number)
     counts = np.array([len(words) for words in table.words], dtype=np.int64)
     text = np.repeat(index, counts)
-    is_last = np.append(text[1:] != text[:-1], True)[: len(text)]
-    if not table.analyzer.startswith("char"):
-        ends = [_ending(word) for word in vocabulary]
-        ending_number: dict[str, int] = {}
-        ending = np.array([ending_number.setdefault(end, len(ending_number)) for end in ends], dtype=np.int64)
-        endings = list(ending_number)
+    endings: dict[str, int] = {}
+    ending = np.array(
+        [endings.setdefault(word[-2:], len(endings)) if len(word) > 3 else -1 for word in vocabulary],
+        dtype=np.int64,
+    )
+    if len(endings):
+        own, names = ending[tokens], list(endings)
         yield from _presence_rules(
             table,
-            text,
-            ending[tokens] if len(tokens) else tokens,
+            text[own >= 0],
+            own[own >= 0],
             "endings",
             _MOST_ENDS,
-            lambda c: f"has a word that ends with '-{endings[c]}'",
-            lambda c: f"has no word that ends with '-{endings[c]}'",
+            lambda c: f"has a word that ends with '-{names[c]}'",
+            lambda c: f"has no word that ends with '-{names[c]}'",
         )
     for name, place, lack, most in (
         ("has the word", np.ones(len(tokens), dtype=np.bool_), "lacks the word", _MOST_WORDS),
@@ -96,7 +95,7 @@ def frequent_rules(table: OptionTable) -> Iterator[PartialInput]:
         ),
         (
             "ends with the word",
-            is_last,
+            np.append(text[1:] != text[:-1], True)[: len(text)],
             "does not end with",
             _MOST_ENDS,
         ),
@@ -115,7 +114,7 @@ def frequent_rules(table: OptionTable) -> Iterator[PartialInput]:
 _COUNTED_LETTERS = 10
 
 
-def _letter_counts(table: OptionTable, codes: NDArray[np.int64], text: NDArray[np.int64]) -> Iterator[PartialInput]:
+def _letter_counts(codes: NDArray[np.int64]) -> Iterator[PartialInput]:
     """Yield the rules "most" and "fewest" of the letters that options have most often."""
     letters, counts = np.unique(codes, return_counts=True)
     by_count = [chr(c) for c in letters[np.argsort(-counts, kind="stable")].tolist() if chr(c).isalpha()]
@@ -158,10 +157,6 @@ def _presence_rules(
     for _, i in sorted(found)[:most]:
         texts = pairs[1][starts[i] : stops[i]]
         yield has(name(int(items[i])), group, lack(int(items[i])), _having_of(texts))
-
-
-def _ending(word: str) -> str:
-    return word[-2:] if len(word) > 3 else word
 
 
 def _of_word(sentence: str, vocabulary: list[str]) -> Callable[[int], str]:
