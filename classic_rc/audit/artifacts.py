@@ -28,7 +28,7 @@ from classic_rc.audit.learned import (
     score_with,
     surface_ranks,
 )
-from classic_rc.audit.null import Tails, class_tails, deflated, permutation_tails, weighted_holm
+from classic_rc.audit.null import Tails, class_moments, class_tails, deflated, permutation_tails, weighted_holm
 from classic_rc.audit.options import Floats, Integers, OptionTable
 from classic_rc.audit.rules import CONTEXT_RULES, TEXT_RULES, PartialInput, rules_of_table
 from classic_rc.datasets.joined import TrainingData, as_dataset
@@ -501,11 +501,7 @@ class _Measure:
         table = self.table
         n_selected, hits = self._counts(selected)
         if self.classes is not None:
-            k = int(table.sizes[0])
-            credit = np.zeros((len(table), k))
-            credit.reshape(-1)[table.question * k + self.classes] = (selected / n_selected[table.question]).astype(
-                float
-            )
+            credit = self._credit(selected)
             if is_fixed and np.ptp(credit, axis=0).max() < 1e-9:
                 return None
             return class_tails(credit, self.gold_class)
@@ -619,17 +615,21 @@ class _Measure:
     def _follows(self, row: _Row, leader: _Row) -> bool:
         """Return whether a finding adds nothing to a stronger one.
 
-        Gold is permuted within the options that the stronger one selects, and within the others.
+        Gold is permuted within the options that the stronger one selects, and within the others. If all questions
+        have the same options, it is permuted between questions that the stronger one answers alike.
         """
-        if self.classes is not None:
-            return False
         table = self.table
         if leader.rule.reads_passage and not row.rule.reads_passage:
             return False  # an artifact needs no passage, so no shortcut explains it
-        n_selected = table.sum(row.selected.astype(np.int64))
-        weights = np.ones(len(table)) if table.selects_several else 1 / np.maximum(n_selected, 1)
-        deviation, variance = self._deviation(row, weights, (leader.selected, ~leader.selected))
-        overall, full_variance = self._deviation(row, weights, (np.ones_like(row.selected),))
+        if self.classes is not None:
+            answers = np.unique(self._credit(leader.selected), axis=0, return_inverse=True)[1].reshape(-1)
+            deviation, variance = self._class_deviation(row, answers)
+            overall, full_variance = self._class_deviation(row, np.zeros(len(table), dtype=np.int64))
+        else:
+            n_selected = table.sum(row.selected.astype(np.int64))
+            weights = np.ones(len(table)) if table.selects_several else 1 / np.maximum(n_selected, 1)
+            deviation, variance = self._deviation(row, weights, (leader.selected, ~leader.selected))
+            overall, full_variance = self._deviation(row, weights, (np.ones_like(row.selected),))
         if variance <= 1e-9:
             return True
         from scipy.stats import norm
@@ -638,6 +638,26 @@ class _Measure:
         p = float(norm.sf(z / np.sqrt(2))) if not row.rule.below else 2 * float(norm.sf(abs(z)))
         # What the leader decides already is no room for another rule, so the share of the variance is the measure.
         return p > _REDUNDANT or abs(deviation) < 0.5 * abs(overall) * variance / full_variance
+
+    def _credit(self, selected: NDArray[np.bool_]) -> Floats:
+        """Return the credit of a selection if each class is right, shape (n_questions, n_classes)."""
+        table = self.table
+        assert self.classes is not None
+        k = int(table.sizes[0])
+        credit = np.zeros(len(selected))
+        n_selected = np.maximum(table.sum(selected.astype(np.int64)), 1)
+        credit[table.question * k + self.classes] = selected / n_selected[table.question]
+        return credit.reshape(-1, k)
+
+    def _class_deviation(self, row: _Row, strata: Integers) -> tuple[float, float]:
+        """Return credit minus expectation, and variance, if gold is permuted between questions of a stratum."""
+        credit, deviation, variance = self._credit(row.selected), 0.0, 0.0
+        for stratum in range(int(strata.max()) + 1):
+            own = strata == stratum
+            if own.sum() > 1:
+                moments = class_moments(credit[own], self.gold_class[own])
+                deviation, variance = deviation + moments[0], variance + moments[1]
+        return deviation, variance
 
     def _deviation(self, row: _Row, weights: Floats, sides: Sequence[NDArray[np.bool_]]) -> tuple[float, float]:
         """Return a selection's credit minus its expectation, and its variance, if gold is permuted within sides."""

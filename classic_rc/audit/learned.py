@@ -121,10 +121,11 @@ def score_cells(learning: Learning, cells_of: Callable[[OptionTable, dict[Any, i
 def cell_rows(table: OptionTable) -> Iterator[tuple[PartialInput, Callable[[Learning], Floats]]]:
     """Yield the rows that count how often each position, or option, is right for each value of a code."""
     seen: set[bytes] = set()
+    what, rule = "position", "is at the position that follows from"
+    if table.constant_class is not None:
+        what, rule = "answer", "is the answer that follows from"
     for code in question_codes(table):
-        row = PartialInput(
-            f"position by {code.name}", code.sees, code.group, f"is at the position that follows from {code.name}"
-        )
+        row = PartialInput(f"{what} by {code.name}", code.sees, code.group, f"{rule} {code.name}")
         yield from _counted(row, code, table, seen, position_cells)
     if table.constant_class is None:
         seen = set()

@@ -188,16 +188,25 @@ def class_tails(predicted: Floats, gold: Integers) -> Tails:
         both = int((chosen & (gold == 1)).sum())
         null = hypergeom(n, int((gold == 1).sum()), int(chosen.sum()))
         return Tails(float(null.sf(both - 1)), float(null.cdf(both)))
+    deviation, variance = class_moments(predicted, gold)
+    if variance <= _ROUNDING:
+        return Tails(1.0, 1.0)
+    z = deviation / math.sqrt(variance)
+    return Tails(math.erfc(z / math.sqrt(2)) / 2, math.erfc(-z / math.sqrt(2)) / 2)
+
+
+def class_moments(predicted: Floats, gold: Integers) -> tuple[float, float]:
+    """Return the credit minus its expectation, and its variance, if gold is permuted between questions.
+
+    Parameters are those of :func:`class_tails`; there are at least two questions.
+    """
+    n, k = predicted.shape
     observed = float(predicted[np.arange(n), gold].sum())
     share = np.bincount(gold, minlength=k) / n
     mean = float((predicted @ share).sum())
     # The credit of question i under gold of question j, minus row and column means, plus the overall mean.
     centred = predicted - (predicted @ share)[:, None] - predicted.mean(axis=0)[None, :] + mean / n
-    variance = float((centred**2 @ share).sum()) * n / (n - 1)
-    if variance <= _ROUNDING:
-        return Tails(1.0, 1.0)
-    z = (observed - mean) / math.sqrt(variance)
-    return Tails(math.erfc(z / math.sqrt(2)) / 2, math.erfc(-z / math.sqrt(2)) / 2)
+    return observed - mean, float((centred**2 @ share).sum()) * n / (n - 1)
 
 
 def deflated(p: float) -> float:
