@@ -30,7 +30,8 @@ from classic_rc.audit.learned import (
 )
 from classic_rc.audit.null import Tails, class_moments, class_tails, deflated, permutation_tails, weighted_holm
 from classic_rc.audit.options import Floats, Integers, OptionTable
-from classic_rc.audit.rules import CONTEXT_RULES, TEXT_RULES, PartialInput, rules_of_table
+from classic_rc.audit.rules import CONTEXT_RULES, TEXT_RULES, rules_of_table
+from classic_rc.audit.rules.partial_input import PartialInput
 from classic_rc.datasets.joined import TrainingData, as_dataset
 from classic_rc.evaluation.fitted_system import EncodingCache
 from classic_rc.evaluation.forks import count_jobs

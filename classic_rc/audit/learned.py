@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from classic_rc.audit.options import Floats, Integers, OptionTable
-from classic_rc.audit.rules import OPTIONS, PartialInput
 from classic_rc.audit.rules.codes import Code, option_codes, position_cells, question_codes
+from classic_rc.audit.rules.partial_input import OPTIONS, PartialInput
 from classic_rc.audit.rules.question_passage import flatten_scores
 from classic_rc.errors import DataError, UsageError
 from classic_rc.estimator import clone

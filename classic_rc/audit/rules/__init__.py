@@ -10,7 +10,7 @@ from classic_rc.audit.rules.fields import field_rules
 from classic_rc.audit.rules.frequent import constant_option_rules, frequent_rules
 from classic_rc.audit.rules.numbers import NUMBER_RULES
 from classic_rc.audit.rules.other_questions import REUSE_RULES, order_rules, position_rules
-from classic_rc.audit.rules.partial_input import OPTIONS, PartialInput
+from classic_rc.audit.rules.partial_input import PartialInput
 from classic_rc.audit.rules.question_passage import PASSAGE_RULES, QUESTION_RULES
 from classic_rc.audit.rules.similarity import SIMILARITY_RULES
 from classic_rc.audit.rules.wording import WORDING_RULES
@@ -29,6 +29,3 @@ def rules_of_table(table: OptionTable) -> Iterator[PartialInput]:
     yield from position_rules(table)
     yield from order_rules(table)
     yield from field_rules(table)
-
-
-__all__ = ["CONTEXT_RULES", "OPTIONS", "TEXT_RULES", "PartialInput", "rules_of_table"]
