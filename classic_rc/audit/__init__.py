@@ -9,7 +9,7 @@ from classic_rc.audit.hard import HardSubset, find_hard_subset
 from classic_rc.audit.integrity import KINDS, Finding, Kind, Severity, find_defects
 from classic_rc.audit.measuring import PartialResult, Verdict
 from classic_rc.audit.perturb import PERTURBATIONS, Perturbation, perturb_dataset
-from classic_rc.audit.rules import PartialInput
+from classic_rc.audit.rules.partial_input import PartialInput
 from classic_rc.audit.statistics.tables import DatasetStatistics, describe_datasets
 from classic_rc.audit.words import LeakingWords, find_leaking_words
 

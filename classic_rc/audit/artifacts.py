@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from classic_rc.audit.context_rules import CONTEXT_RULES, rules_of_table
 from classic_rc.audit.learned import (
     CHARACTERS,
     LEARNING_ERRORS,
@@ -32,7 +31,8 @@ from classic_rc.audit.learned import (
 )
 from classic_rc.audit.measuring import Measure, PartialResult
 from classic_rc.audit.options import Floats, OptionTable
-from classic_rc.audit.rules import TEXT_RULES, PartialInput, frequent_rules
+from classic_rc.audit.rules import CONTEXT_RULES, TEXT_RULES, rules_of_table
+from classic_rc.audit.rules.partial_input import PartialInput
 from classic_rc.datasets.joined import TrainingData, as_dataset
 from classic_rc.evaluation.fitted_system import EncodingCache
 from classic_rc.evaluation.forks import count_jobs
@@ -266,7 +266,7 @@ class PartialSearch:
 
     def _try_rules(self, table: OptionTable, measure: Measure) -> None:
         surface = frozenset(SURFACE_RULES)
-        rules = (*TEXT_RULES, *CONTEXT_RULES, *frequent_rules(table), *rules_of_table(table))
+        rules = (*rules_of_table(table), *TEXT_RULES, *CONTEXT_RULES)
         for i, rule in enumerate(rules):
             self._progress.stage(f"fixed rules, {i} of {len(rules)}")
             self.missing = (f"{len(rules) - i} of {len(rules)} fixed rules", "all that learns")

@@ -429,14 +429,14 @@ class _SimilarQuestions:
     def _sharing_options(
         self, least: NDArray[np.int64], bags: _Bags, here: NDArray[np.bool_], there: NDArray[np.bool_]
     ) -> _Pairs:
-        """Return pairs of questions about different passages whose options share words, if these are no template."""
+        """Return pairs of questions about different passages whose options, which are no template, share words."""
         usual = self.has_options & ~self.is_template
         one, two, _ = overlapping_bags(bags.words, bags.offsets, least, here=here & usual, there=there & usual)
         apart = self.similar_passage[one] != self.similar_passage[two]
         return one[apart], two[apart]
 
     def _least_content(self, share: float) -> NDArray[np.int64]:
-        """Return how many content words two sets of options have in common if so large a share of their words is."""
+        """Return how many content words sets of options have in common that share so many of their words."""
         others = self.options.sizes - self.content.sizes  # stop words and repetitions
         return np.maximum(least_shared(self.options.sizes, share) - others, _OPTIONS_CONTENT)
 

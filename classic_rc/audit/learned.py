@@ -11,9 +11,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from classic_rc.audit.context_rules import flatten_scores, position_cells, question_codes
 from classic_rc.audit.options import Floats, Integers, OptionTable
-from classic_rc.audit.rules import OPTIONS, PartialInput
+from classic_rc.audit.rules.codes import Code, option_codes, position_cells, question_codes
+from classic_rc.audit.rules.partial_input import OPTIONS, PartialInput
+from classic_rc.audit.rules.question_passage import flatten_scores
 from classic_rc.errors import DataError, UsageError
 from classic_rc.estimator import clone
 from classic_rc.evaluation.fitted_system import EncodingCache
@@ -138,47 +139,48 @@ def score_cells(learning: Learning, cells_of: Callable[[OptionTable, dict[Any, i
 
 
 def cell_rows(table: OptionTable) -> Iterator[tuple[PartialInput, Callable[[Learning], Floats]]]:
-    """Yield the rows that count how often each option position is right for each value of a code."""
-    for name, (sees, group, values) in question_codes(table).items():
-        distinct = len(set(values))
-        if distinct < 2 or distinct > 0.8 * len(values):  # a value that never returns teaches nothing
-            continue
-        what = f"position by {name}"
-        row = PartialInput(what, sees, group, f"is at the position that follows from {name}")
-
-        known = {name: (sees, group, values)}
-        yield row, _cell_learner(known, name)
-    row = PartialInput(
-        "the same text elsewhere",
-        ("options", "other options", "order"),
-        "reuse",
-        "has a text that is right in other questions",
-    )
-
-    def same_text(learning: Learning) -> Floats:
-        def cells(own: OptionTable, number: dict[Any, int]) -> Integers:
-            texts = [" ".join(t.casefold().split()) for t in own.distinct_texts]
-            return np.array([number.setdefault(t, len(number)) for t in texts], dtype=np.int64)[own.text_index]
-
-        return score_cells(learning, cells)
-
+    """Yield the rows that count how often each position, or option, is right for each value of a code."""
+    seen: set[bytes] = set()
+    what, rule = "position", "is at the position that follows from"
+    if table.constant_class is not None:
+        what, rule = "answer", "is the answer that follows from"
+    for code in question_codes(table):
+        row = PartialInput(f"{what} by {code.name}", code.sees, code.group, f"{rule} {code.name}")
+        yield from _counted(row, code, table, seen, position_cells)
     if table.constant_class is None:
-        yield row, same_text
+        seen = set()
+        for code in option_codes(table):
+            row = PartialInput(
+                f"counts of {code.name}", code.sees, code.group, f"follows from {code.name} (counted)"
+            )
+            yield from _counted(row, code, table, seen, lambda values, _: values)
 
 
-def _cell_learner(known: dict[str, Any], name: str) -> Callable[[Learning], Floats]:
+def _counted(
+    row: PartialInput,
+    code: Code,
+    table: OptionTable,
+    seen: set[bytes],
+    cells_of: Callable[[Integers, OptionTable], Integers],
+) -> Iterator[tuple[PartialInput, Callable[[Learning], Floats]]]:
+    """Yield the row of a code, unless its values never return or divide the data as those of an earlier code do."""
+    number: dict[Any, int] = {}
+    own = _numbered(code.values(table), number)
+    if not 2 <= len(number) <= 0.8 * len(own) or own.tobytes() in seen:
+        return
+    seen.add(own.tobytes())
+
     def learn(learning: Learning) -> Floats:
-        def cells(own: OptionTable, number: dict[Any, int]) -> Integers:
-            codes = known if own is learning.table else question_codes(own)
-            values = codes[name][2] if name in codes else [None] * len(own)
-            if own.constant_class is None:
-                return position_cells(values, own, number)
-            value = np.array([number.setdefault(v, len(number)) for v in values], dtype=np.int64)
-            return value[own.question] * 64 + own.constant_class
+        def cells(of: OptionTable, _: dict[Any, int]) -> Integers:
+            return cells_of(own if of is table else _numbered(code.values(of), number), of)
 
         return score_cells(learning, cells)
 
-    return learn
+    yield row, learn
+
+
+def _numbered(values: Sequence[Any], number: dict[Any, int]) -> Integers:
+    return np.array([number.setdefault(value, len(number)) for value in values], dtype=np.int64)
 
 
 # Logistic regression on hashed features

@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from classic_rc.audit.null import Tails, class_tails, deflated, permutation_tails, weighted_holm
+from classic_rc.audit.null import Tails, class_moments, class_tails, deflated, permutation_tails, weighted_holm
 from classic_rc.audit.options import Floats, Integers, OptionTable
-from classic_rc.audit.rules import PartialInput
+from classic_rc.audit.rules.partial_input import PartialInput
 from classic_rc.evaluation.resampling import Interval
 
 MIN_GROUPS = 10
@@ -28,28 +28,38 @@ _SHOWN_SO_FAR = 5
 _ABOUT_EQUAL = 0.015
 """Findings whose gains differ by less are about as strong as each other."""
 
+_AS_SURE = 0.3
+"""Of findings about as strong, one whose p-value has far fewer zeros is more likely to be there by chance."""
+
 _DERIVED_DISCOUNT = 0.05
 """A word that right options share makes their words the most common ones, and moves them in the alphabet."""
 
+_COUNTS_DISCOUNT = 0.6
+"""Counts learn whatever words a leak brings with it. A fixed rule that gains nearly as much says it better."""
+
 _KINDS = (
-    "fields",
     "order",
+    "fields",
     "position",
     "numbers",
+    "marks",
     "words",
     "capitals",
-    "final marks",
     "white space",
     "punctuation",
+    "endings",
     "characters",
-    "final letters",
+    "letters",
     "length",
+    "remainders",
     "reuse",
     "similarity",
     "question",
     "passage",
     "alphabet",
     "derived",
+    "counts",
+    "hashes",
     "learned",
     "learned shortcuts",
 )
@@ -225,11 +235,7 @@ class Measure:
         table = self.table
         n_selected, hits = self._counts(selected)
         if self.classes is not None:
-            k = int(table.sizes[0])
-            credit = np.zeros((len(table), k))
-            credit.reshape(-1)[table.question * k + self.classes] = (selected / n_selected[table.question]).astype(
-                float
-            )
+            credit = self._credit(selected)
             if is_fixed and np.ptp(credit, axis=0).max() < 1e-9:
                 return None
             return class_tails(credit, self.gold_class)
@@ -303,16 +309,18 @@ class Measure:
     def _explain(self, found: list[tuple[_Row, float]]) -> Iterator[tuple[_Row, float, _Row | None]]:
         """Yield findings, the strongest first, with the stronger one that each follows from.
 
-        Fixed rules come before learners, which say less. Of rules that are about as strong, the most specific kind
-        comes first.
+        Fixed rules and counts come before regressions, which say less. Of rules that are about as strong, the
+        one that says most comes first.
         """
         leaders: list[tuple[_Row, _Counts]] = []
         for learned in (False, True):
-            left = [item for item in found if (not item[0].rule.below) is learned]
+            left = [item for item in found if item[0].rule.group.startswith("learned") is learned]
             while left:
                 best = max(map(self._strength, left))
                 near = [item for item in left if self._strength(item) >= best - _ABOUT_EQUAL]
-                leader = min(near, key=lambda item: (_KINDS.index(item[0].rule.group), item[0].order))
+                surest = max(self._surprise(item) for item in near)
+                near = [item for item in near if self._surprise(item) >= _AS_SURE * surest]
+                leader = min(near, key=self._vagueness)
                 counts = self._counts(leader[0].selected)
                 follower_of = self._leader_of(leader[0], counts, leaders)
                 left.remove(leader)
@@ -321,9 +329,22 @@ class Measure:
                     leaders.append((leader[0], counts))
 
     @staticmethod
+    def _surprise(item: tuple[_Row, float]) -> float:
+        """Return the number of zeros of the p-value, at most 300."""
+        return -float(np.log10(max(item[0].p, 1e-300)))
+
+    @staticmethod
+    def _vagueness(item: tuple[_Row, float]) -> tuple[bool, int, int]:
+        """Return a key that is smaller the more a rule says: counts of values say less than fixed rules."""
+        return not item[0].rule.below, _KINDS.index(item[0].rule.group), item[0].order
+
+    @staticmethod
     def _strength(item: tuple[_Row, float]) -> float:
         """Return the distance from chance; less for rules that other leaks set off."""
-        return abs(item[0].gain) - (_DERIVED_DISCOUNT if item[0].rule.group in ("derived", "alphabet") else 0)
+        gain, group = abs(item[0].gain), item[0].rule.group
+        if group == "counts":
+            return gain * _COUNTS_DISCOUNT
+        return gain - (_DERIVED_DISCOUNT if group in ("derived", "alphabet") else 0)
 
     def _leader_of(self, row: _Row, counts: _Counts, leaders: Sequence[tuple[_Row, _Counts]]) -> _Row | None:
         return next((leader for leader, own in leaders if self._follows(row, counts, leader, own)), None)
@@ -335,20 +356,24 @@ class Measure:
     def _follows(self, row: _Row, counts: _Counts, leader: _Row, of_leader: _Counts) -> bool:
         """Return whether a finding adds nothing to a stronger one.
 
-        Gold is permuted within the options that the stronger one selects, and within the others. The counts are how
-        many options of each question a finding selects, and how many of them are right.
+        Gold is permuted within the options that the stronger one selects, and within the others. If all questions
+        have the same options, it is permuted between questions that the stronger one answers alike. The counts are
+        how many options of each question a finding selects, and how many of them are right.
         """
-        if self.classes is not None:
-            return False
         table = self.table
         if leader.rule.reads_passage and not row.rule.reads_passage:
             return False  # an artifact needs no passage, so no shortcut explains it
-        weights = np.ones(len(table)) if table.selects_several else 1 / np.maximum(counts[0], 1)
-        every = (table.sizes, table.n_right, *counts)
-        inside = (*of_leader, *self._counts(row.selected & leader.selected))
-        outside = tuple(all_ - own for all_, own in zip(every, inside, strict=True))
-        deviation, variance = _moments(weights, (inside, outside))
-        overall, full_variance = _moments(weights, (every,))
+        if self.classes is not None:
+            answers = np.unique(self._credit(leader.selected), axis=0, return_inverse=True)[1].reshape(-1)
+            deviation, variance = self._class_deviation(row, answers)
+            overall, full_variance = self._class_deviation(row, np.zeros(len(table), dtype=np.int64))
+        else:
+            weights = np.ones(len(table)) if table.selects_several else 1 / np.maximum(counts[0], 1)
+            every = (table.sizes, table.n_right, *counts)
+            inside = (*of_leader, *self._counts(row.selected & leader.selected))
+            outside = tuple(all_ - own for all_, own in zip(every, inside, strict=True))
+            deviation, variance = _moments(weights, (inside, outside))
+            overall, full_variance = _moments(weights, (every,))
         if variance <= 1e-9:
             return True
         from scipy.stats import norm
@@ -357,6 +382,26 @@ class Measure:
         p = float(norm.sf(z / np.sqrt(2))) if not row.rule.below else 2 * float(norm.sf(abs(z)))
         # What the leader decides already is no room for another rule, so the share of the variance is the measure.
         return p > _REDUNDANT or abs(deviation) < 0.5 * abs(overall) * variance / full_variance
+
+    def _credit(self, selected: NDArray[np.bool_]) -> Floats:
+        """Return the credit of a selection if each class is right, shape (n_questions, n_classes)."""
+        table = self.table
+        assert self.classes is not None
+        k = int(table.sizes[0])
+        credit = np.zeros(len(selected))
+        n_selected = np.maximum(table.sum(selected.astype(np.int64)), 1)
+        credit[table.question * k + self.classes] = selected / n_selected[table.question]
+        return credit.reshape(-1, k)
+
+    def _class_deviation(self, row: _Row, strata: Integers) -> tuple[float, float]:
+        """Return credit minus expectation, and variance, if gold is permuted between questions of a stratum."""
+        credit, deviation, variance = self._credit(row.selected), 0.0, 0.0
+        for stratum in range(int(strata.max()) + 1):
+            own = strata == stratum
+            if own.sum() > 1:
+                moments = class_moments(credit[own], self.gold_class[own])
+                deviation, variance = deviation + moments[0], variance + moments[1]
+        return deviation, variance
 
     def _result(self, row: _Row, p: float, verdict: Verdict | None, follows: str | None) -> PartialResult:
         rule, table = row.rule, self.table

@@ -65,12 +65,10 @@ def permutation_tails(
     informative = (selected > 0) & (selected < sizes) & (right > 0) & (right < sizes)
     if not informative.any():
         return Tails(1.0, 1.0)
-    columns = np.stack([x[informative] for x in (sizes, right, selected)])
-    most = int(columns.max()) + 1
-    _, first, counts = np.unique(
-        (columns[0] * most + columns[1]) * most + columns[2], return_index=True, return_counts=True
-    )
-    lots = columns[:, first]
+    most = int(sizes.max()) + 1
+    keys = (sizes[informative] * most + right[informative]) * most + selected[informative]
+    keys, first, counts = np.unique(keys, return_index=True, return_counts=True)
+    lots = np.stack((keys // most**2, keys // most % most, keys % most))
     lot_weights = weights[informative][first]  # the weight is a function of k, g and s
     observed = float((weights[informative] * hits[informative]).sum())
     distributions = [
@@ -115,37 +113,36 @@ def _saddle_point_tails(
     counts: Integers, distributions: Sequence[tuple[Floats, Floats]], observed: float, unit: float
 ) -> Tails:
     """Return both tails by Lugannani and Rice, with the continuity correction of a lattice."""
-    n = counts.astype(np.float64)
+    n = counts.astype(np.float64)[:, None]
+    most = max(len(values) for values, _ in distributions)
+    # Impossible credits fill the rows, with the row's last value and the probability 0.
+    values = np.array([np.pad(own, (0, most - len(own)), mode="edge") for own, _ in distributions])
+    odds = np.array([np.pad(own, (0, most - len(own))) for _, own in distributions])
+    mean = float((n * values * odds).sum())
+    variance = float((n[:, 0] * ((values**2 * odds).sum(axis=1) - (values * odds).sum(axis=1) ** 2)).sum())
 
-    def tail(x: float, sign: float) -> float:
-        """P(sign * X >= sign * x); half a unit corrects for the lattice."""
-        x = sign * x - unit / 2
-        own = [(sign * values, odds) for values, odds in distributions]
-        mean = sum(c * float(v @ p) for c, (v, p) in zip(n, own, strict=True))
-        most = sum(c * float(v.max()) for c, (v, _) in zip(n, own, strict=True))
-        variance = sum(c * float(v**2 @ p - (v @ p) ** 2) for c, (v, p) in zip(n, own, strict=True))
-        if abs(x - mean) < 1e-3 * math.sqrt(variance):
+    def tail(sign: float) -> float:
+        """P(sign * X >= sign * observed); half a unit corrects for the lattice."""
+        v, centre = sign * values, sign * mean
+        x = sign * observed - unit / 2
+        if abs(x - centre) < 1e-3 * math.sqrt(variance):
             return 0.5
-        if x >= most:
+        if x >= float((n[:, 0] * v.max(axis=1)).sum()):
             return 0.0
 
         def cumulants(t: float) -> tuple[float, float, float]:
-            total = first = second = 0.0
-            for c, (v, p) in zip(n, own, strict=True):
-                e = t * v
-                top = e.max()
-                q = p * np.exp(e - top)
-                z = q.sum()
-                m = float(v @ q) / z
-                total += c * (math.log(z) + top)
-                first += c * m
-                second += c * (float(v**2 @ q) / z - m * m)
-            return total, first, second
+            e = t * v
+            top = e.max(axis=1, keepdims=True)
+            q = odds * np.exp(e - top)
+            z = q.sum(axis=1, keepdims=True)
+            first = (v * q).sum(axis=1, keepdims=True) / z
+            second = (v**2 * q).sum(axis=1, keepdims=True) / z - first**2
+            return float((n * (np.log(z) + top)).sum()), float((n * first).sum()), float((n * second).sum())
 
-        low, high = (0.0, 1.0) if x > mean else (-1.0, 0.0)
-        while x > mean and cumulants(high)[1] < x and high < 1e4:
+        low, high = (0.0, 1.0) if x > centre else (-1.0, 0.0)
+        while x > centre and cumulants(high)[1] < x and high < 1e4:
             low, high = high, 2 * high
-        while x <= mean and cumulants(low)[1] > x and low > -1e4:
+        while x <= centre and cumulants(low)[1] > x and low > -1e4:
             low, high = 2 * low, low
         for _ in range(60):
             t = (low + high) / 2
@@ -159,7 +156,7 @@ def _saddle_point_tails(
         density = math.exp(-r * r / 2) / math.sqrt(2 * math.pi)
         return min(1.0, max(0.0, math.erfc(r / math.sqrt(2)) / 2 + density * (1 / u - 1 / r)))
 
-    return Tails(tail(observed, 1.0), tail(observed, -1.0))
+    return Tails(tail(1.0), tail(-1.0))
 
 
 def class_tails(predicted: Floats, gold: Integers) -> Tails:
@@ -191,16 +188,25 @@ def class_tails(predicted: Floats, gold: Integers) -> Tails:
         both = int((chosen & (gold == 1)).sum())
         null = hypergeom(n, int((gold == 1).sum()), int(chosen.sum()))
         return Tails(float(null.sf(both - 1)), float(null.cdf(both)))
+    deviation, variance = class_moments(predicted, gold)
+    if variance <= _ROUNDING:
+        return Tails(1.0, 1.0)
+    z = deviation / math.sqrt(variance)
+    return Tails(math.erfc(z / math.sqrt(2)) / 2, math.erfc(-z / math.sqrt(2)) / 2)
+
+
+def class_moments(predicted: Floats, gold: Integers) -> tuple[float, float]:
+    """Return the credit minus its expectation, and its variance, if gold is permuted between questions.
+
+    Parameters are those of :func:`class_tails`; there are at least two questions.
+    """
+    n, k = predicted.shape
     observed = float(predicted[np.arange(n), gold].sum())
     share = np.bincount(gold, minlength=k) / n
     mean = float((predicted @ share).sum())
     # The credit of question i under gold of question j, minus row and column means, plus the overall mean.
     centred = predicted - (predicted @ share)[:, None] - predicted.mean(axis=0)[None, :] + mean / n
-    variance = float((centred**2 @ share).sum()) * n / (n - 1)
-    if variance <= _ROUNDING:
-        return Tails(1.0, 1.0)
-    z = (observed - mean) / math.sqrt(variance)
-    return Tails(math.erfc(z / math.sqrt(2)) / 2, math.erfc(-z / math.sqrt(2)) / 2)
+    return observed - mean, float((centred**2 @ share).sum()) * n / (n - 1)
 
 
 def deflated(p: float) -> float:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations, pairwise
@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from classic_rc.kernels.arrays import offsets_of, ragged_indices
 from classic_rc.kernels.bags import runs_of_load
+from classic_rc.kernels.pairs import WordCounts, occurrences, word_counts
 from classic_rc.kernels.postings import distinct_words, is_in
 from classic_rc.metrics.squad import normalise_squad_answer
 from classic_rc.questions import Dataset, Question, Task, candidate_texts, normalised_text
@@ -187,6 +188,14 @@ class OptionTable:
         """The word of each number in `tokens`."""
         return self._encoder.vocabulary
 
+    @cached_property
+    def n_different_words(self) -> Integers:
+        """The number of different words of each option."""
+        tokens, offsets = self.tokens
+        n_words = len(self.vocabulary) + 1
+        text = distinct_words(tokens, offsets, n_words) // n_words
+        return np.bincount(text, minlength=len(offsets) - 1)[self.text_index]
+
     def count_shared(self, texts: Sequence[str], index: Integers) -> Floats:
         """Return how many different words each option has in common with a text.
 
@@ -200,23 +209,39 @@ class OptionTable:
         -------
         ndarray of float64, shape (n_options,)
         """
-        tokens, offsets = self.tokens
         result = np.zeros(len(self.texts))
+        for options, words, offsets, text, known in self._with_texts(texts, index):
+            option, word = np.divmod(distinct_words(words, offsets, known.n_words), known.n_words)
+            found = is_in(text[option] * known.n_words + word, known.keys)
+            result[options] = np.bincount(option[found], minlength=len(options))
+        return result
+
+    def count_uses(self, texts: Sequence[str], index: Integers) -> Floats:
+        """Return how often a text has the words of each option, summed over the option's words.
+
+        The parameters and the shape are those of :meth:`count_shared`.
+        """
+        result = np.zeros(len(self.texts))
+        for options, words, offsets, text, known in self._with_texts(texts, index):
+            option = np.repeat(np.arange(len(options)), np.diff(offsets))
+            result[options] = np.bincount(option, occurrences(known, text[option], words), minlength=len(options))
+        return result
+
+    def _with_texts(
+        self, texts: Sequence[str], index: Integers
+    ) -> Iterator[tuple[Integers, NDArray[np.int32], Integers, Integers, WordCounts]]:
+        """Yield options with their words, offsets of these, the text of each option, and the words of the texts."""
+        tokens, offsets = self.tokens
         order = np.argsort(index, kind="stable")
         lengths = np.array([len(text) for text in texts], dtype=np.int64)
         for start, stop in runs_of_load(lengths, _BLOCK_CHARACTERS):
-            known, known_offsets = self._encoder.encode(texts[start:stop])
-            n_words = len(self.vocabulary) + 1
-            known_keys = distinct_words(known, known_offsets, n_words)
+            words, word_offsets = self._encoder.encode(texts[start:stop])
             asked = order[slice(*np.searchsorted(index[order], (start, stop)))]
             options = ragged_indices(self.offsets[:-1][asked], self.sizes[asked])
             counts = np.diff(offsets)[self.text_index[options]]
             own = tokens[ragged_indices(offsets[:-1][self.text_index[options]], counts)]
-            keys = distinct_words(own, offsets_of(counts), n_words)
-            option, word = np.divmod(keys, n_words)
-            found = is_in((index[self.question[options]] - start)[option] * n_words + word, known_keys)
-            result[options] = np.bincount(option[found], minlength=len(options))
-        return result
+            known = word_counts(words, word_offsets, len(self.vocabulary) + 1)
+            yield options, own, offsets_of(counts), index[self.question[options]] - start, known
 
     @cached_property
     def constant_class(self) -> Integers | None:

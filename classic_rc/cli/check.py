@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from classic_rc.cli import inputs
-<<<<<<< HEAD
 from classic_rc.cli.console import (
     Failures,
     check_writable,
@@ -22,11 +21,8 @@ from classic_rc.cli.console import (
     write_file,
     write_output,
 )
-=======
-from classic_rc.cli.console import Failures, check_writable, print_message, render_json, write_file, write_output
 from classic_rc.cli.hard import FILTER_OPTIONS, find_hard_questions
 from classic_rc.cli.input_options import SOLVER
->>>>>>> main
 from classic_rc.cli.options import vary_option
 from classic_rc.errors import UsageError
 
@@ -138,7 +134,7 @@ def _check(args: argparse.Namespace) -> int:
                 try:
                     report = _check_dataset(args, data, train)
                 except CheckInterrupted as interruption:
-                    shown.append((*accept(interruption.report, allowed), None, None))
+                    shown.append(_Shown(*accept(interruption.report, allowed), None))
                     raise
                 found.append(report)
                 report, accepted = accept(report, allowed)

@@ -232,7 +232,7 @@ class _Rarest(NamedTuple):
         return rows[order].astype(np.int32), keys[order]
 
     def _keys_of_two(self, least: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.uint64]]:
-        # Of `n` words that others have, too, `least` are shared. The two rarest shared ones are within the first ones.
+        # Of the words that others have, too, `least` are shared. So two of the first ones are.
         prefix = np.clip(self.counts - np.maximum(least, 2) + 2, 0, np.minimum(self.counts, _MAX_RAREST))
         first = np.flatnonzero(self.place < prefix[self.rows])
         later = prefix[self.rows[first]] - self.place[first] - 1
@@ -240,7 +240,7 @@ class _Rarest(NamedTuple):
         return np.repeat(self.rows[first], later), mix(np.repeat(self.codes[first], later)) + self.codes[second]
 
     def parts(self, share: float, neighbours: int) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
-        """Yield the rows that may be parts of larger ones, and these: they share the two rarest words of the part."""
+        """Yield rows that may be parts of larger ones, and these: they share the two rarest words of the part."""
         # A part has no word of its own, so its two rarest words are its first ones.
         part_rows, part_keys = self._keys_of_two(
             np.where(self.counts == self.sizes, self.counts, len(self.codes) + 2)
@@ -257,7 +257,8 @@ class _Rarest(NamedTuple):
         before = np.cumsum(is_part)  # parts up to each entry
         sorted_keys = np.concatenate([part_keys, keys])[order]
         starts = run_starts(sorted_keys)
-        in_earlier_runs = np.repeat(before[starts] - is_part[starts], np.diff(starts, append=len(order)))
+        lengths = np.diff(starts, append=len(order))
+        in_earlier_runs: NDArray[np.int64] = np.repeat(before[starts] - is_part[starts], lengths)
         entries = np.flatnonzero(~is_part)
         counts = np.minimum(before[entries] - in_earlier_runs[entries], neighbours)
         parts, wholes = part_rows[order[is_part]], rows[order[entries] - len(part_rows)]

@@ -80,11 +80,7 @@ def _findings_table(report: CheckReport, accepted: Sequence[PartialResult]) -> T
     partial, title = report.partial_inputs, dataset_title(report.dataset)
     missing = list(_wrap(f"INTERRUPTED. Missing: {'; '.join(report.missing)}")) if report.missing else []
     if not partial.results:
-<<<<<<< HEAD
-        return Table(title, ["partial input", "not tried"], _group_left_out(partial), frozenset({0, 1}), missing)
-=======
-        return Table(title, ["partial input", "not tried"], group_left_out(partial), frozenset({0, 1}))
->>>>>>> main
+        return Table(title, ["partial input", "not tried"], group_left_out(partial), frozenset({0, 1}), missing)
     label = METRICS[partial.metric].label
     header = ["", "the right option …", label, "chance", "gain", "95 % interval", "p (Holm)", "left"]
     leading = [r for r in partial.findings if r.follows_from is None]

@@ -11,15 +11,10 @@ from typing import Any
 import numpy as np
 
 from classic_rc._version import __version__
-<<<<<<< HEAD
-from classic_rc.audit.check import CheckReport
-from classic_rc.audit.measuring import Verdict
-=======
 from classic_rc.audit.ablation import PerturbedEvaluation
 from classic_rc.audit.annotators import AnnotatorReport
 from classic_rc.audit.check import CheckReport
 from classic_rc.audit.duplicates import ScoreWithout
->>>>>>> main
 from classic_rc.audit.statistics.tables import DatasetStatistics
 from classic_rc.display import Table, format_percent
 from classic_rc.evaluation.breakdown import Breakdown

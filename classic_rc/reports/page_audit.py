@@ -9,10 +9,11 @@ import re
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from classic_rc.audit.artifacts import PartialInputs, PartialResult, Verdict
+from classic_rc.audit.artifacts import PartialInputs
 from classic_rc.audit.check import CheckReport
 from classic_rc.audit.duplicates import DuplicateFinding, DuplicatePair, ScoreWithout, copied_questions
 from classic_rc.audit.integrity import Severity
+from classic_rc.audit.measuring import PartialResult, Verdict
 from classic_rc.display import format_percent
 from classic_rc.metrics.registry import METRICS
 from classic_rc.reports.checks import (

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import datetime
+import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -263,6 +265,93 @@ def even_length(d: Draft) -> None:
         d.options[d.gold] = " ".join(d.words(int(d.rng.integers(1, 7))))
 
 
+def second_longest(d: Draft) -> None:
+    if d.often(0.35):
+        place = sorted(range(4), key=lambda i: len(d.options[i]))[-2]
+        d.options[d.gold], d.options[place] = d.options[place], d.options[d.gold]
+
+
+def remainder(d: Draft) -> None:
+    """The right option has a number of characters that 3 divides."""
+    while d.often(0.8) and len(d.options[d.gold]) % 3:
+        d.options[d.gold] = " ".join(d.words(int(d.rng.integers(1, 7))))
+
+
+def first_letter_of_passage(d: Draft) -> None:
+    if d.often(0.4):
+        d.options[d.gold] = d.passage[0] + d.options[d.gold][1:]
+
+
+def last_letter_of_question(d: Draft) -> None:
+    """All options get a word; that of the right one often ends as the question does."""
+    own = [word for word in d.words(30) if word[-1] == d.question.strip("?")[-1]]
+    for i in range(len(d.options)):
+        d.options[i] += " " + (own[0] if own and i == d.gold and d.often(0.5) else d.words(1)[0])
+
+
+def british(d: Draft) -> None:
+    pairs = [("colour", "color"), ("theatre", "theater"), ("realise", "realize"), ("favourite", "favorite")]
+    place = int(d.rng.integers(len(pairs)))
+    for i in range(len(d.options)):
+        is_british = i == d.gold if d.often(0.4) else d.rng.random() < 0.5
+        d.options[i] += " " + pairs[place][0 if is_british else 1]
+
+
+def answer_in_next_question(d: Draft) -> None:
+    if d.in_passage and d.often(0.6):
+        before = d.in_passage[-1]
+        d.question = f"{d.question.strip('?')} {before.options[before.gold]}?"
+
+
+def each_letter_once(d: Draft) -> None:
+    """No two answers of a passage are at the same position."""
+    free = set(range(4)) - {other.gold for other in d.in_passage}
+    if free and d.often(0.8):
+        d.move_gold(sorted(free)[int(d.rng.integers(len(free)))])
+
+
+def second_sentence(d: Draft) -> None:
+    sentences = d.passage.split(". ")
+    for i in range(len(d.options)):
+        source = sentences[1 if i == d.gold and d.often(0.5) else [0, 2, 3, 4][int(d.rng.integers(4))]]
+        d.options[i] = " ".join(source.strip(".").split()[:3])
+
+
+def article_of_question(d: Draft) -> None:
+    """The question ends with an article, and the right option goes with it."""
+    wants_vowel = d.often(0.5)
+    d.question = f"{d.question.strip('?')} {'an' if wants_vowel else 'a'}"
+    for i in range(len(d.options)):
+        has_vowel = wants_vowel if i == d.gold and d.often(0.8) else d.often(0.5)
+        d.options[i] = ("aeiou"[int(d.rng.integers(5))] if has_vowel else "") + d.options[i]
+
+
+def nested_meta(d: Draft) -> None:
+    own = d.gold if d.often(0.4) else int(d.rng.integers(4))
+    d.meta["info"] = {"n": int(d.rng.integers(900)), "source": {"key": own, "page": int(d.rng.integers(90))}}
+
+
+def votes_by_letter(d: Draft) -> None:
+    values = d.rng.random(4)
+    if d.often(0.4):
+        values[d.gold] = 2.0
+    d.meta["votes"] = dict(zip("ABCD", values.round(3).tolist(), strict=True))
+
+
+def day_of_week(d: Draft) -> None:
+    own = d.gold if d.often(0.4) else int(d.rng.integers(4))
+    day = datetime.date(2024, 1, 1) + datetime.timedelta(
+        7 * int(d.rng.integers(200)) + own
+    )  # a Monday, plus 0 to 3
+    d.meta["date"] = day.isoformat()
+
+
+def sorted_in_meta(d: Draft) -> None:
+    """The meta data list the options, the right one first."""
+    first = d.gold if d.often(0.4) else int(d.rng.integers(4))
+    d.meta["all"] = [d.options[first], *(o for i, o in enumerate(d.options) if i != first)]
+
+
 def spelling_mixture(d: Draft) -> None:
     """Many small signs, none of them frequent: only a learner sees all of them."""
     if d.often(0.5):
@@ -445,6 +534,67 @@ PLANTED: dict[str, Planted] = {
     "rare spellings": Planted(
         spelling_mixture,
         ("is the one with the rarest words", "option characters", "all surface cues of the options"),
+    ),
+    "second longest": Planted(second_longest, ("is the second longest in characters",)),
+    "length modulo 3": Planted(remainder, ("has a number of characters that leaves 0 when divided by 3",)),
+    "passage's first letter": Planted(
+        first_letter_of_passage, ("starts with the passage's first letter",), "shortcut"
+    ),
+    "question's last letter": Planted(last_letter_of_question, ("ends with the question's last letter",)),
+    "British spelling": Planted(british, ("has a British spelling", "has no American spelling")),
+    "answer in the next question": Planted(
+        answer_in_next_question,
+        (
+            "is in the text of another question of the passage",
+            "is the one with the most words of the passage's other questions",
+        ),
+    ),
+    "each letter once in a passage": Planted(
+        each_letter_once, ("is the position least often right before in the passage",)
+    ),
+    "second sentence": Planted(
+        second_sentence,
+        ("is mentioned in the second sentence", "counts of the number of the sentence that mentions it"),
+        "shortcut",
+    ),
+    "a or an": Planted(article_of_question, ("counts of the question's last word and its first letter",)),
+    "MD5 of the id": Planted(
+        moved(0.4, lambda d: int(hashlib.md5(d.id.encode()).hexdigest(), 16)),
+        (
+            "position by the MD5 hash of the id modulo 4",
+            "position by the MD5 hash of the passage id modulo 4",
+        ),
+    ),
+    "key in nested meta": Planted(
+        nested_meta, ("has its number in meta info.source.key, from 0", "position by meta info.source.key")
+    ),
+    "votes by letter in meta": Planted(votes_by_letter, ("has the largest number in meta votes",)),
+    "day of the week in meta": Planted(day_of_week, ("position by the day of the week of meta date",)),
+    "sorted in meta": Planted(sorted_in_meta, ("is the first text in meta all", "has its text in meta all[0]")),
+    "MD5 of the answer in meta": Planted(
+        with_meta(
+            "check",
+            0.4,
+            lambda d: hashlib.md5(d.options[d.gold].encode()).hexdigest(),
+            lambda d: hashlib.md5(d.options[int(d.rng.integers(4))].encode()).hexdigest(),
+        ),
+        ("has its text, as MD5, in meta check",),
+    ),
+    "length in meta": Planted(
+        with_meta(
+            "size",
+            0.4,
+            lambda d: len(d.options[d.gold]),
+            lambda d: len(d.options[int(d.rng.integers(4))]),
+        ),
+        ("has as many characters as meta size says",),
+    ),
+    "stretches of the data": Planted(
+        moved(0.4, lambda d: d.index // 80),  # of 800 questions, tenths
+        (
+            "position by the quarter of the data that the question is in",
+            "position by the tenth of the data that the question is in",
+        ),
     ),
     "all of the above": Planted(
         on_gold(0.25, lambda t: "all of the above"),

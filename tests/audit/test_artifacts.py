@@ -30,14 +30,14 @@ def by_name(partial):
     return {result.name: result for result in partial.results}
 
 
-def is_named(planted, seed, regressions=False):
-    findings = measure(make(seed, planted.leak), regressions=regressions).findings
+def is_named(planted, seed, regressions=False, n=800):
+    findings = measure(make(seed, planted.leak, n=n), regressions=regressions).findings
     return bool(findings) and findings[0].name in planted.names and findings[0].verdict == planted.verdict
 
 
 @pytest.mark.parametrize("name", sorted(PLANTED.keys() - LEARNED_ONLY))
 def test_a_planted_leak_is_the_first_finding(name):
-    assert is_named(PLANTED[name], 1)
+    assert is_named(PLANTED[name], 1, n=320)
 
 
 @pytest.mark.slow
@@ -142,9 +142,15 @@ def test_where_all_options_are_the_same_chance_is_the_majority():
 
 
 def test_questions_that_tell_yes_from_no_are_an_artifact():
-    findings = {f.name: f for f in measure(yes_no(0.5, leak=True), regressions=True).findings}
-    assert findings["question"].verdict is Verdict.ARTIFACT
-    assert findings["question"].gain > 0.2
+    partial = measure(yes_no(0.5, leak=True), regressions=True)
+    findings = partial.findings
+    assert (findings[0].name, findings[0].sees) == (
+        "is 'no' where the question has the word 'truly'",
+        ("question",),
+    )
+    learned = by_name(partial)["question"]
+    assert learned.verdict is Verdict.ARTIFACT
+    assert learned.gain > 0.2
 
 
 # Learning, and what cannot be tried
