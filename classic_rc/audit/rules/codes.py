@@ -19,8 +19,7 @@ import numpy as np
 from classic_rc.audit.options import Floats, Integers, OptionTable
 from classic_rc.audit.rules.fields import as_text, integers, raw_fields, weekday
 from classic_rc.audit.rules.other_questions import number_in_passage
-from classic_rc.audit.rules.question_passage import sentence_of_mention
-from classic_rc.text.sentences import passage_sentences
+from classic_rc.audit.rules.question_passage import sentence_of_mention, sentences
 
 
 @dataclass(frozen=True)
@@ -177,6 +176,14 @@ def _code_sum(m: int, text: str) -> int:
     return sum(map(ord, text)) % m
 
 
+_CAPITALS = dict.fromkeys(range(ord("A"), ord("Z") + 1))
+
+
+def _n_capitals(text: str) -> int:
+    # Deleting ASCII letters is much faster than asking each character.
+    return len(text) - len(text.translate(_CAPITALS)) if text.isascii() else sum(map(str.isupper, text))
+
+
 def _letter_count(letter: str, m: int, text: str) -> int:
     return text.casefold().count(letter) % m
 
@@ -234,9 +241,9 @@ def _text_codes(what: str, texts_of: Callable[[OptionTable], list[str]], k: int)
     yield code(f"the sum of the {what}'s character codes modulo {k}", partial(_code_sum, k))
     yield code(f"the sum of the {what}'s digits modulo {k}", lambda text: _digit_sum(text) % k)
     yield code(f"the {what}'s number of commas", lambda text: text.count(",") + text.count("，"))
-    yield code(f"the {what}'s number of capitals", lambda text: min(sum(map(str.isupper, text)), 20))
+    yield code(f"the {what}'s number of capitals", lambda text: min(_n_capitals(text), 20))
     yield code(
-        f"the {what}'s number of vowels modulo {k}", lambda text: sum(c in "aeiou" for c in text.casefold()) % k
+        f"the {what}'s number of vowels modulo {k}", lambda text: sum(map(text.casefold().count, "aeiou")) % k
     )
     for letter in "eatonis":
         yield code(f"the {what}'s number of '{letter}' modulo {k}", partial(_letter_count, letter, k))
@@ -256,11 +263,8 @@ def _text_codes(what: str, texts_of: Callable[[OptionTable], list[str]], k: int)
 
 
 def _n_sentences(table: OptionTable) -> list[int]:
-    if "number of sentences" not in table.memory:
-        own = {id(q.passage): q.passage for q in table.questions}
-        counts = {key: len(passage_sentences(passage)) for key, passage in own.items()}
-        table.memory["number of sentences"] = [counts[id(q.passage)] for q in table.questions]
-    return table.memory["number of sentences"]
+    counts = {key: len(spans) for key, spans in sentences(table).items()}
+    return [counts[id(q.passage)] for q in table.questions]
 
 
 # Hashes: `int(md5(id).hexdigest(), 16) % 4` is one line
@@ -308,7 +312,7 @@ def option_codes(table: OptionTable) -> Iterator[Code]:
 
     def of_texts(name: str, value: Callable[[str], Any]) -> Code:
         def values(own: OptionTable) -> list[Any]:
-            known = [value(text) for text in own.distinct_texts]
+            known = _of_distinct(own, value)
             return [known[i] for i in own.text_index.tolist()]
 
         return Code(name, ("options",), "counts", values)
@@ -357,6 +361,15 @@ def option_codes(table: OptionTable) -> Iterator[Code]:
     )
 
 
+def _of_distinct(table: OptionTable, value: Callable[[str], Any]) -> list[Any]:
+    """Return a value of each distinct text; shapes, which take longest, are remembered."""
+    if value is not shape:
+        return [value(text) for text in table.distinct_texts]
+    if "shapes" not in table.memory:
+        table.memory["shapes"] = [shape(text) for text in table.distinct_texts]
+    return table.memory["shapes"]
+
+
 def _first_word(text: str) -> str:
     return next(iter(text.casefold().split(maxsplit=1)), "")
 
@@ -387,7 +400,7 @@ def _case(word: str) -> str:
 def _pair(of_question: Callable[[str], Any], of_option: Callable[[str], Any]) -> Callable[[OptionTable], list[Any]]:
     def values(own: OptionTable) -> list[Any]:
         asked = [of_question(q.query) for q in own.questions]
-        known = [of_option(text) for text in own.distinct_texts]
+        known = _of_distinct(own, of_option)
         pairs = zip(own.question.tolist(), own.text_index.tolist(), strict=True)
         return [(asked[q], known[i]) for q, i in pairs]
 

@@ -79,6 +79,8 @@ _DATE = re.compile(r"(\d{4})[-/.](\d{1,2})[-/.](\d{1,2})")
 
 def integers(value: Any) -> list[int]:
     """Return the integers in a value: a number rounded down, or all runs of digits of its text."""
+    if isinstance(value, str) and "." not in value:  # most values, such as ids
+        return [int(found[-18:]) for found in _INTEGERS.findall(value)]
     if isinstance(value, bool | int):
         return [int(value)]
     if not isinstance(value, float) and isinstance(value, str) and re.fullmatch(r"\s*\d*\.\d+\s*", value):

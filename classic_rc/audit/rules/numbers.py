@@ -137,8 +137,11 @@ _NUMBERS = (
 
 
 def _alphabet(table: OptionTable) -> Floats:
-    order = {text: i for i, text in enumerate(sorted({t.casefold().strip() for t in table.distinct_texts}))}
-    return table.of_texts(lambda text: order[text.casefold().strip()])
+    if "alphabet" not in table.memory:
+        folded = [text.casefold().strip() for text in table.distinct_texts]
+        order = {text: i for i, text in enumerate(sorted(set(folded)))}
+        table.memory["alphabet"] = np.array([order[text] for text in folded], dtype=np.float64)[table.text_index]
+    return table.memory["alphabet"]
 
 
 def _out_of_order(measure: Measure) -> Measure:

@@ -119,6 +119,28 @@ def matches(pattern: str) -> Measure:
     return lambda table: table.of_texts(lambda text: search(text) is not None)
 
 
+_WORD = re.compile(r"\w+")
+
+
+def count_words(pattern: str) -> Measure:
+    """Return how many words match a regular expression in full, in either case; words are runs of ``\\w``."""
+    match = re.compile(pattern, re.IGNORECASE).fullmatch
+
+    def count(table: OptionTable) -> Floats:
+        if "runs of letters" not in table.memory:
+            number: dict[str, int] = {}
+            own = [_WORD.findall(text) for text in table.distinct_texts]
+            words = np.array([number.setdefault(w, len(number)) for words in own for w in words], dtype=np.int64)
+            text = np.repeat(np.arange(len(own)), [len(words) for words in own])
+            table.memory["runs of letters"] = list(number), words, text
+        vocabulary, words, text = table.memory["runs of letters"]
+        flags = np.array([match(word) is not None for word in vocabulary], dtype=np.bool_)
+        counts = np.bincount(text[flags[words]] if len(words) else text, minlength=len(table.distinct_texts))
+        return counts.astype(np.float64)[table.text_index]
+
+    return count
+
+
 def count_matches(pattern: str) -> Measure:
     """Return how often a regular expression is found, in either case."""
     find = re.compile(pattern, re.IGNORECASE).findall

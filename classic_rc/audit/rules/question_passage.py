@@ -12,12 +12,18 @@ from numpy.typing import NDArray
 from classic_rc.audit.options import Floats, Integers, OptionTable
 from classic_rc.audit.rules.fields import text_in
 from classic_rc.audit.rules.partial_input import Measure, PartialInput, has, ordered, shares
-from classic_rc.kernels.postings import longest_runs
+from classic_rc.audit.rules.similarity import trigrams
+from classic_rc.kernels.arrays import distinct, offsets_of, ragged_indices
+from classic_rc.kernels.bags import runs_of_load
+from classic_rc.kernels.postings import is_in, longest_runs
 from classic_rc.questions import Passage, normalised_text
 from classic_rc.text.encode import TextEncoder, encode
 from classic_rc.text.sentences import passage_sentences
 
 # The question's words in the option: the passage is not seen
+
+
+_BLOCK_ITEMS = 2**22
 
 
 def _question_overlap(table: OptionTable) -> Floats:
@@ -31,17 +37,23 @@ def _in_question(table: OptionTable) -> Floats:
     return text_in([q.query for q in table.questions])(table)
 
 
-def _trigrams(text: str) -> list[str]:
-    folded = f" {text.casefold()} "
-    return [folded[i : i + 3] for i in range(len(folded) - 2)]
-
-
 def _question_trigrams(table: OptionTable) -> Floats:
-    number: dict[str, int] = {}
-    own = [{number.setdefault(g, len(number)) for g in _trigrams(text)} for text in table.distinct_texts]
-    asked = [{number.get(g, -1) for g in _trigrams(q.query)} for q in table.questions]
-    pairs = zip(table.text_index.tolist(), table.question.tolist(), strict=True)
-    return np.array([len(own[i] & asked[q]) / max(len(own[i]), 1) for i, q in pairs]).round(9)
+    """Return the share of the option's different trigrams of letters that the question has."""
+    asked = [q.query for q in table.questions]
+    options, offsets, n_items = trigrams([*table.distinct_texts, *asked])
+    n_own, place = len(table.distinct_texts), table.text_index
+    keys = distinct(np.repeat(np.arange(len(offsets) - 1), np.diff(offsets)) * n_items + options)
+    text, item = np.divmod(keys, n_items)
+    n_different = np.bincount(text, minlength=len(offsets) - 1)
+    starts = offsets_of(n_different)
+    result = np.zeros(len(table.texts))
+    for start, stop in runs_of_load(n_different[place], _BLOCK_ITEMS):
+        counts = n_different[place[start:stop]]
+        option = np.repeat(np.arange(start, stop), counts)
+        own = item[ragged_indices(starts[:-1][place[start:stop]], counts)]
+        found = is_in((table.question[option] + n_own) * n_items + own, keys)
+        result[start:stop] = np.bincount(option[found] - start, minlength=stop - start)
+    return (result / np.maximum(n_different[place], 1)).round(9)
 
 
 def _length_from_question(table: OptionTable) -> Floats:
@@ -205,24 +217,22 @@ def _from_middle(table: OptionTable) -> Floats:
     return np.where(places >= 0, np.abs(places - middle[table.question]), 1e9)
 
 
-def _sentences(table: OptionTable) -> dict[int, list[tuple[int, int]]]:
-    """Return the sentences of each passage, by its identity."""
+def sentences(table: OptionTable) -> dict[int, list[tuple[int, int]]]:
+    """Return the sentences of each passage, by its identity; none for a passage without text."""
     if "sentences" not in table.memory:
         own = {id(q.passage): q.passage for q in table.questions}
-        table.memory["sentences"] = {
-            key: list(passage_sentences(passage)) or [(0, len(passage.text))] for key, passage in own.items()
-        }
+        table.memory["sentences"] = {key: list(passage_sentences(passage)) for key, passage in own.items()}
     return table.memory["sentences"]
 
 
 def sentence_of_mention(table: OptionTable) -> tuple[Integers, Floats]:
     """Return the number of the sentence that mentions each option first (-1 without one), and its length."""
     if "sentence of mention" not in table.memory:
-        cut = _sentences(table)
+        cut = sentences(table)
         number, length = np.full(len(table.texts), -1, dtype=np.int64), np.zeros(len(table.texts))
         places = _mention_places(table)
         for i in np.flatnonzero(places >= 0).tolist():
-            spans = cut[id(table.questions[int(table.question[i])].passage)]
+            spans = cut[id(table.questions[int(table.question[i])].passage)]  # a mention is in a sentence
             # Folding case and blanks moves few places, so the sentence is nearly always the right one.
             which = max(bisect_right(spans, (int(places[i]), 1 << 60)) - 1, 0)
             number[i], length[i] = which, spans[which][1] - spans[which][0]
@@ -238,8 +248,8 @@ def _mentioned_in(which: int) -> Measure:
         number = sentence_of_mention(table)[0]
         if which >= 0:
             return number == which
-        cut = _sentences(table)
-        counts = np.array([len(cut[id(q.passage)]) for q in table.questions])
+        cut = sentences(table)
+        counts = np.array([max(len(cut[id(q.passage)]), 1) for q in table.questions])
         return (number >= 0) & (number == (counts + which)[table.question])
 
     return score
@@ -250,8 +260,8 @@ def _in_sentence(which: int) -> Callable[[OptionTable], Floats]:
 
     def score(table: OptionTable) -> Floats:
         passages, index = _different_passages(table)
-        cut = _sentences(table)
-        texts = [passage.text[slice(*cut[id(passage)][which])] for passage in passages]
+        cut = sentences(table)
+        texts = [passage.text[slice(*(cut[id(passage)] or [(0, None)])[which])] for passage in passages]
         return (table.count_shared(texts, index) / np.maximum(table.word_counts, 1)).round(9)
 
     return score
@@ -259,10 +269,12 @@ def _in_sentence(which: int) -> Callable[[OptionTable], Floats]:
 
 def _runs(table: OptionTable) -> Floats:
     """Return the longest run of words that option and passage share."""
-    encoded = encode(table.memory.get("questions", table.dataset), table.analyzer)
-    runs = longest_runs(encoded.arrays).astype(np.float64)
-    scores = encoded.scores(runs, runs > 0)
-    return flatten_scores(table, scores.values, scores.offsets)
+    if "runs" not in table.memory:
+        encoded = encode(table.memory.get("questions", table.dataset), table.analyzer)
+        runs = longest_runs(encoded.arrays).astype(np.float64)
+        scores = encoded.scores(runs, runs > 0)
+        table.memory["runs"] = flatten_scores(table, scores.values, scores.offsets)
+    return table.memory["runs"]
 
 
 def flatten_scores(table: OptionTable, values: Floats, offsets: Integers) -> Floats:

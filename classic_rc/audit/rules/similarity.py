@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -31,17 +31,22 @@ def _dice(table: OptionTable, items: _Items) -> Floats:
     return (2 * shared / np.maximum(one + other, 1)).round(9)
 
 
-def _trigrams(table: OptionTable) -> _Items:
-    texts = [f" {text.casefold().strip()} " for text in table.distinct_texts]
-    codes = np.frombuffer("".join(texts).encode("utf-32-le", "surrogatepass"), dtype=np.uint32)
+def trigrams(texts: Sequence[str]) -> _Items:
+    """Return the runs of three characters of texts in lower case, with a blank at each end."""
+    padded = [f" {text.casefold()} " for text in texts]
+    codes = np.frombuffer("".join(padded).encode("utf-32-le", "surrogatepass"), dtype=np.uint32)
     found = np.flatnonzero(np.bincount(codes))
     place = np.zeros(int(found.max(initial=0)) + 1, dtype=np.int64)
     place[found] = np.arange(len(found))
     n, own = len(found), place[codes]
-    counts = np.array([len(text) - 2 for text in texts], dtype=np.int64).clip(0)
-    lengths = np.array([len(text) for text in texts], dtype=np.int64)
+    lengths = np.array([len(text) for text in padded], dtype=np.int64)
+    counts = lengths - 2
     starts = ragged_indices(offsets_of(lengths)[:-1], counts)
-    return (own[starts] * n + own[starts + 1]) * n + own[starts + 2], offsets_of(counts), n**3
+    return (own[starts] * n + own[starts + 1]) * n + own[starts + 2], offsets_of(counts), max(n, 1) ** 3
+
+
+def _trigrams(table: OptionTable) -> _Items:
+    return trigrams([text.strip() for text in table.distinct_texts])
 
 
 def _similar(make: Callable[[OptionTable], _Items], how: str) -> Measure:

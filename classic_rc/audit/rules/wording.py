@@ -12,6 +12,7 @@ from classic_rc.audit.rules.partial_input import (
     Measure,
     PartialInput,
     count_matches,
+    count_words,
     has,
     matches,
     ordered,
@@ -115,19 +116,19 @@ _LENGTHS = (
 # Words
 
 _HEDGES = (
-    r"\b(?:usually|often|sometimes|some|may|might|could|can|generally|probably|perhaps|possibly|"
-    r"mostly|many|most|likely|seem\w*|tend\w*|partly|about|rather|rarely|seldom)\b"
+    r"(?:usually|often|sometimes|some|may|might|could|can|generally|probably|perhaps|possibly|"
+    r"mostly|many|most|likely|seem\w*|tend\w*|partly|about|rather|rarely|seldom)"
 )
 _ABSOLUTES = (
-    r"\b(?:always|never|all|every\w*|none|only|must|entirely|completely|absolutely|totally|nobody|"
-    r"nothing|any|cannot|impossible|certainly|definitely)\b"
+    r"(?:always|never|all|every\w*|none|only|must|entirely|completely|absolutely|totally|nobody|"
+    r"nothing|any|cannot|impossible|certainly|definitely)"
 )
 _OF_ABOVE = (
     r"\b(?:all|none|both|neither|any|either) of (?:the (?:above|below|other\w*|"
     r"following|choices|options|answers)|these|those|them)\b|以上"
 )
-_PRONOUNS = r"\b(?:he|she|it|they|i|we|you|him|her|them|his|their|its)\b"
-_PAST = r"\b\w+[^e\W]ed\b|\b(?:was|were|had|did)\b"
+_PRONOUNS = r"(?:he|she|it|they|i|we|you|him|her|them|his|their|its)"
+_PAST = r"\w+[^e\W]ed|was|were|had|did"
 
 
 _OUR = "col fav hon lab neighb behavi harb rum hum flav vap od vig endeav sav parl".replace(" ", "|")
@@ -139,17 +140,17 @@ _ISE = (
 ).replace(" ", "|")
 _LL = "trave cance labe mode signa jewe marve quarre fue dia leve counse".replace(" ", "|")
 _BRITISH = (
-    rf"\b(?:(?:{_OUR})our\w*|(?:{_RE})re[sd]?|(?:{_ISE})is(?:e[sdr]?|ing|ation)|(?:{_LL})ll(?:ed|ing|ers?)|analyse[sd]?|"
+    rf"(?:(?:{_OUR})our\w*|(?:{_RE})re[sd]?|(?:{_ISE})is(?:e[sdr]?|ing|ation)|(?:{_LL})ll(?:ed|ing|ers?)|analyse[sd]?|"
     r"paralyse[sd]?|defence|offence|licence|grey\w*|tyres?|kerbs?|cheques?|programmes?|catalogues?|dialogues?|mould\w*|"
-    r"ploughs?|pyjamas|jewellery|aluminium|aeroplanes?|whilst|learnt|dreamt|spelt|skilful|enrol|fulfil|mum)\b"
+    r"ploughs?|pyjamas|jewellery|aluminium|aeroplanes?|whilst|learnt|dreamt|spelt|skilful|enrol|fulfil|mum)"
 )
 _AMERICAN = (
-    rf"\b(?:(?:{_OUR})or(?!i)\w*|(?:{_RE})er[sd]?|(?:{_ISE})iz(?:e[sdr]?|ing|ation)|(?:{_LL})l(?:ed|ing|ers?)|"
+    rf"(?:(?:{_OUR})or(?!i)\w*|(?:{_RE})er[sd]?|(?:{_ISE})iz(?:e[sdr]?|ing|ation)|(?:{_LL})l(?:ed|ing|ers?)|"
     r"analyze[sd]?|paralyze[sd]?|defense|offense|license|gray\w*|curbs?|catalogs?|dialogs?|mold\w*|plows?|pajamas|"
-    r"jewelry|aluminum|airplanes?|skillful|enroll|fulfill|mom)\b"
+    r"jewelry|aluminum|airplanes?|skillful|enroll|fulfill|mom)"
 )
-_CONJUNCTIONS = r"\b(?:and|or|but|because|so|although|though|while|if|since|unless)\b|[和与或但因]"
-_COMPARISONS = r"\b(?:more|most|less|least|than|better|best|worse|worst|\w{3,}[^aeiou\W]iest|\w{4,}est)\b"
+_CONJUNCTIONS = r"and|or|but|because|so|although|though|while|if|since|unless"
+_COMPARISONS = r"(?:more|most|less|least|than|better|best|worse|worst|\w{3,}[^aeiou\W]iest|\w{4,}est)"
 
 
 def _most_alike_initials(table: OptionTable) -> Floats:
@@ -173,48 +174,52 @@ def _type_token(table: OptionTable) -> Floats:
     return np.array(share)[table.text_index]
 
 
+def _conjunctions(table: OptionTable) -> Floats:
+    return count_words(_CONJUNCTIONS)(table) + table.count_characters("和与或但因".__contains__)
+
+
 _WORDS = (
     has("has a negation", "words", "has no negation", _negations),
-    has("has a hedge (usually, some, may)", "words", "has no hedge (usually, some, may)", count_matches(_HEDGES)),
+    has("has a hedge (usually, some, may)", "words", "has no hedge (usually, some, may)", count_words(_HEDGES)),
     has(
         "has an absolute (always, never, all)",
         "words",
         "has no absolute (always, never, all)",
-        count_matches(_ABSOLUTES),
+        count_words(_ABSOLUTES),
     ),
     has("is all or none of the above", "words", "is not all or none of the above", count_matches(_OF_ABOVE)),
     has(
         "has a verb of necessity or possibility (must, should, would)",
         "words",
         "has no verb of necessity or possibility (must, should, would)",
-        count_matches(r"\b(?:must|should|shall|would|could|can|may|might|will|ought)\b"),
+        count_words(r"(?:must|should|shall|would|could|can|may|might|will|ought)"),
     ),
-    has("has a British spelling", "words", "has no British spelling", count_matches(_BRITISH)),
-    has("has an American spelling", "words", "has no American spelling", count_matches(_AMERICAN)),
+    has("has a British spelling", "words", "has no British spelling", count_words(_BRITISH)),
+    has("has an American spelling", "words", "has no American spelling", count_words(_AMERICAN)),
     has(
         "has a contraction (don't, it's)",
         "words",
         "has no contraction",
         count_matches(r"\w['’](?:t|s|re|ve|ll|d|m)\b"),
     ),
-    has("has a conjunction (and, or, but)", "words", "has no conjunction", count_matches(_CONJUNCTIONS)),
-    has("has a comparison (more, -er, than)", "words", "has no comparison", count_matches(_COMPARISONS)),
-    has("has a form in -ly", "words", "has no form in -ly", count_matches(r"\b\w{2,}ly\b")),
+    has("has a conjunction (and, or, but)", "words", "has no conjunction", _conjunctions),
+    has("has a comparison (more, -er, than)", "words", "has no comparison", count_words(_COMPARISONS)),
+    has("has a form in -ly", "words", "has no form in -ly", count_words(r"\w{2,}ly")),
     has(
         "has a form in -s (plural or third person)",
         "words",
         "has no form in -s",
-        count_matches(r"\b\w{2,}[^su\W]s\b"),
+        count_words(r"\w{2,}[^su\W]s"),
     ),
     has(
         "has an abstract noun (-tion, -ness, -ment)",
         "words",
         "has no abstract noun (-tion, -ness, -ment)",
-        count_matches(r"\b\w{2,}(?:tion|sion|ness|ment|ity|ance|ence)s?\b"),
+        count_words(r"\w{2,}(?:tion|sion|ness|ment|ity|ance|ence)s?"),
     ),
-    has("has a pronoun", "words", "has no pronoun", count_matches(_PRONOUNS)),
-    has("is in the past tense", "derived", "is not in the past tense", count_matches(_PAST)),
-    has("has a form in -ing", "words", "has no form in -ing", count_matches(r"\b\w{2,}ing\b")),
+    has("has a pronoun", "words", "has no pronoun", count_words(_PRONOUNS)),
+    has("is in the past tense", "derived", "is not in the past tense", count_words(_PAST)),
+    has("has a form in -ing", "words", "has no form in -ing", count_words(r"\w{2,}ing")),
     has("starts with an article", "words", "does not start with an article", matches(r"^\s*(?:[Tt]he|[Aa]n?)\b")),
     has(
         "starts with 'to' and a verb", "words", "does not start with 'to' and a verb", matches(r"^\s*[Tt]o\s+[a-z]")
