@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import time
+from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -196,7 +198,8 @@ def measure_partial_inputs(
         progress=progress,
         shared=shared,
     )
-    search.run()
+    search.try_rules()
+    search.try_regressions()
     return search.results()
 
 
@@ -240,10 +243,12 @@ class PartialSearch:
         if uses_samples and regressions:
             self._warnings.append(SAMPLE_NOTE)
         self._measure: Measure | None = None
+        self._teacher: Learning | None = None
+        self._uses_folds = False
         self.missing: tuple[str, ...] = ("artifacts and shortcuts",)
 
-    def run(self) -> None:
-        """Try all partial inputs: fixed rules first, then counts, regressions last."""
+    def try_rules(self) -> None:
+        """Try the fixed rules, then the counts."""
         dataset, train = self._dataset, self._train
         groups = passage_groups(dataset, self._group)
         reason = _blocking_reason(dataset, groups)
@@ -258,13 +263,7 @@ class PartialSearch:
         self._progress.stage("fixed rules")
         table = OptionTable.of(dataset, self._analyzer)
         table.memory["questions"] = self._shared.of(dataset)
-        self._measure = Measure(table, groups[table.rows], self._level)
-        self._try_rules(table, self._measure)
-        self._learn(table, self._measure)
-        self._progress.stage("tests")
-        self.missing = ()
-
-    def _try_rules(self, table: OptionTable, measure: Measure) -> None:
+        self._measure = measure = Measure(table, groups[table.rows], self._level)
         surface = frozenset(SURFACE_RULES)
         rules = (*rules_of_table(table), *TEXT_RULES, *CONTEXT_RULES)
         for i, rule in enumerate(rules):
@@ -277,28 +276,46 @@ class PartialSearch:
                 table.memory.setdefault("surface ranks", {})[rule.name] = surface_ranks(table, scores)
             measure.add(rule, scores, False, time.perf_counter() - start)
         for line in measure.summary():
-            self._progress.finished(f"{self._dataset.name}, so far: {line}")
-
-    def _learn(self, table: OptionTable, measure: Measure) -> None:
+            self._progress.finished(f"{dataset.name}, so far: {line}")
         self._progress.stage("near duplicates of passages, for folds")
-        learners = [*cell_rows(table), *(_regressions(table) if self._uses_regressions else ())]
-        names = [row.name for row, _ in learners]
-        self.missing = (f"learning from {'; '.join(names)}",)
-        teacher = _learning(table, self._learning, self._shared, self._analyzer)
-        self._progress.stage(f"learning from {names[0]}, 1 of {len(names)}")
+        self._teacher = teacher = _learning(table, self._learning, self._shared, self._analyzer)
+        counts = list(cell_rows(table))
+        self._learn(counts, teacher, measure, after=[row for row, _ in self._regressions(table)])
+
+    def try_regressions(self) -> None:
+        """Try what takes longest; :meth:`try_rules` has to come before."""
+        measure, teacher = self._measure, self._teacher
+        if measure is None or teacher is None:
+            return
+        regressions = self._regressions(measure.table)
+        self._learn(regressions, teacher, measure, after=())
+        self._progress.stage("tests")
+        learning = self._learning
+        fold_warning = learning.folds.groups(self._dataset).warning if self._uses_folds else None
+        self._warnings += [*learning.notes, *([fold_warning] if fold_warning else [])]
+
+    def _regressions(self, table: OptionTable) -> list[_Learner]:
+        return list(_regressions(table)) if self._uses_regressions else []
+
+    def _learn(
+        self, learners: Sequence[_Learner], teacher: Learning, measure: Measure, after: Sequence[PartialInput]
+    ) -> None:
+        names = [row.name for row in (*(row for row, _ in learners), *after)]
+        self.missing = _missing(names)
+        if learners:
+            self._progress.stage(f"learning from {names[0]}, 1 of {len(names)}")
         results = _run_learners(learners, teacher, self._shared, self._jobs)
         for i, ((row, _), outcome, seconds) in enumerate(results, start=1):
             if isinstance(outcome, str):
                 self._left_out[row.name] = outcome
-            elif measure.add(row, outcome, self._train is None, seconds) and row.group in _REGRESSIONS:
-                self._progress.finished(f"{self._dataset.name}, so far: {measure.rows[-1].sentence}")
-            self.missing = (f"learning from {'; '.join(names[i:])}",)
-            if i < len(names):
+            else:
+                self._uses_folds = self._train is None
+                if measure.add(row, outcome, self._train is None, seconds) and row.group in _REGRESSIONS:
+                    self._progress.finished(f"{self._dataset.name}, so far: {measure.rows[-1].sentence}")
+            self.missing = _missing(names[i:])
+            if i < len(learners):
                 self._progress.stage(f"learning from {names[i]}, {i + 1} of {len(names)}")
             self._progress(len(self._dataset))
-        uses_folds = self._train is None and not self._left_out.keys() >= set(names)
-        fold_warning = self._learning.folds.groups(self._dataset).warning if uses_folds else None
-        self._warnings += [*self._learning.notes, *([fold_warning] if fold_warning else [])]
 
     def results(self) -> PartialInputs:
         """Return the results of what was tried. P-values are adjusted for no more than that."""
@@ -314,6 +331,10 @@ class PartialSearch:
             self._analyzer,
             tuple(dict.fromkeys(self._warnings)),
         )
+
+
+def _missing(names: Sequence[str]) -> tuple[str, ...]:
+    return (f"learning from {'; '.join(names)}",) if names else ()
 
 
 _REGRESSIONS = frozenset({"learned", "learned shortcuts"})
@@ -383,11 +404,19 @@ def _run_learners(
     _ = learning.table.words, learning.table.text_index
     with one_thread():
         pool = ThreadPoolExecutor(n_threads)
+        left, started = iter(learners), deque[tuple[_Learner, Future[tuple[Floats | str, float]]]]()
         try:
-            results = [pool.submit(run, learner) for learner in learners]
-            for learner, result in zip(learners, results, strict=True):
+            while True:
+                # Few are started ahead of time, because each returns a number for every option.
+                ahead = islice(left, 2 * n_threads - len(started))
+                started.extend([(learner, pool.submit(run, learner)) for learner in ahead])
+                if not started:
+                    break
+                learner, result = started.popleft()
                 yield learner, *result.result()
-        finally:
+        except BaseException:
             # After an interruption nobody waits for learners: they end with their fold.
             learning.stopped.set()
+            raise
+        finally:
             pool.shutdown(wait=False, cancel_futures=True)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from classic_rc.audit.artifacts import PartialInputs, PartialSearch
-from classic_rc.audit.integrity import Finding, find_defects
+from classic_rc.audit.integrity import Finding, find_copies, find_own_defects, in_order
 from classic_rc.audit.measuring import PartialResult, Verdict
 from classic_rc.audit.words import LeakingWords, find_leaking_words
 from classic_rc.datasets.joined import TrainingData, as_dataset
@@ -216,8 +216,9 @@ def check_dataset(
 ) -> CheckReport:
     """Check whether a dataset can be answered without comprehension, and whether its data is sound.
 
-    Questions whose gold is hidden are only searched for defects. What is quick comes first: defects, the balance of
-    right options and telling words, then fixed rules, counts, and regressions at the end.
+    Questions whose gold is hidden are only searched for defects. What is quick comes first: defects of single
+    questions, the balance of right options, telling words, fixed rules and counts; then duplicates; and regressions
+    at the end.
 
     Parameters
     ----------
@@ -246,7 +247,9 @@ def check_dataset(
     has_known_gold = has_options and all(question.gold is not None for question in labelled)
     balance = words = None
     findings: tuple[Finding, ...] = ()
-    missing = ["defects", "balance and words of options"] if has_known_gold else ["defects"]
+    missing = ["defects", "balance and words of options", "duplicates"]
+    if not has_known_gold:
+        missing.remove("balance and words of options")
     with progress_bar(dataset.name, None, progress) as advance:
         search = PartialSearch(
             labelled,
@@ -260,23 +263,31 @@ def check_dataset(
             progress=advance,
             shared=shared,
         )
-        try:
-            advance.stage("defects and duplicates")
-            findings = find_defects(dataset, train)
-            del missing[0]
-            for finding in findings:
+
+        def found(some: tuple[Finding, ...]) -> tuple[Finding, ...]:
+            for finding in some:
                 advance.finished(f"{dataset.name}, so far: {finding.count:,} {finding.kind.what}")
+            return some
+
+        try:
+            advance.stage("defects")
+            findings = found(find_own_defects(dataset))
+            missing.remove("defects")
             if has_known_gold:
                 advance.stage("balance and words of options")
                 balance = measure_label_balance(labelled)
                 words = find_leaking_words(labelled, analyzer=analyzer, shared=shared)
-                del missing[0]
-            search.run()
+                missing.remove("balance and words of options")
+            search.try_rules()
+            advance.stage("duplicates")
+            findings = in_order((*findings, *found(find_copies(dataset, train))))
+            missing.remove("duplicates")
+            search.try_regressions()
             partial = search.results()
         except KeyboardInterrupt:
             partial = search.results()
             seconds = time.perf_counter() - start
-            unfinished = (*missing, *search.missing)
+            unfinished = (*missing[:-1], *search.missing, *missing[-1:])
             raise CheckInterrupted(
                 CheckReport(dataset, partial, words, balance, findings, seconds, unfinished)
             ) from None

@@ -69,23 +69,37 @@ def find_defects(dataset: Dataset, train: TrainingData | None = None) -> tuple[F
         One per problem of what reading left out or repaired, if the dataset has a `log`; then one per kind that was
         found, in the order of :data:`KINDS`.
     """
+    return in_order((*find_own_defects(dataset), *find_copies(dataset, train)))
+
+
+def find_own_defects(dataset: Dataset) -> tuple[Finding, ...]:
+    """Look for what :func:`find_defects` finds without comparing texts with each other, which takes longest."""
+    own = _with_places_of(dataset, _count(chain(_find_in_questions(dataset), find_text_defects(dataset))))
+    return own if dataset.log is None else (*find_reading_defects(dataset.log), *own)
+
+
+def find_copies(dataset: Dataset, train: TrainingData | None = None) -> tuple[Finding, ...]:
+    """Look for the rest of what :func:`find_defects` finds: duplicates, and those that contradict each other."""
+    duplicates = find_duplicates(dataset, as_dataset(train))
+    return _with_places_of(dataset, (*_count(_find_contradictions(dataset, duplicates)), *duplicates))
+
+
+def _count(defects: _Defects) -> Iterator[Finding]:
     ids: dict[str, list[str]] = {}
-    duplicates = {finding.kind.name: finding for finding in find_duplicates(dataset, as_dataset(train))}
-    defects = (
-        _find_in_questions(dataset),
-        find_text_defects(dataset),
-        _find_contradictions(dataset, duplicates.values()),
-    )
-    for kind, id_ in chain.from_iterable(defects):
+    for kind, id_ in defects:
         ids.setdefault(kind, []).append(id_)
-    by_name: dict[str, Finding] = {
-        **{name: Finding(KINDS[name], len(of_kind), tuple(of_kind[:EXAMPLES])) for name, of_kind in ids.items()},
-        **duplicates,
-    }
-    found = tuple(by_name[name] for name in KINDS if name in by_name)
-    if dataset.log is None:
-        return found
-    return (*find_reading_defects(dataset.log), *(_with_places(finding, dataset.log) for finding in found))
+    return (Finding(KINDS[name], len(of_kind), tuple(of_kind[:EXAMPLES])) for name, of_kind in ids.items())
+
+
+def in_order(findings: Iterable[Finding]) -> tuple[Finding, ...]:
+    """Return findings in the order of :data:`KINDS`, those of reading first."""
+    place = {name: i for i, name in enumerate(KINDS)}
+    return tuple(sorted(findings, key=lambda finding: place.get(finding.kind.name, -1)))
+
+
+def _with_places_of(dataset: Dataset, findings: Iterable[Finding]) -> tuple[Finding, ...]:
+    log = dataset.log
+    return in_order(findings if log is None else (_with_places(finding, log) for finding in findings))
 
 
 def find_reading_defects(log: ReadingLog) -> tuple[Finding, ...]:

@@ -152,14 +152,18 @@ class _Row:
     rule: PartialInput
     order: int
     below: bool
-    selected: NDArray[np.bool_]  # of each option
+    packed: NDArray[np.uint8]  # which options are selected, in bits: there are hundreds of rows
+    n_options: int
     value: float
     chance: float
-    residual: Floats  # of each question: its part of the metric's numerator, minus the expectation
-    scale: float  # the denominator of the metric
     p: float
     deflate: bool
     seconds: float
+
+    @property
+    def selected(self) -> NDArray[np.bool_]:
+        """Whether each option is selected."""
+        return np.unpackbits(self.packed, count=self.n_options).astype(np.bool_)
 
     @property
     def gain(self) -> float:
@@ -213,15 +217,18 @@ class Measure:
     def _measure(self, rule: PartialInput, scores: Floats, deflate: bool, seconds: float) -> _Row | None:
         table = self.table
         selected = table.selection(scores)
-        tails = self._tails(selected, bool(rule.below))
+        counts = self._counts(selected)
+        tails = self._tails(selected, counts, bool(rule.below))
         if tails is None:
             return None
         below = bool(rule.below) and tails.lower < tails.upper
         if below and (rule.flips or (self.classes is not None and table.sizes[0] == 2)):
             selected = table.selection(-scores)
-        value, chance, residual, scale = self._value(selected)
+            counts = self._counts(selected)
+        value, chance, _ = self._value(counts)
         p = tails.two_sided if rule.below else (deflated(tails.upper) if deflate else tails.upper)
-        return _Row(rule, len(self.rows), below, selected, value, chance, residual, scale, p, deflate, seconds)
+        packed = np.packbits(selected)
+        return _Row(rule, len(self.rows), below, packed, len(selected), value, chance, p, deflate, seconds)
 
     def _counts(self, selected: NDArray[np.bool_]) -> _Counts:
         """Return how many options of each question are selected, and how many of them are right."""
@@ -230,10 +237,10 @@ class Measure:
             self.table.sum((selected & self.table.right).astype(np.int64)),
         )
 
-    def _tails(self, selected: NDArray[np.bool_], is_fixed: bool) -> Tails | None:
+    def _tails(self, selected: NDArray[np.bool_], counts: _Counts, is_fixed: bool) -> Tails | None:
         """Return the tails of a selection; None if it tells apart the options of too few questions."""
         table = self.table
-        n_selected, hits = self._counts(selected)
+        n_selected, hits = counts
         if self.classes is not None:
             credit = self._credit(selected)
             if is_fixed and np.ptp(credit, axis=0).max() < 1e-9:
@@ -260,8 +267,9 @@ class Measure:
             return np.full(len(table), 2.0), float(n_selected.sum() + table.n_right.sum())
         return 1 / np.maximum(n_selected, 1), float(len(table))
 
-    def _value(self, selected: NDArray[np.bool_]) -> tuple[float, float, Floats, float]:
-        n_selected, hits = self._counts(selected)
+    def _value(self, counts: _Counts) -> tuple[float, float, Floats]:
+        """Return the metric, its expectation, and what each question adds to their difference, roughly."""
+        n_selected, hits = counts
         weights, scale = self._weights(n_selected)
         scale = max(scale, 1.0)
         expected = weights * n_selected * self.expected_share
@@ -273,15 +281,15 @@ class Measure:
             residual = residual - (value - chance) * (n_selected + self.table.n_right)
         else:
             residual = residual - (value - chance)
-        return value, chance, residual, scale
+        return value, chance, residual / scale
 
-    def _interval(self, row: _Row) -> Interval | None:
+    def _interval(self, gain: float, residual: Floats) -> Interval | None:
         n_groups = int(self.groups.max(initial=-1)) + 1
         if n_groups < MIN_GROUPS:
             return None
-        sums = np.bincount(self.groups, weights=row.residual, minlength=n_groups)
-        error = 1.959964 * float(np.sqrt((sums**2).sum() * n_groups / (n_groups - 1))) / row.scale
-        return Interval(row.gain - error, row.gain + error)
+        sums = np.bincount(self.groups, weights=residual, minlength=n_groups)
+        error = 1.959964 * float(np.sqrt((sums**2).sum() * n_groups / (n_groups - 1)))
+        return Interval(gain - error, gain + error)
 
     def results(self) -> tuple[PartialResult, ...]:
         """Return all results with adjusted p-values and verdicts, findings first."""
@@ -422,7 +430,7 @@ class Measure:
             row.value,
             row.chance,
             row.gain,
-            self._interval(row),
+            self._interval(row.gain, self._value((n_selected, hits))[2]),
             row.p,
             p,
             verdict,

@@ -63,7 +63,8 @@ def test_an_interrupted_check_has_what_was_found(monkeypatch):
     assert report.words == whole.words
     tried = {result.name: result.p for result in report.partial_inputs.results}
     assert tried.items() <= {result.name: result.p for result in whole.partial_inputs.results}.items()
-    (missing,) = report.missing
+    missing, copies = report.missing
+    assert copies == "duplicates"
     assert missing.startswith("learning from position by")
     assert missing.count(";") == sum(result.learned for result in whole.partial_inputs.results) - 2
 
@@ -72,12 +73,13 @@ def test_a_check_interrupted_at_once_misses_everything(monkeypatch):
     def interrupted(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(check, "find_defects", interrupted)
+    monkeypatch.setattr(check, "find_own_defects", interrupted)
     with pytest.raises(CheckInterrupted) as caught:
         check_dataset(classic_rc.load("sample:single-choice"))
     assert caught.value.report.missing == (
         "defects",
         "balance and words of options",
         "artifacts and shortcuts",
+        "duplicates",
     )
     assert caught.value.report.partial_inputs.results == ()

@@ -261,7 +261,9 @@ def _in_sentence(which: int) -> Callable[[OptionTable], Floats]:
     def score(table: OptionTable) -> Floats:
         passages, index = _different_passages(table)
         cut = sentences(table)
-        texts = [passage.text[slice(*(cut[id(passage)] or [(0, None)])[which])] for passage in passages]
+        texts = [
+            passage.text[slice(*(cut[id(passage)] or [(0, len(passage.text))])[which])] for passage in passages
+        ]
         return (table.count_shared(texts, index) / np.maximum(table.word_counts, 1)).round(9)
 
     return score
