@@ -15,7 +15,7 @@ import time
 import pytest
 
 from classic_rc.datasets import load
-from classic_rc.retrieval.building import BUILDING
+from classic_rc.retrieval.build_state import BUILDING
 from classic_rc.retrieval.corpus import passage_corpus
 from classic_rc.retrieval.index import check_index, open_index
 from classic_rc.retrieval.manifest import Manifest
