@@ -243,11 +243,7 @@ def _build_in_workers(
     """Build as many segments at a time as there are workers, while this thread reads the next ones."""
     from joblib import Parallel, delayed
 
-    parallel = Parallel(
-        n_jobs=n_workers, batch_size=1
-    )  # here, because a thread does not see the configured backend
-
-    def build(batch: Sequence[_SegmentContent]) -> list[StoredSegment]:
+    def build(parallel: Parallel, batch: Sequence[_SegmentContent]) -> list[StoredSegment]:
         # The position stays here: a worker needs only arrays, which joblib shares by memory mapping.
         tasks = (delayed(_write_in_worker)(*content[:2], folder, analyzer, max_cached_pieces) for content in batch)
         return list(parallel(tasks))
@@ -255,12 +251,25 @@ def _build_in_workers(
     batch: list[_SegmentContent] = []
     running: tuple[list[_SegmentContent], Future[list[StoredSegment]]] | None = None
 
+    def start() -> None:
+        nonlocal running, batch
+        # A thread does not see the configured backend. One segment alone is built in this process.
+        parallel = Parallel(n_jobs=min(n_workers, len(batch)), batch_size=1)
+        running, batch = (batch, thread.submit(build, parallel, batch)), []
+
     def finish() -> None:
         nonlocal running
         if running is not None:
-            (started, future), running = running, None
-            for content, stored in zip(started, _result_of(future), strict=True):
-                add(content, stored)
+            stored = _result_of(running[1])
+            started, running = running[0], None
+            for content, segment in zip(started, stored, strict=True):
+                add(content, segment)
+
+    def finish_all() -> None:
+        finish()
+        if batch:
+            start()
+            finish()
 
     with ThreadPoolExecutor(1) as thread:
         try:
@@ -268,15 +277,12 @@ def _build_in_workers(
                 batch.append(content)
                 if len(batch) == n_workers:
                     finish()
-                    running, batch = (batch, thread.submit(build, batch)), []
-            finish()
-            if batch:
-                running = batch, thread.submit(build, batch)
-                finish()
-        except BaseException:
-            # An input cannot be read, or the user interrupts: what is being built is kept all the same.
+                    start()
+            finish_all()
+        except BaseException as error:
+            # What was read before an error is kept, as one process keeps it; after Ctrl-C, what is being built.
             with suppress(Exception):
-                finish()
+                finish_all() if isinstance(error, DataError) else finish()
             raise
 
 
