@@ -70,6 +70,11 @@ def run(quick: bool = False) -> list[Table]:
             if size == halves:
                 ceiling = _compare_halves(corpus, folder, size)
             corpus.unlink()
+    return make_tables(builds, ceiling, searches)
+
+
+def make_tables(builds: list[list[Any]], ceiling: list[list[Any]], searches: list[list[Any]]) -> list[Table]:
+    """Return the tables with these rows."""
     return [
         {
             "title": "Building an index of generated sentences",
