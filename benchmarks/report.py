@@ -1,4 +1,4 @@
-"""The tables of docs/speed.md and docs/scale.md, from ``benchmarks/results.json``: ``python -m benchmarks.report``."""
+"""The tables of docs/speed.md and scale.md, from ``benchmarks/results.json``: ``python -m benchmarks.report``."""
 
 from __future__ import annotations
 
