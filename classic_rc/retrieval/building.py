@@ -6,6 +6,7 @@ import hashlib
 import heapq
 import itertools
 import os
+import signal
 import threading
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -245,8 +246,8 @@ def _build_in_workers(
 
     def build(parallel: Parallel, batch: Sequence[_SegmentContent]) -> list[StoredSegment]:
         # The position stays here: a worker needs only arrays, which joblib shares by memory mapping.
-        tasks = (delayed(_write_in_worker)(*content[:2], folder, analyzer, max_cached_pieces) for content in batch)
-        return list(parallel(tasks))
+        shared = folder, analyzer, max_cached_pieces, os.getpid()
+        return list(parallel(delayed(_write_in_worker)(*content[:2], *shared) for content in batch))
 
     batch: list[_SegmentContent] = []
     running: tuple[list[_SegmentContent], Future[list[StoredSegment]]] | None = None
@@ -313,9 +314,12 @@ _own = threading.local()
 
 
 def _write_in_worker(
-    texts: StoredTexts, places: Arrays, folder: Path, analyzer: Analyzer, max_cached_pieces: int
+    texts: StoredTexts, places: Arrays, folder: Path, analyzer: Analyzer, max_cached_pieces: int, parent: int
 ) -> StoredSegment:
     """Write a segment under a name that no other process uses: a worker may outlive the build that started it."""
+    if os.getpid() != parent and threading.current_thread() is threading.main_thread():
+        # A terminal sends Ctrl-C to all processes. The parent waits for this segment, and then ends.
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
     key = analyzer, max_cached_pieces
     if getattr(_own, "key", None) != key:
         _own.key, _own.builder = key, SegmentBuilder(analyzer, max_cached_pieces=max_cached_pieces)
