@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks import (
+    corpora,
     encoding,
     end_to_end,
     growth,
@@ -38,6 +39,7 @@ BENCHMARKS = {
     "linearity": linearity,
     "limit": limit,
     "scale": scale,
+    "corpora": corpora,
 }
 
 

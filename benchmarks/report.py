@@ -1,19 +1,20 @@
-"""The tables of docs/speed.md, from ``benchmarks/results.json``: ``python -m benchmarks.report``."""
+"""The tables of docs/speed.md and scale.md, from ``benchmarks/results.json``: ``python -m benchmarks.report``."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from typing import Any
 
 from benchmarks import ROOT
 from benchmarks.timing import Table
 
 RESULTS = ROOT / "benchmarks" / "results.json"
-PAGE = ROOT / "docs" / "speed.md"
+DOCS = ROOT / "docs"
 
-BEGIN, END = "<!-- speed: python -m benchmarks.report -->\n", "<!-- end of speed -->\n"
+BEGIN, END = "<!-- {}: python -m benchmarks.report -->\n", "<!-- end of {} -->\n"
 
-SHOWN = (
+SPEED = (
     "SW+D, four options a question",
     "Sliding window, all sizes 2..30",
     "SW+D of one question on a 350-token passage",
@@ -27,6 +28,13 @@ SHOWN = (
     "Indexing, MB of text a CPU second",
     "Peak memory of indexing and searching, MB",
 )
+SCALE = (
+    "Building an index of generated sentences",
+    "What two processes gain on this machine",
+    "Opening and searching an index of generated sentences",
+)
+PAGES = {"speed": SPEED, "scale": SCALE}
+"""The titles of the tables of each page, in order."""
 
 
 def markdown(table: Table) -> str:
@@ -40,22 +48,24 @@ def _cell(value: object) -> str:
     return f"{value:,}" if isinstance(value, int) else "" if value is None else str(value)
 
 
-def speed_section(results: dict[str, Any]) -> str:
-    """Return the section of docs/speed.md between the two comments."""
+def section(titles: Sequence[str], results: dict[str, Any]) -> str:
+    """Return the section of a page between the two comments."""
     tables = {t["title"]: t for tables in results["benchmarks"].values() for t in tables}
     machine = results["environment"]
     packages = ", ".join(f"{name} {version}" for name, version in machine["packages"].items())
-    lines = [markdown(tables[title]) for title in SHOWN]
+    lines = [markdown(tables[title]) for title in titles]
     return "\n".join([*lines, f"Python {machine['python']}, {machine['cores']} cores; {packages}.\n"])
 
 
 def main() -> None:
-    """Write the section into docs/speed.md."""
-    text = PAGE.read_text(encoding="utf-8")
-    before, _, rest = text.partition(BEGIN)
-    after = rest.partition(END)[2]
-    section = speed_section(json.loads(RESULTS.read_text(encoding="utf-8")))
-    PAGE.write_text(before + BEGIN + "\n" + section + "\n" + END + after, encoding="utf-8", newline="\n")
+    """Write the sections into the pages."""
+    results = json.loads(RESULTS.read_text(encoding="utf-8"))
+    for name, titles in PAGES.items():
+        page = DOCS / f"{name}.md"
+        begin, end = BEGIN.format(name), END.format(name)
+        before, _, rest = page.read_text(encoding="utf-8").partition(begin)
+        text = before + begin + "\n" + section(titles, results) + "\n" + end + rest.partition(end)[2]
+        page.write_text(text, encoding="utf-8", newline="\n")
 
 
 if __name__ == "__main__":

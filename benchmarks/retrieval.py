@@ -182,10 +182,11 @@ def index_and_search(folder: str, name: str, n_questions: str) -> None:
     engine.prepare(batch)
     engine.constrained(batch)
     engine.top(batch)
-    print(json.dumps([seconds, _peak()]))
+    print(json.dumps([seconds, peak_memory()]))
 
 
-def _peak() -> float:
+def peak_memory() -> float:
+    """Return the peak memory of this process in MB."""
     status = Path("/proc/self/status")
     if status.exists():  # on Linux, `resource` gives the parent's peak if that is higher
         [line] = (line for line in status.read_text(encoding="utf-8").splitlines() if line.startswith("VmHWM:"))

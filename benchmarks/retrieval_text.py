@@ -53,9 +53,9 @@ def material(n_sentences: int, n_questions: int, analyzer: Analyzer, seed: int =
             sentences += _alike(real, n_missing, rng)
             origin += f", and {n_missing:,} made of their words, drawn by frequency"
     else:
-        sentences, asked = _generated(n_sentences, n_questions, rng)
+        sentences, asked = generated(n_sentences, n_questions, rng)
         origin = f"{n_sentences:,} generated sentences, words drawn by Zipf's law"
-    return Material(sentences, *_with_terms(asked[:n_questions], analyzer), origin)
+    return Material(sentences, *with_terms(asked[:n_questions], analyzer), origin)
 
 
 def analyzed(texts: Sequence[str], analyzer: Analyzer) -> Iterator[list[str]]:
@@ -87,7 +87,7 @@ def _alike(sentences: Sequence[str], n: int, rng: np.random.Generator) -> list[s
     return _texts([words[i] for i in rng.integers(len(words), size=int(lengths.sum())).tolist()], lengths)
 
 
-def _generated(
+def generated(
     n_sentences: int, n_questions: int, rng: np.random.Generator
 ) -> tuple[list[str], list[tuple[str, list[str]]]]:
     """Return generated texts as long as real ones, with words drawn by Zipf's law.
@@ -111,7 +111,7 @@ def _texts(words: list[str], lengths: np.ndarray) -> list[str]:
     return [" ".join(words[first:last]) for first, last in zip(ends[:-1], ends[1:], strict=True)]
 
 
-def _with_terms(asked: Sequence[tuple[str, list[str]]], analyzer: Analyzer) -> tuple[list[str], list[list[str]]]:
+def with_terms(asked: Sequence[tuple[str, list[str]]], analyzer: Analyzer) -> tuple[list[str], list[list[str]]]:
     """Return the questions and options that have an index term."""
     kept = [(q, [o for o in options if analyzer.analyze(o)]) for q, options in asked if analyzer.analyze(q)]
     return [q for q, options in kept if options], [options for _, options in kept if options]

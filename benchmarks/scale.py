@@ -108,11 +108,11 @@ def _measure(command: str, path: Path, size: int, checkout: str | None) -> Measu
     environment = dict(os.environ)
     if checkout is not None:
         environment["PYTHONPATH"] = checkout
-    before, start = _cpu_of_children(), time.perf_counter()
+    before, start = cpu_of_children(), time.perf_counter()
     process = subprocess.Popen(
         arguments, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, env=environment, cwd=checkout, text=True
     )
-    watch = _MemoryWatch(process.pid)
+    watch = MemoryWatch(process.pid)
     silence, last = 0.0, start
     assert process.stdout is not None
     lines = []
@@ -125,16 +125,16 @@ def _measure(command: str, path: Path, size: int, checkout: str | None) -> Measu
     end = time.perf_counter()
     if code:
         raise RuntimeError(f"{' '.join(arguments)} ended with {code}: {''.join(lines[-5:])}")
-    return Measurement(command, size, end - start, _cpu_of_children() - before, peak, max(silence, end - last))
+    return Measurement(command, size, end - start, cpu_of_children() - before, peak, max(silence, end - last))
 
 
-def _cpu_of_children() -> float:
+def cpu_of_children() -> float:
     """Return the CPU seconds of all processes that were started from here and have ended."""
     times = os.times()
     return times.children_user + times.children_system
 
 
-class _MemoryWatch:
+class MemoryWatch:
     """Adds up the memory of a process and its descendants, several times a second, and keeps the largest sum."""
 
     def __init__(self, pid: int) -> None:

@@ -90,11 +90,13 @@ def test_every_command_is_described():
         assert f"| `classic-rc {name} " in USAGE, name
 
 
-def test_the_speeds_are_the_measured_ones():
-    from benchmarks.report import BEGIN, END, RESULTS, speed_section
+@pytest.mark.parametrize("name", ["speed", "scale"])
+def test_the_figures_are_the_measured_ones(name):
+    from benchmarks.report import BEGIN, DOCS, END, PAGES, RESULTS, section
 
-    section = SPEED.partition(BEGIN)[2].partition(END)[0]
-    assert section.strip() == speed_section(json.loads(RESULTS.read_text(encoding="utf-8"))).strip()
+    page = (DOCS / f"{name}.md").read_text(encoding="utf-8")
+    shown = page.partition(BEGIN.format(name))[2].partition(END.format(name))[0]
+    assert shown.strip() == section(PAGES[name], json.loads(RESULTS.read_text(encoding="utf-8"))).strip()
 
 
 def test_every_solver_is_described():

@@ -28,6 +28,9 @@ _TEXT_READER = "text"
 OPTIONS = (
     "corpus",
     "indexing",
+    vary_option(
+        "--jobs", help="number of processes that build segments (default 1; -1: all cores); no file depends on it"
+    ),
     "--quiet",
     vary_option("--output", metavar="DIR", help="the folder of the index, new or empty (required without --check)"),
     vary_option(
@@ -60,6 +63,7 @@ def handle(args: argparse.Namespace) -> int:
                 analyzer=args.analyzer,
                 segment_sentences=MAX_SENTENCES if args.segment_sentences is None else args.segment_sentences,
                 append=args.append,
+                jobs=args.jobs,
                 advance=advance,
             )
     except (DataError, KeyboardInterrupt) as error:
@@ -149,7 +153,7 @@ def _note_content(args: argparse.Namespace, built: BuildResult) -> None:
 
 
 def _note_finished_segments(output: str) -> None:
-    from classic_rc.retrieval.building import BUILDING
+    from classic_rc.retrieval.build_state import BUILDING
 
     if (Path(output) / BUILDING).exists():
         print_message(f"note: finished segments are kept in {output}: run the same command again to continue")

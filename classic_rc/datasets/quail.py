@@ -77,6 +77,8 @@ class QuailReader(SchemaReader):
 
 
 def _is_xml(file: InputFile) -> bool:
+    if file.head is not None:
+        return False
     text = file.text.lstrip()
     return text.startswith("<") and all(mark in text for mark in _XML_MARKS)
 

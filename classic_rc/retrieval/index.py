@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any, NoReturn, Self
 
 from classic_rc.errors import DataError, UsageError
-from classic_rc.retrieval.building import BUILDING
-from classic_rc.retrieval.corpus import Corpus, StoredTexts, update_fingerprint
+from classic_rc.retrieval.build_state import BUILDING
+from classic_rc.retrieval.corpus import Corpus, StoredTexts
 from classic_rc.retrieval.manifest import (
     MANIFEST,
     REBUILD_HINT,
@@ -89,7 +89,7 @@ def check_index(path: str | os.PathLike[str]) -> Manifest:
         check_content(folder, stored.file)
         (arrays,) = open_segment_files(folder, [stored.file], content_checked=True)
         _check_counts(folder, stored.counts, arrays)
-        update_fingerprint(digest, StoredTexts.of_arrays(arrays, "sentence").coded())
+        StoredTexts.of_arrays(arrays, "sentence").hash_into(digest)
     _check_manifest_value(folder, "fingerprint", manifest.fingerprint, digest.hexdigest())
     manifest.check_intact(folder)
     return manifest

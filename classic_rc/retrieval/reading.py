@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import hashlib
 import io
 import itertools
@@ -31,6 +32,7 @@ ProgressCallback = Callable[[int], None]
 
 LONGEST_LINE = 2**28
 _BUFFER = 2**18
+_BLOCK_PASSAGES = 2**8
 
 _OTHER_FORMATS = {
     b"PK\x03\x04": "a zip archive",
@@ -53,12 +55,25 @@ encyclopedias.
 """
 
 
-class TextRecord(NamedTuple):
-    """A line, a JSON line or a passage."""
+class TextBlock(NamedTuple):
+    """Some consecutive records of an input: lines, JSON lines or passages."""
 
-    number: int  # its number in its input, from 1
-    label: str | None  # its id, if it has one
-    sentences: list[str]  # stripped, none empty
+    first: int  # the number of the first record, from 1
+    contents: list[str]  # of all records, as they were read; blank lines too
+    sentences: list[str]  # of the records that are not skipped; stripped, none empty
+    numbers: NDArray[np.int64]  # (n_sentences,): the number of each sentence's record, ascending
+    labels: Mapping[int, str]  # the ids of records, by number; not every record has one
+
+    @property
+    def end(self) -> int:
+        """The number of the record after the last."""
+        return self.first + len(self.contents)
+
+    def hash_into(self, digest: hashlib._Hash, start: int = 1, end: int | None = None) -> None:
+        """Update a hash with the content of the records from number `start` to the one before `end`."""
+        start = max(start, self.first) - self.first
+        part = self.contents[start : None if end is None else end - self.first]
+        digest.update("".join(part).encode("utf-8", "surrogatepass"))
 
 
 class TextInput(ABC):
@@ -82,16 +97,15 @@ class TextInput(ABC):
     settings: str = ""
 
     @abstractmethod
-    def records(self, digest: hashlib._Hash, advance: ProgressCallback, start: int = 1) -> Iterator[TextRecord]:
-        """Yield the records from number `start` on.
+    def blocks(self, advance: ProgressCallback, start: int = 1) -> Iterator[TextBlock]:
+        """Yield all records, a block at a time; before an error, those that precede it.
 
         Parameters
         ----------
-        digest : hash object
-            Is updated with the content up to each yielded record, skipped records included.
         advance : callable
             Gets the number of input bytes just read.
         start : int
+            The blocks have no sentences of records with lower numbers.
 
         Raises
         ------
@@ -121,7 +135,7 @@ class TextFile(TextInput):
         self.name = "stdin" if path == STDIN else path
         self.path, self.paragraphs, self.field, self.id_field = path, paragraphs, field, id_field
         self.size = self.stamp = None
-        self._stdin = read_lines(STDIN, lambda n_bytes: None) if path == STDIN else None
+        self._stdin = read_line_blocks(STDIN, lambda n_bytes: None) if path == STDIN else None
         if path != STDIN:
             status = os.stat(path)
             self.size, self.stamp = status.st_size, f"{status.st_size} {status.st_mtime_ns}"
@@ -131,46 +145,67 @@ class TextFile(TextInput):
         """What the lines are, and the names of the fields."""
         return f"{'paragraphs' if self.paragraphs else 'sentences'}, {self.field}, {self.id_field}"
 
-    def records(self, digest: hashlib._Hash, advance: ProgressCallback, start: int = 1) -> Iterator[TextRecord]:
-        """Yield the records of the lines that are not blank."""
-        for number, label, text in self._iterate_texts(
-            self._stdin or read_lines(self.path, advance), digest, start
-        ):
-            if self.paragraphs:
-                yield TextRecord(number, label, [text[first:end] for first, end in split_sentences(text)])
-            else:
-                yield TextRecord(number, label, [text])
+    def blocks(self, advance: ProgressCallback, start: int = 1) -> Iterator[TextBlock]:
+        """Yield the records of the lines; blank ones have no sentence."""
+        yield from self._parse(self._stdin or read_line_blocks(self.path, advance), start, self.paragraphs)
 
     def sample(self) -> Iterator[str]:
         """Yield the texts, without using up standard input."""
-        lines: Iterator[str]
+        lines: Iterator[list[str]]
         if self._stdin is None:
-            lines = read_lines(self.path, lambda n_bytes: None)
+            lines = read_line_blocks(self.path, lambda n_bytes: None)
         else:
             self._stdin, lines = itertools.tee(self._stdin)
-        return (text for _, _, text in self._iterate_texts(lines, hashlib.sha256(), 1))
+        return (text for block in self._parse(lines, 1, paragraphs=False) for text in block.sentences)
 
-    def _iterate_texts(
-        self, lines: Iterator[str], digest: hashlib._Hash, start: int
-    ) -> Iterator[tuple[int, str | None, str]]:
+    def _parse(self, blocks: Iterable[list[str]], start: int, paragraphs: bool) -> Iterator[TextBlock]:
         is_json: bool | None = None
-        for number, line in enumerate(lines, start=1):
-            digest.update(line.encode("utf-8"))
-            if line.isspace():
-                continue
-            if is_json is None:
+        first = 1
+        for lines in blocks:
+            if is_json is None and (line := next(filter(str.strip, lines), None)):
                 is_json = strip_compression_suffix(self.path).endswith(_JSON_LINES) or isinstance(
                     _parse_json_line(line), dict
                 )
-            if number < start:
-                continue
-            if not is_json:
-                yield number, None, line.strip()
-                continue
-            row = Node(parse_json(line, self.name, number), self.name, number)
-            label = row.name(self.id_field) if row.has(self.id_field) else None
-            if text := row.text(self.field).strip():
-                yield number, label, text
+            skipped = min(max(start - first, 0), len(lines))
+            texts = list(map(str.strip, lines[skipped:]))
+            numbers = np.arange(first + skipped, first + len(lines))
+            if not all(texts):
+                numbers = numbers[np.fromiter(map(bool, texts), np.bool_, len(texts))]
+                texts = list(filter(None, texts))
+            contents, labels, error = lines, dict[int, str](), None
+            if is_json:
+                texts, labels, error = self._parse_rows(lines, first, numbers.tolist())
+                if error is not None:
+                    contents = lines[: numbers[len(texts)] - first]
+                numbers = numbers[: len(texts)]
+            if paragraphs or is_json:
+                own = [_split(text) if paragraphs else [text] * bool(text) for text in texts]
+                numbers = np.repeat(numbers, list(map(len, own)))
+                texts = list(itertools.chain.from_iterable(own))
+            yield TextBlock(first, contents, texts, numbers, labels)
+            if error is not None:
+                raise error
+            first += len(lines)
+
+    def _parse_rows(
+        self, lines: list[str], first: int, numbers: list[int]
+    ) -> tuple[list[str], dict[int, str], DataError | None]:
+        """Return the texts of the JSON lines with some numbers, their labels, and the error that ends them."""
+        texts: list[str] = []
+        labels: dict[int, str] = {}
+        for number in numbers:
+            try:
+                row = Node(parse_json(lines[number - first], self.name, number), self.name, number)
+                if row.has(self.id_field):
+                    labels[number] = row.name(self.id_field)
+                texts.append(row.text(self.field).strip())
+            except DataError as error:
+                return texts, labels, error
+        return texts, labels, None
+
+
+def _split(text: str) -> list[str]:
+    return [text[start:end] for start, end in split_sentences(text)]
 
 
 class PassageInput(TextInput):
@@ -187,15 +222,21 @@ class PassageInput(TextInput):
         self.size = sum(len(p.text.encode("utf-8", "surrogatepass")) for p in passages)
         self.stamp = fingerprint(text for p in passages for text in (p.id, p.text, str(p.sentences)))
 
-    def records(self, digest: hashlib._Hash, advance: ProgressCallback, start: int = 1) -> Iterator[TextRecord]:
+    def blocks(self, advance: ProgressCallback, start: int = 1) -> Iterator[TextBlock]:
         """Yield one record per passage, with the passage's id as its label."""
-        for number, passage in enumerate(self._passages, start=1):
-            encoded = passage.text.encode("utf-8", "surrogatepass")
-            digest.update(encoded)
-            advance(len(encoded))
-            if number >= start:
-                sentences = [passage.text[first:end] for first, end in passage_sentences(passage)]
-                yield TextRecord(number, passage.id, sentences)
+        for first in range(1, len(self._passages) + 1, _BLOCK_PASSAGES):
+            passages = self._passages[first - 1 : first - 1 + _BLOCK_PASSAGES]
+            contents = [passage.text for passage in passages]
+            advance(sum(len(text.encode("utf-8", "surrogatepass")) for text in contents))
+            taken = {number: p for number, p in enumerate(passages, start=first) if number >= start}
+            own = [[p.text[begin:end] for begin, end in passage_sentences(p)] for p in taken.values()]
+            yield TextBlock(
+                first,
+                contents,
+                [sentence for sentences in own for sentence in sentences],
+                np.repeat(np.fromiter(taken, np.int64, len(taken)), list(map(len, own))),
+                {number: passage.id for number, passage in taken.items()},
+            )
 
 
 def read_texts(path: str, *, lines: str = "auto", field: str = "text", id_field: str = "id") -> list[TextFile]:
@@ -308,12 +349,18 @@ def _are_paragraphs(texts: Iterable[str]) -> bool:
 
 
 def read_lines(path: str, advance: ProgressCallback, *, longest: int = LONGEST_LINE) -> Iterator[str]:
-    r"""Yield the lines of a file, each with its final ``"\n"``.
+    r"""Yield the lines of a file, each with its final ``"\n"``, as :func:`read_line_blocks` reads them."""
+    return itertools.chain.from_iterable(read_line_blocks(path, advance, longest=longest))
+
+
+def read_line_blocks(path: str, advance: ProgressCallback, *, longest: int = LONGEST_LINE) -> Iterator[list[str]]:
+    r"""Yield the lines of a file, each with its final ``"\n"``, some hundreds at a time.
 
     Parameters
     ----------
     path : str
-        Plain text, or text compressed with gzip, bzip2 or xz; the first bytes decide. ``"-"`` is standard input.
+        Plain text, or text compressed with gzip, bzip2 or xz; the first bytes decide. ``"-"`` is standard input,
+        whose lines come as soon as they are there.
         Bytes that are not UTF-8 become U+FFFD; a byte order mark is dropped.
     advance : callable
         Gets the number of bytes just read, as the file stores them.
@@ -329,18 +376,36 @@ def read_lines(path: str, advance: ProgressCallback, *, longest: int = LONGEST_L
     try:
         with _open_bytes(path, advance) as file, unpack_stream(file) as stream:
             _check_is_text(stream, path)
-            lines = io.TextIOWrapper(stream, encoding="utf-8-sig", errors="replace")
-            while line := lines.readline(longest):
-                if len(line) == longest:
-                    raise DataError(
-                        "a line is too long",
-                        source=path,
-                        found=f"at least {longest:,} characters",
-                        expected=f"fewer than {longest:,}",
-                    )
-                yield line
+            utf8 = codecs.getincrementaldecoder("utf-8-sig")("replace")
+            decoder = io.IncrementalNewlineDecoder(utf8, translate=True)
+            begun: list[str] = []  # the parts of a line whose end was not read yet
+            is_read = False
+            while not is_read:
+                data = stream.read1(_BUFFER)
+                is_read = not data
+                text = decoder.decode(data, final=is_read)
+                end = len(text) if is_read else text.rfind("\n") + 1
+                if end or is_read:
+                    lines = list(io.StringIO("".join([*begun, text[:end]]), newline="\n"))
+                    begun = []
+                    _check_lengths(lines, path, longest)
+                    if lines:
+                        yield lines
+                begun.append(text[end:])
+                if sum(map(len, begun)) >= longest:
+                    _check_lengths(["".join(begun)], path, longest)
     except STREAM_ERRORS as error:
         raise _read_error(path, error) from None
+
+
+def _check_lengths(lines: list[str], path: str, longest: int) -> None:
+    if max(map(len, lines), default=0) >= longest:
+        raise DataError(
+            "a line is too long",
+            source=path,
+            found=f"at least {longest:,} characters",
+            expected=f"fewer than {longest:,}",
+        )
 
 
 class _CountingReader(io.RawIOBase):
@@ -398,22 +463,40 @@ class SentencePlaceWriter:
         self._inputs: list[str] = []
         self._starts: list[int] = []
         self._labels: list[str] = []
-        self._places: list[int] = []
+        self._places: list[NDArray[np.int64]] = []
+        self._n_sentences = 0
 
-    def add(self, name: str, record: TextRecord, n_sentences: int) -> None:
-        """Record that the next sentences come from this record of the input with this name."""
+    def add(self, name: str, numbers: NDArray[np.int64], labels: Mapping[int, str]) -> None:
+        """Record where the next sentences come from.
+
+        Parameters
+        ----------
+        name : str
+            The name of the input.
+        numbers : ndarray of int64, shape (n_sentences,)
+            The number of each sentence's record.
+        labels : mapping of int to str
+            The labels of records, by number.
+        """
+        if not len(numbers):
+            return
         if not self._inputs or self._inputs[-1] != name:
             self._inputs.append(name)
-            self._starts.append(len(self._places))
-        place = record.number
-        if record.label is not None:
-            place = ~len(self._labels)
-            self._labels.append(record.label)
-        self._places += [place] * n_sentences
+            self._starts.append(self._n_sentences)
+        self._n_sentences += len(numbers)
+        if not labels:
+            self._places.append(numbers)
+            return
+        records, record_of = np.unique(numbers, return_inverse=True)
+        own = [labels.get(number) for number in records.tolist()]
+        labelled = np.array([label is not None for label in own])
+        ranks = len(self._labels) + np.cumsum(labelled) - 1
+        self._places.append(np.where(labelled, ~ranks, records)[record_of])
+        self._labels += [label for label in own if label is not None]
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """Return the arrays."""
-        places = np.array(self._places, dtype=np.int64)
+        places = np.concatenate([np.empty(0, dtype=np.int64), *self._places])
         small = len(places) == 0 or places.max() < 2**31
         return {
             **StoredTexts.of(self._inputs).arrays("input"),

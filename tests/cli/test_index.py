@@ -13,9 +13,10 @@ import sys
 import time
 
 import pytest
+from joblib import parallel_config
 
 from classic_rc.datasets import load
-from classic_rc.retrieval.building import BUILDING
+from classic_rc.retrieval.build_state import BUILDING
 from classic_rc.retrieval.corpus import passage_corpus
 from classic_rc.retrieval.index import check_index, open_index
 from classic_rc.retrieval.manifest import Manifest
@@ -160,6 +161,16 @@ def test_a_damaged_state_of_a_build_is_one_line(cli, write, index):
     assert (done.code, done.out) == (3, "")
     assert len(done.err.splitlines()) == 1
     assert f"Remove {index / 'building.json'}" in done.err
+
+
+def test_several_jobs_print_and_write_the_same(cli, write, index, tmp_path):
+    path = write("a.txt", "\n".join(FABLES * 20))
+    one = cli("index", path, "-o", index, "--segment-sentences", 9)
+    with parallel_config(backend="threading"):
+        done = cli("index", path, "-o", tmp_path / "other", "--segment-sentences", 9, "--jobs", 2)
+    assert (done.code, done.out) == (0, one.out.replace(str(index), str(tmp_path / "other")))
+    assert Manifest.read(tmp_path / "other") == Manifest.read(index) == check_index(tmp_path / "other")
+    cli("index", path, "-o", index, "--jobs", 0).fails(2, field="--jobs")
 
 
 def test_a_truncated_file_is_one_error_that_says_what_is_kept(cli, tmp_path, index):

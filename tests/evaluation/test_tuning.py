@@ -188,7 +188,7 @@ def test_shared_passages_and_questions_are_counted(dataset, says):
         Task.MULTIPLE_ANSWER, [("low.", ["5"], frozenset({0})), ("New.", ["5"], frozenset())], name="dev"
     )
     assert evaluate(made, [says], tune=shares).warnings == (
-        "tuning data dev shares 1 passages and 1 questions with made",
+        "tuning data dev shares 1 passage and 1 question with made",
     )
     apart = dataset(Task.MULTIPLE_ANSWER, [("New.", ["5"], frozenset({0}))], name="dev")
     assert evaluate(made, [says], tune=apart).warnings == ()

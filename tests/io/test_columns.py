@@ -14,6 +14,7 @@ import pytest
 from classic_rc.datasets import load
 from classic_rc.errors import DataError, MissingPackageError
 from classic_rc.io.columns import Columns, column_format, find_shards, join_shards
+from tests.datasets.conftest import BELEBELE, BOOLQ, QUAIL, ROW
 from tests.errors import raises
 
 needs_arrow = pytest.mark.skipif(find_spec("pyarrow") is None, reason="pyarrow is missing: pip install '.[hf]'")
@@ -208,3 +209,14 @@ def test_rows_of_squad_are_recognised(tmp_path):
     ]
     dataset = load(_write(tmp_path / "x.parquet", _table(rows)))
     assert (dataset.reader, [question.gold for question in dataset]) == ("huggingface", [("Ann",), ("",)])
+
+
+@needs_arrow
+@pytest.mark.parametrize("row", [QUAIL, BOOLQ, BELEBELE, ROW], ids=["quail", "boolq", "belebele", "huggingface"])
+def test_rows_of_readers_are_recognised(tmp_path, row):
+    (tmp_path / "dev.jsonl").write_text(json.dumps(row), encoding="utf-8")
+    one, other = load(tmp_path / "dev.jsonl"), load(_write(tmp_path / "x.parquet", _table([row])))
+    assert other.reader == one.reader
+    (found,), (expected,) = other, one  # rows without ids are named after their place
+    assert (found.passage.text, found.text, found.gold) == (expected.passage.text, expected.text, expected.gold)
+    assert [c.text for c in found.candidates] == [c.text for c in expected.candidates]

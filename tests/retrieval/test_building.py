@@ -20,10 +20,11 @@ from classic_rc.errors import DataError, UsageError
 from classic_rc.questions import Passage
 from classic_rc.retrieval import building
 from classic_rc.retrieval import manifest as storage
-from classic_rc.retrieval.building import BUILDING, build_index, lock_folder
+from classic_rc.retrieval.build_state import BUILDING, lock_folder
+from classic_rc.retrieval.building import build_index
 from classic_rc.retrieval.corpus import fingerprint, passage_corpus
 from classic_rc.retrieval.index import check_index, open_index
-from classic_rc.retrieval.manifest import MANIFEST, REBUILD_HINT, Manifest
+from classic_rc.retrieval.manifest import MANIFEST, REBUILD_HINT, Manifest, segment_name
 from classic_rc.retrieval.reading import PassageInput, TextFile
 from classic_rc.retrieval.sparse import Sparse
 from tests.errors import raises
@@ -197,10 +198,10 @@ def unfinished(corpus, tmp_path, monkeypatch):
     with monkeypatch.context() as patched:
         real = building._write_segment
 
-        def crash(state, *args):
-            if len(state.manifest.segments) == 2:
+        def crash(texts, places, path, builder):
+            if path.name == segment_name(2):
                 raise _CrashError
-            return real(state, *args)
+            return real(texts, places, path, builder)
 
         patched.setattr(building, "_write_segment", crash)
         with pytest.raises(_CrashError):
@@ -437,7 +438,7 @@ def test_two_builds_of_one_folder_at_once_are_refused(corpus, tmp_path):
 
 HOLD = """
 import sys
-from classic_rc.retrieval.building import lock_folder
+from classic_rc.retrieval.build_state import lock_folder
 with lock_folder(sys.argv[1]):
     print("held", flush=True)
     sys.stdin.read()

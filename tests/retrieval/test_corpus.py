@@ -41,9 +41,27 @@ def test_fingerprints_are_equal_where_the_texts_are(one, other):
 @given(TEXTS, TEXTS)
 def test_fingerprints_can_be_continued(first, then):
     digest = hashlib.sha256()
-    for part in (first, then):
-        update_fingerprint(digest, StoredTexts.of(part).coded())
+    StoredTexts.of(first).hash_into(digest)
+    for text in then:
+        update_fingerprint(digest, text)
     assert digest.hexdigest() == fingerprint(first + then)
+
+
+@given(TEXTS, st.slices(12), st.sampled_from(["\0", "a", "é", "\ufffd", "東", "\ud800", "\U0001f600"]))
+def test_texts_with_a_character_are_counted(texts, where, character):
+    texts = [*texts, f"a{character}{character}", character]
+    assert StoredTexts.of(texts)[where].count_with(character) == sum(character in text for text in texts[where])
+
+
+def test_many_texts_of_all_lengths_come_back_and_hash_as_one_by_one():
+    texts = [("é" if number % 7 == 0 else "e") * (number % 11) for number in range(10_000)]
+    stored, digest = StoredTexts.of(texts), hashlib.sha256()
+    for text in texts:
+        update_fingerprint(digest, text)
+    assert list(stored) == texts == [stored[i] for i in range(len(texts))]
+    assert list(stored.coded()) == [text.encode() for text in texts]
+    assert list(stored[9:9000]) == texts[9:9000]
+    assert fingerprint(texts) == digest.hexdigest()
 
 
 def test_the_fingerprint_is_that_of_lengths_and_bytes():

@@ -25,7 +25,6 @@ from classic_rc.retrieval.reading import (
     PassageInput,
     SentencePlaceWriter,
     TextFile,
-    TextRecord,
     find_files,
     read_first_line,
     read_lines,
@@ -50,7 +49,15 @@ def write(tmp_path):
 
 
 def records_of(source, start=1):
-    return [tuple(record) for record in source.records(hashlib.sha256(), lambda n_bytes: None, start)]
+    """Return the number, the label and the sentences of each record that has sentences."""
+    found = []
+    for block in source.blocks(lambda n_bytes: None, start):
+        assert len(block.numbers) == len(block.sentences)
+        for number, sentence in zip(block.numbers.tolist(), block.sentences, strict=True):
+            if not found or found[-1][0] != number:
+                found.append((number, block.labels.get(number), []))
+            found[-1][2].append(sentence)
+    return found
 
 
 def rows(*objects):
@@ -99,6 +106,26 @@ def test_a_malformed_row_is_one_error_with_its_place(write, row, facts):
         records_of(TextFile(path))
 
 
+def digest_of(source, start=1, end=None):
+    """Return the hash of the content of the records before `end`."""
+    digest = hashlib.sha256()
+    for block in source.blocks(lambda n_bytes: None, start):
+        if end is None or block.first < end:
+            block.hash_into(digest, end=end)
+    return digest.hexdigest()
+
+
+def test_the_digest_is_that_of_the_lines(tmp_path):
+    text = "One.\n\nZwölf.\n{} Three.\n" * 20_000  # several blocks
+    (tmp_path / "a.txt").write_text(text, encoding="utf-8")
+    source = TextFile(str(tmp_path / "a.txt"))
+    assert len(list(source.blocks(lambda n_bytes: None))) > 1
+    assert digest_of(source) == hashlib.sha256(text.encode()).hexdigest()
+    for end in (1, 2, 5, 50_001, 80_001):
+        content = "".join(text.splitlines(keepends=True)[: end - 1])
+        assert digest_of(source, end=end) == hashlib.sha256(content.encode()).hexdigest()
+
+
 def test_reading_starts_anywhere_and_the_digest_holds_what_was_skipped(write):
     passages = PassageInput("p", [Passage("a", PARAGRAPH), Passage("b", "One.")])
     for source in (
@@ -106,23 +133,18 @@ def test_reading_starts_anywhere_and_the_digest_holds_what_was_skipped(write):
         TextFile(write("a.jsonl", rows({"text": "One."}, {"text": ""}, {"text": "Two."}))),
         passages,
     ):
-        whole = []
-        digest = hashlib.sha256()
-        for record in source.records(digest, lambda n_bytes: None):
-            whole.append((record, digest.hexdigest()))
-        for i, (record, _) in enumerate(whole):
-            digest = hashlib.sha256()
-            rest = []
-            for later in source.records(digest, lambda n_bytes: None, record.number):
-                rest.append((later, digest.hexdigest()))
-            assert rest == whole[i:]
+        whole = records_of(source)
+        assert len(whole) > 1
+        for start in range(1, whole[-1][0] + 1):
+            assert records_of(source, start) == [record for record in whole if record[0] >= start]
+            assert digest_of(source, start) == digest_of(source)
 
 
 def test_passages_have_their_ids_and_the_sentence_marks_of_their_dataset():
     source = PassageInput("p", [Passage("a", PARAGRAPH), Passage("b", "One two.", ((0, 3), (4, 8)))])
     assert records_of(source) == [(1, "a", SENTENCES), (2, "b", ["One", "two."])]
     read = []
-    list(source.records(hashlib.sha256(), read.append))
+    list(source.blocks(read.append))
     assert sum(read) == source.size
 
 
@@ -326,16 +348,26 @@ RECORDS = st.lists(
 def test_every_sentence_finds_its_input_and_its_line_or_label(records):
     writer, expected = SentencePlaceWriter(), []
     for name, number, label, n_sentences in records:
-        writer.add(name, TextRecord(number, label, []), n_sentences)
+        numbers = np.full(n_sentences, number)
+        writer.add(name, numbers, {} if label is None else {number: label})
         expected += [f"{name}:{number}" if label is None else f"{name}#{label}"] * n_sentences
     arrays = writer.arrays()
     assert [sentence_place(arrays, i) for i in range(len(expected))] == expected
     assert len(arrays["places"]) == len(expected)
 
 
+def test_records_with_and_without_labels_come_in_one_block():
+    writer = SentencePlaceWriter()
+    writer.add("a", np.array([1, 1, 2, 3, 5]), {1: "one", 3: "three", 4: "no sentence"})
+    writer.add("a", np.array([5, 7]), {5: "five", 7: "seven"})
+    arrays = writer.arrays()
+    assert [sentence_place(arrays, i) for i in range(7)] == "a#one a#one a:2 a#three a:5 a#five a#seven".split()
+    assert len(arrays["label_offsets"]) - 1 == 4
+
+
 def test_places_have_four_bytes_per_sentence_if_possible():
     writer = SentencePlaceWriter()
-    writer.add("a", TextRecord(2**31 - 1, None, []), 5)
+    writer.add("a", np.full(5, 2**31 - 1), {})
     assert writer.arrays()["places"].dtype == np.int32
-    writer.add("a", TextRecord(2**31, None, []), 1)
+    writer.add("a", np.array([2**31]), {})
     assert writer.arrays()["places"].dtype == np.int64

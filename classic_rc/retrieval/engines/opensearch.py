@@ -443,5 +443,5 @@ def _check_integer(parameter: str, value: Any, minimum: int, maximum: int | None
 
 def _hash_while_reading(sentences: Iterable[str], digest: hashlib._Hash) -> Iterator[str]:
     for sentence in sentences:
-        update_fingerprint(digest, [sentence.encode("utf-8", "surrogatepass")])
+        update_fingerprint(digest, sentence)
         yield sentence

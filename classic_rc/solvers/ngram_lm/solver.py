@@ -257,8 +257,9 @@ class NGramLM(Solver):
             else:
                 digest = hashlib.sha256()
                 for file in read_texts(part):
-                    for record in file.records(digest, lambda n_bytes: None):
-                        yield from record.sentences
+                    for block in file.blocks(lambda n_bytes: None):
+                        block.hash_into(digest)
+                        yield from block.sentences
                 part = f"{Path(part).name}@{digest.hexdigest()[:8]}"
             self.sources_.append(part)
 
