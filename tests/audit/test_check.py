@@ -69,6 +69,25 @@ def test_an_interrupted_check_has_what_was_found(monkeypatch):
     assert missing.count(";") == sum(result.learned for result in whole.partial_inputs.results) - 2
 
 
+def test_a_check_interrupted_among_duplicates_has_rules_and_counts(monkeypatch):
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    data = classic_rc.load("sample:single-choice")
+    whole = check_dataset(data, regressions=False)
+    monkeypatch.setattr(check, "find_copies", interrupted)
+    with pytest.raises(CheckInterrupted) as caught:
+        check_dataset(data, regressions=False)
+    assert caught.value.report.missing == ("duplicates",)
+    tried = [(result.name, result.p_holm) for result in caught.value.report.partial_inputs.results]
+    assert tried == [(result.name, result.p_holm) for result in whole.partial_inputs.results]
+    with pytest.raises(CheckInterrupted) as caught:
+        check_dataset(data)
+    learning, copies = caught.value.report.missing
+    assert learning.startswith("learning from question; passage; option characters")
+    assert copies == "duplicates"
+
+
 def test_a_check_interrupted_at_once_misses_everything(monkeypatch):
     def interrupted(*_):
         raise KeyboardInterrupt

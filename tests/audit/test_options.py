@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 from collections import Counter
 
 import numpy as np
@@ -10,6 +11,8 @@ import pytest
 
 import classic_rc
 from classic_rc.audit.options import OptionTable
+from classic_rc.audit.rules.partial_input import count_words
+from classic_rc.audit.rules.question_passage import _question_trigrams
 
 WORDS = ["the", "red", "fox", "ran", "home", "dog"]
 
@@ -71,6 +74,40 @@ def test_options_share_different_words_with_a_text(table):
         for i, q in enumerate(table.question.tolist())
     ]
     assert table.count_shared(texts, index).tolist() == expected
+
+
+def test_texts_use_the_words_of_options(table, monkeypatch):
+    texts = [f"{question.text} {question.text} fox" for question in table.questions]
+    index = np.arange(len(texts))[::-1].copy()
+    expected = [
+        sum(texts[index[q]].split().count(word) for word in table.words[table.text_index[i]])
+        for i, q in enumerate(table.question.tolist())
+    ]
+    assert table.count_uses(texts, index).tolist() == expected
+    monkeypatch.setattr("classic_rc.audit.options._BLOCK_CHARACTERS", 100)
+    assert table.count_uses(texts, index).tolist() == expected
+
+
+def test_options_have_different_words(table):
+    expected = [len(set(table.words[i])) for i in table.text_index.tolist()]
+    assert table.n_different_words.tolist() == expected
+
+
+@pytest.mark.parametrize("pattern", ["the|d.g", r"\w+e", "wolf"])
+def test_words_are_matched_in_full(table, pattern):
+    find = re.compile(rf"\b(?:{pattern})\b", re.IGNORECASE).findall
+    assert count_words(pattern)(table).tolist() == [len(find(text)) for text in table.texts]
+
+
+def test_trigrams_of_option_and_question():
+    rows = [
+        {"id": f"q{i}", "passage": "p", "question": "Red fox?", "candidates": ["a fox", "FOX", ""], "gold": i}
+        for i in range(2)
+    ]
+    # " a ", "a f", " fo", "fox", "ox " and " fo", "fox", "ox "; an empty option has two blanks and no trigram.
+    assert _question_trigrams(OptionTable.of(classic_rc.from_rows(rows))).tolist() == pytest.approx(
+        [2 / 5, 2 / 3, 0] * 2
+    )
 
 
 def test_passages_with_equal_texts_are_one(table):
