@@ -277,9 +277,10 @@ class PartialSearch:
             measure.add(rule, scores, False, time.perf_counter() - start)
         for line in measure.summary():
             self._progress.finished(f"{dataset.name}, so far: {line}")
+        self._progress.stage("values of questions and options to count")
+        counts = list(cell_rows(table))
         self._progress.stage("near duplicates of passages, for folds")
         self._teacher = teacher = _learning(table, self._learning, self._shared, self._analyzer)
-        counts = list(cell_rows(table))
         self._learn(counts, teacher, measure, after=[row for row, _ in self._regressions(table)])
 
     def try_regressions(self) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import CancelledError
@@ -165,14 +166,16 @@ def _counted(
 ) -> Iterator[tuple[PartialInput, Callable[[Learning], Floats]]]:
     """Yield the row of a code, unless its values never return or divide the data as those of an earlier code do."""
     number: dict[Any, int] = {}
-    own = _numbered(code.values(table), number)
-    if not 2 <= len(number) <= 0.8 * len(own) or own.tobytes() in seen:
+    numbered = _numbered(code.values(table), number)
+    digest = hashlib.sha256(numbered.tobytes()).digest()
+    if not 2 <= len(number) <= 0.8 * len(numbered) or digest in seen:
         return
-    seen.add(own.tobytes())
+    seen.add(digest)
+    own = numbered.astype(np.int32)  # there are more than a hundred of them
 
     def learn(learning: Learning) -> Floats:
         def cells(of: OptionTable, _: dict[Any, int]) -> Integers:
-            return cells_of(own if of is table else _numbered(code.values(of), number), of)
+            return cells_of(own.astype(np.int64) if of is table else _numbered(code.values(of), number), of)
 
         return score_cells(learning, cells)
 

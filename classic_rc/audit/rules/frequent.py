@@ -52,9 +52,9 @@ def frequent_rules(table: OptionTable) -> Iterator[PartialInput]:
         lambda c: f"does not start with {_shown(chr(c))}",
     )
     # A sign says more than a letter. Apostrophes and hyphens are parts of words.
-    distinct, where = np.unique(codes, return_inverse=True)
-    is_sign = np.array([not c.isalnum() and c not in "'’- " for c in map(chr, distinct.tolist())], dtype=np.bool_)
-    for group, chosen in (("marks", is_sign[where.reshape(-1)]), ("characters", ~is_sign[where.reshape(-1)])):
+    different, where = table.characters
+    is_sign = np.array([not c.isalnum() and c not in "'’- " for c in map(chr, different.tolist())], dtype=np.bool_)
+    for group, chosen in (("marks", is_sign[where]), ("characters", ~is_sign[where])):
         yield from _presence_rules(
             table,
             text[chosen],
@@ -64,7 +64,7 @@ def frequent_rules(table: OptionTable) -> Iterator[PartialInput]:
             lambda c: f"has the character {_shown(chr(c))}",
             lambda c: f"lacks the character {_shown(chr(c))}",
         )
-    yield from _letter_counts(codes)
+    yield from _letter_counts(different, np.bincount(where, minlength=len(different)))
     words, offsets = table.tokens
     tokens, vocabulary = words.astype(np.int64), table.vocabulary
     text = np.repeat(index, np.diff(offsets))
@@ -113,9 +113,8 @@ def frequent_rules(table: OptionTable) -> Iterator[PartialInput]:
 _COUNTED_LETTERS = 10
 
 
-def _letter_counts(codes: NDArray[np.int64]) -> Iterator[PartialInput]:
+def _letter_counts(letters: NDArray[np.int64], counts: NDArray[np.int64]) -> Iterator[PartialInput]:
     """Yield the rules "most" and "fewest" of the letters that options have most often."""
-    letters, counts = np.unique(codes, return_counts=True)
     by_count = [chr(c) for c in letters[np.argsort(-counts, kind="stable")].tolist() if chr(c).isalpha()]
     for letter in by_count[:_COUNTED_LETTERS]:
         yield from ordered(

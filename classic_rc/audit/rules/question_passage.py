@@ -13,7 +13,7 @@ from classic_rc.audit.options import Floats, Integers, OptionTable
 from classic_rc.audit.rules.fields import text_in
 from classic_rc.audit.rules.partial_input import Measure, PartialInput, has, ordered, shares
 from classic_rc.audit.rules.similarity import trigrams
-from classic_rc.kernels.arrays import distinct, offsets_of, ragged_indices
+from classic_rc.kernels.arrays import distinct
 from classic_rc.kernels.bags import runs_of_load
 from classic_rc.kernels.postings import is_in, longest_runs
 from classic_rc.questions import Passage, normalised_text
@@ -23,7 +23,7 @@ from classic_rc.text.sentences import passage_sentences
 # The question's words in the option: the passage is not seen
 
 
-_BLOCK_ITEMS = 2**22
+_BLOCK_CHARACTERS = 2**21
 
 
 def _question_overlap(table: OptionTable) -> Floats:
@@ -40,20 +40,18 @@ def _in_question(table: OptionTable) -> Floats:
 def _question_trigrams(table: OptionTable) -> Floats:
     """Return the share of the option's different trigrams of letters that the question has."""
     asked = [q.query for q in table.questions]
-    options, offsets, n_items = trigrams([*table.distinct_texts, *asked])
-    n_own, place = len(table.distinct_texts), table.text_index
-    keys = distinct(np.repeat(np.arange(len(offsets) - 1), np.diff(offsets)) * n_items + options)
-    text, item = np.divmod(keys, n_items)
-    n_different = np.bincount(text, minlength=len(offsets) - 1)
-    starts = offsets_of(n_different)
     result = np.zeros(len(table.texts))
-    for start, stop in runs_of_load(n_different[place], _BLOCK_ITEMS):
-        counts = n_different[place[start:stop]]
-        option = np.repeat(np.arange(start, stop), counts)
-        own = item[ragged_indices(starts[:-1][place[start:stop]], counts)]
-        found = is_in((table.question[option] + n_own) * n_items + own, keys)
-        result[start:stop] = np.bincount(option[found] - start, minlength=stop - start)
-    return (result / np.maximum(n_different[place], 1)).round(9)
+    loads = np.array([len(text) for text in asked], dtype=np.int64) + table.sum(table.lengths).astype(np.int64)
+    for start, stop in runs_of_load(loads, _BLOCK_CHARACTERS):
+        first, last = table.offsets[start], table.offsets[stop]
+        items, offsets, n_items = trigrams([*table.texts[first:last], *asked[start:stop]])
+        keys = distinct(np.repeat(np.arange(len(offsets) - 1), np.diff(offsets)) * n_items + items)
+        option, item = np.divmod(keys[: np.searchsorted(keys, (last - first) * n_items)], n_items)
+        question = last - first + table.question[first + option] - start
+        found = is_in(question * n_items + item, keys)
+        shared, different = (np.bincount(own, minlength=last - first) for own in (option[found], option))
+        result[first:last] = shared / np.maximum(different, 1)
+    return result.round(9)
 
 
 def _length_from_question(table: OptionTable) -> Floats:

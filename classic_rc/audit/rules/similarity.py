@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from classic_rc.audit.options import Floats, OptionTable
 from classic_rc.audit.rules.partial_input import OPTIONS, Measure, PartialInput, has, ordered
-from classic_rc.kernels.arrays import offsets_of, ragged_indices
+from classic_rc.kernels.arrays import offsets_of
 
 # Similarity to the other options of the question
 
@@ -36,13 +36,15 @@ def trigrams(texts: Sequence[str]) -> _Items:
     padded = [f" {text.casefold()} " for text in texts]
     codes = np.frombuffer("".join(padded).encode("utf-32-le", "surrogatepass"), dtype=np.uint32)
     found = np.flatnonzero(np.bincount(codes))
-    place = np.zeros(int(found.max(initial=0)) + 1, dtype=np.int64)
+    n = max(len(found), 1)
+    place = np.zeros(int(found.max(initial=0)) + 1, dtype=np.int32 if n**3 < 2**31 else np.int64)
     place[found] = np.arange(len(found))
-    n, own = len(found), place[codes]
-    lengths = np.array([len(text) for text in padded], dtype=np.int64)
-    counts = lengths - 2
-    starts = ragged_indices(offsets_of(lengths)[:-1], counts)
-    return (own[starts] * n + own[starts + 1]) * n + own[starts + 2], offsets_of(counts), max(n, 1) ** 3
+    own: NDArray[Any] = place[codes]
+    offsets = offsets_of(np.array([len(text) for text in padded], dtype=np.int64))
+    is_start = np.ones(len(own), dtype=np.bool_)
+    is_start[offsets[1:] - 1] = is_start[offsets[1:] - 2] = False  # the last two characters of each text
+    items = (own[:-2] * n + own[1:-1]) * n + own[2:]
+    return items[is_start[:-2]], offsets - 2 * np.arange(len(offsets)), n**3
 
 
 def _trigrams(table: OptionTable) -> _Items:
