@@ -52,8 +52,8 @@ def command_list() -> str:
     rows = "".join(f"| [`{name}`](commands/{name}.md) | {text} |\n" for name, (_, text) in COMMANDS.items())
     return (
         "# Commands\n\nEach page has what a command prints on the sample questions, and its options. The build "
-        "of this site runs the commands, so the output is that of this version. [Data and commands](usage.md) has formats, "
-        f"names of systems and exit codes.\n\n| command | what it does |\n|---|---|\n{rows}"
+        "of this site runs the commands, so the output is that of this version. [Data and commands](usage.md) has "
+        f"formats, names of systems and exit codes.\n\n| command | what it does |\n|---|---|\n{rows}"
     )
 
 
