@@ -282,8 +282,8 @@ def main(arguments: list[str] | None = None) -> int:
             return 1
         print(f"staged in {time.monotonic() - began:.0f} s")
         shutil.rmtree(site, ignore_errors=True)
-        # -E -a: all pages; -W --keep-going: warnings are errors, and all are listed.
-        command = [sys.executable, "-m", "sphinx", "-q", "-n", "-W", "--keep-going", "-b", "html"]
+        # Warnings are errors, and all of them are listed.
+        command = [sys.executable, "-m", "sphinx", "-q", "-n", "-W", "--keep-going", "-j", "auto"]
         built = subprocess.run([*command, "-d", str(Path(temporary, "doctrees")), str(folder), str(site)])
         if built.returncode:
             return built.returncode

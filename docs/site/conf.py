@@ -49,7 +49,7 @@ html_theme_options = {
 
 
 def setup(app: Any) -> None:
-    """Write formulas as MathML, which browsers show without a script and without a request."""
+    """Write formulas as MathML, which browsers show without a script, and show the sources of algorithms only."""
     from docutils.nodes import SkipNode
     from docutils.utils.math.latex2mathml import tex2mathml
 
@@ -66,5 +66,10 @@ def setup(app: Any) -> None:
         if page.startswith("_modules/"):
             context["body"] = re.sub(r'<a class="viewcode-back".*?</a>', "", context.get("body", ""))
 
+    def source(app: Any, module: str) -> tuple[str, dict[str, Any]] | None:
+        # Sources are for reading the algorithms; those of all modules would double the time of the build.
+        return None if module.startswith(("classic_rc.kernels", "classic_rc.solvers")) else ("", {})
+
     app.add_html_math_renderer("mathml", (inline, None), (block, None))
     app.connect("html-page-context", without_links_back)
+    app.connect("viewcode-find-source", source)
