@@ -3,8 +3,8 @@
 python docs/make_notebook.py
 python docs/make_notebook.py --check
 
-`--check` runs the notebook too, but writes nothing: it fails if the file is not what is made, images apart. Both need the
-extra `docs`.
+`--check` runs the notebook too, but writes nothing: it fails if the file is not what is made, images apart. Both
+need the extra `docs`.
 """
 
 from __future__ import annotations

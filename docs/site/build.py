@@ -283,7 +283,7 @@ def main(arguments: list[str] | None = None) -> int:
         print(f"staged in {time.monotonic() - began:.0f} s")
         shutil.rmtree(site, ignore_errors=True)
         # Warnings are errors, and all of them are listed.
-        command = [sys.executable, "-m", "sphinx", "-q", "-n", "-W", "--keep-going", "-j", "auto"]
+        command = [sys.executable, "-m", "sphinx", "-q", "-n", "-W", "--keep-going"]
         built = subprocess.run([*command, "-d", str(Path(temporary, "doctrees")), str(folder), str(site)])
         if built.returncode:
             return built.returncode
