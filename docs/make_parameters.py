@@ -52,7 +52,7 @@ def parameters(solver: type[Solver]) -> Iterator[tuple[str, str, str, str]]:
 
 def values(declared: Parameter) -> str:
     """Describe the values of a parameter in words."""
-    file = "a path" if declared.is_file else ""
+    file = "a path" if declared.is_file and "a path" not in declared.choices else ""
     return " or ".join(part for part in (declared.choices, file) if part)
 
 

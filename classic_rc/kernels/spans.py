@@ -26,8 +26,8 @@ def score_spans(
 
     The set S is the words of the question and of the span. If the span grows by one token, S grows by that token or
     stays the same; if S stays the same, so does the score. For every span start, one row holds the weights of the
-    passage's tokens that are in S. After each row has grown r times, all have |Q| + r words, so the window has one
-    length for all, and they are scored together.
+    passage's tokens that are in S. After each row has grown r times, all have ``|Q| + r`` words, so the window has
+    one length for all, and they are scored together.
 
     Parameters
     ----------

@@ -38,7 +38,7 @@ def sliding_window(
     ----------
     arrays : TokenArrays
     window : int, "set" or "passage"
-        The window's length in tokens: ``"set"`` is |S| (Algorithm 1), ``"passage"`` is the whole passage.
+        The window's length in tokens: ``"set"`` is ``|S|`` (Algorithm 1), ``"passage"`` is the whole passage.
     word_weights : ndarray of int32, shape (n_words,), optional
         Fixed-point weights of words (:mod:`classic_rc.kernels.weights`), at most 1 each; by default inverse counts
         in the candidate's own passage.

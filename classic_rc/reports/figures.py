@@ -6,6 +6,7 @@ import io
 import textwrap
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -104,6 +105,8 @@ def styled_figure(width: float = _COLUMN, height: float = _COLUMN) -> Iterator[t
     with style.context(["default", _STYLE]):
         figure = Figure(figsize=(width, height), layout="constrained")
         FigureCanvasAgg(figure)
+        # A notebook shows by itself only pyplot's figures, and others if they know how.
+        figure._repr_png_ = partial(figure_bytes, figure, "png")  # type: ignore[attr-defined]
         yield figure, figure.add_subplot()
 
 

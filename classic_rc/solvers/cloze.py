@@ -36,7 +36,11 @@ if TYPE_CHECKING:
 
 
 class MaximumFrequency(Solver):
-    """The maximum frequency baseline: the candidate that occurs most often in the passage, as a phrase.
+    r"""The maximum frequency baseline: the candidate that occurs most often in the passage, as a phrase.
+
+    .. math:: s_c = \#\{i : P_{i \ldots i+|c|-1} = c\}
+
+    P is the passage, and c the candidate's words.
 
     Parameters
     ----------
@@ -70,7 +74,11 @@ class MaximumFrequency(Solver):
 
 
 class ExclusiveFrequency(MaximumFrequency):
-    """The exclusive frequency baseline: the most frequent candidate of the passage that is not in the query.
+    r"""The exclusive frequency baseline: the most frequent candidate of the passage that is not in the query.
+
+    .. math:: s_c = [c \notin Q] \cdot \#\{i : P_{i \ldots i+|c|-1} = c\}
+
+    P is the passage, Q the query, and c the candidate's words.
 
     A candidate that occurs in the query scores 0.
 

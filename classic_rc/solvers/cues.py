@@ -76,7 +76,11 @@ class _Cue(Solver):
 
 
 class Length(_Cue):
-    """The length of the candidate; whether longer or shorter is better is learned.
+    r"""The length of the candidate; whether longer or shorter is better is learned.
+
+    .. math:: s = \pm |c|
+
+    :math:`|c|` is the length, and the sign is the learned direction.
 
     Parameters
     ----------
@@ -117,7 +121,11 @@ class Length(_Cue):
 
 
 class NegationWords(_Cue):
-    """The number of negations in the candidate; whether they count for or against it is learned.
+    r"""The number of negations in the candidate; whether they count for or against it is learned.
+
+    .. math:: s = \pm \#\{\text{negations in } c\}
+
+    The sign is the learned direction.
 
     English only: the words of :data:`NEGATIONS`, and words that end in ``n't``.
 
@@ -160,7 +168,11 @@ class NegationWords(_Cue):
 
 
 class VerbatimOverlap(_Cue):
-    """The longest run of words that candidate and passage share; the question is not read.
+    r"""The longest run of words that candidate and passage share; the question is not read.
+
+    .. math:: s = \pm \max \{n : c_{i \ldots i+n-1} = P_{j \ldots j+n-1}\}
+
+    c and P are the words of candidate and passage, and the sign is the learned direction.
 
     Whether a long run counts for or against a candidate is learned.
 
@@ -206,7 +218,9 @@ class VerbatimOverlap(_Cue):
 
 
 class PositionPrior(Solver):
-    """The share of right candidates at the candidate's position in training.
+    r"""The share of right candidates at the candidate's position in training.
+
+    .. math:: s_c = \frac{\#\{\text{right at position } c\}}{\#\{\text{training candidates at position } c\}}
 
     This is for tasks where several candidates may be right. Its counterpart for single choice is
     :class:`~classic_rc.solvers.trivial.ConstantPosition` with the majority position.

@@ -64,7 +64,13 @@ IR_VARIANTS = {
 
 
 class IRSolver(Solver):
-    """The IR baseline: the search engine's score of the best sentence about both question and candidate.
+    r"""The IR baseline: the search engine's score of the best sentence about both question and candidate.
+
+    .. math:: s = \max_{x \in X} \sum_{t \in q \cup c}
+        \ln\left(1 + \frac{N - n_t + 0.5}{n_t + 0.5}\right) \frac{f_t}{f_t + k_1 (1 - b + b\,|x| / L)}
+
+    x is a qualifying sentence. It has :math:`|x|` terms, among them :math:`f_t` times the term t. L is the mean
+    length of the N sentences, of which :math:`n_t` have t. This is BM25; `similarity` changes it.
 
     The query is the question and the candidate together. A sentence qualifies if it has a word of the question and
     a word of the candidate that are not stop words. A candidate without a qualifying sentence scores 0, without

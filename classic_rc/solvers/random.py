@@ -16,7 +16,11 @@ from classic_rc.solvers.base import DECISION, SEED, Parameter, Solver, scores_wi
 
 
 class Random(Solver):
-    """The chance baseline: a uniform draw in [0, 1) for every candidate.
+    r"""The chance baseline: a uniform draw in [0, 1) for every candidate.
+
+    .. math:: s_c \sim U[0, 1), \qquad E[\text{accuracy}] = \frac{1}{k}
+
+    For k candidates of which one is right, the row reports the expectation, not the draw.
 
     It predicts the candidate with the highest draw. If several candidates may be right, it selects each with
     probability 1/2 (Khashabi et al. 2018). Each mention of an entity has its own draw, so an entity is chosen in

@@ -331,7 +331,9 @@ def _digest(members: Mapping[str, NDArray[Any]]) -> bytes:
 
 
 class SavedSolver(Solver):
-    """A solver that was fitted earlier and is read from its file.
+    r"""A solver that was fitted earlier and is read from its file.
+
+    .. math:: s = \text{the score of the saved solver}
 
     Parameters
     ----------

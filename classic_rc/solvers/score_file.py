@@ -23,7 +23,9 @@ _Identity: TypeAlias = "tuple[str, ...]"
 
 
 class ScoreFile(Solver):
-    """A solver that reads each candidate's score from a file.
+    r"""A solver that reads each candidate's score from a file.
+
+    .. math:: s_c = \text{the number that the file has for } c
 
     After a fit on a dataset, its questions can be scored in any order and in parts. Other questions (for tuning or
     stacking) are looked up in the files when they are scored.

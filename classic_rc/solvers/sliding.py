@@ -200,7 +200,7 @@ class SlidingWindow(_Matcher):
     analyzer : str or Analyzer
         Turns texts into words. Stop words that it drops are missing everywhere, also from windows.
     window : "set", "passage", "tuned" or int
-        The window's length: |S| as published; the whole passage; the length in 2..30 that has the best value of the
+        The window's length: ``|S|`` as published; the whole passage; the length in 2..30 with the best value of the
         task's primary metric on the questions of :meth:`tune`; or a number of tokens.
     inverse_counts : {"passage", "corpus"}
         Where C counts: in the candidate's own passage (as in the authors' code) or in all passages of :meth:`fit`.
@@ -343,7 +343,12 @@ class WordDistance(_Matcher):
 
 
 class SlidingWindowDistance(_Matcher):
-    """Sliding window minus weighted word distance: ``sw - distance_weight * d``.
+    r"""Sliding window minus weighted word distance: ``sw - distance_weight * d``.
+
+    .. math:: s = sw - \lambda\, d
+
+    sw is the score of :class:`SlidingWindow`, d the distance of :class:`WordDistance`, and :math:`\lambda` the
+    `distance_weight`.
 
     The default weight of 11 is a published constant: the authors tuned it on MC500 dev. So a row on MC500 dev is
     marked as tuned on its own data; on any other data the weight is fixed.

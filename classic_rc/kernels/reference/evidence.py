@@ -128,7 +128,7 @@ def around_question(
 
 
 def mean_jaccard(words: set[Hashable], others: Sequence[set[Hashable]]) -> float:
-    """Return the mean of |X n Y| / |X u Y| over the words of the other candidates, 0 for two empty sets.
+    """Return the mean of ``|X n Y| / |X u Y|`` over the words of the other candidates, 0 for two empty sets.
 
     Examples
     --------

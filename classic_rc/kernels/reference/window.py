@@ -27,7 +27,7 @@ def sliding_window(
     """Return the weight of the window that best matches the question and the candidate.
 
     Richardson et al. 2013, Algorithm 1. Let S be the set of the question's and the candidate's words. Slide a
-    window of |S| tokens over the passage. A window's weight is the sum of ``ln(1 + 1 / count)`` over its tokens
+    window of ``|S|`` tokens over the passage. A window's weight is the sum of ``ln(1 + 1 / count)`` over its tokens
     that are in S, repeated ones included. Return the largest weight. A passage shorter than the window is one
     window.
 
@@ -35,7 +35,7 @@ def sliding_window(
     ----------
     passage, question, candidate : sequence of tokens
     window : int, "set" or "passage"
-        The window's length: ``"set"`` is |S|, ``"passage"`` is the whole passage.
+        The window's length: ``"set"`` is ``|S|``, ``"passage"`` is the whole passage.
     counts : callable, optional
         Returns how often a word occurs; by default, in this passage.
 

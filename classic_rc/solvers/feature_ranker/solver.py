@@ -56,7 +56,7 @@ _STRENGTH = "'cv' or a positive number"
 class FeatureRanker(Solver):
     r"""A log-linear ranker over features that match candidate, question and passage.
 
-    .. math:: s = b + \sum_j \big(w_j c_j + u_{t,j} c_j + v_j z_j\big)
+    .. math:: s = b + \sum_j \left(w_j c_j + u_{t,j} c_j + v_j z_j\right)
 
     c is a feature minus its mean over the question's candidates, in units of its standard deviation in training,
     cut at 5; z is the same in units of twice its standard deviation over the question's candidates; t is the type

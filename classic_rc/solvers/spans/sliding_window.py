@@ -32,12 +32,12 @@ class SpanSlidingWindow(Solver):
 
     o is the number of distinct question words and bigrams that the span's sentence has outside the span. sw is the
     sliding window (:class:`~classic_rc.solvers.SlidingWindow`) and d the word distance
-    (:class:`~classic_rc.solvers.WordDistance`) of the span, with its context instead of the passage. |P| is the
+    (:class:`~classic_rc.solvers.WordDistance`) of the span, with its context instead of the passage. ``|P|`` is the
     passage's length in words, and :math:`\lambda` the distance's weight (0 without a distance).
 
     The paper has two steps: keep the spans with the greatest overlap, then choose among them by the window. The
-    score combines both in one number: sw is at most |P| ln 2 and d at most 1, so no window outweighs one word of
-    overlap. Scores of different passages are not comparable.
+    score combines both in one number: sw is at most ``|P| ln 2`` and d at most 1, so no window outweighs one word
+    of overlap. Scores of different passages are not comparable.
 
     Parameters
     ----------
