@@ -258,32 +258,35 @@ def _build_in_workers(
         parallel = Parallel(n_jobs=min(n_workers, len(batch)), batch_size=1)
         running, batch = (batch, thread.submit(build, parallel, batch)), []
 
-    def finish() -> None:
+    def proceed() -> None:
+        """Start the segments that have been read when those before are finished, and add these meanwhile."""
         nonlocal running
-        if running is not None:
-            stored = _result_of(running[1])
-            started, running = running[0], None
-            for content, segment in zip(started, stored, strict=True):
-                add(content, segment)
-
-    def finish_all() -> None:
-        finish()
+        stored = [] if running is None else _result_of(running[1])
+        finished, running = [] if running is None else running[0], None
         if batch:
             start()
-            finish()
+        try:
+            for content, segment in zip(finished, stored, strict=True):
+                add(content, segment)
+        except BaseException:
+            running = None  # no segment can be added after one that was not
+            raise
 
     with ThreadPoolExecutor(1) as thread:
         try:
             for content in contents:
                 batch.append(content)
                 if len(batch) == n_workers:
-                    finish()
-                    start()
-            finish_all()
+                    proceed()
+            while running or batch:
+                proceed()
         except BaseException as error:
             # What was read before an error is kept, as one process keeps it; after Ctrl-C, what is being built.
+            if not isinstance(error, DataError):
+                batch = []
             with suppress(Exception):
-                finish_all() if isinstance(error, DataError) else finish()
+                while running or batch:
+                    proceed()
             raise
 
 
