@@ -34,8 +34,8 @@ def test_porter_leaves_capitals_alone():
 
 SUFFIXES = (
     "s ies sses ss ed ied eed ing y ily lle ational tional enci anci izer bli alli entli eli ousli ization "
-    "ation ator alism iveness fulness ousness aliti iviti biliti logi fulli icate ative alize iciti ical ful ness al "
-    "ance ence er ic able ible ant ement ment ent sion tion rion ou ism ate iti ous ive ize e ll"
+    "ation ator alism iveness fulness ousness aliti iviti biliti logi fulli icate ative alize iciti ical ful ness "
+    "al ance ence er ic able ible ant ement ment ent sion tion rion ou ism ate iti ous ive ize e ll"
 ).split()
 BEGINNINGS = ["".join(letters) for n in range(5) for letters in itertools.product("aybtx", repeat=n)]
 IRREGULAR = "sky skies dying lying tying news inning innings outings cannings howe proceed exceed succeed".split()
