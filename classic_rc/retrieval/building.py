@@ -326,10 +326,13 @@ def _write_in_worker(
     key = analyzer, max_cached_pieces
     if getattr(_own, "key", None) != key:
         _own.key, _own.builder = key, SegmentBuilder(analyzer, max_cached_pieces=max_cached_pieces)
-    return _write_segment(texts, places, folder / f"segment-{uuid.uuid4().hex}.part", _own.builder)
+    # The parent waits for the disk: it has time for that, and workers that finish together would stand idle.
+    return _write_segment(texts, places, folder / f"segment-{uuid.uuid4().hex}.part", _own.builder, sync=False)
 
 
-def _write_segment(texts: StoredTexts, places: Arrays, path: Path, builder: SegmentBuilder) -> StoredSegment:
+def _write_segment(
+    texts: StoredTexts, places: Arrays, path: Path, builder: SegmentBuilder, *, sync: bool = True
+) -> StoredSegment:
     """Build a segment and write its file."""
     segment = builder.build(list(texts))
     n_sentences, n_with_terms, n_tokens = segment.totals.tolist()
@@ -341,7 +344,8 @@ def _write_segment(texts: StoredTexts, places: Arrays, path: Path, builder: Segm
         with_nul=texts.count_with("\0"),
         with_replacement=texts.count_with("\ufffd"),
     )
-    return StoredSegment(counts, write_arrays(path, {**segment._asdict(), **texts.arrays("sentence"), **places}))
+    arrays = {**segment._asdict(), **texts.arrays("sentence"), **places}
+    return StoredSegment(counts, write_arrays(path, arrays, sync=sync))
 
 
 def _remove_leftovers(folder: Path, manifest: Manifest) -> None:
