@@ -199,7 +199,7 @@ class BuildState:
         return len(self.manifest.segments)
 
     def add(self, folder: Path, stored: StoredSegment, texts: StoredTexts, position: BuildPosition) -> None:
-        """Add the next segment, whose file may have another name until now.
+        """Add the next segment. A worker's file has another name until now, and may not be on the disk yet.
 
         Raises
         ------
@@ -209,6 +209,8 @@ class BuildState:
         name = segment_name(self.n_segments)
         if stored.file.name != name:
             try:
+                with open(folder / stored.file.name, "rb+") as file:  # Windows syncs only files open for writing
+                    os.fsync(file.fileno())
                 replace_file(folder / stored.file.name, folder / name)
             except OSError as error:
                 raise UsageError(

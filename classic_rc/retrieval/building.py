@@ -258,32 +258,35 @@ def _build_in_workers(
         parallel = Parallel(n_jobs=min(n_workers, len(batch)), batch_size=1)
         running, batch = (batch, thread.submit(build, parallel, batch)), []
 
-    def finish() -> None:
+    def proceed() -> None:
+        """Start the segments that have been read when those before are finished, and add these meanwhile."""
         nonlocal running
-        if running is not None:
-            stored = _result_of(running[1])
-            started, running = running[0], None
-            for content, segment in zip(started, stored, strict=True):
-                add(content, segment)
-
-    def finish_all() -> None:
-        finish()
+        stored = [] if running is None else _result_of(running[1])
+        finished, running = [] if running is None else running[0], None
         if batch:
             start()
-            finish()
+        try:
+            for content, segment in zip(finished, stored, strict=True):
+                add(content, segment)
+        except BaseException:
+            running = None  # no segment can be added after one that was not
+            raise
 
     with ThreadPoolExecutor(1) as thread:
         try:
             for content in contents:
                 batch.append(content)
                 if len(batch) == n_workers:
-                    finish()
-                    start()
-            finish_all()
+                    proceed()
+            while running or batch:
+                proceed()
         except BaseException as error:
             # What was read before an error is kept, as one process keeps it; after Ctrl-C, what is being built.
+            if not isinstance(error, DataError):
+                batch = []
             with suppress(Exception):
-                finish_all() if isinstance(error, DataError) else finish()
+                while running or batch:
+                    proceed()
             raise
 
 
@@ -323,10 +326,13 @@ def _write_in_worker(
     key = analyzer, max_cached_pieces
     if getattr(_own, "key", None) != key:
         _own.key, _own.builder = key, SegmentBuilder(analyzer, max_cached_pieces=max_cached_pieces)
-    return _write_segment(texts, places, folder / f"segment-{uuid.uuid4().hex}.part", _own.builder)
+    # The parent waits for the disk: it has time for that, and workers that finish together would stand idle.
+    return _write_segment(texts, places, folder / f"segment-{uuid.uuid4().hex}.part", _own.builder, sync=False)
 
 
-def _write_segment(texts: StoredTexts, places: Arrays, path: Path, builder: SegmentBuilder) -> StoredSegment:
+def _write_segment(
+    texts: StoredTexts, places: Arrays, path: Path, builder: SegmentBuilder, *, sync: bool = True
+) -> StoredSegment:
     """Build a segment and write its file."""
     segment = builder.build(list(texts))
     n_sentences, n_with_terms, n_tokens = segment.totals.tolist()
@@ -338,7 +344,8 @@ def _write_segment(texts: StoredTexts, places: Arrays, path: Path, builder: Segm
         with_nul=texts.count_with("\0"),
         with_replacement=texts.count_with("\ufffd"),
     )
-    return StoredSegment(counts, write_arrays(path, {**segment._asdict(), **texts.arrays("sentence"), **places}))
+    arrays = {**segment._asdict(), **texts.arrays("sentence"), **places}
+    return StoredSegment(counts, write_arrays(path, arrays, sync=sync))
 
 
 def _remove_leftovers(folder: Path, manifest: Manifest) -> None:

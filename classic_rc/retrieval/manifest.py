@@ -72,10 +72,17 @@ def quote_path(path: Path) -> str:
     return shlex.quote(str(path))
 
 
-def write_arrays(path: Path, arrays: Arrays) -> StoredFile:
+def write_arrays(path: Path, arrays: Arrays, *, sync: bool = True) -> StoredFile:
     """Write flat arrays to one file, which appears only when it is complete.
 
     All arrays go into one file because a process can have few files open: 256 on macOS.
+
+    Parameters
+    ----------
+    path : Path
+    arrays : mapping of str to ndarray
+    sync : bool
+        Whether to wait until the disk has the file. Otherwise the caller has to, before it relies on the file.
 
     Raises
     ------
@@ -93,8 +100,9 @@ def write_arrays(path: Path, arrays: Arrays) -> StoredFile:
                     file.write(part)
                     digest.update(part)
                     size += len(part)
-            file.flush()
-            os.fsync(file.fileno())
+            if sync:
+                file.flush()
+                os.fsync(file.fileno())
         replace_file(temporary, path)
     except OSError as error:
         raise UsageError(f"cannot write {path}: {error.strerror or error}") from error

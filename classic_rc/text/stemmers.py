@@ -1,4 +1,4 @@
-"""Stemmers by name; all come from nltk and need no download."""
+"""Stemmers by name; none needs a download."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Callable
 from functools import cache, lru_cache, partial
 
 from classic_rc.errors import unknown_name
+from classic_rc.text.porter import porter_stem
 
 STEMMERS: dict[str, str] = {
     "none": "No stemming.",
@@ -45,11 +46,8 @@ def stemmer(name: str) -> Callable[[str], str]:
         from nltk.stem.lancaster import LancasterStemmer
 
         return LancasterStemmer().stem
-    from nltk.stem.porter import PorterStemmer
-
-    mode = PorterStemmer.MARTIN_EXTENSIONS if name == "porter" else PorterStemmer.NLTK_EXTENSIONS
     # Cached: the words of queries are mostly words of the passages, stemmed already.
-    return lru_cache(maxsize=2**17)(partial(PorterStemmer(mode=mode).stem, to_lowercase=False))
+    return lru_cache(maxsize=2**17)(partial(porter_stem, nltk=name == "porter-nltk"))
 
 
 def _identity(word: str) -> str:

@@ -203,7 +203,7 @@ def test_a_killed_worker_is_one_error_and_loses_no_finished_segment(corpora, tmp
 
 @pytest.mark.usefixtures("threads")
 def test_an_error_of_a_worker_is_raised_as_it_is(corpora, tmp_path, monkeypatch):
-    def refuse(path, arrays):
+    def refuse(path, arrays, sync):
         raise UsageError(f"cannot write {path}: No space left on device")
 
     with monkeypatch.context() as patched:
@@ -211,6 +211,27 @@ def test_an_error_of_a_worker_is_raised_as_it_is(corpora, tmp_path, monkeypatch)
         with pytest.raises(UsageError, match="No space left"):
             build_index(corpora["one file"](), tmp_path / "index", segment_sentences=20, jobs=2)
     assert build_index(corpora["one file"](), tmp_path / "index", segment_sentences=20).kept == 0
+
+
+@pytest.mark.usefixtures("threads")
+def test_files_of_workers_are_on_the_disk_before_the_build_counts_them(corpora, tmp_path, monkeypatch):
+    synced = []
+    real = os.fsync
+
+    def sync(number):
+        synced.append(os.fstat(number).st_ino)
+        real(number)
+
+    monkeypatch.setattr(os, "fsync", sync)
+    folder = tmp_path / "index"
+    monkeypatch.setattr(
+        building.BuildState, "write", lambda state, *_: counted.append((state.n_segments, [*synced]))
+    )
+    counted = []
+    build_index(corpora["one file"](), folder, segment_sentences=20, jobs=2)
+    files = [path.stat().st_ino for path in sorted(folder.glob("segment-*"))]
+    assert [n for n, _ in counted] == list(range(1, len(files) + 1))
+    assert all(set(files[:n]) <= set(seen) for n, seen in counted)
 
 
 @pytest.mark.usefixtures("threads")

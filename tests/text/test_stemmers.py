@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import itertools
+import subprocess
+import sys
+
 import pytest
+from nltk.stem.porter import PorterStemmer
 
 from classic_rc.errors import UsageError
 from classic_rc.text.stemmers import STEMMERS, stemmer
@@ -25,6 +30,32 @@ def test_stems(name, stems):
 
 def test_porter_leaves_capitals_alone():
     assert stemmer("porter")("Running") == "Run"
+
+
+SUFFIXES = (
+    "s ies sses ss ed ied eed ing y ily lle ational tional enci anci izer bli alli entli eli ousli ization "
+    "ation ator alism iveness fulness ousness aliti iviti biliti logi fulli icate ative alize iciti ical ful ness "
+    "al ance ence er ic able ible ant ement ment ent sion tion rion ou ism ate iti ous ive ize e ll"
+).split()
+BEGINNINGS = ["".join(letters) for n in range(5) for letters in itertools.product("aybtx", repeat=n)]
+IRREGULAR = "sky skies dying lying tying news inning innings outings cannings howe proceed exceed succeed".split()
+
+
+@pytest.mark.parametrize(("name", "mode"), [("porter", "MARTIN_EXTENSIONS"), ("porter-nltk", "NLTK_EXTENSIONS")])
+def test_porter_is_that_of_nltk(name, mode):
+    nltk = PorterStemmer(mode=mode)
+    words = [*IRREGULAR, *BEGINNINGS, *(first + suffix for first in BEGINNINGS[::3] for suffix in SUFFIXES)]
+    words += [f"{first}{one}{two}" for first in ("", "y", "tro", "é") for one in SUFFIXES for two in SUFFIXES]
+    assert len(words) > 25_000
+    expected = [nltk.stem(word, to_lowercase=False) for word in words]
+    assert [stemmer(name)(word) for word in words] == expected
+
+
+def test_porter_does_not_import_nltk():
+    use = "import sys; from classic_rc.text.stemmers import stemmer; print(stemmer('porter')('runs'), "
+    code = use + "'nltk' in sys.modules)"
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert ran.stdout == "run False\n"
 
 
 @pytest.mark.parametrize("name", STEMMERS)
