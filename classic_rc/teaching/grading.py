@@ -1,354 +1,366 @@
-"""Grading of students' files, each checked in its own process and folder, with limits on time and output."""
+"""Grading: each submission runs in a sandbox, and what it answers is compared out here."""
 
 from __future__ import annotations
 
-import csv
-import io
-import json
-import os
-import signal
-import subprocess
-import sys
-import threading
-from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
-from dataclasses import dataclass
+import math
+import secrets
+from collections.abc import Callable, Sequence
+from functools import cache, lru_cache
 from os import PathLike
 from pathlib import Path
-from tempfile import TemporaryDirectory
-from typing import IO, Any, NamedTuple
 
+import numpy as np
+from numpy.typing import NDArray
+
+from classic_rc.decisions import default_decision
 from classic_rc.errors import DataError, UsageError
-from classic_rc.io.files import read_input
-from classic_rc.io.printable import csv_cell, printable
+from classic_rc.evaluation.resampling import percentile_interval, resample_means
+from classic_rc.folds import passage_groups
+from classic_rc.io.printable import printable
+from classic_rc.metrics.base import Metric
+from classic_rc.metrics.registry import primary_metric
+from classic_rc.predictions import Scores
+from classic_rc.questions import Dataset
+from classic_rc.solvers.random import Random
+from classic_rc.solvers.specs import parse_solver
+from classic_rc.teaching.assignment import Assignment, Check, CheckFailedError, Submission, load_assignment
+from classic_rc.teaching.grades import Accuracy, CheckResult, Grade, Grading
+from classic_rc.teaching.sandbox import Level, Limits, Sandbox, SubmissionError
+from classic_rc.teaching.signs import find_signs
+from classic_rc.teaching.submissions import HandedIn, alike_pairs, find_submissions, read_submission
 
-SOLVER_CHECKS = Path(__file__).with_name("solver_checks.py")
-"""The default checker: the file must define a solver that beats the sliding window on the sample."""
-_CHECKER_TIMEOUT = 60.0
+DEFAULT_ASSIGNMENT = "solver"
+ISOLATED = (Level.NAMESPACES, Level.LANDLOCK)
+"""The levels at which a student's code cannot read the grader's files."""
+
+DEFAULT_LIMITS = Limits()
+UNSAFE = (*ISOLATED, Level.PROCESS, Level.NONE)
 _MAX_MESSAGE = 300
-_MAX_OUTPUT = 2**20
-_READ_TIMEOUT = 5.0
-"""Seconds to read the rest of the output after the processes have been ended."""
-_WORKER = Path(__file__).with_name("worker.py")
-_PACKAGE = Path(__file__).resolve().parents[2]
-
-
-@dataclass(frozen=True, slots=True)
-class CheckResult:
-    """The outcome of one check.
-
-    Parameters
-    ----------
-    name, title : str
-        The check's name, and the first line of its docstring.
-    problem : str or None
-        Why it failed; None if it passed.
-    """
-
-    name: str
-    title: str
-    problem: str | None
-
-    @property
-    def passed(self) -> bool:
-        """Whether the check passed."""
-        return self.problem is None
-
-
-@dataclass(frozen=True, slots=True)
-class Grade:
-    """The outcome of all checks of one student's file.
-
-    Parameters
-    ----------
-    student : str
-        The file's name without ``.py``, or the name of the student's folder.
-    file : str
-        The file's name, after the student's folder if there is one.
-    checks : tuple of Checked
-        The same checks in the same order for all students.
-    """
-
-    student: str
-    file: str
-    checks: tuple[CheckResult, ...]
-
-    @property
-    def n_passed(self) -> int:
-        """The number of checks that passed."""
-        return sum(check.passed for check in self.checks)
-
-    @property
-    def score(self) -> float:
-        """The share of checks that passed, from 0 to 1."""
-        return self.n_passed / len(self.checks)
+_SHORT = 8
+"""Texts of so many characters are in a file by chance."""
 
 
 def grade_file(
-    file: str | PathLike[str], checker: str | PathLike[str] | None = None, *, timeout: float = 60.0
+    file: str | PathLike[str],
+    assignment: str | PathLike[str] = DEFAULT_ASSIGNMENT,
+    *,
+    limits: Limits = DEFAULT_LIMITS,
+    seed: int | None = None,
+    data: Dataset | None = None,
+    train: Dataset | None = None,
+    levels: Sequence[Level] = ISOLATED,
 ) -> Grade:
-    """Check one file, in its own process.
+    """Grade one submission.
 
     Parameters
     ----------
     file : str or path
-    checker : str or path, optional
-        A Python file with functions ``check_…(submission)``. They take the file as a module and raise
-        AssertionError if something is wrong. None means :data:`SOLVER_CHECKS`.
-    timeout : float
-        Seconds for all checks together.
-
-    Returns
-    -------
-    Grade
+        A Python file, a notebook, or a student's folder.
+    assignment, limits, seed, data, train, levels
+        See :func:`grade_folder`.
 
     Raises
     ------
     DataError
-        The file does not exist, or its name does not end with ``.py``.
+        The file does not exist.
     UsageError
-        The checker does not work, or the time limit is not positive.
+        As in :func:`grade_folder`.
     """
     path = Path(file)
-    _check_timeout(timeout)
-    submission = _Submission(path.stem, path.name, _read(path))
-    if path.suffix != ".py":
-        raise DataError("not a Python file", source=str(path), expected="a file name that ends with .py")
-    source = _read(Path(SOLVER_CHECKS if checker is None else checker))
-    return _grade_submission(submission, source, _check_titles(source, checker), timeout)
+    if not path.exists():
+        raise DataError("no such file or folder", source=str(path))
+    loaded = load_assignment(assignment)
+    setting = _Setting(loaded, limits, new_seed() if seed is None else seed, data, train, tuple(levels))
+    return setting.grade(read_submission(path, loaded.main))
 
 
 def grade_folder(
     folder: str | PathLike[str],
-    checker: str | PathLike[str] | None = None,
+    assignment: str | PathLike[str] = DEFAULT_ASSIGNMENT,
     *,
-    timeout: float = 60.0,
-    advance: Callable[[Grade], None] = lambda grade: None,
-) -> list[Grade]:
-    """Check the files of all students one after the other, each in its own process.
-
-    All files and the checker are read before the first file runs, so that no file can change another.
+    limits: Limits = DEFAULT_LIMITS,
+    seed: int | None = None,
+    data: Dataset | None = None,
+    train: Dataset | None = None,
+    levels: Sequence[Level] = ISOLATED,
+    advance: Callable[[Grading], None] = lambda grading: None,
+) -> Grading:
+    """Grade the submissions of a class, one after the other, each in a process of its own.
 
     Parameters
     ----------
     folder : str or path
-        It has one Python file per student, or one folder per student with exactly one Python file.
-    checker, timeout
-        See :func:`grade_file`. The time limit is per file.
+        It has a Python file, a notebook or a folder for each student.
+    assignment : str or path
+        The name of an assignment of the package, or a teacher's file.
+    limits : Limits
+        For each submission.
+    seed : int, optional
+        Makes the questions and cases; by default a new one for each grading, so that nobody can know them.
+    data : Dataset, optional
+        The hidden questions, with gold; by default fresh questions of the assignment's own.
+    train : Dataset, optional
+        The questions that students' solvers learn from.
+    levels : sequence of Level
+        The levels of isolation that will do, the strongest first.
     advance : callable
-        Called with each grade as soon as it is known.
+        Called with the grades that are known, after each of them.
 
     Returns
     -------
-    list of Grade
-        Sorted by the names of the students' files or folders.
+    Grading
 
     Raises
     ------
     DataError
         The folder does not exist, it has no submissions, or two submissions have the same name.
     UsageError
-        The checker does not work, or the time limit is not positive.
+        The assignment does not work, the system cannot isolate a process, or the time limit is not positive.
     """
-    _check_timeout(timeout)
-    submissions = _find_submissions(Path(folder))
-    source = _read(Path(SOLVER_CHECKS if checker is None else checker))
-    titles = _check_titles(source, checker)
-    grades = []
-    for submission in submissions:
-        grades.append(_grade_submission(submission, source, titles, timeout))
-        advance(grades[-1])
-    return grades
+    loaded = load_assignment(assignment)
+    found = find_submissions(folder, loaded.main)
+    setting = _Setting(loaded, limits, new_seed() if seed is None else seed, data, train, tuple(levels))
+    alike = tuple(alike_pairs(found, loaded.template))
+    grading = Grading(loaded, setting.seed, (), alike)
+    for one in found:
+        grading = Grading(loaded, setting.seed, (*grading.grades, setting.grade(one)), alike)
+        advance(grading)
+    return grading
 
 
-def grades_csv(grades: Sequence[Grade]) -> str:
-    """Return the grades as CSV, one row per student: score, numbers of passed and failed checks, each outcome."""
-    out = io.StringIO()
-    names = [check.name for check in grades[0].checks] if grades else []
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(map(csv_cell, ["student", "file", "score", "passed", "failed", *names]))
-    for grade in grades:
-        n_failed = len(grade.checks) - grade.n_passed
-        outcomes = ["passed" if check.passed else f"failed: {check.problem}" for check in grade.checks]
-        numbers = [f"{grade.score:.4g}", grade.n_passed, n_failed]
-        writer.writerow(map(csv_cell, [grade.student, grade.file, *numbers, *outcomes]))
-    return out.getvalue()
+def new_seed() -> int:
+    """Return a seed that nobody can know before."""
+    return secrets.randbelow(2**31)
 
 
-def _check_timeout(timeout: float) -> None:
-    if not timeout > 0:
+def grading_questions(assignment: Assignment, seed: int) -> Dataset:
+    """Return the fresh questions of a grading.
+
+    Raises
+    ------
+    UsageError
+        The assignment makes no questions.
+    """
+    if (make_questions := getattr(assignment.module, "make_questions", None)) is None:
         raise UsageError(
-            f"the time limit must be a positive number of seconds, got {timeout:g}",
-            field="timeout",
-            found=f"{timeout:g}",
+            f"the assignment {assignment.name} makes no questions", field="assignment", found=assignment.name
+        )
+    questions = make_questions(seed)
+    assert isinstance(questions, Dataset)
+    return questions
+
+
+class _Setting:
+    """All that the submissions of one grading have in common."""
+
+    def __init__(
+        self,
+        assignment: Assignment,
+        limits: Limits,
+        seed: int,
+        data: Dataset | None,
+        train: Dataset | None,
+        levels: Sequence[Level],
+    ) -> None:
+        if not limits.seconds > 0:
+            raise UsageError(
+                f"the time limit must be a positive number of seconds, got {limits.seconds:g}",
+                field="timeout",
+                found=f"{limits.seconds:g}",
+            )
+        self.assignment, self.limits, self.levels, self.seed = assignment, limits, tuple(levels), seed
+        self.questions = data
+        if data is None and hasattr(assignment.module, "make_questions"):
+            self.questions = grading_questions(assignment, seed)
+        self.is_hidden = data is not None
+        self.train = train
+        self.reference = getattr(assignment.module, "REFERENCE", None)
+        if data is not None:
+            _check_data(data)
+        if self.reference is not None and self.questions is not None:
+            reference_statistics(self.reference, self.questions, train)  # An error here is no student's.
+        self.given_signs = set(find_signs({"template": assignment.template or b""}))
+        self.known_texts = _public_texts() | (frozenset() if data is None else texts_of(data))
+
+    def grade(self, one: HandedIn) -> Grade:
+        signs = set(find_signs(one.files, self.known_texts)) - self.given_signs
+        if one.problem is not None:
+            checks = tuple(_nothing(check, "not gradable") for check in self.assignment.checks)
+            return Grade(one.student, one.file, checks, None, tuple(sorted(signs)), one.problem)
+        accuracy = None
+        with Sandbox(one.files, one.main, self.limits, self.levels, self.assignment.packages) as sandbox:
+            try:
+                names = sandbox.load()
+            except SubmissionError as error:
+                checks = tuple(_failed(check, error) for check in self.assignment.checks)
+            else:
+                submission = Submission(
+                    sandbox, names, self.seed, self.questions, self.train, is_hidden=self.is_hidden
+                )
+                checks = self._run_checks(submission)
+                accuracy = self._measure(submission)
+            signs |= {_SIGNS_OF_EVENTS.get(event, f"seen while it ran: {event}") for event in sandbox.events}
+            return Grade(one.student, one.file, checks, sandbox.level, tuple(sorted(signs)), None, accuracy)
+
+    def _run_checks(self, submission: Submission) -> tuple[CheckResult, ...]:
+        results: dict[str, CheckResult] = {}
+        for check in self.assignment.checks:
+            missing = [name for name in check.needs if not results[name].passed]
+            if missing:
+                results[check.name] = _nothing(check, f"counts when {', '.join(missing)} passes")
+            else:
+                results[check.name] = _run(check, submission)
+        return tuple(results.values())
+
+    def _measure(self, submission: Submission) -> Accuracy | None:
+        """Compare the student's solver with the reference on the questions of this grading."""
+        if self.reference is None or submission.questions is None:
+            return None
+        try:
+            return compare_solvers(submission, self.reference)
+        except (SubmissionError, CheckFailedError):
+            return None
+
+
+_SIGNS_OF_EVENTS = {
+    "answer": "answers with no plain data",
+    "channel": "writes to the grader's channel",
+    "disk": "fills the disk",
+    "exit": "ends its process",
+    "memory": "runs out of memory",
+    "time": "takes too long",
+}
+
+
+def _check_data(data: Dataset) -> None:
+    """Check that questions can be put to a student's solver and have answers."""
+    if data.task is None or data.task.has_spans:
+        raise UsageError(
+            f"students' solvers choose among candidates, but {data.name} has questions of the task {data.task}",
+            field="--data",
+            found=str(data.task),
+            expected="single-choice, multiple-answer or cloze",
+        )
+    missing = next((question.id for question in data if question.gold is None), None)
+    if missing is not None:
+        raise UsageError(
+            f"the questions need gold: question {missing} of {data.name} has none",
+            field="--data",
+            found=missing,
+            expected="questions with gold",
         )
 
 
-@dataclass(frozen=True, slots=True)
-class _Submission:
-    student: str
-    file: str
-    source: bytes | None
-    problem: str = ""
+def _nothing(check: Check, problem: str) -> CheckResult:
+    return CheckResult(check.name, check.title, check.points, 0.0, problem)
 
 
-def _find_submissions(folder: Path) -> list[_Submission]:
-    if not folder.is_dir():
-        raise DataError("no such folder", source=str(folder), hint="Give a folder with one .py file per student")
-    submissions = []
-    for path in sorted(folder.iterdir(), key=lambda path: path.name):
-        if path.name.startswith((".", "_")):
-            continue
-        if path.is_dir():
-            submissions.append(_folder_submission(path))
-        elif path.suffix == ".py":
-            submissions.append(_Submission(path.stem, path.name, _read(path)))
-    if not submissions:
-        raise DataError("no submissions", source=str(folder), expected="a .py file or a folder per student")
-    counts = Counter(submission.student for submission in submissions)
-    for submission in submissions:
-        if counts[submission.student] > 1:
-            raise DataError("two submissions have the same name", source=str(folder), found=submission.student)
-    return submissions
-
-
-def _folder_submission(folder: Path) -> _Submission:
-    files = sorted(folder.glob("*.py"))
-    if len(files) == 1:
-        return _Submission(folder.name, f"{folder.name}/{files[0].name}", _read(files[0]))
-    names = ", ".join(file.name for file in files)
-    problem = f"the folder has several .py files: {names}" if files else "the folder has no .py file"
-    return _Submission(folder.name, folder.name, None, problem)
-
-
-def _read(path: Path) -> bytes:
+def _run(check: Check, submission: Submission) -> CheckResult:
     try:
-        return read_input(path)
-    except OSError as error:
-        raise DataError(f"cannot read the file: {error.strerror or error}", source=str(path)) from error
+        share = check.run(submission)
+        share = 1.0 if share is None else float(share)
+    except Exception as error:
+        return _failed(check, error)
+    share = 0.0 if math.isnan(share) else min(max(share, 0.0), 1.0)
+    problem = None if share == 1 else f"{100 * share:.0f} % of the points"
+    return CheckResult(check.name, check.title, check.points, share * check.points, problem)
 
 
-def _check_titles(source: bytes, checker: str | PathLike[str] | None) -> dict[str, str]:
-    """Return the names and the titles of a checker's checks."""
-    messages, exit_code = run_checks(source, None, _CHECKER_TIMEOUT)
-    if messages and "checks" in messages[0]:
-        return dict(messages[0]["checks"])
-    problem = messages[0]["broken"] if messages else _end_reason(exit_code, _CHECKER_TIMEOUT)
-    raise UsageError(
-        f"cannot use the checker {checker or SOLVER_CHECKS.name}: {problem}",
-        field="checker",
-        found=str(checker or SOLVER_CHECKS.name),
-    )
+def _failed(check: Check, error: Exception) -> CheckResult:
+    """Return the result of a check that raised: the student's mistake, or the student's error."""
+    details = ""
+    if isinstance(error, SubmissionError):
+        problem, details = error.problem, error.traceback
+        if error.printed:
+            details += f"printed before:\n{error.printed}"
+    elif isinstance(error, CheckFailedError):
+        problem, details = error.problem, error.details
+    elif isinstance(error, AssertionError):
+        problem = str(error) or "the check failed"
+    else:  # A wrong type that the check has not looked for: the answer of the student's code made it fail.
+        problem = f"the answer is not what the check expects ({type(error).__name__}: {error})"
+    line = " ".join(printable(problem).split())[:_MAX_MESSAGE]
+    return CheckResult(check.name, check.title, check.points, 0.0, line, details)
 
 
-def _grade_submission(submission: _Submission, checker: bytes, titles: Mapping[str, str], timeout: float) -> Grade:
-    if submission.source is None:
-        problems: Mapping[str, str | None] = dict.fromkeys(titles, submission.problem)
-    else:
-        name = Path(submission.file).name
-        problems = _find_problems(run_checks(checker, (name, submission.source), timeout), titles, timeout)
-    checks = (CheckResult(name, title, problems[name]) for name, title in titles.items())
-    return Grade(submission.student, submission.file, tuple(checks))
-
-
-def _find_problems(ended: CheckerRun, names: Mapping[str, str], timeout: float) -> dict[str, str | None]:
-    """Return each check's problem or None; for checks that did not run, why the process ended."""
-    reason = _end_reason(ended.exit_code, timeout)
-    problems: dict[str, str | None] = {}
-    for message in ended.messages:
-        name, problem = message.get("check"), message.get("problem")
-        if isinstance(name, str) and name in names and isinstance(problem, str | None):
-            problems.setdefault(name, None if problem is None else printable(problem)[:_MAX_MESSAGE])
-    return {name: problems.get(name, reason) for name in names}
-
-
-def _end_reason(exit_code: int | None, timeout: float) -> str:
-    if exit_code is None:
-        return f"took longer than {timeout:g} s"
-    return f"ended its process (exit code {exit_code})"
-
-
-class CheckerRun(NamedTuple):
-    """The output and the exit code of a worker process."""
-
-    messages: list[dict[str, Any]]  # the lines of output that are JSON objects
-    exit_code: int | None  # None if the time limit ended the process
-
-
-def run_checks(checker: bytes, submission: tuple[str, bytes] | None, timeout: float) -> CheckerRun:
-    """Run a checker on a submission. Both are written to a new temporary folder of their own.
+def compare_solvers(submission: Submission, reference: str) -> Accuracy:
+    """Compare a student's solver with one of the package on the questions of the grading.
 
     Parameters
     ----------
-    checker : bytes
-        The source of the checker.
-    submission : (str, bytes), optional
-        The file's name and content. None only lists the checks.
-    timeout : float
-        In seconds.
+    submission : Submission
+        With questions.
+    reference : str
+        A solver such as ``sliding-window``. It learns from what the student's solver learns from.
+
+    Returns
+    -------
+    Accuracy
+
+    Raises
+    ------
+    SubmissionError, CheckFailedError
+        The student's solver fails.
     """
-    with TemporaryDirectory(prefix="classic-rc-", ignore_cleanup_errors=True) as folder:
-        root = Path(folder).resolve()
-        work = root / "work"
-        work.mkdir()
-        files = [root / "checker.py"]
-        files[0].write_bytes(checker)
-        if submission is not None:
-            files.append(work / submission[0])
-            files[1].write_bytes(submission[1])
-        return _run_worker(files, work, timeout)
+    questions = submission.questions
+    assert questions is not None
+    own = question_statistics(questions, Scores.from_lists(submission.score(questions)))
+    other = reference_statistics(reference, questions, submission.train)
+    metric, groups = _metric(questions), passage_groups(questions)
+    value, floor = metric.aggregate(own), metric.aggregate(other)
+    if groups.max(initial=-1) < 1:
+        return Accuracy(value, None, reference, value - floor, None)
+    means = resample_means(np.hstack([own, other]), groups)
+    first, second = (metric.from_means(part) for part in np.hsplit(means, 2))
+    interval, difference = percentile_interval(first), percentile_interval(first - second)
+    return Accuracy(value, interval, reference, value - floor, difference)
 
 
-def _run_worker(files: Sequence[Path], folder: Path, timeout: float) -> CheckerRun:
-    process = subprocess.Popen(
-        [sys.executable, "-P", *map(str, (_WORKER, _PACKAGE, *files))],
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        cwd=folder,
-        env={**os.environ, **dict.fromkeys(("TMPDIR", "TEMP", "TMP"), str(folder))},
-        bufsize=0,
-        start_new_session=True,
-    )
-    assert process.stdout is not None
-    output = bytearray()
-    reader = threading.Thread(target=_drain, args=(process.stdout, output), daemon=True)
-    reader.start()
-    exit_code = None
-    try:
-        with suppress(subprocess.TimeoutExpired):
-            exit_code = process.wait(timeout)
-    finally:
-        _end_tree(process)
-        reader.join(_READ_TIMEOUT)
-    return CheckerRun(_parse_objects(bytes(output)), exit_code)
+@lru_cache(maxsize=8)
+def reference_statistics(reference: str, questions: Dataset, train: Dataset | None) -> NDArray[np.float64]:
+    """Return what a solver of the package reaches; the same for all students of a grading.
+
+    Returns
+    -------
+    ndarray of float64, shape (n_questions, n_statistics)
+        As :func:`question_statistics` returns it.
+    """
+    solver = parse_solver(reference).fit(questions if train is None else train)
+    if isinstance(solver, Random):
+        return _metric(questions).statistics(questions, solver.expectation(questions))
+    return question_statistics(questions, solver.score_candidates(questions))
 
 
-def _drain(pipe: IO[bytes], output: bytearray) -> None:
-    """Read a pipe to its end and keep only the part within the limit: no writer blocks, and memory is bounded."""
-    with pipe:
-        while data := pipe.read(2**16):
-            output += data[: max(_MAX_OUTPUT - len(output), 0)]
+def question_statistics(questions: Dataset, scores: Scores) -> NDArray[np.float64]:
+    """Return the statistics of the task's metric for each question, decided by the task's rule.
+
+    Returns
+    -------
+    ndarray of float64, shape (n_questions, n_statistics)
+        For single choice: the credit of each question; k tied best options have 1/k.
+    """
+    assert questions.task is not None
+    predictions = default_decision(questions.task).fit(scores, questions).decide(scores, questions)
+    return _metric(questions).statistics(questions, predictions)
 
 
-def _end_tree(process: subprocess.Popen[bytes]) -> None:
-    """End a process and its child processes. A child that left the process group or tree is not found."""
-    if os.name == "nt":
-        if process.poll() is None:
-            command = ["taskkill", "/F", "/T", "/PID", str(process.pid)]
-            subprocess.run(command, capture_output=True, check=False)
-    else:
-        with suppress(ProcessLookupError, PermissionError):
-            os.killpg(process.pid, signal.SIGKILL)
-    process.kill()
-    process.wait()
+def _metric(questions: Dataset) -> Metric:
+    assert questions.task is not None
+    return primary_metric(questions.task)
 
 
-def _parse_objects(output: bytes) -> list[dict[str, Any]]:
-    objects = []
-    for line in output.splitlines():
-        with suppress(ValueError, RecursionError):
-            if isinstance(value := json.loads(line), dict):
-                objects.append(value)
-    return objects
+@cache
+def _public_texts() -> frozenset[str]:
+    """Return the ids and the longer options of the questions that come with the package."""
+    from classic_rc.datasets.registry import load
+
+    return texts_of(load("sample:single-choice"))
+
+
+def texts_of(questions: Dataset) -> frozenset[str]:
+    """Return what a file contains that has memorised questions: their ids, their texts and their longer options."""
+    texts = set()
+    for question in questions:
+        texts |= {text for text in (question.id, question.query) if len(text) > _SHORT}
+        texts |= {candidate.text for candidate in question.candidates if len(candidate.text) > _SHORT}
+    return frozenset(texts)

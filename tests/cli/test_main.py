@@ -298,15 +298,14 @@ def test_a_reader_that_leaves_is_no_error():
 
 
 FULL = pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no device that is always full")
-TESTING = [sys.executable, "-m", "classic_rc.testing"]
 RESULTS = [
     [*MODULE, "list", "solvers"],
     [*MODULE, "run", "sample:single-choice", "--format", "json"],
     [*MODULE, "run", "sample:single-choice", "-o", "/dev/stdout"],
     [*MODULE, "--version"],
     [*MODULE, "run", "--help"],
-    [*TESTING, "check", "{own}"],
-    [*TESTING, "grade", "{folder}"],
+    [*MODULE, "grade", "{own}", "--quiet", "--unsafe"],
+    [*MODULE, "grade", "{folder}", "--quiet", "--unsafe"],
 ]
 
 
@@ -333,7 +332,7 @@ def test_a_full_disk_is_one_line(command, unbuffered, own):
     *notes, error = done.stderr.decode("utf-8").splitlines()
     assert error.endswith("No space left on device")
     assert error.startswith("classic-rc: error: ")
-    assert not [note for note in notes if "checks passed" not in note]
+    assert notes == []
 
 
 @FULL
