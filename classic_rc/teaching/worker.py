@@ -1,120 +1,209 @@
-"""The process that checks one submission. It writes the outcome of each check to its original stdout."""
+"""The process that runs a student's file: it loads the file, calls its functions and answers with plain data.
+
+It knows neither checks nor expected answers, so nothing that the student's code does in here can earn a point. It
+runs as a script, with the standard library and the student's package alone. A message is four bytes of length and
+so much JSON; each request has one answer.
+"""
 
 from __future__ import annotations
 
 import importlib.util
+import io
 import json
+import linecache
 import os
+import struct
 import sys
 import traceback
-from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, BinaryIO
 
-Check = Callable[[ModuleType], None]
-
-_MAX_MESSAGE = 500
+_MAX_TEXT = 4000
+_WATCHED = (
+    *("socket.", "subprocess.", "ctypes.", "shutil."),
+    *("os.system", "os.exec", "os.fork", "os.posix_spawn", "os.kill"),
+)
+_MODULE = "submission"
 
 
 def main() -> None:
-    """Run ``worker.py PACKAGE CHECKER [FILE]``: check the file, or list the checks if no file is given.
-
-    PACKAGE is the folder that contains this package, for the case that it is not installed. A line of JSON is
-    written as soon as a check ends, so its outcome is kept even if the submission ends or hangs this process later.
-    """
-    package, *paths = sys.argv[1:]
-    sys.path.append(package)
-    checker, *files = map(Path, paths)
-    with _own_stdout() as channel:
-
-        def send(**fields: Any) -> None:
-            channel.write(json.dumps(fields) + "\n")
-            channel.flush()
-
+    """Run ``worker.py PACKAGE FILE [FOLDER...]``: answer requests until the stream ends."""
+    package, file = sys.argv[1:3]
+    sys.path[:0] = [package, str(Path(file).parent)]
+    requests, answers = _own_streams()
+    printed = _Printed()
+    sys.stdout = sys.stderr = printed
+    events = _watch(Path(file).parent, package)
+    submission = _Submission(Path(file))
+    while (request := _receive(requests)) is not None:
+        printed.clear()
+        events.clear()
         try:
-            checks = find_checks(load_module(checker, "checker"))
-        except BaseException as error:
-            send(broken=describe_error(error, checker))
-            return
-        if not files:
-            send(checks=[(name, _title(check)) for name, check in checks.items()])
-            return
-        problem, submission = None, None
+            answer = {"value": submission.answer(request)}
+        except BaseException as error:  # The student's code may raise anything, SystemExit too.
+            answer = {"error": _describe(error, file)}
+        answer |= {"printed": printed.text(), "events": sorted(set(events))[:20]}
         try:
-            submission = load_module(files[0], "submission")
-        except BaseException as error:
-            problem = describe_error(error, files[0])
-        for name, check in checks.items():
-            send(check=name, problem=problem if submission is None else _run_check(check, submission, files[0]))
-    os._exit(0)  # Skip any threads and exit handlers that the submission has left behind.
+            message = json.dumps(answer).encode("ascii")
+        except (TypeError, ValueError, RecursionError) as error:
+            problem = {"type": type(error).__name__, "text": str(error)[:_MAX_TEXT], "line": None, "traceback": ""}
+            message = json.dumps({"error": problem, "printed": printed.text(), "events": []}).encode("ascii")
+        answers.write(struct.pack(">I", len(message)) + message)
+        answers.flush()
+    os._exit(0)  # Threads and exit handlers that the student's code has left behind do not run.
 
 
-def find_checks(checker: ModuleType) -> dict[str, Check]:
-    """Return the functions of a checker that start with ``check_``, by the rest of the name, in file order."""
-    own = {
-        name.removeprefix("check_"): value
-        for name, value in vars(checker).items()
-        if name.startswith("check_") and getattr(value, "__module__", None) == checker.__name__
-    }
-    if not own:
-        raise ValueError("no function has a name that begins with check_")
-    return own
+class _Submission:
+    """A student's file, and what requests ask of it."""
+
+    def __init__(self, file: Path) -> None:
+        self.file = file
+        self.module: ModuleType | None = None
+        self.solver: Any = None
+
+    def answer(self, request: dict[str, Any]) -> Any:
+        if request["do"] == "load":
+            return self._load()
+        if request["do"] == "call":
+            function = getattr(self.module, request["name"])
+            return _plain(function(*request["args"]))
+        if request["do"] == "read":
+            return _plain(getattr(self.module, request["name"]))
+        if request["do"] == "solver":
+            return self._make_solver(request["name"], request["train"])
+        return self._score(request["questions"])
+
+    def _load(self) -> dict[str, str]:
+        """Run the file; return the kind of each public name that it defines."""
+        spec = importlib.util.spec_from_file_location(_MODULE, self.file)
+        assert spec is not None
+        assert spec.loader is not None
+        self.module = importlib.util.module_from_spec(spec)
+        sys.modules[_MODULE] = self.module
+        spec.loader.exec_module(self.module)
+        kinds = {}
+        for name, value in vars(self.module).items():
+            if name.startswith("_") or isinstance(value, ModuleType):
+                continue
+            if getattr(value, "__module__", _MODULE) == _MODULE:
+                kinds[name] = _kind(value)
+        return kinds
+
+    def _make_solver(self, name: str, train: list[dict[str, Any]] | None) -> None:
+        import classic_rc
+
+        self.solver = getattr(self.module, name)()
+        if train is not None:
+            self.solver.fit(classic_rc.make_dataset(train))
+
+    def _score(self, rows: list[dict[str, Any]]) -> list[list[float]]:
+        import classic_rc
+
+        scores = self.solver.score_candidates(classic_rc.make_dataset(rows))
+        return [[float(value) for value in own] for own in scores]
 
 
-def load_module(file: Path, name: str) -> ModuleType:
-    """Run a file as a module and register it under `name`, so that what it defines can be pickled."""
-    spec = importlib.util.spec_from_file_location(name, file)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module
-    spec.loader.exec_module(module)
-    return module
+def _kind(value: object) -> str:
+    if isinstance(value, type):
+        solver = getattr(sys.modules.get("classic_rc"), "Solver", None)
+        return "solver" if solver is not None and issubclass(value, solver) else "class"
+    return "function" if callable(value) else "value"
 
 
-def describe_error(error: BaseException, file: Path) -> str:
-    """Describe an error in one line: a check's own message, or the error's type, text and line in `file`."""
-    if isinstance(error, SystemExit):
-        return "ends the program (sys.exit or quit)"
+def _plain(value: Any) -> Any:
+    """Return arrays and their numbers as lists and numbers; what else JSON cannot hold is refused by JSON."""
+    if isinstance(value, dict):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    if isinstance(value, set | frozenset):
+        return sorted(_plain(item) for item in value)
+    return value.tolist() if hasattr(value, "tolist") else value
+
+
+def _describe(error: BaseException, file: str) -> dict[str, Any]:
+    """Return the type, the text, the line in the student's file, and the student's part of the traceback."""
     try:
-        text = " ".join(str(error)[:_MAX_MESSAGE].split())
-    except Exception:  # The submission's own error classes can have a broken __str__.
+        text = str(error)[:_MAX_TEXT]
+    except BaseException:  # The error's class may be the student's own.
         text = ""
+    if isinstance(error, SystemExit):
+        text = "ends the program (sys.exit or quit)"
     if isinstance(error, SyntaxError):
-        return f"SyntaxError: {error.msg} (line {error.lineno})"
-    own_lines = [
-        frame.lineno for frame in traceback.extract_tb(error.__traceback__) if _is_in(frame.filename, file)
-    ]
-    if isinstance(error, AssertionError) and not own_lines:
-        return text or "the check failed"
-    where = f" (line {own_lines[-1]})" if own_lines else ""
-    return f"{type(error).__name__}: {text}{where}" if text else f"{type(error).__name__}{where}"
+        return {"type": type(error).__name__, "text": str(error.msg), "line": error.lineno, "traceback": ""}
+    linecache.checkcache()
+    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename == file]
+    shown = [*frames[:3], *frames[-5:]] if len(frames) > 8 else frames
+    lines = "".join(traceback.format_list(shown))[:_MAX_TEXT].replace(file, Path(file).name)
+    return {
+        "type": type(error).__name__[:100],
+        "text": text,
+        "line": frames[-1].lineno if frames else None,
+        "traceback": lines,
+    }
 
 
-def _run_check(check: Check, submission: ModuleType, file: Path) -> str | None:
-    try:
-        check(submission)
-    except BaseException as error:
-        return describe_error(error, file)
-    return None
+class _Printed(io.TextIOBase):
+    """What the student's code prints, up to a length."""
+
+    def __init__(self) -> None:
+        self._parts: list[str] = []
+        self._length = 0
+
+    def write(self, text: str) -> int:
+        if self._length < _MAX_TEXT:
+            self._parts.append(text[: _MAX_TEXT - self._length])
+            self._length += len(self._parts[-1])
+        return len(text)
+
+    def clear(self) -> None:
+        self._parts, self._length = [], 0
+
+    def text(self) -> str:
+        return "".join(self._parts)
 
 
-def _title(check: Check) -> str:
-    return (check.__doc__ or "").strip().partition("\n")[0].rstrip(".")
+def _watch(work: Path, package: str) -> list[str]:
+    """Note what an honest solution has no need of: network, processes, foreign memory, files of others."""
+    events: list[str] = []
+    known = (str(work), package, sys.prefix, sys.base_prefix, "/usr/", "/lib", "/dev/", "<")
+
+    def note(event: str, args: tuple[Any, ...]) -> None:
+        if len(events) > 1000:
+            return
+        if event.startswith(_WATCHED):
+            events.append(event)
+        elif event == "open" and isinstance(args[0], str | bytes):
+            with suppress(Exception):
+                path = os.path.abspath(os.fsdecode(args[0]))
+                if not path.startswith(known):
+                    events.append(f"open {path}"[:200])
+
+    with suppress(ImportError):
+        import numpy  # noqa: F401  (what numpy does while it loads is no event)
+    sys.addaudithook(note)
+    return events
 
 
-def _is_in(filename: str, file: Path) -> bool:
-    return filename == str(file)
+def _own_streams() -> tuple[BinaryIO, BinaryIO]:
+    """Return the streams of requests and answers; the usual numbers of both lead nowhere from now on."""
+    requests, answers = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
+    nowhere = os.open(os.devnull, os.O_RDWR)
+    for stream in (0, 1, 2):
+        os.dup2(nowhere, stream)
+    return requests, answers
 
 
-def _own_stdout() -> Any:
-    """Return the original stdout for the worker only; what the submission prints is discarded."""
-    channel = os.fdopen(os.dup(1), "w", encoding="utf-8")
-    nowhere = os.open(os.devnull, os.O_WRONLY)
-    os.dup2(nowhere, 1)
-    os.dup2(nowhere, 2)
-    return channel
+def _receive(stream: BinaryIO) -> dict[str, Any] | None:
+    head = stream.read(4)
+    if len(head) < 4:
+        return None
+    (length,) = struct.unpack(">I", head)
+    request = json.loads(stream.read(length))
+    assert isinstance(request, dict)
+    return request
 
 
 if __name__ == "__main__":

@@ -1,0 +1,236 @@
+"""The first process of a submission: it gives up rights, says what it reached, and becomes the worker.
+
+It runs as a script with the standard library alone: ``python -I -S jail.py``. The settings, one line of JSON, are
+the first line of stdin. The first line of stdout is the level that was reached, one of the values of
+:class:`~classic_rc.teaching.sandbox.Level`. Then the worker takes over both.
+
+Levels are tried from the strongest to the weakest. Each is entered whole or not at all: a step that the system
+refuses happens in a child process that ends, and the next level is tried in another one.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import json
+import os
+import resource
+import shutil
+import signal
+import struct
+from pathlib import Path
+from typing import Any
+
+# From the headers of Linux: sched.h, mount.h, prctl.h, landlock.h. The numbers are the same on all 64-bit machines.
+_NEW_NAMESPACES = {"ns": 0x00020000, "uts": 0x04000000, "ipc": 0x08000000, "pid": 0x20000000, "net": 0x40000000}
+_NEW_USER = 0x10000000
+_READ_ONLY, _NO_SETUID, _NO_DEVICES, _NO_EXECUTION, _REMOUNT, _BIND, _RECURSIVE, _PRIVATE = (
+    1, 2, 4, 8, 32, 4096, 16384, 1 << 18
+)  # fmt: skip
+_SET_PARENT_DEATH_SIGNAL, _SET_DUMPABLE, _DROP_BOUND, _NO_NEW_RIGHTS = 1, 4, 24, 38
+_LANDLOCK_CREATE, _LANDLOCK_ADD, _LANDLOCK_RESTRICT = 444, 445, 446
+_NOBODY = 65534
+
+_libc = ctypes.CDLL(None, use_errno=True)
+
+
+def main() -> None:
+    """Read the settings and enter the strongest level that the system allows."""
+    settings = json.loads(_read_line(0))
+    for level in settings["levels"]:
+        child = os.fork()
+        if child == 0:
+            _enter(level, settings)
+        _, status = os.waitpid(child, 0)
+        if os.waitstatus_to_exitcode(status) != _REFUSED:
+            os._exit(max(os.waitstatus_to_exitcode(status), 0))
+    os.write(1, b"none\n")
+
+
+_REFUSED = 117
+"""The exit code of a process that could not enter its level. The worker never ends with it."""
+
+
+def _enter(level: str, settings: dict[str, Any]) -> None:
+    """Become the worker at a level, or end this process with the code for a refusal."""
+    enter = {"namespaces": _enter_namespaces, "landlock": _enter_landlock, "process": _enter_process}[level]
+    try:
+        enter(settings)
+        os.write(1, level.encode() + b"\n")
+    except (OSError, AttributeError):
+        os._exit(_REFUSED)
+    try:
+        os.execve(settings["command"][0], settings["command"], settings["environment"])
+    finally:
+        os._exit(1)
+
+
+def _enter_namespaces(settings: dict[str, Any]) -> None:
+    """Own files, processes and network: nothing but the interpreter, the student's package and the work folder."""
+    _call("prctl", _SET_PARENT_DEATH_SIGNAL, signal.SIGKILL)
+    is_root = os.geteuid() == 0
+    user, group = os.geteuid(), os.getegid()
+    _call("unshare", sum(_NEW_NAMESPACES.values()) | (0 if is_root else _NEW_USER))
+    if not is_root:
+        Path("/proc/self/setgroups").write_text("deny")
+        Path("/proc/self/uid_map").write_text(f"1000 {user} 1")
+        Path("/proc/self/gid_map").write_text(f"1000 {group} 1")
+    _call("mount", b"none", b"/", None, _RECURSIVE | _PRIVATE, None)
+    root = Path(settings["root"])
+    _make_root(root, settings)
+    child = os.fork()
+    if child:  # The new process is the first of its namespace: when it ends, all of them end.
+        _, status = os.waitpid(child, 0)
+        os._exit(max(os.waitstatus_to_exitcode(status), 0))
+    _call("prctl", _SET_PARENT_DEATH_SIGNAL, signal.SIGKILL)
+    os.chroot(root)
+    os.chdir(settings["work"])
+    _drop_capabilities()
+    if is_root:
+        os.setgroups([])
+        os.setresgid(_NOBODY, _NOBODY, _NOBODY)
+        os.setresuid(_NOBODY, _NOBODY, _NOBODY)
+    _call("prctl", _SET_DUMPABLE, 0, 0, 0, 0)
+    child = os.fork()
+    if child:  # The student's code is not the first process, because that one decides when all end.
+        for stream in (0, 1):
+            os.close(stream)
+        _, status = os.waitpid(child, 0)
+        os._exit(max(os.waitstatus_to_exitcode(status), 0))
+    _set_limits(settings["limits"])
+
+
+def _make_root(root: Path, settings: dict[str, Any]) -> None:
+    """Build the tree of files that the student's code sees."""
+    _mount_memory(root, settings["limits"]["work_bytes"])
+    for name in ("bin", "lib", "lib64", "sbin"):
+        if os.path.islink(f"/{name}"):
+            (root / name).symlink_to(os.readlink(f"/{name}"))
+    for path in settings["visible"]:
+        _show(root, Path(path))
+    for path in settings["hidden"]:
+        if Path(f"{root}{path}").is_dir():
+            _mount_memory(Path(f"{root}{path}"), 2**20)
+    for path in settings["visible_again"]:
+        _show(root, Path(path))
+    for name in ("null", "zero", "urandom", "random"):
+        _show(root, Path("/dev", name), writable=True)
+    shown, work = Path(settings["work"]), Path(f"{root}{settings['work']}")
+    shutil.copytree(shown, work)
+    for path in (work, *work.rglob("*")):
+        path.chmod(0o777 if path.is_dir() else 0o666)
+
+
+def _show(root: Path, path: Path, *, writable: bool = False) -> None:
+    """Make a file or a folder visible at its own path."""
+    if not path.exists() or os.path.islink(path):
+        return
+    place = Path(f"{root}{path}")
+    place.parent.mkdir(parents=True, exist_ok=True)
+    if path.is_dir():
+        place.mkdir(exist_ok=True)
+    else:
+        place.touch()
+    _call("mount", os.fsencode(path), os.fsencode(place), None, _BIND, None)
+    if not writable:
+        # A mount from outside keeps its own restrictions, and a remount that would lift one is refused.
+        kept = os.statvfs(place).f_flag & (_NO_SETUID | _NO_DEVICES | _NO_EXECUTION | 1024 | 2048 | 4096)
+        times = (1024 if kept & 1024 else 0) | (2048 if kept & 2048 else 0) | ((1 << 21) if kept & 4096 else 0)
+        flags = _REMOUNT | _BIND | _READ_ONLY | _NO_SETUID | (kept & 14) | times
+        _call("mount", None, os.fsencode(place), None, flags, None)
+
+
+def _mount_memory(place: Path, size: int) -> None:
+    options = f"size={size},mode=755".encode()
+    _call("mount", b"tmpfs", os.fsencode(place), b"tmpfs", _NO_SETUID | _NO_DEVICES, options)
+
+
+def _enter_landlock(settings: dict[str, Any]) -> None:
+    """The files of all others are out of reach, and TCP as well where the system's Landlock is recent enough."""
+    version = _libc.syscall(_LANDLOCK_CREATE, None, 0, 1)
+    if version < 1:
+        raise OSError("no Landlock")
+    all_of_files = (1 << 13) - 1 | (1 << 13 if version >= 2 else 0) | (1 << 14 if version >= 3 else 0)
+    attributes = struct.pack("=QQQ", all_of_files, 3 if version >= 4 else 0, 3 if version >= 6 else 0)
+    size = 24 if version >= 6 else 16 if version >= 4 else 8
+    rules = _call("syscall", _LANDLOCK_CREATE, attributes, size, 0)
+    reading, listing, devices = (1 << 0) | (1 << 2) | (1 << 3), 1 << 3, (1 << 1) | (1 << 2)
+    allowed = [(path, reading) for path in _without_hidden(settings["visible"], settings["hidden"])]
+    # Python lists the folders of its modules. The names in hidden folders can be listed with them, but not read.
+    allowed += [(os.path.dirname(path), listing) for path in settings["hidden"]]
+    allowed += [(path, reading) for path in settings["visible_again"]]
+    allowed += [(f"/dev/{name}", devices) for name in ("null", "zero", "urandom", "random")]
+    for path, rights in [*allowed, (settings["work"], all_of_files & ~(1 << 6 | 1 << 11 | 1 << 9 | 1 << 10))]:
+        with contextlib.suppress(FileNotFoundError):
+            folder = os.open(path, os.O_PATH | os.O_CLOEXEC)
+            of_files = (1 << 0) | (1 << 1) | (1 << 2) | (1 << 14)
+            rights &= all_of_files if os.path.isdir(path) else of_files
+            _call("syscall", _LANDLOCK_ADD, rules, 1, struct.pack("=Qi", rights, folder), 0)
+            os.close(folder)
+    _drop_capabilities()
+    _call("syscall", _LANDLOCK_RESTRICT, rules, 0)
+    os.close(rules)
+    os.chdir(settings["work"])
+    _set_limits(settings["limits"])
+
+
+def _without_hidden(visible: list[str], hidden: list[str]) -> list[str]:
+    """Return the paths, each with a hidden folder below it replaced by what else is beside that folder."""
+    paths = []
+    for path in visible:
+        if path in hidden or os.path.islink(path):
+            continue
+        if any(other.startswith(f"{path}/") for other in hidden):
+            paths += _without_hidden([entry.path for entry in os.scandir(path)], hidden)
+        else:
+            paths.append(path)
+    return paths
+
+
+def _enter_process(settings: dict[str, Any]) -> None:
+    """Limits alone: the files of the user and the network stay in reach."""
+    os.chdir(settings["work"])
+    _set_limits(settings["limits"])
+
+
+def _drop_capabilities() -> None:
+    """No program that this process starts gets a right that it has not, not even as root."""
+    for capability in range(64):
+        _libc.prctl(_DROP_BOUND, capability, 0, 0, 0)
+    _call("prctl", _NO_NEW_RIGHTS, 1, 0, 0, 0)
+
+
+def _set_limits(limits: dict[str, int]) -> None:
+    for kind, value in (
+        (resource.RLIMIT_CPU, limits["cpu_seconds"]),
+        (resource.RLIMIT_AS, limits["memory_bytes"]),
+        (resource.RLIMIT_FSIZE, limits["file_bytes"]),
+        (resource.RLIMIT_NOFILE, 256),
+        (resource.RLIMIT_CORE, 0),
+        (resource.RLIMIT_NPROC, limits["processes"]),
+    ):
+        with contextlib.suppress(ValueError, OSError):  # macOS has no limit on the address space
+            resource.setrlimit(kind, (value, value))
+
+
+def _call(name: str, *args: Any) -> int:
+    result = int(getattr(_libc, name)(*args))
+    if result < 0:
+        number = ctypes.get_errno()
+        raise OSError(number, f"{name}: {os.strerror(number)}")
+    return result
+
+
+def _read_line(stream: int) -> bytes:
+    """Read up to a line's end and not one byte more: the rest is for the worker."""
+    line = bytearray()
+    while not line.endswith(b"\n"):
+        byte = os.read(stream, 1)
+        if not byte:
+            raise EOFError
+        line += byte
+    return bytes(line)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,369 @@
+"""A student's file in a process of its own: requests go in, plain data comes out, and nothing else.
+
+Checks, gold and expected answers stay in the process of the grader. Whatever the student's code replaces, forges or
+ends, it does to its own process.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import select
+import signal
+import struct
+import subprocess
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from enum import StrEnum
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, Self
+
+from classic_rc.errors import UsageError
+from classic_rc.teaching.student_package import write_student_package
+
+_FOLDER = Path(__file__).parent
+_MAX_ANSWER = 2**26
+_MEGABYTE = 2**20
+
+
+class Level(StrEnum):
+    """How far a student's process is apart from everything else.
+
+    ``NAMESPACES``: it sees no files but Python's and its own, no other processes and no network. ``LANDLOCK``: it
+    can open no files but these. ``PROCESS``: its own process with limits; it can read what the grader's user can
+    read. ``NONE``: its own process without limits.
+    """
+
+    NAMESPACES = "namespaces"
+    LANDLOCK = "landlock"
+    PROCESS = "process"
+    NONE = "none"
+
+    @property
+    def hides_files(self) -> bool:
+        """Whether the student's code cannot read files of the grader."""
+        return self in (Level.NAMESPACES, Level.LANDLOCK)
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What a student's process may use.
+
+    Parameters
+    ----------
+    seconds : float
+        Wall time of all calls together, and of CPU time.
+    memory_bytes : int
+        Address space.
+    file_bytes : int
+        The largest file.
+    processes : int
+        Processes and threads, where the student's process has a user or a namespace of its own.
+    """
+
+    seconds: float = 60.0
+    memory_bytes: int = 2048 * _MEGABYTE
+    file_bytes: int = 16 * _MEGABYTE
+    processes: int = 64
+
+
+class SubmissionError(Exception):
+    """The student's code raised an error, ended its process, took too long or answered with no plain data.
+
+    Parameters
+    ----------
+    problem : str
+        In one line.
+    traceback : str
+        The lines of the student's file that led to the error; empty if there are none.
+    printed : str
+        What the student's code printed before.
+    is_final : bool
+        Whether the process has ended, so that no later call can work.
+    """
+
+    def __init__(self, problem: str, *, traceback: str = "", printed: str = "", is_final: bool = False) -> None:
+        super().__init__(problem)
+        self.problem = problem
+        self.traceback = traceback
+        self.printed = printed
+        self.is_final = is_final
+
+
+@dataclass
+class Sandbox:
+    """One student's file, ready to be called. Use it as a context manager.
+
+    Parameters
+    ----------
+    files : mapping of str to bytes
+        The student's files by name.
+    main : str
+        The file that is loaded.
+    limits : Limits
+    levels : sequence of Level
+        The levels to try, the strongest first.
+    packages : tuple of str
+        The installed packages that the student's code may import beside the standard library and its part of
+        classic_rc.
+
+    Raises
+    ------
+    UsageError
+        No level can be entered.
+    """
+
+    files: Mapping[str, bytes]
+    main: str
+    limits: Limits = Limits()
+    levels: Sequence[Level] = (Level.NAMESPACES, Level.LANDLOCK, Level.PROCESS)
+    packages: tuple[str, ...] = ("numpy",)
+    level: Level = field(default=Level.NONE, init=False)
+    events: set[str] = field(default_factory=set, init=False)
+    """What the student's code did that an honest solution has no need of, as far as its process noticed."""
+    _final: SubmissionError | None = field(default=None, init=False)
+
+    def __enter__(self) -> Self:
+        self._folder = TemporaryDirectory(prefix="classic-rc-", ignore_cleanup_errors=True)
+        try:
+            self._start()
+        except BaseException:
+            self.close()
+            raise
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def load(self) -> dict[str, str]:
+        """Run the file.
+
+        Returns
+        -------
+        dict of str to str
+            The public names that it defines, and their kinds: function, solver, class or value.
+        """
+        kinds = self._ask({"do": "load"})
+        if not isinstance(kinds, dict) or not all(isinstance(kind, str) for kind in kinds.values()):
+            raise self._broken("answers with something else than its names")
+        return kinds
+
+    def call(self, name: str, *args: Any) -> Any:
+        """Call a function of the student's file with plain data and return its result as plain data.
+
+        Raises
+        ------
+        SubmissionError
+        """
+        return self._ask({"do": "call", "name": name, "args": args})
+
+    def read(self, name: str) -> Any:
+        """Return a value of the student's file as plain data."""
+        return self._ask({"do": "read", "name": name})
+
+    def make_solver(self, name: str, train: Sequence[Mapping[str, Any]] | None = None) -> None:
+        """Make an instance of a solver class, and fit it to rows with gold if there are any."""
+        self._ask({"do": "solver", "name": name, "train": train})
+
+    def score(self, rows: Sequence[Mapping[str, Any]]) -> list[list[float]]:
+        """Let the solver score questions.
+
+        Parameters
+        ----------
+        rows : sequence of mapping
+            Each with ``id``, ``passage_id``, ``passage``, ``question``, ``candidates`` and ``task``. Gold is
+            removed here, whatever the rows contain.
+
+        Returns
+        -------
+        list of list of float
+            A finite number for each candidate of each question.
+
+        Raises
+        ------
+        SubmissionError
+        """
+        shown = ("id", "passage_id", "passage", "question", "candidates", "task")
+        scores = self._ask({"do": "score", "questions": [{key: row[key] for key in shown} for row in rows]})
+        counts = [len(row["candidates"]) for row in rows]
+        if not isinstance(scores, list) or len(scores) != len(rows):
+            raise SubmissionError(f"score_candidates must give one list for each of the {len(rows)} questions")
+        for row, own, count in zip(rows, scores, counts, strict=True):
+            if not isinstance(own, list) or len(own) != count or not all(map(_is_finite, own)):
+                raise SubmissionError(
+                    f"score_candidates must give {count} finite numbers for question {row['id']}; "
+                    f"it gives {json.dumps(own)[:80]}"
+                )
+        return scores
+
+    def close(self) -> None:
+        """End the process and everything that it has started, and delete its folder."""
+        if (process := getattr(self, "_process", None)) is not None:
+            _end(process)
+        self._folder.cleanup()
+
+    def _start(self) -> None:
+        base = Path(self._folder.name).resolve()
+        package, work, root = base / "package", base / "work", base / "root"
+        for folder in (package, work, root):
+            folder.mkdir()
+        links = write_student_package(package, self.packages)
+        for name, content in self.files.items():
+            (work / name).parent.mkdir(parents=True, exist_ok=True)
+            (work / name).write_bytes(content)
+        worker = base / "worker.py"
+        worker.write_bytes((_FOLDER / "worker.py").read_bytes())
+        python = os.path.realpath(getattr(sys, "_base_executable", sys.executable))
+        self._process = subprocess.Popen(
+            [python, "-I", "-S", str(_FOLDER / "jail.py")],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            cwd=base,
+            env={},
+            bufsize=0,
+            start_new_session=True,
+        )
+        self._deadline = time.monotonic() + self.limits.seconds
+        settings = {
+            "levels": [level for level in self.levels if level is not Level.NONE],
+            "command": [python, "-I", "-S", str(worker), str(package), str(work / self.main)],
+            "environment": {
+                "OPENBLAS_NUM_THREADS": "1",
+                "OMP_NUM_THREADS": "1",
+                "HOME": str(work),
+                "TMPDIR": str(work),
+            },
+            "work": str(work),
+            "root": str(root),
+            "visible": [*_python_folders(python), str(package), str(worker)],
+            "hidden": _package_folders(python),
+            "visible_again": [str(link) for link in links],
+            "limits": {
+                "cpu_seconds": math.ceil(self.limits.seconds) + 1,
+                "memory_bytes": self.limits.memory_bytes,
+                "file_bytes": self.limits.file_bytes,
+                "work_bytes": 4 * self.limits.file_bytes,
+                "processes": self.limits.processes,
+            },
+        }
+        self._write(json.dumps(settings).encode() + b"\n")
+        level = self._read_until_line_end()
+        if level == Level.NONE or level not in tuple(Level):
+            tried = ", ".join(self.levels)
+            raise UsageError(f"cannot isolate a student's process: the system refuses {tried}", field="isolation")
+        self.level = Level(level)
+
+    def _ask(self, request: Mapping[str, Any]) -> Any:
+        if self._final is not None:
+            raise self._final
+        message = json.dumps(request).encode("ascii")
+        try:
+            self._write(struct.pack(">I", len(message)) + message)
+            (length,) = struct.unpack(">I", self._read(4))
+            if length > _MAX_ANSWER:
+                raise self._broken(f"answers with {length:,} bytes")
+            answer = json.loads(self._read(length))
+            printed, events, error = str(answer["printed"]), answer["events"], answer.get("error")
+        except (ValueError, KeyError, TypeError, RecursionError):
+            raise self._broken("writes to the grader's channel") from None
+        self.events.update(str(event)[:200] for event in events if isinstance(event, str))
+        if error is None:
+            return answer.get("value")
+        if not isinstance(error, dict):
+            raise self._broken("writes to the grader's channel")
+        kind, text, line = (error.get(key) for key in ("type", "text", "line"))
+        where = f" (line {line})" if isinstance(line, int) else ""
+        said = " ".join(f"{kind}: {text}".split())[:300] if text else str(kind)[:100]
+        raise SubmissionError(f"{said}{where}", traceback=str(error.get("traceback", ""))[:4000], printed=printed)
+
+    def _broken(self, problem: str) -> SubmissionError:
+        self.events.add("channel")
+        return self._finish(problem)
+
+    def _finish(self, problem: str) -> SubmissionError:
+        """End the process; each later request gets the same error."""
+        _end(self._process)
+        self._final = SubmissionError(problem, is_final=True)
+        return self._final
+
+    def _write(self, data: bytes) -> None:
+        assert self._process.stdin is not None
+        stream, view = self._process.stdin.fileno(), memoryview(data)
+        os.set_blocking(stream, False)
+        while view:
+            _, ready, _ = select.select([], [stream], [], self._time_left())
+            if not ready:
+                raise self._ended()
+            try:
+                view = view[os.write(stream, view[: 2**16]) :]
+            except OSError:
+                raise self._ended() from None
+
+    def _read(self, length: int) -> bytes:
+        assert self._process.stdout is not None
+        stream, data = self._process.stdout.fileno(), bytearray()
+        while len(data) < length:
+            ready, _, _ = select.select([stream], [], [], self._time_left())
+            part = os.read(stream, min(length - len(data), 2**20)) if ready else b""
+            if not part:
+                raise self._ended()
+            data += part
+        return bytes(data)
+
+    def _read_until_line_end(self) -> str:
+        line = bytearray()
+        while not line.endswith(b"\n") and len(line) < 100:
+            line += self._read(1)
+        return line.decode("ascii", "replace").strip()
+
+    def _time_left(self) -> float:
+        return max(self._deadline - time.monotonic(), 0)
+
+    def _ended(self) -> SubmissionError:
+        """Say why the process does not answer: the time is up, or it has ended."""
+        if self._time_left() > 0:
+            with suppress(subprocess.TimeoutExpired):
+                self._process.wait(1.0)
+        code = self._process.poll()
+        if code is None:
+            return self._finish(f"takes longer than {self.limits.seconds:g} s")
+        self.events.add("exit")
+        return self._finish(f"ends its process (exit code {code})")
+
+
+def _is_finite(value: Any) -> bool:
+    return type(value) in (int, float) and math.isfinite(value)
+
+
+def _python_folders(python: str) -> list[str]:
+    """Return what a Python interpreter needs to run, without virtual environments."""
+    prefix = os.path.realpath(sys.base_prefix)
+    places = ["/usr/lib", "/usr/lib64", "/lib", "/lib64", "/etc/ld.so.cache", python]
+    return places + ([f"{prefix}/lib"] if prefix not in ("/usr", "/") else [])
+
+
+def _package_folders(python: str) -> list[str]:
+    """Return the folders of installed packages below the folders that are visible."""
+    prefix = Path(os.path.realpath(sys.base_prefix))
+    roots = [prefix / "lib", Path("/usr/lib")]
+    names = ("site-packages", "dist-packages")
+    return [str(path) for root in roots for name in names for path in root.glob(f"python*/{name}") if path.is_dir()]
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """End a process and its children."""
+    if hasattr(os, "killpg"):
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(process.pid, signal.SIGKILL)
+    process.kill()
+    process.wait()
+    for stream in (process.stdin, process.stdout):
+        if stream is not None:
+            with suppress(OSError):
+                stream.close()
