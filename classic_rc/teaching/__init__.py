@@ -1,5 +1,43 @@
 """Assignments: check the files of students and grade them."""
 
-from classic_rc.teaching.grading import SOLVER_CHECKS, CheckResult, Grade, grade_file, grade_folder, grades_csv
+from classic_rc.teaching.assignment import (
+    Assignment,
+    CheckFailedError,
+    Submission,
+    check,
+    list_assignments,
+    load_assignment,
+)
+from classic_rc.teaching.grading import (
+    Accuracy,
+    CheckResult,
+    Grade,
+    Grading,
+    grade_file,
+    grade_folder,
+    grades_csv,
+    grades_json,
+    gradescope_json,
+)
+from classic_rc.teaching.sandbox import Level, Limits, SubmissionError
 
-__all__ = ["SOLVER_CHECKS", "CheckResult", "Grade", "grade_file", "grade_folder", "grades_csv"]
+__all__ = [
+    "Accuracy",
+    "Assignment",
+    "CheckFailedError",
+    "CheckResult",
+    "Grade",
+    "Grading",
+    "Level",
+    "Limits",
+    "Submission",
+    "SubmissionError",
+    "check",
+    "grade_file",
+    "grade_folder",
+    "grades_csv",
+    "grades_json",
+    "gradescope_json",
+    "list_assignments",
+    "load_assignment",
+]

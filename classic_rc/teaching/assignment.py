@@ -219,8 +219,8 @@ class Submission:
         The public names of the student's file and their kinds.
     seed : int
         Makes the questions and cases of this grading.
-    data : Dataset or None
-        The teacher's hidden questions, with gold.
+    questions : Dataset or None
+        The questions of this grading, with gold: the teacher's hidden ones, or fresh ones.
     train : Dataset or None
         The questions that solvers learn from.
     """
@@ -228,9 +228,9 @@ class Submission:
     sandbox: Sandbox
     names: Mapping[str, str]
     seed: int = 0
-    data: Dataset | None = None
+    questions: Dataset | None = None
     train: Dataset | None = None
-    _scores: dict[int, list[list[float]]] = field(default_factory=dict, repr=False)
+    _scores: dict[str, list[list[float]]] = field(default_factory=dict, repr=False)
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):
@@ -265,11 +265,12 @@ class Submission:
         list of list of float
             A finite number for each candidate of each question.
         """
-        if id(dataset) not in self._scores:
+        key = dataset.fingerprint
+        if key not in self._scores:
             train = None if self.train is None else rows_of(self.train, with_gold=True)
             self.sandbox.make_solver(self.solver_name, train)
-            self._scores[id(dataset)] = self.sandbox.score(rows_of(dataset))
-        return self._scores[id(dataset)]
+            self._scores[key] = self.sandbox.score(rows_of(dataset))
+        return self._scores[key]
 
 
 def rows_of(dataset: Dataset, *, with_gold: bool = False) -> list[dict[str, Any]]:
@@ -297,6 +298,6 @@ def rows_of(dataset: Dataset, *, with_gold: bool = False) -> list[dict[str, Any]
             "task": str(question.task),
         }
         if with_gold and question.gold is not None:
-            row["gold"] = sorted(question.gold, key=str)
+            row["gold"] = sorted(question.gold, key=str)  # type: ignore[arg-type]
         rows.append(row)
     return rows

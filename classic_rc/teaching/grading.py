@@ -1,37 +1,43 @@
-"""Grading of students' files, each checked in its own process and folder, with limits on time and output."""
+"""Grading: each submission runs in a sandbox, and what it answers is compared out here."""
 
 from __future__ import annotations
 
 import csv
 import io
-import json
-import os
-import signal
-import subprocess
-import sys
-import threading
-from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
-from dataclasses import dataclass
+import secrets
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from functools import cache, lru_cache
 from os import PathLike
 from pathlib import Path
-from tempfile import TemporaryDirectory
-from typing import IO, Any, NamedTuple
+from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
+from classic_rc.decisions import default_decision
 from classic_rc.errors import DataError, UsageError
-from classic_rc.io.files import read_input
+from classic_rc.evaluation.resampling import Interval, percentile_interval, resample_means
+from classic_rc.folds import passage_groups
 from classic_rc.io.printable import csv_cell, printable
+from classic_rc.metrics.base import Metric
+from classic_rc.metrics.registry import primary_metric
+from classic_rc.predictions import Scores
+from classic_rc.questions import Dataset
+from classic_rc.solvers.random import Random
+from classic_rc.solvers.specs import parse_solver
+from classic_rc.teaching.assignment import Assignment, Check, CheckFailedError, Submission, load_assignment
+from classic_rc.teaching.sandbox import Level, Limits, Sandbox, SubmissionError
+from classic_rc.teaching.signs import find_signs
+from classic_rc.teaching.submissions import AlikePair, HandedIn, alike_pairs, find_submissions, read_submission
 
-SOLVER_CHECKS = Path(__file__).with_name("solver_checks.py")
-"""The default checker: the file must define a solver that beats the sliding window on the sample."""
-_CHECKER_TIMEOUT = 60.0
+DEFAULT_ASSIGNMENT = "solver"
+ISOLATED = (Level.NAMESPACES, Level.LANDLOCK)
+"""The levels at which a student's code cannot read the grader's files."""
+
+DEFAULT_LIMITS = Limits()
+UNSAFE = (*ISOLATED, Level.PROCESS, Level.NONE)
 _MAX_MESSAGE = 300
-_MAX_OUTPUT = 2**20
-_READ_TIMEOUT = 5.0
-"""Seconds to read the rest of the output after the processes have been ended."""
-_WORKER = Path(__file__).with_name("worker.py")
-_PACKAGE = Path(__file__).resolve().parents[2]
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,37 +48,80 @@ class CheckResult:
     ----------
     name, title : str
         The check's name, and the first line of its docstring.
+    points : float
+        What the check is worth.
+    earned : float
+        From 0 to `points`.
     problem : str or None
-        Why it failed; None if it passed.
+        Why points are missing; None if none are.
+    details : str
+        More for the student: the smallest counterexample, the traceback, what the code printed.
     """
 
     name: str
     title: str
-    problem: str | None
+    points: float
+    earned: float
+    problem: str | None = None
+    details: str = ""
 
     @property
     def passed(self) -> bool:
-        """Whether the check passed."""
+        """Whether the check found nothing wrong."""
         return self.problem is None
 
 
 @dataclass(frozen=True, slots=True)
-class Grade:
-    """The outcome of all checks of one student's file.
+class Accuracy:
+    """What a student's solver reaches on the questions of the grading, as fractions.
 
     Parameters
     ----------
-    student : str
-        The file's name without ``.py``, or the name of the student's folder.
-    file : str
-        The file's name, after the student's folder if there is one.
-    checks : tuple of Checked
+    value : float
+        Accuracy, or the task's metric.
+    interval : Interval or None
+        Of 95 %, over resampled passages; None with fewer than two passages.
+    reference : str
+        The solver that it is compared with.
+    difference : float
+        The student's value minus the reference's, on the same questions.
+    difference_interval : Interval or None
+    """
+
+    value: float
+    interval: Interval | None
+    reference: str
+    difference: float
+    difference_interval: Interval | None
+
+
+@dataclass(frozen=True, slots=True)
+class Grade:
+    """The outcome of all checks of one submission.
+
+    Parameters
+    ----------
+    student, file : str
+        As in :class:`~classic_rc.teaching.submissions.HandedIn`.
+    checks : tuple of CheckResult
         The same checks in the same order for all students.
+    level : Level or None
+        How far the student's process was isolated; None if nothing ran.
+    signs : tuple of str
+        What is suspicious in the code, or in what it did.
+    problem : str or None
+        Why it is not gradable.
+    accuracy : Accuracy or None
+        None if the assignment names no reference, or the file has no working solver.
     """
 
     student: str
     file: str
     checks: tuple[CheckResult, ...]
+    level: Level | None = None
+    signs: tuple[str, ...] = ()
+    problem: str | None = None
+    accuracy: Accuracy | None = None
 
     @property
     def n_passed(self) -> int:
@@ -80,275 +129,366 @@ class Grade:
         return sum(check.passed for check in self.checks)
 
     @property
+    def earned(self) -> float:
+        """The points."""
+        return sum(check.earned for check in self.checks)
+
+    @property
+    def points(self) -> float:
+        """The most points."""
+        return sum(check.points for check in self.checks)
+
+    @property
     def score(self) -> float:
-        """The share of checks that passed, from 0 to 1."""
-        return self.n_passed / len(self.checks)
+        """The share of the points, from 0 to 1."""
+        return self.earned / self.points if self.points else 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Grading:
+    """The grades of a class.
+
+    Parameters
+    ----------
+    assignment : Assignment
+    seed : int
+        Made the questions and cases; the same seed repeats the grading.
+    grades : tuple of Grade
+        Sorted by the names of the students' files or folders.
+    alike : tuple of AlikePair
+        Submissions with nearly the same code.
+    """
+
+    assignment: Assignment
+    seed: int
+    grades: tuple[Grade, ...]
+    alike: tuple[AlikePair, ...]
 
 
 def grade_file(
-    file: str | PathLike[str], checker: str | PathLike[str] | None = None, *, timeout: float = 60.0
+    file: str | PathLike[str],
+    assignment: str | PathLike[str] = DEFAULT_ASSIGNMENT,
+    *,
+    limits: Limits = DEFAULT_LIMITS,
+    seed: int | None = None,
+    data: Dataset | None = None,
+    train: Dataset | None = None,
+    levels: Sequence[Level] = ISOLATED,
 ) -> Grade:
-    """Check one file, in its own process.
+    """Grade one submission.
 
     Parameters
     ----------
     file : str or path
-    checker : str or path, optional
-        A Python file with functions ``check_…(submission)``. They take the file as a module and raise
-        AssertionError if something is wrong. None means :data:`SOLVER_CHECKS`.
-    timeout : float
-        Seconds for all checks together.
-
-    Returns
-    -------
-    Grade
+        A Python file, a notebook, or a student's folder.
+    assignment, limits, seed, data, train, levels
+        See :func:`grade_folder`.
 
     Raises
     ------
     DataError
-        The file does not exist, or its name does not end with ``.py``.
+        The file does not exist.
     UsageError
-        The checker does not work, or the time limit is not positive.
+        As in :func:`grade_folder`.
     """
     path = Path(file)
-    _check_timeout(timeout)
-    submission = _Submission(path.stem, path.name, _read(path))
-    if path.suffix != ".py":
-        raise DataError("not a Python file", source=str(path), expected="a file name that ends with .py")
-    source = _read(Path(SOLVER_CHECKS if checker is None else checker))
-    return _grade_submission(submission, source, _check_titles(source, checker), timeout)
+    if not path.exists():
+        raise DataError("no such file or folder", source=str(path))
+    loaded = load_assignment(assignment)
+    setting = _Setting(loaded, limits, _new_seed(seed), data, train, tuple(levels))
+    return setting.grade(read_submission(path, loaded.main))
 
 
 def grade_folder(
     folder: str | PathLike[str],
-    checker: str | PathLike[str] | None = None,
+    assignment: str | PathLike[str] = DEFAULT_ASSIGNMENT,
     *,
-    timeout: float = 60.0,
+    limits: Limits = DEFAULT_LIMITS,
+    seed: int | None = None,
+    data: Dataset | None = None,
+    train: Dataset | None = None,
+    levels: Sequence[Level] = ISOLATED,
     advance: Callable[[Grade], None] = lambda grade: None,
-) -> list[Grade]:
-    """Check the files of all students one after the other, each in its own process.
-
-    All files and the checker are read before the first file runs, so that no file can change another.
+) -> Grading:
+    """Grade the submissions of a class, one after the other, each in a process of its own.
 
     Parameters
     ----------
     folder : str or path
-        It has one Python file per student, or one folder per student with exactly one Python file.
-    checker, timeout
-        See :func:`grade_file`. The time limit is per file.
+        It has a Python file, a notebook or a folder for each student.
+    assignment : str or path
+        The name of an assignment of the package, or a teacher's file.
+    limits : Limits
+        For each submission.
+    seed : int, optional
+        Makes the questions and cases; by default a new one for each grading, so that nobody can know them.
+    data : Dataset, optional
+        The hidden questions, with gold; by default fresh questions of the assignment's own.
+    train : Dataset, optional
+        The questions that students' solvers learn from.
+    levels : sequence of Level
+        The levels of isolation that will do, the strongest first.
     advance : callable
         Called with each grade as soon as it is known.
 
     Returns
     -------
-    list of Grade
-        Sorted by the names of the students' files or folders.
+    Grading
 
     Raises
     ------
     DataError
         The folder does not exist, it has no submissions, or two submissions have the same name.
     UsageError
-        The checker does not work, or the time limit is not positive.
+        The assignment does not work, the system cannot isolate a process, or the time limit is not positive.
     """
-    _check_timeout(timeout)
-    submissions = _find_submissions(Path(folder))
-    source = _read(Path(SOLVER_CHECKS if checker is None else checker))
-    titles = _check_titles(source, checker)
+    loaded = load_assignment(assignment)
+    found = find_submissions(folder, loaded.main)
+    setting = _Setting(loaded, limits, _new_seed(seed), data, train, tuple(levels))
     grades = []
-    for submission in submissions:
-        grades.append(_grade_submission(submission, source, titles, timeout))
+    for one in found:
+        grades.append(setting.grade(one))
         advance(grades[-1])
-    return grades
+    return Grading(loaded, setting.seed, tuple(grades), tuple(alike_pairs(found, loaded.template)))
 
 
-def grades_csv(grades: Sequence[Grade]) -> str:
-    """Return the grades as CSV, one row per student: score, numbers of passed and failed checks, each outcome."""
-    out = io.StringIO()
-    names = [check.name for check in grades[0].checks] if grades else []
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(map(csv_cell, ["student", "file", "score", "passed", "failed", *names]))
-    for grade in grades:
-        n_failed = len(grade.checks) - grade.n_passed
-        outcomes = ["passed" if check.passed else f"failed: {check.problem}" for check in grade.checks]
-        numbers = [f"{grade.score:.4g}", grade.n_passed, n_failed]
-        writer.writerow(map(csv_cell, [grade.student, grade.file, *numbers, *outcomes]))
-    return out.getvalue()
+def _new_seed(seed: int | None) -> int:
+    return secrets.randbelow(10**6) if seed is None else seed
 
 
-def _check_timeout(timeout: float) -> None:
-    if not timeout > 0:
-        raise UsageError(
-            f"the time limit must be a positive number of seconds, got {timeout:g}",
-            field="timeout",
-            found=f"{timeout:g}",
-        )
+class _Setting:
+    """All that the submissions of one grading have in common."""
+
+    def __init__(
+        self,
+        assignment: Assignment,
+        limits: Limits,
+        seed: int,
+        data: Dataset | None,
+        train: Dataset | None,
+        levels: Sequence[Level],
+    ) -> None:
+        if not limits.seconds > 0:
+            raise UsageError(
+                f"the time limit must be a positive number of seconds, got {limits.seconds:g}",
+                field="timeout",
+                found=f"{limits.seconds:g}",
+            )
+        self.assignment, self.limits, self.levels, self.seed = assignment, limits, tuple(levels), seed
+        make_questions = getattr(assignment.module, "make_questions", None)
+        self.questions = data if data is not None or make_questions is None else make_questions(seed)
+        self.train = train
+        self.reference = getattr(assignment.module, "REFERENCE", None)
+
+    def grade(self, one: HandedIn) -> Grade:
+        signs = set(find_signs(one.files, _public_texts()))
+        if one.problem is not None:
+            checks = tuple(_nothing(check, "not gradable") for check in self.assignment.checks)
+            return Grade(one.student, one.file, checks, None, tuple(sorted(signs)), one.problem)
+        accuracy = None
+        with Sandbox(one.files, one.main, self.limits, self.levels, self.assignment.packages) as sandbox:
+            try:
+                names = sandbox.load()
+            except SubmissionError as error:
+                checks = tuple(_failed(check, error) for check in self.assignment.checks)
+            else:
+                submission = Submission(sandbox, names, self.seed, self.questions, self.train)
+                checks = self._run_checks(submission)
+                accuracy = self._measure(submission)
+            signs |= {_SIGNS_OF_EVENTS.get(event, event) for event in sandbox.events}
+            return Grade(one.student, one.file, checks, sandbox.level, tuple(sorted(signs)), None, accuracy)
+
+    def _run_checks(self, submission: Submission) -> tuple[CheckResult, ...]:
+        results: dict[str, CheckResult] = {}
+        for check in self.assignment.checks:
+            missing = [name for name in check.needs if not results[name].passed]
+            if missing:
+                results[check.name] = _nothing(check, f"counts when {', '.join(missing)} passes")
+            else:
+                results[check.name] = _run(check, submission)
+        return tuple(results.values())
+
+    def _measure(self, submission: Submission) -> Accuracy | None:
+        """Compare the student's solver with the reference on the questions of this grading."""
+        if self.reference is None or submission.questions is None:
+            return None
+        try:
+            return compare_solvers(submission, self.reference)
+        except (SubmissionError, CheckFailedError):
+            return None
 
 
-@dataclass(frozen=True, slots=True)
-class _Submission:
-    student: str
-    file: str
-    source: bytes | None
-    problem: str = ""
+_SIGNS_OF_EVENTS = {"exit": "ends its process", "channel": "writes to the grader's channel"}
 
 
-def _find_submissions(folder: Path) -> list[_Submission]:
-    if not folder.is_dir():
-        raise DataError("no such folder", source=str(folder), hint="Give a folder with one .py file per student")
-    submissions = []
-    for path in sorted(folder.iterdir(), key=lambda path: path.name):
-        if path.name.startswith((".", "_")):
-            continue
-        if path.is_dir():
-            submissions.append(_folder_submission(path))
-        elif path.suffix == ".py":
-            submissions.append(_Submission(path.stem, path.name, _read(path)))
-    if not submissions:
-        raise DataError("no submissions", source=str(folder), expected="a .py file or a folder per student")
-    counts = Counter(submission.student for submission in submissions)
-    for submission in submissions:
-        if counts[submission.student] > 1:
-            raise DataError("two submissions have the same name", source=str(folder), found=submission.student)
-    return submissions
+def _nothing(check: Check, problem: str) -> CheckResult:
+    return CheckResult(check.name, check.title, check.points, 0.0, problem)
 
 
-def _folder_submission(folder: Path) -> _Submission:
-    files = sorted(folder.glob("*.py"))
-    if len(files) == 1:
-        return _Submission(folder.name, f"{folder.name}/{files[0].name}", _read(files[0]))
-    names = ", ".join(file.name for file in files)
-    problem = f"the folder has several .py files: {names}" if files else "the folder has no .py file"
-    return _Submission(folder.name, folder.name, None, problem)
-
-
-def _read(path: Path) -> bytes:
+def _run(check: Check, submission: Submission) -> CheckResult:
     try:
-        return read_input(path)
-    except OSError as error:
-        raise DataError(f"cannot read the file: {error.strerror or error}", source=str(path)) from error
+        share = check.run(submission)
+    except Exception as error:
+        return _failed(check, error)
+    if share is None:
+        return CheckResult(check.name, check.title, check.points, check.points)
+    share = min(max(float(share), 0.0), 1.0)
+    problem = None if share == 1 else f"{100 * share:.0f} % of the points"
+    return CheckResult(check.name, check.title, check.points, share * check.points, problem)
 
 
-def _check_titles(source: bytes, checker: str | PathLike[str] | None) -> dict[str, str]:
-    """Return the names and the titles of a checker's checks."""
-    messages, exit_code = run_checks(source, None, _CHECKER_TIMEOUT)
-    if messages and "checks" in messages[0]:
-        return dict(messages[0]["checks"])
-    problem = messages[0]["broken"] if messages else _end_reason(exit_code, _CHECKER_TIMEOUT)
-    raise UsageError(
-        f"cannot use the checker {checker or SOLVER_CHECKS.name}: {problem}",
-        field="checker",
-        found=str(checker or SOLVER_CHECKS.name),
-    )
+def _failed(check: Check, error: Exception) -> CheckResult:
+    """Return the result of a check that raised: the student's mistake, or the student's error."""
+    details = ""
+    if isinstance(error, SubmissionError):
+        problem, details = error.problem, error.traceback
+        if error.printed:
+            details += f"printed before:\n{error.printed}"
+    elif isinstance(error, CheckFailedError):
+        problem, details = error.problem, error.details
+    elif isinstance(error, AssertionError):
+        problem = str(error) or "the check failed"
+    else:  # A wrong type that the check has not looked for: the answer of the student's code made it fail.
+        problem = f"the answer is not what the check expects ({type(error).__name__}: {error})"
+    line = " ".join(printable(problem).split())[:_MAX_MESSAGE]
+    return CheckResult(check.name, check.title, check.points, 0.0, line, details)
 
 
-def _grade_submission(submission: _Submission, checker: bytes, titles: Mapping[str, str], timeout: float) -> Grade:
-    if submission.source is None:
-        problems: Mapping[str, str | None] = dict.fromkeys(titles, submission.problem)
-    else:
-        name = Path(submission.file).name
-        problems = _find_problems(run_checks(checker, (name, submission.source), timeout), titles, timeout)
-    checks = (CheckResult(name, title, problems[name]) for name, title in titles.items())
-    return Grade(submission.student, submission.file, tuple(checks))
-
-
-def _find_problems(ended: CheckerRun, names: Mapping[str, str], timeout: float) -> dict[str, str | None]:
-    """Return each check's problem or None; for checks that did not run, why the process ended."""
-    reason = _end_reason(ended.exit_code, timeout)
-    problems: dict[str, str | None] = {}
-    for message in ended.messages:
-        name, problem = message.get("check"), message.get("problem")
-        if isinstance(name, str) and name in names and isinstance(problem, str | None):
-            problems.setdefault(name, None if problem is None else printable(problem)[:_MAX_MESSAGE])
-    return {name: problems.get(name, reason) for name in names}
-
-
-def _end_reason(exit_code: int | None, timeout: float) -> str:
-    if exit_code is None:
-        return f"took longer than {timeout:g} s"
-    return f"ended its process (exit code {exit_code})"
-
-
-class CheckerRun(NamedTuple):
-    """The output and the exit code of a worker process."""
-
-    messages: list[dict[str, Any]]  # the lines of output that are JSON objects
-    exit_code: int | None  # None if the time limit ended the process
-
-
-def run_checks(checker: bytes, submission: tuple[str, bytes] | None, timeout: float) -> CheckerRun:
-    """Run a checker on a submission. Both are written to a new temporary folder of their own.
+def compare_solvers(submission: Submission, reference: str) -> Accuracy:
+    """Compare a student's solver with one of the package on the questions of the grading.
 
     Parameters
     ----------
-    checker : bytes
-        The source of the checker.
-    submission : (str, bytes), optional
-        The file's name and content. None only lists the checks.
-    timeout : float
-        In seconds.
+    submission : Submission
+        With questions.
+    reference : str
+        A solver such as ``sliding-window``. It learns from what the student's solver learns from.
+
+    Returns
+    -------
+    Accuracy
+
+    Raises
+    ------
+    SubmissionError, CheckFailedError
+        The student's solver fails.
     """
-    with TemporaryDirectory(prefix="classic-rc-", ignore_cleanup_errors=True) as folder:
-        root = Path(folder).resolve()
-        work = root / "work"
-        work.mkdir()
-        files = [root / "checker.py"]
-        files[0].write_bytes(checker)
-        if submission is not None:
-            files.append(work / submission[0])
-            files[1].write_bytes(submission[1])
-        return _run_worker(files, work, timeout)
+    questions = submission.questions
+    assert questions is not None
+    own = question_statistics(questions, Scores.from_lists(submission.score(questions)))
+    other = _reference_statistics(reference, questions, submission.train)
+    metric, groups = _metric(questions), passage_groups(questions)
+    value, floor = metric.aggregate(own), metric.aggregate(other)
+    if groups.max(initial=-1) < 1:
+        return Accuracy(value, None, reference, value - floor, None)
+    means = resample_means(np.hstack([own, other]), groups)
+    first, second = (metric.from_means(part) for part in np.hsplit(means, 2))
+    interval, difference = percentile_interval(first), percentile_interval(first - second)
+    return Accuracy(value, interval, reference, value - floor, difference)
 
 
-def _run_worker(files: Sequence[Path], folder: Path, timeout: float) -> CheckerRun:
-    process = subprocess.Popen(
-        [sys.executable, "-P", *map(str, (_WORKER, _PACKAGE, *files))],
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        cwd=folder,
-        env={**os.environ, **dict.fromkeys(("TMPDIR", "TEMP", "TMP"), str(folder))},
-        bufsize=0,
-        start_new_session=True,
-    )
-    assert process.stdout is not None
-    output = bytearray()
-    reader = threading.Thread(target=_drain, args=(process.stdout, output), daemon=True)
-    reader.start()
-    exit_code = None
-    try:
-        with suppress(subprocess.TimeoutExpired):
-            exit_code = process.wait(timeout)
-    finally:
-        _end_tree(process)
-        reader.join(_READ_TIMEOUT)
-    return CheckerRun(_parse_objects(bytes(output)), exit_code)
+@lru_cache(maxsize=8)
+def _reference_statistics(reference: str, questions: Dataset, train: Dataset | None) -> NDArray[np.float64]:
+    """Return what a solver of the package reaches; the same for all students of a grading."""
+    solver = parse_solver(reference).fit(questions if train is None else train)
+    if isinstance(solver, Random):
+        return _metric(questions).statistics(questions, solver.expectation(questions))
+    return question_statistics(questions, solver.score_candidates(questions))
 
 
-def _drain(pipe: IO[bytes], output: bytearray) -> None:
-    """Read a pipe to its end and keep only the part within the limit: no writer blocks, and memory is bounded."""
-    with pipe:
-        while data := pipe.read(2**16):
-            output += data[: max(_MAX_OUTPUT - len(output), 0)]
+def question_statistics(questions: Dataset, scores: Scores) -> NDArray[np.float64]:
+    """Return the statistics of the task's metric for each question, decided by the task's rule.
+
+    Returns
+    -------
+    ndarray of float64, shape (n_questions, n_statistics)
+        For single choice: the credit of each question; k tied best options have 1/k.
+    """
+    assert questions.task is not None
+    predictions = default_decision(questions.task).fit(scores, questions).decide(scores, questions)
+    return _metric(questions).statistics(questions, predictions)
 
 
-def _end_tree(process: subprocess.Popen[bytes]) -> None:
-    """End a process and its child processes. A child that left the process group or tree is not found."""
-    if os.name == "nt":
-        if process.poll() is None:
-            command = ["taskkill", "/F", "/T", "/PID", str(process.pid)]
-            subprocess.run(command, capture_output=True, check=False)
-    else:
-        with suppress(ProcessLookupError, PermissionError):
-            os.killpg(process.pid, signal.SIGKILL)
-    process.kill()
-    process.wait()
+def _metric(questions: Dataset) -> Metric:
+    return primary_metric(questions.task)
 
 
-def _parse_objects(output: bytes) -> list[dict[str, Any]]:
-    objects = []
-    for line in output.splitlines():
-        with suppress(ValueError, RecursionError):
-            if isinstance(value := json.loads(line), dict):
-                objects.append(value)
-    return objects
+@cache
+def _public_texts() -> frozenset[str]:
+    """Return the ids and the longer options of the questions that come with the package."""
+    from classic_rc.datasets.registry import load
+
+    texts = set()
+    for question in load("sample:single-choice"):
+        texts.add(question.id)
+        texts.update(candidate.text for candidate in question.candidates if len(candidate.text) > 8)
+    return frozenset(texts)
+
+
+def grades_csv(grading: Grading) -> str:
+    """Return the grades as CSV, one row for each student.
+
+    The columns: student, file, score (0 to 1), points, accuracy with its interval and the difference from the
+    reference (in percent), the level of isolation, signs, submissions with nearly the same code, and for each check
+    ``passed`` or the reason.
+    """
+    alike: dict[str, list[str]] = {}
+    for pair in grading.alike:
+        for one, other in ((pair.first, pair.second), (pair.second, pair.first)):
+            alike.setdefault(one, []).append(f"{other} ({100 * pair.share:.0f} %)")
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    names = [check.name for check in grading.assignment.checks]
+    head = ["student", "file", "score", "points", "of", "accuracy", "low", "high", "reference", "difference"]
+    head += ["difference low", "difference high", "isolation", "signs", "alike", "not gradable"]
+    writer.writerow(map(csv_cell, [*head, *names]))
+    for grade in grading.grades:
+        outcomes = ["passed" if check.passed else f"{check.earned:g}: {check.problem}" for check in grade.checks]
+        cells = [grade.student, grade.file, f"{grade.score:.4g}", f"{grade.earned:g}", f"{grade.points:g}"]
+        cells += [*_accuracy_cells(grade.accuracy), grade.level or "", "; ".join(grade.signs)]
+        cells += ["; ".join(alike.get(grade.student, [])), grade.problem or ""]
+        writer.writerow(map(csv_cell, [*cells, *outcomes]))
+    return out.getvalue()
+
+
+def _accuracy_cells(accuracy: Accuracy | None) -> list[str]:
+    if accuracy is None:
+        return [""] * 7
+    bounds = [f"{100 * bound:.2f}" for bound in accuracy.interval or ()] or ["", ""]
+    differences = [f"{100 * bound:.2f}" for bound in accuracy.difference_interval or ()] or ["", ""]
+    value, difference = f"{100 * accuracy.value:.2f}", f"{100 * accuracy.difference:.2f}"
+    return [value, *bounds, accuracy.reference, difference, *differences]
+
+
+def grades_json(grading: Grading) -> dict[str, Any]:
+    """Return the grades as plain data, ready for JSON."""
+    return {
+        "assignment": grading.assignment.name,
+        "seed": grading.seed,
+        "grades": [_plain(asdict(grade)) | {"score": grade.score} for grade in grading.grades],
+        "alike": [pair._asdict() for pair in grading.alike],
+    }
+
+
+def gradescope_json(grade: Grade) -> dict[str, Any]:
+    """Return one student's grade in the form that Gradescope's autograder reads from ``results.json``."""
+    tests = [
+        {
+            "name": check.title or check.name,
+            "score": check.earned,
+            "max_score": check.points,
+            "status": "passed" if check.passed else "failed",
+            "output": "\n".join(part for part in (check.problem or "", check.details) if part),
+        }
+        for check in grade.checks
+    ]
+    result: dict[str, Any] = {"score": grade.earned, "tests": tests}
+    if grade.problem is not None:
+        result["output"] = f"not gradable: {grade.problem}"
+    return result
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _plain(item) for key, item in value.items()}
+    return [_plain(item) for item in value] if isinstance(value, list | tuple) else value

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import math
 import os
+import secrets
 import select
 import signal
 import struct
@@ -262,13 +263,16 @@ class Sandbox:
     def _ask(self, request: Mapping[str, Any]) -> Any:
         if self._final is not None:
             raise self._final
-        message = json.dumps(request).encode("ascii")
+        number = secrets.token_hex(8)  # An answer that the student's code has written beforehand has another one.
+        message = json.dumps({**request, "number": number}).encode("ascii")
         try:
             self._write(struct.pack(">I", len(message)) + message)
             (length,) = struct.unpack(">I", self._read(4))
             if length > _MAX_ANSWER:
                 raise self._broken(f"answers with {length:,} bytes")
             answer = json.loads(self._read(length))
+            if answer["number"] != number:
+                raise self._broken("writes to the grader's channel")
             printed, events, error = str(answer["printed"]), answer["events"], answer.get("error")
         except (ValueError, KeyError, TypeError, RecursionError):
             raise self._broken("writes to the grader's channel") from None

@@ -44,12 +44,12 @@ def main() -> None:
             answer = {"value": submission.answer(request)}
         except BaseException as error:  # The student's code may raise anything, SystemExit too.
             answer = {"error": _describe(error, file)}
-        answer |= {"printed": printed.text(), "events": sorted(set(events))[:20]}
+        answer |= {"number": request["number"], "printed": printed.text(), "events": sorted(set(events))[:20]}
         try:
             message = json.dumps(answer).encode("ascii")
         except (TypeError, ValueError, RecursionError) as error:
             problem = {"type": type(error).__name__, "text": str(error)[:_MAX_TEXT], "line": None, "traceback": ""}
-            message = json.dumps({"error": problem, "printed": printed.text(), "events": []}).encode("ascii")
+            message = json.dumps(answer | {"value": None, "error": problem}).encode("ascii")
         answers.write(struct.pack(">I", len(message)) + message)
         answers.flush()
     os._exit(0)  # Threads and exit handlers that the student's code has left behind do not run.

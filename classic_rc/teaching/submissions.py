@@ -1,0 +1,255 @@
+"""What students have handed in: one file, a folder with a main file, or a notebook, and which of them are alike."""
+
+from __future__ import annotations
+
+import ast
+import difflib
+import io
+import json
+import re
+import tokenize
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from os import PathLike
+from pathlib import Path
+from typing import NamedTuple
+
+from classic_rc.errors import DataError
+from classic_rc.io.files import read_input
+
+_ALIKE = 0.9
+"""Submissions are listed as near-equal from this share of equal tokens on."""
+
+_MAX_FILES = 200
+_MAX_BYTES = 2**24
+
+
+@dataclass(frozen=True, slots=True)
+class HandedIn:
+    """What one student has handed in.
+
+    Parameters
+    ----------
+    student : str
+        The file's name without its ending, or the name of the student's folder.
+    file : str
+        The main file, after the student's folder if there is one.
+    files : mapping of str to bytes
+        Python files by their names; a notebook is here as the Python file of its code cells.
+    main : str
+        The key of the main file.
+    problem : str or None
+        Why it cannot be graded.
+    """
+
+    student: str
+    file: str
+    files: Mapping[str, bytes] = field(default_factory=dict)
+    main: str = ""
+    problem: str | None = None
+
+
+def find_submissions(folder: str | PathLike[str], main: str | None = None) -> list[HandedIn]:
+    """Read the submissions in a folder, whatever they are.
+
+    Parameters
+    ----------
+    folder : str or path
+        It has a file or a folder for each student.
+    main : str, optional
+        The name of the main file where a student's folder has several.
+
+    Returns
+    -------
+    list of HandedIn
+        Sorted by the names of files and folders; what cannot be graded is there with its reason.
+
+    Raises
+    ------
+    DataError
+        The folder does not exist, is empty, or two submissions have the same name.
+    """
+    root = Path(folder)
+    if not root.is_dir():
+        hint = "Give a folder with one file or one folder for each student"
+        raise DataError("no such folder", source=str(folder), hint=hint)
+    found = [read_submission(path, main) for path in sorted(root.iterdir()) if not path.name.startswith((".", "_"))]
+    if not found:
+        raise DataError("no submissions", source=str(folder), expected="a file or a folder for each student")
+    counts = Counter(one.student for one in found)
+    for one in found:
+        if counts[one.student] > 1:
+            raise DataError("two submissions have the same name", source=str(folder), found=one.student)
+    return found
+
+
+def read_submission(path: Path, main: str | None = None) -> HandedIn:
+    """Read one submission: a Python file, a notebook, or a folder.
+
+    Parameters
+    ----------
+    path : path
+    main : str, optional
+        See :func:`find_submissions`.
+    """
+    if path.is_symlink():
+        return HandedIn(path.stem, path.name, problem="it is a link to somewhere else")
+    try:
+        if path.is_dir():
+            return _read_folder(path, main)
+        source, problem = _read_source(path)
+    except OSError as error:
+        return HandedIn(path.stem, path.name, problem=f"it cannot be read: {error.strerror or error}")
+    name = f"{path.stem}.py"
+    return HandedIn(path.stem, path.name, {name: source}, name, problem)
+
+
+def _read_folder(folder: Path, main: str | None) -> HandedIn:
+    paths = [path for path in sorted(folder.rglob("*")) if _is_code(path, folder)]
+    if not paths:
+        others = ", ".join(sorted(path.name for path in folder.iterdir())[:5]) or "nothing"
+        return HandedIn(
+            folder.name, folder.name, problem=f"the folder has no .py file and no notebook; it has {others}"
+        )
+    if len(paths) > _MAX_FILES:
+        return HandedIn(folder.name, folder.name, problem=f"the folder has {len(paths)} files of code")
+    chosen = _main_of(paths, main)
+    if chosen is None:
+        names = ", ".join(path.relative_to(folder).as_posix() for path in paths[:5])
+        wanted = f"named {main}" if main else "named main.py"
+        return HandedIn(
+            folder.name, folder.name, problem=f"the folder has several files and none is {wanted}: {names}"
+        )
+    files, problem = {}, None
+    for path in paths:
+        source, wrong = _read_source(path)
+        files[path.relative_to(folder).with_suffix(".py").as_posix()] = source
+        problem = problem or (wrong if path == chosen else None)
+    name = chosen.relative_to(folder)
+    return HandedIn(
+        folder.name, f"{folder.name}/{name.as_posix()}", files, name.with_suffix(".py").as_posix(), problem
+    )
+
+
+def _is_code(path: Path, folder: Path) -> bool:
+    hidden = any(part.startswith((".", "__")) for part in path.relative_to(folder).parts)
+    return path.suffix in (".py", ".ipynb") and path.is_file() and not path.is_symlink() and not hidden
+
+
+def _main_of(paths: Sequence[Path], main: str | None) -> Path | None:
+    """Return the file that the assignment names, the only one, or main.py."""
+    stems = [Path(main).stem] if main else []
+    for stem in (*stems, "main"):
+        found = [path for path in paths if path.stem == stem]
+        if len(found) == 1:
+            return found[0]
+    return paths[0] if len(paths) == 1 else None
+
+
+def _read_source(path: Path) -> tuple[bytes, str | None]:
+    """Return a file's Python source, and what is wrong with the file."""
+    if path.suffix not in (".py", ".ipynb"):
+        return b"", f"it is a {path.suffix or 'file without an ending'}, not a .py file or a notebook"
+    if path.stat().st_size > _MAX_BYTES:
+        return b"", f"it has more than {_MAX_BYTES // 2**20} MB"
+    data = read_input(path)
+    if not data.strip():
+        return b"", "it is empty"
+    if path.suffix == ".py":
+        return data, None
+    try:
+        return notebook_source(data).encode(), None
+    except (ValueError, KeyError, TypeError, AttributeError):
+        return b"", "it is not a Jupyter notebook"
+
+
+def notebook_source(data: bytes) -> str:
+    """Return the code cells of a Jupyter notebook as one Python file; commands to the notebook become comments.
+
+    Raises
+    ------
+    ValueError, KeyError, TypeError, AttributeError
+        It is not a notebook.
+    """
+    parts = []
+    for number, cell in enumerate(json.loads(data)["cells"], 1):
+        if cell["cell_type"] != "code":
+            continue
+        lines = "".join(cell["source"]).splitlines()
+        if lines and lines[0].startswith("%%"):
+            lines = [f"# {line}" for line in lines]
+        code = [re.sub(r"^(\s*)([%!?].*|.*\S\?)$", r"\1pass  # \2", line) for line in lines]
+        parts.append("\n".join([f"# cell {number}", *code]))
+    return "\n\n".join(parts) + "\n"
+
+
+class AlikePair(NamedTuple):
+    """Two submissions with nearly the same code, comments and names of variables aside."""
+
+    first: str
+    second: str
+    share: float  # of equal tokens, 0..1
+
+
+def alike_pairs(submissions: Sequence[HandedIn], template: bytes | None = None) -> list[AlikePair]:
+    """Return the pairs of submissions that are equal or nearly equal, the most alike first.
+
+    Comments, white space, docstrings and the names that a file gives do not count, and neither do the lines of the
+    template.
+
+    Parameters
+    ----------
+    submissions : sequence of HandedIn
+    template : bytes, optional
+        The file that all students start from.
+    """
+    given = set(_code_lines(template)) if template else set()
+    codes = {}
+    for one in submissions:
+        lines = [line for name in sorted(one.files) for line in _code_lines(one.files[name]) if line not in given]
+        tokens = [token for line in lines for token in line]
+        if len(tokens) >= 20:  # less than that is alike by chance
+            codes[one.student] = tokens
+    pairs = []
+    names = list(codes)
+    counts = {name: Counter(codes[name]) for name in names}
+    for i, first in enumerate(names):
+        for second in names[i + 1 :]:
+            longest = max(len(codes[first]), len(codes[second]))
+            if counts[first].keys() and (counts[first] & counts[second]).total() < _ALIKE * longest:
+                continue
+            matcher = difflib.SequenceMatcher(None, codes[first], codes[second], autojunk=False)
+            if (share := sum(match.size for match in matcher.get_matching_blocks()) / longest) >= _ALIKE:
+                pairs.append(AlikePair(first, second, share))
+    return sorted(pairs, key=lambda pair: (-pair.share, pair.first, pair.second))
+
+
+def _code_lines(source: bytes) -> list[tuple[str, ...]]:
+    """Return the tokens of each logical line; names that the file itself gives are all the same."""
+    try:
+        tree = ast.parse(source)
+    except (SyntaxError, ValueError):
+        return [tuple(line.split()) for line in source.decode("utf-8", "replace").splitlines() if line.strip()]
+    own = {node.arg for node in ast.walk(tree) if isinstance(node, ast.arg)}
+    own |= {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
+    own |= {node.name for node in ast.walk(tree) if isinstance(node, ast.FunctionDef | ast.ClassDef)}
+    lines: list[tuple[str, ...]] = []
+    line: list[str] = []
+    skipped = (
+        tokenize.COMMENT,
+        tokenize.NL,
+        tokenize.INDENT,
+        tokenize.DEDENT,
+        tokenize.ENCODING,
+        tokenize.ENDMARKER,
+    )
+    for token in tokenize.tokenize(io.BytesIO(source).readline):
+        if token.type == tokenize.NEWLINE:
+            is_docstring = len(line) == 1 and line[0][:1] in "\"'rRbBuU" and line[0][-1:] in "\"'"
+            if line and not is_docstring:
+                lines.append(tuple(line))
+            line = []
+        elif token.type not in skipped:
+            line.append("name" if token.type == tokenize.NAME and token.string in own else token.string)
+    return lines
