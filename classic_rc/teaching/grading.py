@@ -410,6 +410,7 @@ def question_statistics(questions: Dataset, scores: Scores) -> NDArray[np.float6
 
 
 def _metric(questions: Dataset) -> Metric:
+    assert questions.task is not None
     return primary_metric(questions.task)
 
 

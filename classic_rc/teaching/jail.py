@@ -44,7 +44,7 @@ def main() -> None:
         _, status = os.waitpid(child, 0)
         if os.waitstatus_to_exitcode(status) != _REFUSED:
             os._exit(max(os.waitstatus_to_exitcode(status), 0))
-    os.write(1, b"none\n")
+    os.write(1, b"refused\n")
 
 
 _REFUSED = 117
@@ -53,7 +53,8 @@ _REFUSED = 117
 
 def _enter(level: str, settings: dict[str, Any]) -> None:
     """Become the worker at a level, or end this process with the code for a refusal."""
-    enter = {"namespaces": _enter_namespaces, "landlock": _enter_landlock, "process": _enter_process}[level]
+    levels = {"namespaces": _enter_namespaces, "landlock": _enter_landlock, "process": _enter_process}
+    enter = levels.get(level, lambda settings: None)
     try:
         enter(settings)
         os.write(1, level.encode() + b"\n")

@@ -9,12 +9,13 @@ from __future__ import annotations
 import json
 import math
 import os
+import queue
 import secrets
-import select
 import signal
 import struct
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -22,7 +23,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, Self
+from typing import IO, Any, Self
 
 from classic_rc.errors import UsageError
 from classic_rc.teaching.student_package import write_student_package
@@ -220,30 +221,41 @@ class Sandbox:
         worker = base / "worker.py"
         worker.write_bytes((_FOLDER / "worker.py").read_bytes())
         python = os.path.realpath(getattr(sys, "_base_executable", sys.executable))
+        worker_command = [python, "-I", "-S", str(worker), str(package), str(work / self.main)]
+        environment = {
+            **dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"), "1"),
+            **dict.fromkeys(("HOME", "TMPDIR", "TEMP", "TMP"), str(work)),
+            **{
+                name: os.environ[name] for name in ("SYSTEMROOT",) if name in os.environ
+            },  # Windows starts nothing without
+        }
+        has_jail = sys.platform != "win32"
         self._process = subprocess.Popen(
-            [python, "-I", "-S", str(_FOLDER / "jail.py")],
+            [python, "-I", "-S", str(_FOLDER / "jail.py")] if has_jail else worker_command,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
-            cwd=base,
-            env={},
+            cwd=work,
+            env=environment,
             bufsize=0,
             start_new_session=True,
         )
         self._deadline = time.monotonic() + self.limits.seconds
+        # A full queue stops the thread, so that endless output costs no memory.
+        self._parts: queue.Queue[bytes] = queue.Queue(maxsize=64)
+        self._unread = bytearray()
+        threading.Thread(target=self._pump, args=(self._process.stdout,), daemon=True).start()
+        if not has_jail:
+            self._accept(Level.NONE)
+            return
         settings = {
-            "levels": [level for level in self.levels if level is not Level.NONE],
-            "command": [python, "-I", "-S", str(worker), str(package), str(work / self.main)],
-            "environment": {
-                "OPENBLAS_NUM_THREADS": "1",
-                "OMP_NUM_THREADS": "1",
-                "HOME": str(work),
-                "TMPDIR": str(work),
-            },
+            "levels": list(self.levels),
+            "command": worker_command,
+            "environment": environment,
             "work": str(work),
             "root": str(root),
             "visible": [*_python_folders(python), str(package), str(worker)],
-            "hidden": _package_folders(python),
+            "hidden": _package_folders(),
             "visible_again": [str(link) for link in links],
             "limits": {
                 "cpu_seconds": math.ceil(self.limits.seconds) + 1,
@@ -255,10 +267,17 @@ class Sandbox:
         }
         self._write(json.dumps(settings).encode() + b"\n")
         level = self._read_until_line_end()
-        if level == Level.NONE or level not in tuple(Level):
-            tried = ", ".join(self.levels)
-            raise UsageError(f"cannot isolate a student's process: the system refuses {tried}", field="isolation")
-        self.level = Level(level)
+        self._accept(Level(level) if level in tuple(Level) else None)
+
+    def _accept(self, level: Level | None) -> None:
+        """Note the level that was reached, or refuse to go on without one that is allowed."""
+        if level is None or level not in self.levels:
+            raise UsageError(
+                f"cannot isolate students' processes: the system allows none of {', '.join(self.levels)}",
+                field="isolation",
+                expected="--unsafe, for code that you trust, or the container of docs/assignments/README.md",
+            )
+        self.level = level
 
     def _ask(self, request: Mapping[str, Any]) -> Any:
         if self._final is not None:
@@ -297,28 +316,44 @@ class Sandbox:
         return self._final
 
     def _write(self, data: bytes) -> None:
+        """Write in a thread: a process that reads nothing must not stop the grader."""
         assert self._process.stdin is not None
-        stream, view = self._process.stdin.fileno(), memoryview(data)
-        os.set_blocking(stream, False)
-        while view:
-            _, ready, _ = select.select([], [stream], [], self._time_left())
-            if not ready:
-                raise self._ended()
+        failures: list[OSError] = []
+
+        def write(stream: IO[bytes]) -> None:
+            view = memoryview(data)
             try:
-                view = view[os.write(stream, view[: 2**16]) :]
-            except OSError:
-                raise self._ended() from None
+                while view:
+                    view = view[stream.write(view) :]
+            except (OSError, ValueError) as error:  # the process has ended, or the stream is closed
+                failures.append(OSError(str(error)))
+
+        thread = threading.Thread(target=write, args=(self._process.stdin,), daemon=True)
+        thread.start()
+        thread.join(self._time_left())
+        if failures or thread.is_alive():
+            raise self._ended()
 
     def _read(self, length: int) -> bytes:
-        assert self._process.stdout is not None
-        stream, data = self._process.stdout.fileno(), bytearray()
-        while len(data) < length:
-            ready, _, _ = select.select([stream], [], [], self._time_left())
-            part = os.read(stream, min(length - len(data), 2**20)) if ready else b""
+        while len(self._unread) < length:
+            try:
+                part = self._parts.get(timeout=self._time_left())
+            except queue.Empty:
+                part = b""
             if not part:
                 raise self._ended()
-            data += part
-        return bytes(data)
+            self._unread += part
+        data = bytes(self._unread[:length])
+        del self._unread[:length]
+        return data
+
+    def _pump(self, stream: IO[bytes]) -> None:
+        """Put what the process writes into the queue, in parts; the last one is empty."""
+        with suppress(OSError, ValueError):
+            while part := stream.read(2**16):
+                self._parts.put(part)
+        with suppress(queue.Full):
+            self._parts.put(b"", timeout=1.0)
 
     def _read_until_line_end(self) -> str:
         line = bytearray()
@@ -352,7 +387,7 @@ def _python_folders(python: str) -> list[str]:
     return places + ([f"{prefix}/lib"] if prefix not in ("/usr", "/") else [])
 
 
-def _package_folders(python: str) -> list[str]:
+def _package_folders() -> list[str]:
     """Return the folders of installed packages below the folders that are visible."""
     prefix = Path(os.path.realpath(sys.base_prefix))
     roots = [prefix / "lib", Path("/usr/lib")]

@@ -21,16 +21,16 @@ _MODULES = {
 }
 _ATTRIBUTES = {
     "_exit": "ends its process",
-    "_getframe": "frames of others",
-    "modules": "sys.modules",
-    "__subclasses__": "classes of others",
-    "__globals__": "variables of others",
-    "__code__": "code of others",
-    "__builtins__": "builtins",
-    "fork": "processes",
-    "system": "processes",
-    "popen": "processes",
-    "meta_path": "the import system",
+    "_getframe": "looks into frames of others",
+    "modules": "uses sys.modules",
+    "__subclasses__": "looks for classes of others",
+    "__globals__": "looks for variables of others",
+    "__code__": "looks into code of others",
+    "__builtins__": "uses builtins",
+    "fork": "starts processes",
+    "system": "starts processes",
+    "popen": "starts processes",
+    "meta_path": "changes the import system",
 }
 _CALLS = {
     "exec": "code in data",
@@ -95,12 +95,12 @@ def _signs_of(node: ast.AST, imported: Mapping[str, str]) -> Iterator[str]:
         yield from _signs_of_module(node.module)
         for alias in node.names:
             if alias.name in _ATTRIBUTES and node.module in ("os", "sys"):
-                yield f"uses {_ATTRIBUTES[alias.name]}"
+                yield _ATTRIBUTES[alias.name]
             if node.module == "classic_rc":
                 yield from _signs_of_module(f"classic_rc.{alias.name}", is_member=True)
     elif isinstance(node, ast.Attribute):
         if node.attr in _ATTRIBUTES and not (node.attr == "modules" and not _is_name(node.value, "sys")):
-            yield f"uses {_ATTRIBUTES[node.attr]}"
+            yield _ATTRIBUTES[node.attr]
         if isinstance(node.ctx, ast.Store | ast.Del) and isinstance(node.value, ast.Name):
             module = imported.get(node.value.id)
             if module is not None:

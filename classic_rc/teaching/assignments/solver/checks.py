@@ -1,4 +1,4 @@
-"""A solver of twenty lines: it must keep the interface's contract and beat the sliding window on fresh questions."""
+"""A solver of twenty lines: does it keep the interface's contract and beat the sliding window?"""
 
 from __future__ import annotations
 
