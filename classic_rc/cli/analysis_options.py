@@ -211,6 +211,40 @@ ANALYSIS_OPTIONS: dict[str, tuple[Option, ...]] = {
             "nltk) or a file with a word a line; interrogatives always do",
         ),
     ),
+    "grading": (
+        option(
+            "submissions",
+            nargs="?",
+            metavar="FOLDER|FILE",
+            help="a folder with a file or a folder for each student, or the file or folder of one student",
+        ),
+        option(
+            "--assignment",
+            default="solver",
+            metavar="NAME|FILE",
+            help="an assignment (see `classic-rc list assignments`), or a file with functions check_…(submission) "
+            "(default solver)",
+        ),
+        option(
+            "--timeout",
+            type=parse_finite_number,
+            default=60.0,
+            metavar="SECONDS",
+            help="the time limit for each submission (default 60)",
+        ),
+        option(
+            "--unsafe",
+            action="store_true",
+            help="also run submissions where the system cannot keep them from reading your files",
+        ),
+        option("--html", metavar="DIR", help="also write a page for each student, and one for the class"),
+        option("--gradescope", metavar="DIR", help="also write results.json of Gradescope for each student"),
+        option(
+            "--hand-out",
+            metavar="DIR",
+            help="grade nothing; write what students get: the page, the file to start from, data if there are any",
+        ),
+    ),
     "filtering": (
         option(
             "--hard",

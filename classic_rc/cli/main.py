@@ -45,6 +45,7 @@ COMMANDS = {
     "fit": ("fit", "train a solver on a dataset and save it to a file."),
     "fetch": ("fetch", "download datasets into the cache, so that other commands read them by name."),
     "index": ("index", "build, extend or check a search index of sentences."),
+    "grade": ("grade", "grade the files of students, each in a process of its own."),
     "list": ("listing", "list the available solvers, variants, datasets, readers, metrics, formats and more."),
     "cite": ("cite", "print the BibTeX references of solvers, datasets and metrics."),
 }

@@ -86,7 +86,8 @@ class Assignment:
     A teacher's file is a Python module with functions ``check_…(submission)``. These names are read if it has
     them: ``TITLE``; ``MAIN``, the name of the student's file; ``TEMPLATE``, the name of the file that students
     start from; ``PACKAGES``, what their code may import beside the standard library and numpy; ``REFERENCE``, the
-    solver that accuracy is compared with; ``make_questions(seed)``, a dataset of fresh questions.
+    solver that accuracy is compared with; ``make_questions(seed)``, a dataset of fresh questions;
+    ``make_files(seed)``, more files for students by name.
 
     Parameters
     ----------
@@ -123,6 +124,18 @@ class Assignment:
         """The file that students start from."""
         name = getattr(self.module, "TEMPLATE", None)
         return None if name is None else (self.file.parent / name).read_bytes()
+
+    @property
+    def has_files(self) -> bool:
+        """Whether students get files that are made from the seed."""
+        return hasattr(self.module, "make_files")
+
+    def hand_out(self, seed: int) -> dict[str, bytes]:
+        """Return the files that students get, by name: the page, the template, and what the seed makes."""
+        names = ("README.md", getattr(self.module, "TEMPLATE", None))
+        files = {name: self.file.with_name(name) for name in names if name is not None}
+        made = self.module.make_files(seed) if self.has_files else {}
+        return {name: path.read_bytes() for name, path in files.items() if path.is_file()} | made
 
     @property
     def points(self) -> float:

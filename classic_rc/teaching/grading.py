@@ -94,6 +94,16 @@ class Accuracy:
     difference: float
     difference_interval: Interval | None
 
+    def __str__(self) -> str:
+        def bounds(interval: Interval | None) -> str:
+            return "" if interval is None else " ({:.2f} to {:.2f})".format(*(100 * bound for bound in interval))
+
+        value, difference = f"{100 * self.value:.2f}", f"{100 * self.difference:+.2f}"
+        return (
+            f"accuracy {value}{bounds(self.interval)}, {difference}{bounds(self.difference_interval)} "
+            f"against {self.reference}"
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class Grade:
@@ -195,7 +205,7 @@ def grade_file(
     if not path.exists():
         raise DataError("no such file or folder", source=str(path))
     loaded = load_assignment(assignment)
-    setting = _Setting(loaded, limits, _new_seed(seed), data, train, tuple(levels))
+    setting = _Setting(loaded, limits, new_seed() if seed is None else seed, data, train, tuple(levels))
     return setting.grade(read_submission(path, loaded.main))
 
 
@@ -244,7 +254,7 @@ def grade_folder(
     """
     loaded = load_assignment(assignment)
     found = find_submissions(folder, loaded.main)
-    setting = _Setting(loaded, limits, _new_seed(seed), data, train, tuple(levels))
+    setting = _Setting(loaded, limits, new_seed() if seed is None else seed, data, train, tuple(levels))
     grades = []
     for one in found:
         grades.append(setting.grade(one))
@@ -252,8 +262,9 @@ def grade_folder(
     return Grading(loaded, setting.seed, tuple(grades), tuple(alike_pairs(found, loaded.template)))
 
 
-def _new_seed(seed: int | None) -> int:
-    return secrets.randbelow(10**6) if seed is None else seed
+def new_seed() -> int:
+    """Return a seed that nobody can know before."""
+    return secrets.randbelow(10**6)
 
 
 class _Setting:
