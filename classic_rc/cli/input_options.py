@@ -49,7 +49,7 @@ INPUT_OPTIONS: dict[str, tuple[Option, ...]] = {
         option(
             "what",
             metavar="WHAT",
-            help="analyzers, datasets, formats, keys, metrics, perturbations, readers, solvers, stop-lists or "
+            help="analyzers, assignments, datasets, formats, keys, metrics, perturbations, readers, solvers, stop-lists or "
             "variants",
         ),
         option(

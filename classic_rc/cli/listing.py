@@ -108,6 +108,12 @@ def _list_perturbations() -> Iterator[Entry]:
     return ((name, f"{p.removes} A reader loses {p.loses}.") for name, p in PERTURBATIONS.items())
 
 
+def _list_assignments() -> Iterator[Entry]:
+    from classic_rc.teaching.assignment import list_assignments, load_assignment
+
+    return ((name, load_assignment(name).title) for name in list_assignments())
+
+
 _LISTS = {
     "solvers": _list_solvers,
     "variants": _list_variants,
@@ -119,4 +125,5 @@ _LISTS = {
     "keys": _list_keys,
     "perturbations": _list_perturbations,
     "stop-lists": _list_stop_lists,
+    "assignments": _list_assignments,
 }
