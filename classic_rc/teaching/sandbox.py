@@ -11,6 +11,7 @@ import math
 import os
 import queue
 import secrets
+import shutil
 import signal
 import struct
 import subprocess
@@ -21,6 +22,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import IO, Any, Self
@@ -29,7 +31,11 @@ from classic_rc.errors import UsageError
 from classic_rc.teaching.student_package import write_student_package
 
 _FOLDER = Path(__file__).parent
-_MAX_ANSWER = 2**26
+_MAX_ANSWER = 2**24
+_MAX_TEXT = 4000
+_START_SECONDS = 60.0
+_READY = b"ready\n"
+"""What the worker says before it runs any of the student's code."""
 _MEGABYTE = 2**20
 
 
@@ -59,11 +65,11 @@ class Limits:
     Parameters
     ----------
     seconds : float
-        Wall time of all calls together, and of CPU time.
+        Wall time that all calls take together, and CPU time.
     memory_bytes : int
         Address space.
     file_bytes : int
-        The largest file.
+        The largest file; all files together may have four times as many.
     processes : int
         Processes and threads, where the student's process has a user or a namespace of its own.
     """
@@ -71,7 +77,7 @@ class Limits:
     seconds: float = 60.0
     memory_bytes: int = 2048 * _MEGABYTE
     file_bytes: int = 16 * _MEGABYTE
-    processes: int = 64
+    processes: int = 32
 
 
 class SubmissionError(Exception):
@@ -207,7 +213,11 @@ class Sandbox:
         """End the process and everything that it has started, and delete its folder."""
         if (process := getattr(self, "_process", None)) is not None:
             _end(process)
-        self._folder.cleanup()
+        try:
+            self._folder.cleanup()
+        except Exception:  # Folders in folders in folders are too much for Python.
+            if (remove := shutil.which("rm")) is not None:
+                subprocess.run([remove, "-rf", "--", self._folder.name], check=False, stderr=subprocess.DEVNULL)
 
     def _start(self) -> None:
         base = Path(self._folder.name).resolve()
@@ -218,8 +228,9 @@ class Sandbox:
         for name, content in self.files.items():
             (work / name).parent.mkdir(parents=True, exist_ok=True)
             (work / name).write_bytes(content)
-        worker = base / "worker.py"
-        worker.write_bytes((_FOLDER / "worker.py").read_bytes())
+        worker, jail = base / "worker.py", base / "jail.py"
+        for script in (worker, jail):
+            script.write_bytes(_script(script.name))
         python = os.path.realpath(getattr(sys, "_base_executable", sys.executable))
         worker_command = [python, "-I", "-S", str(worker), str(package), str(work / self.main)]
         environment = {
@@ -231,7 +242,7 @@ class Sandbox:
         }
         has_jail = sys.platform != "win32"
         self._process = subprocess.Popen(
-            [python, "-I", "-S", str(_FOLDER / "jail.py")] if has_jail else worker_command,
+            [python, "-I", "-S", str(jail)] if has_jail else worker_command,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
@@ -240,21 +251,37 @@ class Sandbox:
             bufsize=0,
             start_new_session=True,
         )
-        self._deadline = time.monotonic() + self.limits.seconds
+        self._work, self._seconds_left = work, self.limits.seconds
+        self._deadline = time.monotonic() + _START_SECONDS
         # A full queue stops the thread, so that endless output costs no memory.
         self._parts: queue.Queue[bytes] = queue.Queue(maxsize=64)
         self._unread = bytearray()
         threading.Thread(target=self._pump, args=(self._process.stdout,), daemon=True).start()
-        if not has_jail:
-            self._accept(Level.NONE)
-            return
+        try:
+            if not has_jail:
+                self._accept(Level.NONE)
+            else:
+                self._choose_level(worker_command, environment, python, [str(package), str(worker)], links)
+            self._read(len(_READY))
+        except SubmissionError as error:
+            raise UsageError(
+                f"students' processes do not start at the level {self.level}: {error.problem}",
+                field="isolation",
+                found=self.level,
+                expected="a Python and packages that every user of this computer can read",
+            ) from None
+
+    def _choose_level(
+        self, command: list[str], environment: dict[str, str], python: str, files: list[str], links: list[Path]
+    ) -> None:
+        """Tell the jail what the worker needs, and read which level it has reached."""
         settings = {
             "levels": list(self.levels),
-            "command": worker_command,
+            "command": command,
             "environment": environment,
-            "work": str(work),
-            "root": str(root),
-            "visible": [*_python_folders(python), str(package), str(worker)],
+            "work": str(self._work),
+            "root": str(self._work.with_name("root")),
+            "visible": [*_python_folders(python), *files],
             "hidden": _package_folders(),
             "visible_again": [str(link) for link in links],
             "limits": {
@@ -282,6 +309,14 @@ class Sandbox:
     def _ask(self, request: Mapping[str, Any]) -> Any:
         if self._final is not None:
             raise self._final
+        started = time.monotonic()
+        self._deadline = started + self._seconds_left
+        try:
+            return self._exchange(request)
+        finally:
+            self._seconds_left -= time.monotonic() - started
+
+    def _exchange(self, request: Mapping[str, Any]) -> Any:
         number = secrets.token_hex(8)  # An answer that the student's code has written beforehand has another one.
         message = json.dumps({**request, "number": number}).encode("ascii")
         try:
@@ -289,21 +324,25 @@ class Sandbox:
             (length,) = struct.unpack(">I", self._read(4))
             if length > _MAX_ANSWER:
                 raise self._broken(f"answers with {length:,} bytes")
-            answer = json.loads(self._read(length))
+            answer = json.loads(self._read(length), parse_constant=_parse_constant)
             if answer["number"] != number:
                 raise self._broken("writes to the grader's channel")
-            printed, events, error = str(answer["printed"]), answer["events"], answer.get("error")
+            events, error = answer["events"], answer.get("error")
+            self.events.update(str(event)[:200] for event in events[:20] if isinstance(event, str))
+        except _NotANumberError:
+            raise SubmissionError("answers with NaN, which is no number") from None
         except (ValueError, KeyError, TypeError, RecursionError):
             raise self._broken("writes to the grader's channel") from None
-        self.events.update(str(event)[:200] for event in events if isinstance(event, str))
         if error is None:
             return answer.get("value")
         if not isinstance(error, dict):
             raise self._broken("writes to the grader's channel")
-        kind, text, line = (error.get(key) for key in ("type", "text", "line"))
-        where = f" (line {line})" if isinstance(line, int) else ""
-        said = " ".join(f"{kind}: {text}".split())[:300] if text else str(kind)[:100]
-        raise SubmissionError(f"{said}{where}", traceback=str(error.get("traceback", ""))[:4000], printed=printed)
+        kind, text, line = _text(error.get("type"))[:100], _text(error.get("text")), error.get("line")
+        said = " ".join((f"{kind}: {text}" if text else kind).split())[:300]
+        where = f" (line {line})" if type(line) is int and 0 < line < 10**9 else ""
+        raise SubmissionError(
+            f"{said}{where}", traceback=_text(error.get("traceback")), printed=_text(answer.get("printed"))
+        )
 
     def _broken(self, problem: str) -> SubmissionError:
         self.events.add("channel")
@@ -337,8 +376,12 @@ class Sandbox:
     def _read(self, length: int) -> bytes:
         while len(self._unread) < length:
             try:
-                part = self._parts.get(timeout=self._time_left())
+                part = self._parts.get(timeout=min(self._time_left(), 1.0))
             except queue.Empty:
+                if self._is_disk_full():
+                    raise self._finish("fills the disk") from None
+                if self._time_left() > 0:
+                    continue
                 part = b""
             if not part:
                 raise self._ended()
@@ -354,6 +397,17 @@ class Sandbox:
                 self._parts.put(part)
         with suppress(queue.Full):
             self._parts.put(b"", timeout=1.0)
+
+    def _is_disk_full(self) -> bool:
+        """Whether the files of the student's process are too many or too large."""
+        size = 0
+        for count, (folder, _, names) in enumerate(os.walk(self._work)):
+            for name in names:
+                with suppress(OSError):
+                    size += 4096 + os.lstat(os.path.join(folder, name)).st_size
+            if count > 1000 or size > 4 * self.limits.file_bytes:
+                return True
+        return False
 
     def _read_until_line_end(self) -> str:
         line = bytearray()
@@ -373,11 +427,32 @@ class Sandbox:
         if code is None:
             return self._finish(f"takes longer than {self.limits.seconds:g} s")
         self.events.add("exit")
-        return self._finish(f"ends its process (exit code {code})")
+        how = f"is ended by signal {code - 128}" if code > 128 else f"ends its process (exit code {code})"
+        return self._finish(how)
 
 
 def _is_finite(value: Any) -> bool:
-    return type(value) in (int, float) and math.isfinite(value)
+    return type(value) in (int, float) and abs(value) <= sys.float_info.max
+
+
+class _NotANumberError(Exception):
+    """An answer has NaN, which no comparison finds unequal."""
+
+
+def _parse_constant(name: str) -> float:
+    if name == "NaN":
+        raise _NotANumberError
+    return float(name)
+
+
+def _text(value: Any) -> str:
+    return value[:_MAX_TEXT] if isinstance(value, str) else ""
+
+
+@cache
+def _script(name: str) -> bytes:
+    """Return a script of this package. No student's code has run when it is read."""
+    return (_FOLDER / name).read_bytes()
 
 
 def _python_folders(python: str) -> list[str]:
@@ -396,7 +471,11 @@ def _package_folders() -> list[str]:
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
-    """End a process and its children."""
+    """End a process and its children, also those that have left its group: the jail finds them."""
+    if sys.platform != "win32" and process.poll() is None:
+        process.terminate()
+        with suppress(subprocess.TimeoutExpired):
+            process.wait(4.0)
     if hasattr(os, "killpg"):
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(process.pid, signal.SIGKILL)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
 
 _ROOT = Path(__file__).resolve().parents[1]
@@ -84,7 +85,13 @@ def write_student_package(folder: Path, packages: tuple[str, ...] = ("numpy",)) 
 
 def _copy(source: Path, target: Path) -> None:
     target.parent.mkdir(parents=True, exist_ok=True)
-    target.write_bytes(source.read_bytes())
+    target.write_bytes(_content(source))
+
+
+@cache
+def _content(source: Path) -> bytes:
+    """Return a file of this package as it was before any student's code ran."""
+    return source.read_bytes()
 
 
 def _link(folder: Path, package: str) -> list[Path]:

@@ -31,12 +31,15 @@ _MODULE = "submission"
 def main() -> None:
     """Run ``worker.py PACKAGE FILE [FOLDER...]``: answer requests until the stream ends."""
     package, file = sys.argv[1:3]
-    sys.path[:0] = [package, str(Path(file).parent)]
+    sys.path.insert(0, package)
+    sys.path.append(str(Path(file).parent))  # A student's random.py does not take the place of Python's.
     requests, answers = _own_streams()
     printed = _Printed()
     sys.stdout = sys.stderr = printed
     events = _watch(Path(file).parent, package)
     submission = _Submission(Path(file))
+    answers.write(b"ready\n")
+    answers.flush()
     while (request := _receive(requests)) is not None:
         printed.clear()
         events.clear()
