@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Collection, Iterator, Mapping
 
+from classic_rc.teaching.submissions import parse_source
+
 _MODULES = {
     "ctypes": "foreign memory",
     "gc": "objects of others",
@@ -65,9 +67,7 @@ def find_signs(files: Mapping[str, bytes], public_texts: Collection[str] = ()) -
     signs: set[str] = set()
     known = 0
     for source in files.values():
-        try:
-            tree = ast.parse(source)
-        except (SyntaxError, ValueError, RecursionError):
+        if (tree := parse_source(source)) is None:
             continue
         imported = dict(_imported(tree))
         for node in ast.walk(tree):

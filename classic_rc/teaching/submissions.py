@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import ast
-import difflib
 import io
 import json
 import re
 import tokenize
+import warnings
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import combinations
 from os import PathLike
 from pathlib import Path
 from typing import NamedTuple
@@ -18,11 +19,16 @@ from typing import NamedTuple
 from classic_rc.errors import DataError
 from classic_rc.io.files import read_input
 
-_ALIKE = 0.9
-"""Submissions are listed as near-equal from this share of equal tokens on."""
+_ALIKE = 0.8
+"""Submissions are listed as near-equal from this share of equal runs of tokens on."""
+
+_RUN = 5
+_FEW_TOKENS = 20
+"""Files with less code are alike by chance."""
 
 _MAX_FILES = 200
-_MAX_BYTES = 2**24
+_MAX_CODE = 2**20
+_MAX_NOTEBOOK = 2**25
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,6 +132,8 @@ def _read_folder(folder: Path, main: str | None) -> HandedIn:
         source, wrong = _read_source(path)
         files[path.relative_to(folder).with_suffix(".py").as_posix()] = source
         problem = problem or (wrong if path == chosen else None)
+    if sum(map(len, files.values())) > _MAX_CODE:
+        files, problem = {}, f"it has more than {_MAX_CODE // 2**20} MB of code"
     name = chosen.relative_to(folder)
     return HandedIn(
         folder.name, f"{folder.name}/{name.as_posix()}", files, name.with_suffix(".py").as_posix(), problem
@@ -151,17 +159,20 @@ def _read_source(path: Path) -> tuple[bytes, str | None]:
     """Return a file's Python source, and what is wrong with the file."""
     if path.suffix not in (".py", ".ipynb"):
         return b"", f"it is a {path.suffix or 'file without an ending'}, not a .py file or a notebook"
-    if path.stat().st_size > _MAX_BYTES:
-        return b"", f"it has more than {_MAX_BYTES // 2**20} MB"
-    data = read_input(path)
-    if not data.strip():
+    if not path.is_file():
+        return b"", "it is not a regular file"
+    largest = _MAX_CODE if path.suffix == ".py" else _MAX_NOTEBOOK
+    if path.stat().st_size > largest:
+        return b"", f"it has more than {largest // 2**20} MB"
+    source = read_input(path)
+    if path.suffix == ".ipynb":
+        try:
+            source = notebook_source(source).encode()
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+            return b"", "it is not a Jupyter notebook"
+    if not source.strip():
         return b"", "it is empty"
-    if path.suffix == ".py":
-        return data, None
-    try:
-        return notebook_source(data).encode(), None
-    except (ValueError, KeyError, TypeError, AttributeError):
-        return b"", "it is not a Jupyter notebook"
+    return (source, None) if len(source) <= _MAX_CODE else (b"", f"it has more than {_MAX_CODE // 2**20} MB of code")
 
 
 def notebook_source(data: bytes) -> str:
@@ -189,7 +200,7 @@ class AlikePair(NamedTuple):
 
     first: str
     second: str
-    share: float  # of equal tokens, 0..1
+    share: float  # of equal runs of five tokens, 0..1
 
 
 def alike_pairs(submissions: Sequence[HandedIn], template: bytes | None = None) -> list[AlikePair]:
@@ -205,31 +216,33 @@ def alike_pairs(submissions: Sequence[HandedIn], template: bytes | None = None) 
         The file that all students start from.
     """
     given = set(_code_lines(template)) if template else set()
-    codes = {}
+    runs = {}
     for one in submissions:
         lines = [line for name in sorted(one.files) for line in _code_lines(one.files[name]) if line not in given]
         tokens = [token for line in lines for token in line]
-        if len(tokens) >= 20:  # less than that is alike by chance
-            codes[one.student] = tokens
-    pairs = []
-    names = list(codes)
-    counts = {name: Counter(codes[name]) for name in names}
-    for i, first in enumerate(names):
-        for second in names[i + 1 :]:
-            longest = max(len(codes[first]), len(codes[second]))
-            if counts[first].keys() and (counts[first] & counts[second]).total() < _ALIKE * longest:
-                continue
-            matcher = difflib.SequenceMatcher(None, codes[first], codes[second], autojunk=False)
-            if (share := sum(match.size for match in matcher.get_matching_blocks()) / longest) >= _ALIKE:
-                pairs.append(AlikePair(first, second, share))
-    return sorted(pairs, key=lambda pair: (-pair.share, pair.first, pair.second))
+        if len(tokens) >= _FEW_TOKENS:
+            runs[one.student] = Counter(zip(*(tokens[i:] for i in range(_RUN)), strict=False))
+    pairs = [
+        AlikePair(first, second, (runs[first] & runs[second]).total() / max(runs[first].total(), runs[second].total()))
+        for first, second in combinations(runs, 2)
+    ]
+    found = [pair for pair in pairs if pair.share >= _ALIKE]
+    return sorted(found, key=lambda pair: (-pair.share, pair.first, pair.second))
+
+
+def parse_source(source: bytes) -> ast.Module | None:
+    """Return the syntax tree of a student's file; None if there is none, or it is deeper than Python can go."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return ast.parse(source)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
 
 
 def _code_lines(source: bytes) -> list[tuple[str, ...]]:
     """Return the tokens of each logical line; names that the file itself gives are all the same."""
-    try:
-        tree = ast.parse(source)
-    except (SyntaxError, ValueError):
+    if (tree := parse_source(source)) is None:
         return [tuple(line.split()) for line in source.decode("utf-8", "replace").splitlines() if line.strip()]
     own = {node.arg for node in ast.walk(tree) if isinstance(node, ast.arg)}
     own |= {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
