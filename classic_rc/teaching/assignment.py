@@ -236,6 +236,8 @@ class Submission:
         The questions of this grading, with gold: the teacher's hidden ones, or fresh ones.
     train : Dataset or None
         The questions that solvers learn from.
+    is_hidden : bool
+        Whether the questions are a teacher's own: then students see neither them nor their gold.
     """
 
     sandbox: Sandbox
@@ -243,6 +245,7 @@ class Submission:
     seed: int = 0
     questions: Dataset | None = None
     train: Dataset | None = None
+    is_hidden: bool = False
     _scores: dict[str, list[list[float]]] = field(default_factory=dict, repr=False)
 
     def __getattr__(self, name: str) -> Any:

@@ -288,6 +288,7 @@ class _Setting:
         self.assignment, self.limits, self.levels, self.seed = assignment, limits, tuple(levels), seed
         make_questions = getattr(assignment.module, "make_questions", None)
         self.questions = data if data is not None or make_questions is None else make_questions(seed)
+        self.is_hidden = data is not None
         self.train = train
         self.reference = getattr(assignment.module, "REFERENCE", None)
 
@@ -303,7 +304,7 @@ class _Setting:
             except SubmissionError as error:
                 checks = tuple(_failed(check, error) for check in self.assignment.checks)
             else:
-                submission = Submission(sandbox, names, self.seed, self.questions, self.train)
+                submission = Submission(sandbox, names, self.seed, self.questions, self.train, is_hidden=self.is_hidden)
                 checks = self._run_checks(submission)
                 accuracy = self._measure(submission)
             signs |= {_SIGNS_OF_EVENTS.get(event, event) for event in sandbox.events}
@@ -387,7 +388,7 @@ def compare_solvers(submission: Submission, reference: str) -> Accuracy:
     questions = submission.questions
     assert questions is not None
     own = question_statistics(questions, Scores.from_lists(submission.score(questions)))
-    other = _reference_statistics(reference, questions, submission.train)
+    other = reference_statistics(reference, questions, submission.train)
     metric, groups = _metric(questions), passage_groups(questions)
     value, floor = metric.aggregate(own), metric.aggregate(other)
     if groups.max(initial=-1) < 1:
@@ -399,8 +400,14 @@ def compare_solvers(submission: Submission, reference: str) -> Accuracy:
 
 
 @lru_cache(maxsize=8)
-def _reference_statistics(reference: str, questions: Dataset, train: Dataset | None) -> NDArray[np.float64]:
-    """Return what a solver of the package reaches; the same for all students of a grading."""
+def reference_statistics(reference: str, questions: Dataset, train: Dataset | None) -> NDArray[np.float64]:
+    """Return what a solver of the package reaches; the same for all students of a grading.
+
+    Returns
+    -------
+    ndarray of float64, shape (n_questions, n_statistics)
+        As :func:`question_statistics` returns it.
+    """
     solver = parse_solver(reference).fit(questions if train is None else train)
     if isinstance(solver, Random):
         return _metric(questions).statistics(questions, solver.expectation(questions))

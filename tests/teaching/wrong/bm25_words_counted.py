@@ -1,0 +1,29 @@
+"""n counts occurrences; it must count sentences
+
+Loses: rarity, best_sentences
+"""
+
+from math import log
+
+
+def idf(term, sentences):
+    sentences = [sentence for sentence in sentences if sentence]
+    n = sum(sentence.count(term) for sentence in sentences)
+    return log(1 + (len(sentences) - n + 0.5) / (n + 0.5))
+
+
+def score(query, sentence, weights, mean_length, k1, b):
+    total = 0.0
+    for term in query:
+        f = sentence.count(term)
+        if f:
+            total += weights[term] * f / (f + k1 * (1 - b + b * len(sentence) / mean_length))
+    return total
+
+
+def best_sentence(query, sentences, k1, b):
+    lengths = [len(sentence) for sentence in sentences if sentence]
+    mean = sum(lengths) / len(lengths)
+    weights = {term: idf(term, sentences) for term in query}
+    scores = [round(score(query, sentence, weights, mean, k1, b), 9) for sentence in sentences]
+    return scores.index(max(scores)) if any(scores) else -1
