@@ -2,24 +2,21 @@
 
 from __future__ import annotations
 
-import csv
-import io
+import math
 import secrets
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
 from functools import cache, lru_cache
 from os import PathLike
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from classic_rc.decisions import default_decision
 from classic_rc.errors import DataError, UsageError
-from classic_rc.evaluation.resampling import Interval, percentile_interval, resample_means
+from classic_rc.evaluation.resampling import percentile_interval, resample_means
 from classic_rc.folds import passage_groups
-from classic_rc.io.printable import csv_cell, printable
+from classic_rc.io.printable import printable
 from classic_rc.metrics.base import Metric
 from classic_rc.metrics.registry import primary_metric
 from classic_rc.predictions import Scores
@@ -27,9 +24,10 @@ from classic_rc.questions import Dataset
 from classic_rc.solvers.random import Random
 from classic_rc.solvers.specs import parse_solver
 from classic_rc.teaching.assignment import Assignment, Check, CheckFailedError, Submission, load_assignment
+from classic_rc.teaching.grades import Accuracy, CheckResult, Grade, Grading
 from classic_rc.teaching.sandbox import Level, Limits, Sandbox, SubmissionError
 from classic_rc.teaching.signs import find_signs
-from classic_rc.teaching.submissions import AlikePair, HandedIn, alike_pairs, find_submissions, read_submission
+from classic_rc.teaching.submissions import HandedIn, alike_pairs, find_submissions, read_submission
 
 DEFAULT_ASSIGNMENT = "solver"
 ISOLATED = (Level.NAMESPACES, Level.LANDLOCK)
@@ -38,141 +36,8 @@ ISOLATED = (Level.NAMESPACES, Level.LANDLOCK)
 DEFAULT_LIMITS = Limits()
 UNSAFE = (*ISOLATED, Level.PROCESS, Level.NONE)
 _MAX_MESSAGE = 300
-
-
-@dataclass(frozen=True, slots=True)
-class CheckResult:
-    """The outcome of one check.
-
-    Parameters
-    ----------
-    name, title : str
-        The check's name, and the first line of its docstring.
-    points : float
-        What the check is worth.
-    earned : float
-        From 0 to `points`.
-    problem : str or None
-        Why points are missing; None if none are.
-    details : str
-        More for the student: the smallest counterexample, the traceback, what the code printed.
-    """
-
-    name: str
-    title: str
-    points: float
-    earned: float
-    problem: str | None = None
-    details: str = ""
-
-    @property
-    def passed(self) -> bool:
-        """Whether the check found nothing wrong."""
-        return self.problem is None
-
-
-@dataclass(frozen=True, slots=True)
-class Accuracy:
-    """What a student's solver reaches on the questions of the grading, as fractions.
-
-    Parameters
-    ----------
-    value : float
-        Accuracy, or the task's metric.
-    interval : Interval or None
-        Of 95 %, over resampled passages; None with fewer than two passages.
-    reference : str
-        The solver that it is compared with.
-    difference : float
-        The student's value minus the reference's, on the same questions.
-    difference_interval : Interval or None
-    """
-
-    value: float
-    interval: Interval | None
-    reference: str
-    difference: float
-    difference_interval: Interval | None
-
-    def __str__(self) -> str:
-        def bounds(interval: Interval | None) -> str:
-            return "" if interval is None else " ({:.2f} to {:.2f})".format(*(100 * bound for bound in interval))
-
-        value, difference = f"{100 * self.value:.2f}", f"{100 * self.difference:+.2f}"
-        return (
-            f"accuracy {value}{bounds(self.interval)}, {difference}{bounds(self.difference_interval)} "
-            f"against {self.reference}"
-        )
-
-
-@dataclass(frozen=True, slots=True)
-class Grade:
-    """The outcome of all checks of one submission.
-
-    Parameters
-    ----------
-    student, file : str
-        As in :class:`~classic_rc.teaching.submissions.HandedIn`.
-    checks : tuple of CheckResult
-        The same checks in the same order for all students.
-    level : Level or None
-        How far the student's process was isolated; None if nothing ran.
-    signs : tuple of str
-        What is suspicious in the code, or in what it did.
-    problem : str or None
-        Why it is not gradable.
-    accuracy : Accuracy or None
-        None if the assignment names no reference, or the file has no working solver.
-    """
-
-    student: str
-    file: str
-    checks: tuple[CheckResult, ...]
-    level: Level | None = None
-    signs: tuple[str, ...] = ()
-    problem: str | None = None
-    accuracy: Accuracy | None = None
-
-    @property
-    def n_passed(self) -> int:
-        """The number of checks that passed."""
-        return sum(check.passed for check in self.checks)
-
-    @property
-    def earned(self) -> float:
-        """The points."""
-        return sum(check.earned for check in self.checks)
-
-    @property
-    def points(self) -> float:
-        """The most points."""
-        return sum(check.points for check in self.checks)
-
-    @property
-    def score(self) -> float:
-        """The share of the points, from 0 to 1."""
-        return self.earned / self.points if self.points else 0.0
-
-
-@dataclass(frozen=True, slots=True)
-class Grading:
-    """The grades of a class.
-
-    Parameters
-    ----------
-    assignment : Assignment
-    seed : int
-        Made the questions and cases; the same seed repeats the grading.
-    grades : tuple of Grade
-        Sorted by the names of the students' files or folders.
-    alike : tuple of AlikePair
-        Submissions with nearly the same code.
-    """
-
-    assignment: Assignment
-    seed: int
-    grades: tuple[Grade, ...]
-    alike: tuple[AlikePair, ...]
+_SHORT = 8
+"""Texts of so many characters are in a file by chance."""
 
 
 def grade_file(
@@ -218,7 +83,7 @@ def grade_folder(
     data: Dataset | None = None,
     train: Dataset | None = None,
     levels: Sequence[Level] = ISOLATED,
-    advance: Callable[[Grade], None] = lambda grade: None,
+    advance: Callable[[Grading], None] = lambda grading: None,
 ) -> Grading:
     """Grade the submissions of a class, one after the other, each in a process of its own.
 
@@ -239,7 +104,7 @@ def grade_folder(
     levels : sequence of Level
         The levels of isolation that will do, the strongest first.
     advance : callable
-        Called with each grade as soon as it is known.
+        Called with the grades that are known, after each of them.
 
     Returns
     -------
@@ -255,16 +120,34 @@ def grade_folder(
     loaded = load_assignment(assignment)
     found = find_submissions(folder, loaded.main)
     setting = _Setting(loaded, limits, new_seed() if seed is None else seed, data, train, tuple(levels))
-    grades = []
+    alike = tuple(alike_pairs(found, loaded.template))
+    grading = Grading(loaded, setting.seed, (), alike)
     for one in found:
-        grades.append(setting.grade(one))
-        advance(grades[-1])
-    return Grading(loaded, setting.seed, tuple(grades), tuple(alike_pairs(found, loaded.template)))
+        grading = Grading(loaded, setting.seed, (*grading.grades, setting.grade(one)), alike)
+        advance(grading)
+    return grading
 
 
 def new_seed() -> int:
     """Return a seed that nobody can know before."""
-    return secrets.randbelow(10**6)
+    return secrets.randbelow(2**31)
+
+
+def grading_questions(assignment: Assignment, seed: int) -> Dataset:
+    """Return the fresh questions of a grading.
+
+    Raises
+    ------
+    UsageError
+        The assignment makes no questions.
+    """
+    if (make_questions := getattr(assignment.module, "make_questions", None)) is None:
+        raise UsageError(
+            f"the assignment {assignment.name} makes no questions", field="assignment", found=assignment.name
+        )
+    questions = make_questions(seed)
+    assert isinstance(questions, Dataset)
+    return questions
 
 
 class _Setting:
@@ -286,14 +169,20 @@ class _Setting:
                 found=f"{limits.seconds:g}",
             )
         self.assignment, self.limits, self.levels, self.seed = assignment, limits, tuple(levels), seed
-        make_questions = getattr(assignment.module, "make_questions", None)
-        self.questions = data if data is not None or make_questions is None else make_questions(seed)
+        self.questions = data
+        if data is None and hasattr(assignment.module, "make_questions"):
+            self.questions = grading_questions(assignment, seed)
         self.is_hidden = data is not None
         self.train = train
         self.reference = getattr(assignment.module, "REFERENCE", None)
+        if data is not None:
+            _check_data(data)
+        if self.reference is not None and self.questions is not None:
+            reference_statistics(self.reference, self.questions, train)  # An error here is no student's.
+        self.known_texts = _public_texts() | (frozenset() if data is None else texts_of(data))
 
     def grade(self, one: HandedIn) -> Grade:
-        signs = set(find_signs(one.files, _public_texts()))
+        signs = set(find_signs(one.files, self.known_texts))
         if one.problem is not None:
             checks = tuple(_nothing(check, "not gradable") for check in self.assignment.checks)
             return Grade(one.student, one.file, checks, None, tuple(sorted(signs)), one.problem)
@@ -307,7 +196,7 @@ class _Setting:
                 submission = Submission(sandbox, names, self.seed, self.questions, self.train, is_hidden=self.is_hidden)
                 checks = self._run_checks(submission)
                 accuracy = self._measure(submission)
-            signs |= {_SIGNS_OF_EVENTS.get(event, event) for event in sandbox.events}
+            signs |= {_SIGNS_OF_EVENTS.get(event, f"does {event}") for event in sandbox.events}
             return Grade(one.student, one.file, checks, sandbox.level, tuple(sorted(signs)), None, accuracy)
 
     def _run_checks(self, submission: Submission) -> tuple[CheckResult, ...]:
@@ -330,7 +219,33 @@ class _Setting:
             return None
 
 
-_SIGNS_OF_EVENTS = {"exit": "ends its process", "channel": "writes to the grader's channel"}
+_SIGNS_OF_EVENTS = {
+    "answer": "answers with no plain data",
+    "channel": "writes to the grader's channel",
+    "disk": "fills the disk",
+    "exit": "ends its process",
+    "memory": "runs out of memory",
+    "time": "takes too long",
+}
+
+
+def _check_data(data: Dataset) -> None:
+    """Check that questions can be put to a student's solver and have answers."""
+    if data.task is None or data.task.has_spans:
+        raise UsageError(
+            f"students' solvers choose among candidates, but {data.name} has questions of the task {data.task}",
+            field="--data",
+            found=str(data.task),
+            expected="single-choice, multiple-answer or cloze",
+        )
+    missing = next((question.id for question in data if question.gold is None), None)
+    if missing is not None:
+        raise UsageError(
+            f"the questions need gold: question {missing} of {data.name} has none",
+            field="--data",
+            found=missing,
+            expected="questions with gold",
+        )
 
 
 def _nothing(check: Check, problem: str) -> CheckResult:
@@ -340,11 +255,10 @@ def _nothing(check: Check, problem: str) -> CheckResult:
 def _run(check: Check, submission: Submission) -> CheckResult:
     try:
         share = check.run(submission)
+        share = 1.0 if share is None else float(share)
     except Exception as error:
         return _failed(check, error)
-    if share is None:
-        return CheckResult(check.name, check.title, check.points, check.points)
-    share = min(max(float(share), 0.0), 1.0)
+    share = 0.0 if math.isnan(share) else min(max(share, 0.0), 1.0)
     problem = None if share == 1 else f"{100 * share:.0f} % of the points"
     return CheckResult(check.name, check.title, check.points, share * check.points, problem)
 
@@ -437,77 +351,13 @@ def _public_texts() -> frozenset[str]:
     """Return the ids and the longer options of the questions that come with the package."""
     from classic_rc.datasets.registry import load
 
+    return texts_of(load("sample:single-choice"))
+
+
+def texts_of(questions: Dataset) -> frozenset[str]:
+    """Return what a file contains that has memorised questions: their ids, their texts and their longer options."""
     texts = set()
-    for question in load("sample:single-choice"):
-        texts.add(question.id)
-        texts.update(candidate.text for candidate in question.candidates if len(candidate.text) > 8)
+    for question in questions:
+        texts |= {text for text in (question.id, question.query) if len(text) > _SHORT}
+        texts |= {candidate.text for candidate in question.candidates if len(candidate.text) > _SHORT}
     return frozenset(texts)
-
-
-def grades_csv(grading: Grading) -> str:
-    """Return the grades as CSV, one row for each student.
-
-    The columns: student, file, score (0 to 1), points, accuracy with its interval and the difference from the
-    reference (in percent), the level of isolation, signs, submissions with nearly the same code, and for each check
-    ``passed`` or the reason.
-    """
-    alike: dict[str, list[str]] = {}
-    for pair in grading.alike:
-        for one, other in ((pair.first, pair.second), (pair.second, pair.first)):
-            alike.setdefault(one, []).append(f"{other} ({100 * pair.share:.0f} %)")
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    names = [check.name for check in grading.assignment.checks]
-    head = ["student", "file", "score", "points", "of", "accuracy", "low", "high", "reference", "difference"]
-    head += ["difference low", "difference high", "isolation", "signs", "alike", "not gradable"]
-    writer.writerow(map(csv_cell, [*head, *names]))
-    for grade in grading.grades:
-        outcomes = ["passed" if check.passed else f"{check.earned:g}: {check.problem}" for check in grade.checks]
-        cells = [grade.student, grade.file, f"{grade.score:.4g}", f"{grade.earned:g}", f"{grade.points:g}"]
-        cells += [*_accuracy_cells(grade.accuracy), grade.level or "", "; ".join(grade.signs)]
-        cells += ["; ".join(alike.get(grade.student, [])), grade.problem or ""]
-        writer.writerow(map(csv_cell, [*cells, *outcomes]))
-    return out.getvalue()
-
-
-def _accuracy_cells(accuracy: Accuracy | None) -> list[str]:
-    if accuracy is None:
-        return [""] * 7
-    bounds = [f"{100 * bound:.2f}" for bound in accuracy.interval or ()] or ["", ""]
-    differences = [f"{100 * bound:.2f}" for bound in accuracy.difference_interval or ()] or ["", ""]
-    value, difference = f"{100 * accuracy.value:.2f}", f"{100 * accuracy.difference:.2f}"
-    return [value, *bounds, accuracy.reference, difference, *differences]
-
-
-def grades_json(grading: Grading) -> dict[str, Any]:
-    """Return the grades as plain data, ready for JSON."""
-    return {
-        "assignment": grading.assignment.name,
-        "seed": grading.seed,
-        "grades": [_plain(asdict(grade)) | {"score": grade.score} for grade in grading.grades],
-        "alike": [pair._asdict() for pair in grading.alike],
-    }
-
-
-def gradescope_json(grade: Grade) -> dict[str, Any]:
-    """Return one student's grade in the form that Gradescope's autograder reads from ``results.json``."""
-    tests = [
-        {
-            "name": check.title or check.name,
-            "score": check.earned,
-            "max_score": check.points,
-            "status": "passed" if check.passed else "failed",
-            "output": "\n".join(part for part in (check.problem or "", check.details) if part),
-        }
-        for check in grade.checks
-    ]
-    result: dict[str, Any] = {"score": grade.earned, "tests": tests}
-    if grade.problem is not None:
-        result["output"] = f"not gradable: {grade.problem}"
-    return result
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {key: _plain(item) for key, item in value.items()}
-    return [_plain(item) for item in value] if isinstance(value, list | tuple) else value

@@ -330,6 +330,7 @@ class Sandbox:
             events, error = answer["events"], answer.get("error")
             self.events.update(str(event)[:200] for event in events[:20] if isinstance(event, str))
         except _NotANumberError:
+            self.events.add("answer")
             raise SubmissionError("answers with NaN, which is no number") from None
         except (ValueError, KeyError, TypeError, RecursionError):
             raise self._broken("writes to the grader's channel") from None
@@ -339,6 +340,8 @@ class Sandbox:
             raise self._broken("writes to the grader's channel")
         kind, text, line = _text(error.get("type"))[:100], _text(error.get("text")), error.get("line")
         said = " ".join((f"{kind}: {text}" if text else kind).split())[:300]
+        if kind == "MemoryError":
+            self.events.add("memory")
         where = f" (line {line})" if type(line) is int and 0 < line < 10**9 else ""
         raise SubmissionError(
             f"{said}{where}", traceback=_text(error.get("traceback")), printed=_text(answer.get("printed"))
@@ -379,6 +382,7 @@ class Sandbox:
                 part = self._parts.get(timeout=min(self._time_left(), 1.0))
             except queue.Empty:
                 if self._is_disk_full():
+                    self.events.add("disk")
                     raise self._finish("fills the disk") from None
                 if self._time_left() > 0:
                     continue
@@ -425,6 +429,7 @@ class Sandbox:
                 self._process.wait(1.0)
         code = self._process.poll()
         if code is None:
+            self.events.add("time")
             return self._finish(f"takes longer than {self.limits.seconds:g} s")
         self.events.add("exit")
         how = f"is ended by signal {code - 128}" if code > 128 else f"ends its process (exit code {code})"

@@ -20,6 +20,12 @@ _MODULES = {
     "importlib": "modules by name",
     "marshal": "code in data",
     "builtins": "builtins",
+    "atexit": "code at the end",
+    "asyncio": "threads",
+    "concurrent": "threads",
+    "threading": "threads",
+    "signal": "signals",
+    "resource": "limits",
 }
 _ATTRIBUTES = {
     "_exit": "ends its process",
@@ -33,7 +39,10 @@ _ATTRIBUTES = {
     "system": "starts processes",
     "popen": "starts processes",
     "meta_path": "changes the import system",
+    "settrace": "watches other code",
+    "setprofile": "watches other code",
 }
+_OF_OS = {"write", "fdopen", "dup", "dup2", "pipe", "kill", "killpg", "setsid", "listdir", "scandir", "walk"}
 _CALLS = {
     "exec": "code in data",
     "eval": "code in data",
@@ -96,6 +105,8 @@ def _signs_of(node: ast.AST, imported: Mapping[str, str]) -> Iterator[str]:
         for alias in node.names:
             if alias.name in _ATTRIBUTES and node.module in ("os", "sys"):
                 yield _ATTRIBUTES[alias.name]
+            if alias.name in _OF_OS and node.module == "os":
+                yield f"uses os.{alias.name}"
             if node.module == "classic_rc":
                 yield from _signs_of_module(f"classic_rc.{alias.name}", is_member=True)
     elif isinstance(node, ast.Attribute):
@@ -105,6 +116,8 @@ def _signs_of(node: ast.AST, imported: Mapping[str, str]) -> Iterator[str]:
             module = imported.get(node.value.id)
             if module is not None:
                 yield f"replaces {module}.{node.attr}"
+        if _is_name(node.value, "os") and node.attr in _OF_OS:
+            yield f"uses os.{node.attr}"
         if _is_name(node.value, "sys") and node.attr in _ENDINGS:
             yield "ends its process"
         if _is_name(node.value, "classic_rc") and node.attr in ("parse_solver", "load", "evaluate"):
@@ -122,6 +135,8 @@ def _signs_of(node: ast.AST, imported: Mapping[str, str]) -> Iterator[str]:
             )
     elif isinstance(node, ast.Name) and node.id in ("__builtins__", "SystemExit", "BaseException"):
         yield f"uses {node.id}"
+    elif isinstance(node, ast.FunctionDef) and node.name == "__del__":
+        yield "has code that runs at the end (__del__)"
     elif isinstance(node, ast.ClassDef):
         for base in node.bases:
             name = base.id if isinstance(base, ast.Name) else base.attr if isinstance(base, ast.Attribute) else ""

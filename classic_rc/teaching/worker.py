@@ -49,10 +49,11 @@ def main() -> None:
             answer = {"error": _describe(error, file)}
         answer |= {"number": request["number"], "printed": printed.text(), "events": sorted(set(events))[:20]}
         try:
+            message = json.dumps(answer, default=_plain).encode("ascii")
+        except BaseException as error:
+            problem = _describe(error, file) | {"traceback": ""}
+            answer |= {"value": None, "error": problem, "events": [*answer["events"], "answer"]}
             message = json.dumps(answer).encode("ascii")
-        except (TypeError, ValueError, RecursionError) as error:
-            problem = {"type": type(error).__name__, "text": str(error)[:_MAX_TEXT], "line": None, "traceback": ""}
-            message = json.dumps(answer | {"value": None, "error": problem}).encode("ascii")
         answers.write(struct.pack(">I", len(message)) + message)
         answers.flush()
     os._exit(0)  # Threads and exit handlers that the student's code has left behind do not run.
@@ -71,9 +72,9 @@ class _Submission:
             return self._load()
         if request["do"] == "call":
             function = getattr(self.module, request["name"])
-            return _plain(function(*request["args"]))
+            return function(*request["args"])
         if request["do"] == "read":
-            return _plain(getattr(self.module, request["name"]))
+            return getattr(self.module, request["name"])
         if request["do"] == "solver":
             return self._make_solver(request["name"], request["train"])
         return self._score(request["questions"])
@@ -116,14 +117,12 @@ def _kind(value: object) -> str:
 
 
 def _plain(value: Any) -> Any:
-    """Return arrays and their numbers as lists and numbers; what else JSON cannot hold is refused by JSON."""
-    if isinstance(value, dict):
-        return {str(key): _plain(item) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [_plain(item) for item in value]
+    """Return what JSON does not know as what it knows: arrays and their numbers, and sets."""
     if isinstance(value, set | frozenset):
-        return sorted(_plain(item) for item in value)
-    return value.tolist() if hasattr(value, "tolist") else value
+        return sorted(value)
+    if hasattr(value, "tolist"):
+        return value.tolist()
+    raise TypeError(f"the answer has a {type(value).__name__[:100]}, which is no plain data")
 
 
 def _describe(error: BaseException, file: str) -> dict[str, Any]:
@@ -178,11 +177,11 @@ def _watch(work: Path, package: str) -> list[str]:
             return
         if event.startswith(_WATCHED):
             events.append(event)
-        elif event == "open" and isinstance(args[0], str | bytes):
+        elif event in ("open", "os.listdir", "os.scandir") and isinstance(args[0], str | bytes):
             with suppress(Exception):
                 path = os.path.abspath(os.fsdecode(args[0]))
                 if not path.startswith(known):
-                    events.append(f"open {path}"[:200])
+                    events.append(f"{event} {path}"[:200])
 
     with suppress(ImportError):
         import numpy  # noqa: F401  (what numpy does while it loads is no event)
