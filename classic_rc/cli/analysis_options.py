@@ -240,6 +240,11 @@ ANALYSIS_OPTIONS: dict[str, tuple[Option, ...]] = {
         option("--html", metavar="DIR", help="also write a page for each student, and one for the class"),
         option("--gradescope", metavar="DIR", help="also write results.json of Gradescope for each student"),
         option(
+            "--questions",
+            metavar="FILE",
+            help="grade nothing; write the fresh questions of the grading with --seed N, with gold",
+        ),
+        option(
             "--hand-out",
             metavar="DIR",
             help="grade nothing; write what students get: the page, the file to start from, data if there are any",

@@ -1,8 +1,9 @@
-"""``classic-rc grade``: grade the files of students, or one file with everything that was found."""
+"""``classic-rc grade``: grade the files of students, each in a process of its own."""
 
 from __future__ import annotations
 
 import argparse
+import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +14,8 @@ from classic_rc.errors import UsageError
 from classic_rc.io.printable import printable
 
 if TYPE_CHECKING:
-    from classic_rc.teaching import Assignment, Grade, Grading
+    from classic_rc.teaching.assignment import Assignment
+    from classic_rc.teaching.grades import Grade, Grading
 
 OPTIONS = (
     "grading",
@@ -39,6 +41,8 @@ def handle(args: argparse.Namespace) -> int:
     assignment = load_assignment(args.assignment)
     if args.hand_out is not None:
         return _hand_out(args, assignment)
+    if args.questions is not None:
+        return _write_questions(args, assignment)
     if args.submissions is None:
         raise UsageError(
             "nothing to grade",
@@ -46,6 +50,10 @@ def handle(args: argparse.Namespace) -> int:
             expected="a folder with a file or a folder for each student, or one file",
         )
     check_writable(args.output, args.submissions, args.assignment, args.data, *args.train)
+    for flag, folder in (("--html", args.html), ("--gradescope", args.gradescope)):
+        if folder is not None and Path(folder).exists() and not Path(folder).is_dir():
+            raise UsageError(f"cannot write into {folder}: it is not a folder", field=flag, found=folder)
+    from classic_rc.teaching.grades import Grading
     from classic_rc.teaching.grading import ISOLATED, UNSAFE, grade_file, new_seed
     from classic_rc.teaching.sandbox import Limits
 
@@ -60,49 +68,73 @@ def handle(args: argparse.Namespace) -> int:
     if not args.quiet:
         print_message(f"note: {assignment.title}, --seed {seed}")
     if not Path(args.submissions).is_file():
-        return _grade_folder(args, assignment, setting)
+        return _grade_folder(args, setting)
     grade = grade_file(args.submissions, args.assignment, **setting)
     write_output(feedback_text(grade), args.output)
+    if not args.quiet:
+        for sign in grade.signs:
+            print_message(f"note: the file {sign}")
+    _write_pages(args, Grading(assignment, seed, (grade,), ()), is_class=False)
     return _POINTS_MISSING if grade.earned < grade.points else 0
 
 
-def _grade_folder(args: argparse.Namespace, assignment: Assignment, setting: dict[str, Any]) -> int:
-    """Grade a class; what is known is written even if the rest is interrupted."""
-    from classic_rc.teaching.grading import Grading, grade_folder
+def _grade_folder(args: argparse.Namespace, setting: dict[str, Any]) -> int:
+    """Grade a class; what is known is written after each student, so that nothing is lost."""
+    from classic_rc.teaching.grading import grade_folder
 
-    grades: list[Grade] = []
+    known: Grading | None = None
 
-    def report(grade: Grade) -> None:
-        grades.append(grade)
+    def report(grading: Grading) -> None:
+        nonlocal known
+        known = grading
+        grade = grading.grades[-1]
         if not args.quiet:
             told = grade.problem or f"{grade.earned:g} of {grade.points:g} points"
             print_message(f"{grade.student}: {told}{''.join(f'; {sign}' for sign in grade.signs)}")
+        if args.output is not None:
+            write_file(Path(args.output), _grades_text(args, grading))
+        _write_pages(args, grading)
 
-    grading = None
     try:
         grading = grade_folder(args.submissions, args.assignment, advance=report, **setting)
     finally:
-        known = grading or Grading(assignment, setting["seed"], tuple(grades), ())
-        if grading is not None or grades:
-            _write(args, known)
+        if known is not None:
+            write_output(_grades_text(args, known), args.output)
     for pair in grading.alike:
         print_message(f"alike: {pair.first} and {pair.second}: {100 * pair.share:.0f} % of the code")
     return 0
 
 
-def _write(args: argparse.Namespace, grading: Grading) -> None:
-    """Write the grades in every form that was asked for."""
-    from classic_rc.teaching.grading import grades_csv, grades_json, gradescope_json
+def _grades_text(args: argparse.Namespace, grading: Grading) -> str:
+    from classic_rc.teaching.grades import grades_csv, grades_json
 
-    write_output(
-        grades_csv(grading) if args.format == "csv" else render_json(grades_json(grading)),
-        args.output,
-    )
+    return grades_csv(grading) if args.format == "csv" else render_json(grades_json(grading))
+
+
+def _write_pages(args: argparse.Namespace, grading: Grading, *, is_class: bool = True) -> None:
+    """Write the last grade, and what is known of the class, in the forms that have a folder."""
+    grade = grading.grades[-1]
     if args.gradescope is not None:
-        for grade in grading.grades:
-            file = Path(args.gradescope, grade.student, "results.json")
-            file.parent.mkdir(parents=True, exist_ok=True)
-            write_file(file, render_json(gradescope_json(grade)))
+        from classic_rc.teaching.grades import gradescope_json
+
+        own = Path(args.gradescope, grade.student) if is_class else Path(args.gradescope)
+        _write_into(own / "results.json", json.dumps(gradescope_json(grade), indent=2) + "\n")
+    if args.html is not None:
+        from classic_rc.teaching.pages import STUDENTS, class_page, student_page
+
+        own = Path(args.html, STUDENTS) if is_class else Path(args.html)
+        _write_into(own / f"{grade.student}.html", student_page(grading, grade))
+        if is_class:
+            _write_into(Path(args.html, "index.html"), class_page(grading))
+
+
+def _write_into(file: Path, text: str) -> None:
+    """Write a file, and its folders where they are missing."""
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UsageError(f"cannot make the folder {file.parent}: {error.strerror}", field="--html") from None
+    write_file(file, text)
 
 
 def feedback_text(grade: Grade) -> str:
@@ -118,6 +150,22 @@ def feedback_text(grade: Grade) -> str:
         lines.append(str(grade.accuracy))
     lines.append(f"{grade.earned:g} of {grade.points:g} points" + (f": {grade.problem}" if grade.problem else ""))
     return "".join(f"{printable(line)}\n" for line in lines)
+
+
+def _write_questions(args: argparse.Namespace, assignment: Assignment) -> int:
+    """Write the fresh questions of a grading, so that one of them can be looked at."""
+    from classic_rc.datasets.jsonl import to_jsonl
+    from classic_rc.teaching.grading import grading_questions
+
+    if args.seed is None or args.data is not None:
+        raise UsageError(
+            "--questions writes the fresh questions of a grading",
+            field="--questions",
+            expected="--seed N of that grading, and no --data",
+        )
+    write_file(Path(args.questions), to_jsonl(grading_questions(assignment, args.seed)))
+    print_message(f"wrote {args.questions}")
+    return 0
 
 
 def _hand_out(args: argparse.Namespace, assignment: Assignment) -> int:

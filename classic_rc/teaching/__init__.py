@@ -8,17 +8,17 @@ from classic_rc.teaching.assignment import (
     list_assignments,
     load_assignment,
 )
-from classic_rc.teaching.grading import (
+from classic_rc.teaching.grades import (
     Accuracy,
     CheckResult,
     Grade,
     Grading,
-    grade_file,
-    grade_folder,
     grades_csv,
     grades_json,
     gradescope_json,
 )
+from classic_rc.teaching.grading import grade_file, grade_folder
+from classic_rc.teaching.pages import class_page, student_page
 from classic_rc.teaching.sandbox import Level, Limits, SubmissionError
 
 __all__ = [
@@ -33,6 +33,7 @@ __all__ = [
     "Submission",
     "SubmissionError",
     "check",
+    "class_page",
     "grade_file",
     "grade_folder",
     "grades_csv",
@@ -40,4 +41,5 @@ __all__ = [
     "gradescope_json",
     "list_assignments",
     "load_assignment",
+    "student_page",
 ]

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-import math
-from collections.abc import Collection
 from dataclasses import asdict, dataclass
 from typing import Any
 

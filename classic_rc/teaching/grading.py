@@ -179,10 +179,11 @@ class _Setting:
             _check_data(data)
         if self.reference is not None and self.questions is not None:
             reference_statistics(self.reference, self.questions, train)  # An error here is no student's.
+        self.given_signs = set(find_signs({"template": assignment.template or b""}))
         self.known_texts = _public_texts() | (frozenset() if data is None else texts_of(data))
 
     def grade(self, one: HandedIn) -> Grade:
-        signs = set(find_signs(one.files, self.known_texts))
+        signs = set(find_signs(one.files, self.known_texts)) - self.given_signs
         if one.problem is not None:
             checks = tuple(_nothing(check, "not gradable") for check in self.assignment.checks)
             return Grade(one.student, one.file, checks, None, tuple(sorted(signs)), one.problem)
@@ -193,10 +194,12 @@ class _Setting:
             except SubmissionError as error:
                 checks = tuple(_failed(check, error) for check in self.assignment.checks)
             else:
-                submission = Submission(sandbox, names, self.seed, self.questions, self.train, is_hidden=self.is_hidden)
+                submission = Submission(
+                    sandbox, names, self.seed, self.questions, self.train, is_hidden=self.is_hidden
+                )
                 checks = self._run_checks(submission)
                 accuracy = self._measure(submission)
-            signs |= {_SIGNS_OF_EVENTS.get(event, f"does {event}") for event in sandbox.events}
+            signs |= {_SIGNS_OF_EVENTS.get(event, f"seen while it ran: {event}") for event in sandbox.events}
             return Grade(one.student, one.file, checks, sandbox.level, tuple(sorted(signs)), None, accuracy)
 
     def _run_checks(self, submission: Submission) -> tuple[CheckResult, ...]:

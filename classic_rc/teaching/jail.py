@@ -36,7 +36,7 @@ _READ_EVERYTHING = 2  # CAP_DAC_READ_SEARCH
 _USERS = range(61184, 65520)
 """Numbers of users that no account has: systemd keeps them for users without one."""
 
-# System calls that reach beyond the files that Landlock guards, by machine: (x86-64, all others). None is not there.
+# System calls that reach beyond the files that Landlock guards: their numbers on x86-64 and on other machines.
 _ARCHITECTURES = {"x86_64": (0xC000003E, 0), "aarch64": (0xC00000B7, 1)}
 _REFUSED_CALLS = {
     **{"socket": (41, 198), "io_uring_setup": (425, 425)},  # network, and the message buses of a desktop

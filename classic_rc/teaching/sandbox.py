@@ -323,7 +323,7 @@ class Sandbox:
             self._write(struct.pack(">I", len(message)) + message)
             (length,) = struct.unpack(">I", self._read(4))
             if length > _MAX_ANSWER:
-                raise self._broken(f"answers with {length:,} bytes")
+                raise self._broken("answers with too much data, or writes to the grader's channel")
             answer = json.loads(self._read(length), parse_constant=_parse_constant)
             if answer["number"] != number:
                 raise self._broken("writes to the grader's channel")

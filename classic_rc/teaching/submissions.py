@@ -9,7 +9,8 @@ import re
 import tokenize
 import warnings
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import combinations
 from os import PathLike
@@ -172,7 +173,9 @@ def _read_source(path: Path) -> tuple[bytes, str | None]:
             return b"", "it is not a Jupyter notebook"
     if not source.strip():
         return b"", "it is empty"
-    return (source, None) if len(source) <= _MAX_CODE else (b"", f"it has more than {_MAX_CODE // 2**20} MB of code")
+    return (
+        (source, None) if len(source) <= _MAX_CODE else (b"", f"it has more than {_MAX_CODE // 2**20} MB of code")
+    )
 
 
 def notebook_source(data: bytes) -> str:
@@ -223,7 +226,9 @@ def alike_pairs(submissions: Sequence[HandedIn], template: bytes | None = None) 
         if len(tokens) >= _FEW_TOKENS:
             runs[one.student] = Counter(zip(*(tokens[i:] for i in range(_RUN)), strict=False))
     pairs = [
-        AlikePair(first, second, (runs[first] & runs[second]).total() / max(runs[first].total(), runs[second].total()))
+        AlikePair(
+            first, second, (runs[first] & runs[second]).total() / max(runs[first].total(), runs[second].total())
+        )
         for first, second in combinations(runs, 2)
     ]
     found = [pair for pair in pairs if pair.share >= _ALIKE]
@@ -257,7 +262,7 @@ def _code_lines(source: bytes) -> list[tuple[str, ...]]:
         tokenize.ENCODING,
         tokenize.ENDMARKER,
     )
-    for token in tokenize.tokenize(io.BytesIO(source).readline):
+    for token in _tokens(source):
         if token.type == tokenize.NEWLINE:
             is_docstring = len(line) == 1 and line[0][:1] in "\"'rRbBuU" and line[0][-1:] in "\"'"
             if line and not is_docstring:
@@ -266,3 +271,9 @@ def _code_lines(source: bytes) -> list[tuple[str, ...]]:
         elif token.type not in skipped:
             line.append("name" if token.type == tokenize.NAME and token.string in own else token.string)
     return lines
+
+
+def _tokens(source: bytes) -> Iterator[tokenize.TokenInfo]:
+    """Yield a file's tokens, as far as Python's tokenizer goes."""
+    with suppress(tokenize.TokenError, SyntaxError):
+        yield from tokenize.tokenize(io.BytesIO(source).readline)

@@ -138,12 +138,13 @@ def _describe(error: BaseException, file: str) -> dict[str, Any]:
     linecache.checkcache()
     frames = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename == file]
     shown = [*frames[:3], *frames[-5:]] if len(frames) > 8 else frames
-    lines = "".join(traceback.format_list(shown))[:_MAX_TEXT].replace(file, Path(file).name)
+    lines = "".join(traceback.format_list(shown)).splitlines()
+    told = "\n".join(line for line in lines if line.strip(" ^~"))[:_MAX_TEXT].replace(file, Path(file).name)
     return {
         "type": type(error).__name__[:100],
         "text": text,
         "line": frames[-1].lineno if frames else None,
-        "traceback": lines,
+        "traceback": told,
     }
 
 
