@@ -104,6 +104,26 @@ def compare_function(
     raise _told(name, case, own, reference(*case), told)
 
 
+def ask_number(submission: Submission, name: str, *args: Any) -> float:
+    """Return the number that a student's function gives, for what is built on it.
+
+    So a function that is right counts even if one that it calls is not.
+
+    Raises
+    ------
+    CheckFailedError
+        The function gives no number, or raises an error.
+    """
+    try:
+        value = submission.sandbox.call(name, *args) if name in submission.names else None
+    except SubmissionError as error:
+        problem = f"this check needs {name}, which fails: {error.problem}"
+        raise CheckFailedError(problem, error.traceback) from error
+    if not isinstance(value, int | float):
+        raise CheckFailedError(f"this check needs {name}, which gives no number but {value!r}"[:200])
+    return value
+
+
 def _call(function: Function, case: Case) -> _Outcome:
     try:
         return _Outcome(function(*case))
@@ -179,7 +199,7 @@ def _shrink(
             seen.add(repr(simpler))
             try:
                 right = reference(*simpler)
-            except (ValueError, TypeError, LookupError, ArithmeticError):  # no input that anybody would use
+            except (ValueError, TypeError, LookupError, ArithmeticError, CheckFailedError, SubmissionError):  # no input that anybody would use
                 continue
             if n_calls >= _MAX_CALLS or time.monotonic() > deadline:
                 return case, own
