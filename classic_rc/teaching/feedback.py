@@ -27,6 +27,9 @@ _MAX_CALLS = 400
 _MAX_SECONDS = 5.0
 """What the search for a smaller input may cost. Slow code must not lose its other checks to it."""
 
+_MIN_VALUES = 5
+"""A function with fewer values does not do its work; nothing is built on it."""
+
 _N_LOST = 5
 
 
@@ -104,24 +107,61 @@ def compare_function(
     raise _told(name, case, own, reference(*case), told)
 
 
-def ask_number(submission: Submission, name: str, *args: Any) -> float:
-    """Return the number that a student's function gives, for what is built on it.
+def own_function(submission: Submission, name: str, cases: Sequence[Case], right: Function) -> Function:
+    """Return a student's function for what is built on it, so that what is right counts even if this one is wrong.
 
-    So a function that is right counts even if one that it calls is not.
+    Parameters
+    ----------
+    submission : Submission
+    name : str
+        The student's function.
+    cases : sequence of tuple
+        Its arguments, to see whether it is right.
+    right : callable
+        What it should be; as the reference of :func:`compare_function`.
+
+    Returns
+    -------
+    callable
+        `right` if the student's function does the same in all cases, or gives hardly more than one value; else a
+        function that asks the student's.
 
     Raises
     ------
     CheckFailedError
-        The function gives no number, or raises an error.
+        The file does not define the function, or it raises an error or gives something else than `right` does.
     """
+    known: dict[str, Any] = {}
+
+    def ask(*args: Any) -> Any:
+        expected, key = right(*args), repr(args)
+        if key not in known:
+            known[key] = _ask(submission, name, args, expected)
+        return known[key]
+
+    values = [ask(*case) for case in cases]
+    is_right = is_near(values, [right(*case) for case in cases])
+    return right if is_right or len(set(map(repr, values))) < _MIN_VALUES else ask
+
+
+def _ask(submission: Submission, name: str, args: Case, expected: Any) -> Any:
+    if name not in submission.names:
+        raise CheckFailedError(f"this check needs {name}, which the file does not define")
     try:
-        value = submission.sandbox.call(name, *args) if name in submission.names else None
+        found = submission.sandbox.call(name, *args)
     except SubmissionError as error:
         problem = f"this check needs {name}, which fails: {error.problem}"
         raise CheckFailedError(problem, error.traceback) from error
-    if not isinstance(value, int | float):
-        raise CheckFailedError(f"this check needs {name}, which gives no number but {value!r}"[:200])
-    return value
+    if not _is_alike(found, expected):
+        raise CheckFailedError(f"this check needs {name}, which gives {_shown(found)} where {_shown(expected)} is right")
+    return found
+
+
+def _is_alike(found: Any, expected: Any) -> bool:
+    """Return whether plain data have the same form: numbers, or lists of as many numbers."""
+    if isinstance(expected, list):
+        return isinstance(found, list) and len(found) == len(expected) and all(map(_is_alike, found, expected))
+    return isinstance(found, int | float) and math.isfinite(found)
 
 
 def _call(function: Function, case: Case) -> _Outcome:

@@ -1,6 +1,6 @@
 """the mean of the passages' means; each question must count the same
 
-Loses: accuracies, differences
+Loses: accuracies
 """
 
 import random

@@ -11,7 +11,7 @@ from statistics import fmean, pstdev
 from typing import Any
 
 from classic_rc.teaching.assignment import CheckFailedError, Submission, check
-from classic_rc.teaching.feedback import compare_function
+from classic_rc.teaching.feedback import compare_function, own_function
 
 TITLE = "Bootstrap intervals over passages"
 MAIN = TEMPLATE = "my_bootstrap.py"
@@ -27,11 +27,7 @@ _MAX_ERRORS = 6
 @check(points=3)
 def check_accuracies(submission: Submission) -> None:
     """accuracy is the mean over the questions of the passages drawn."""
-    rng = random.Random(f"accuracies {submission.seed}")
-    cases: list[tuple[Passages, Draw]] = [([[1.0]], [0]), ([[0.0], [1.0]], [1, 1])]
-    for _ in range(100):
-        passages = _draw_passages(rng)
-        cases.append((passages, rng.choices(range(len(passages)), k=len(passages))))
+    cases = _accuracy_cases(submission.seed)
     compare_function(submission, "accuracy", cases, right_accuracy, mistakes=_ACCURACY_MISTAKES)
 
 
@@ -51,11 +47,7 @@ def check_random_draws(submission: Submission) -> None:
 @check(points=2)
 def check_intervals(submission: Submission) -> None:
     """interval gives the quantiles."""
-    rng = random.Random(f"intervals {submission.seed}")
-    cases: list[tuple[list[float], float]] = [([0.5], 0.95), ([0.5, 0.5], 0.9)]
-    for _ in range(80):
-        values = [round(rng.random(), 2) for _ in range(rng.randint(1, 30))]
-        cases.append((values, rng.choice((0.5, 0.9, 0.95))))
+    cases = _interval_cases(submission.seed)
     compare_function(submission, "interval", cases, right_interval, mistakes=_INTERVAL_MISTAKES)
 
 
@@ -70,10 +62,31 @@ def check_differences(submission: Submission) -> None:
         positions = range(len(first))
         all_draws = [rng.choices(positions, k=len(first)) for _ in range(rng.randint(1, 12))]
         cases.append((first, second, all_draws, rng.choice((0.5, 0.9))))
-    interval = _own_interval(submission)
-    mistakes = {told: partial(_difference, interval=interval, wrong=wrong) for told, wrong in _DIFFERENCES.items()}
-    right = partial(_difference, interval=interval)
+    right = partial(
+        _difference,
+        measure=own_function(submission, "accuracy", _accuracy_cases(submission.seed), right_accuracy),
+        interval=own_function(submission, "interval", _interval_cases(submission.seed), right_interval),
+    )
+    mistakes = {told: partial(right, wrong=wrong) for told, wrong in _DIFFERENCES.items()}
     compare_function(submission, "difference", cases, right, mistakes=mistakes, simplify=simpler)
+
+
+def _accuracy_cases(seed: int) -> list[tuple[Passages, Draw]]:
+    rng = random.Random(f"accuracies {seed}")
+    cases: list[tuple[Passages, Draw]] = [([[1.0]], [0]), ([[0.0], [1.0]], [1, 1])]
+    for _ in range(100):
+        passages = _draw_passages(rng)
+        cases.append((passages, rng.choices(range(len(passages)), k=len(passages))))
+    return cases
+
+
+def _interval_cases(seed: int) -> list[tuple[list[float], float]]:
+    rng = random.Random(f"intervals {seed}")
+    cases: list[tuple[list[float], float]] = [([0.5], 0.95), ([0.5, 0.5], 0.9)]
+    for _ in range(80):
+        values = [round(rng.random(), 2) for _ in range(rng.randint(1, 30))]
+        cases.append((values, rng.choice((0.5, 0.9, 0.95))))
+    return cases
 
 
 def _draw_passages(rng: random.Random) -> Passages:
@@ -198,28 +211,13 @@ _INTERVAL_MISTAKES: dict[str, Any] = {
 }
 
 
-def _own_interval(submission: Submission) -> Interval:
-    """Return the student's interval, so that difference can be right without it."""
-    known: dict[str, Any] = {}
-
-    def ask(values: list[float], level: float) -> list[float]:
-        key = repr((values, level))
-        if key not in known:
-            known[key] = submission.interval(values, level)
-        found = known[key]
-        if not isinstance(found, list) or len(found) != 2:
-            raise CheckFailedError(f"this check needs interval, which gives no two bounds but {found!r}"[:300])
-        return found
-
-    return ask
-
-
 def _difference(
     first: Passages,
     second: Passages,
     all_draws: list[Draw],
     level: float,
     *,
+    measure: Callable[[Passages, Draw], float] = right_accuracy,
     interval: Interval = right_interval,
     wrong: str = "",
 ) -> list[float]:
@@ -232,7 +230,7 @@ def _difference(
         if len(draw) != len(first):
             raise ValueError("a draw has as many positions as there are passages")
     mean: Any = _ACCURACY_MISTAKES["the mean of the passages' means; each question must count the same"]
-    measure = mean if wrong == "means" else right_accuracy
+    measure = mean if wrong == "means" else measure
     ones, others = ([measure(own, draw) for draw in all_draws] for own in (first, second))
     everything = [*range(len(first))]
     d = measure(first, everything) - measure(second, everything)

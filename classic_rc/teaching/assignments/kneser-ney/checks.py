@@ -9,7 +9,7 @@ from functools import partial
 
 from classic_rc.kernels.reference import ReferenceKneserNey
 from classic_rc.teaching.assignment import Submission, check
-from classic_rc.teaching.feedback import ask_number, compare_function
+from classic_rc.teaching.feedback import compare_function, own_function
 
 TITLE = "Kneser-Ney"
 MAIN = TEMPLATE = "my_kneser_ney.py"
@@ -30,7 +30,7 @@ def check_continuations(submission: Submission) -> None:
 @check(points=3)
 def check_words(submission: Submission) -> None:
     """word_probability is right, also for unknown words."""
-    cases = [(texts, word, discount) for texts, word, _, discount in _cases(submission.seed)]
+    cases = _word_cases(submission.seed)
     compare_function(submission, "word_probability", cases, right_word_probability, mistakes=_WORD_MISTAKES)
 
 
@@ -49,13 +49,7 @@ def check_all_pairs(submission: Submission) -> None:
 
 def _compare_pairs(submission: Submission, cases: list[_Case], *, only_known: bool) -> None:
     """Compare probabilities for the student's own probabilities of words."""
-    known: dict[str, float] = {}
-
-    def lower(texts: _Texts, word: str, discount: float) -> float:
-        key = repr((texts, word, discount))
-        if key not in known:
-            known[key] = ask_number(submission, "word_probability", texts, word, discount)
-        return known[key]
+    lower = own_function(submission, "word_probability", _word_cases(submission.seed), right_word_probability)
 
     def right(texts: _Texts, word: str, context: str, discount: float) -> float:
         if only_known and context not in _contexts(texts):
@@ -74,6 +68,10 @@ def _cases(seed: int) -> list[_Case]:
         word, context = rng.choice([*_WORDS, "</s>", "<unk>"]), rng.choice([*_WORDS, "<s>"])
         cases.append((texts, word, context, rng.choice((0.5, 0.75, 1.0))))
     return cases
+
+
+def _word_cases(seed: int) -> list[tuple[_Texts, str, float]]:
+    return [(texts, word, discount) for texts, word, _, discount in _cases(seed)]
 
 
 def _pairs(texts: _Texts, *, start: bool = True, end: bool = True) -> list[tuple[str, str]]:

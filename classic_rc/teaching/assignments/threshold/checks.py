@@ -8,15 +8,13 @@ from functools import partial
 from typing import Any
 
 from classic_rc.teaching.assignment import Submission, check
-from classic_rc.teaching.feedback import ask_number, compare_function, is_near
+from classic_rc.teaching.feedback import compare_function, own_function
 
 TITLE = "A threshold without peeking"
 MAIN = TEMPLATE = "my_threshold.py"
 
 Questions = list[list[list[Any]]]
 """Scores and labels of each question."""
-
-_MIN_VALUES = 5
 
 
 @check(points=3)
@@ -52,7 +50,9 @@ def check_no_peeking(submission: Submission) -> None:
     """evaluate tunes on train and measures on test."""
     drawn = _draw(submission.seed)
     cases = list(zip(drawn[::2], drawn[1::2], strict=False))
-    parts = _own_tune(submission), _own_f1(submission)
+    measure = _own_f1(submission)
+    tune = own_function(submission, "tune", [(questions,) for questions in drawn], partial(_tune, measure=measure))
+    parts = tune, measure
     mistakes = {told: partial(_peek, *parts, *which) for told, which in _PEEKING.items()}
     right = partial(_peek, *parts, "train", "test")
     compare_function(submission, "evaluate", cases, right, mistakes=mistakes, simplify=simpler)
@@ -64,33 +64,7 @@ def _f1_cases(seed: int) -> list[tuple[Questions, float]]:
 
 
 def _own_f1(submission: Submission) -> Callable[[Questions, float], float]:
-    """Return what the student's other functions are built on: f1 as it is, if it measures anything."""
-    known: dict[str, float] = {}
-
-    def ask(questions: Questions, threshold: float) -> float:
-        _check_questions(questions)
-        key = repr((questions, threshold))
-        if key not in known:
-            known[key] = ask_number(submission, "f1", questions, threshold)
-        return known[key]
-
-    cases = _f1_cases(submission.seed)
-    values = [ask(*case) for case in cases]
-    is_right = is_near(values, [right_f1(*case) for case in cases])
-    return right_f1 if is_right or len(set(values)) < _MIN_VALUES else ask
-
-
-def _own_tune(submission: Submission) -> Callable[[Questions], float]:
-    known: dict[str, float] = {}
-
-    def ask(questions: Questions) -> float:
-        _check_questions(questions)
-        key = repr(questions)
-        if key not in known:
-            known[key] = ask_number(submission, "tune", questions)
-        return known[key]
-
-    return ask
+    return own_function(submission, "f1", _f1_cases(submission.seed), right_f1)
 
 
 def _draw(seed: int, *, rounded: bool = False) -> list[Questions]:
