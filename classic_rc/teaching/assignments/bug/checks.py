@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Callable
+from functools import partial
+from math import inf
 
 import numpy as np
 
@@ -10,6 +13,7 @@ from classic_rc.kernels import SCALE, reference
 from classic_rc.questions import Task
 from classic_rc.solvers.specs import parse_solver
 from classic_rc.teaching.assignment import CheckFailedError, Submission, check
+from classic_rc.teaching.feedback import compare_function
 from classic_rc.testing.synthetic import synthetic_dataset
 from classic_rc.text.stop_words import stop_words
 
@@ -18,31 +22,39 @@ MAIN = TEMPLATE = "buggy.py"
 
 _STOP_WORDS = stop_words("smart")
 _WORDS = "the of cat dog sat ran mat hill who".split()
-_Texts = tuple[list[str], list[str], list[str]]
+_Words = list[str]
+_Texts = tuple[_Words, _Words, _Words]
 
 
 @check(points=0)
 def check_windows_are_as_they_were(submission: Submission) -> None:
     """The sliding window still equals the reference."""
-    for texts in _cases(submission.seed):
-        found, expected = submission.sliding_window(*texts), reference.sliding_window(*texts) / SCALE
-        if not _near(found, expected, 1e-6):
-            raise CheckFailedError(_told("sliding_window", texts, found, expected))
+    try:
+        compare_function(submission, "sliding_window", _cases(submission.seed), _right_window)
+    except CheckFailedError as error:
+        details = f"likely cause: you changed sliding_window; it had no mistake\n{error.details}"
+        raise CheckFailedError(error.problem, details) from None
 
 
 @check(points=0)
 def check_distances_of_words_that_are_there(submission: Submission) -> None:
     """The word distance equals the reference where question and candidate have words in the passage."""
-    _compare_distances(submission, [texts for texts in _cases(submission.seed) if _has_pair(*texts)])
+    _compare_distances(submission, lambda question, option: question and option)
 
 
-@check(points=6, needs=("windows_are_as_they_were", "distances_of_words_that_are_there"))
-def check_all_distances(submission: Submission) -> None:
-    """The word distance equals the reference everywhere."""
-    _compare_distances(submission, _cases(submission.seed))
+@check(points=3, needs=("windows_are_as_they_were", "distances_of_words_that_are_there"))
+def check_options_without_words(submission: Submission) -> None:
+    """The word distance equals the reference where the candidate has no word in the passage."""
+    _compare_distances(submission, lambda question, option: question and not option)
 
 
-@check(points=4, needs="all_distances")
+@check(points=3, needs=("windows_are_as_they_were", "distances_of_words_that_are_there"))
+def check_questions_without_words(submission: Submission) -> None:
+    """The word distance equals the reference where the question has no word in the passage."""
+    _compare_distances(submission, lambda question, option: not question)
+
+
+@check(points=4, needs=("options_without_words", "questions_without_words"))
 def check_scores_of_questions(submission: Submission) -> None:
     """The scores of fresh questions are those of sw+d."""
     dataset = synthetic_dataset(Task.SINGLE_CHOICE, n_passages=40, seed=submission.seed)
@@ -56,33 +68,53 @@ def check_scores_of_questions(submission: Submission) -> None:
             )
 
 
-def _compare_distances(submission: Submission, cases: list[_Texts]) -> None:
-    for texts in cases:
-        found = submission.word_distance(*texts)
-        expected = reference.word_distance(*texts, stop_words=_STOP_WORDS)
-        if not _near(found, expected, 1e-9):
-            raise CheckFailedError(_told("word_distance", texts, found, expected))
+def _compare_distances(submission: Submission, chosen: Callable[[bool, bool], bool]) -> None:
+    """Compare the cases that are chosen by whether question and candidate have words in the passage."""
+
+    def right(*texts: _Words) -> float:
+        if len(texts[0]) < 2 or not chosen(*_have_words(*texts)):
+            raise ValueError("not what this check is about")
+        return reference.word_distance(*texts, stop_words=_STOP_WORDS)
+
+    cases = [texts for texts in _cases(submission.seed) if chosen(*_have_words(*texts))]
+    compare_function(submission, "word_distance", cases, right, mistakes=_MISTAKES)
+
+
+def _right_window(*texts: _Words) -> float:
+    if not texts[0]:
+        raise ValueError("a passage has words")
+    return reference.sliding_window(*texts) / SCALE
 
 
 def _cases(seed: int) -> list[_Texts]:
     """Return passages of two words or more, questions and candidates: a few of everything that words can do."""
     rng = random.Random(f"bug {seed}")
-    sizes = [(rng.randint(2, 12), rng.randint(0, 4), rng.randint(0, 3)) for _ in range(300)]
+    sizes = [(rng.randint(2, 12), rng.randint(0, 4), rng.randint(0, 3)) for _ in range(150)]
     return [(rng.choices(_WORDS, k=a), rng.choices(_WORDS, k=b), rng.choices(_WORDS, k=c)) for a, b, c in sizes]
 
 
-def _has_pair(passage: list[str], question: list[str], candidate: list[str]) -> bool:
+def _have_words(passage: _Words, question: _Words, candidate: _Words) -> tuple[bool, bool]:
     there = set(passage) - _STOP_WORDS
-    return bool(there & set(question)) and bool(there & set(candidate) - set(question))
+    return bool(there & set(question)), bool(there & set(candidate) - set(question))
 
 
-def _near(found: object, expected: float, tolerance: float) -> bool:
-    return isinstance(found, int | float) and abs(found - expected) < tolerance
+def _distance(passage: _Words, question: _Words, candidate: _Words, *, nothing: float) -> float:
+    """Return the word distance, or another value where there is nothing to measure."""
+    if all(_have_words(passage, question, candidate)):
+        return reference.word_distance(passage, question, candidate, stop_words=_STOP_WORDS)
+    return nothing
 
 
-def _told(function: str, texts: _Texts, found: object, expected: float) -> str:
-    quoted = ", ".join(f'"{" ".join(tokens)}".split()' for tokens in texts)
-    return f"{function}({quoted}) is {found}, and should be {expected:.4f}"
+_MISTAKES = {
+    "0 where there is nothing to measure: an option that the text never mentions is nearest": partial(
+        _distance, nothing=0.0
+    ),
+    "a word that is not there is |P| steps away; a passage has |P| - 1 steps": lambda passage, question, candidate: (
+        _distance(passage, question, candidate, nothing=len(passage) / (len(passage) - 1))
+    ),
+    "1 / 2 where there is nothing to measure; it must be 1, the farthest": partial(_distance, nothing=0.5),
+    "infinity where there is nothing to measure; it must be 1, the farthest": partial(_distance, nothing=inf),
+}
 
 
 def _rounded(values: object) -> list[float]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import random
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from classic_rc.teaching.assignment import CheckFailedError, Submission, check
@@ -24,18 +24,69 @@ def check_names_the_cue(submission: Submission) -> None:
     """CUE is the cue that was planted."""
     cue = submission.CUE
     if cue not in CUES:
-        raise CheckFailedError(f"CUE must be one of {', '.join(CUES)}, not {cue!r}")
-    if cue != planted_cue(submission.seed):
-        raise CheckFailedError(f"it is not {cue}")
+        raise CheckFailedError(f"CUE must be one of {', '.join(CUES)}, not {cue!r}"[:200])
+    planted = planted_cue(submission.seed)
+    if cue != planted:
+        rows = make_rows(planted, submission.seed)
+        right = sum(answer == row["gold"] for answer, row in zip(_answers(RULES[cue], rows), rows, strict=True))
+        told = f"its best rule is right for {right} of {len(rows)} questions of leak.jsonl; chance has {len(rows) // 4}"
+        raise CheckFailedError(f"it is not {cue}", f"likely cause: {cue} is no cue here, or a trace of another: {told}")
 
 
 @check(points=6)
 def check_answers_without_the_question(submission: Submission) -> None:
     """answer(passage, options) is right for half of the questions of a new dataset with the same leak."""
     rows = make_rows(planted_cue(submission.seed), submission.seed + 1)
-    right = sum(submission.answer(row["passage"], row["candidates"]) == row["gold"] for row in rows)
+    found = [submission.answer(row["passage"], row["candidates"]) for row in rows]
+    right = sum(answer == row["gold"] for answer, row in zip(found, rows, strict=True))
     if right < FLOOR * len(rows):
-        raise CheckFailedError(f"right for {right} of {len(rows)} questions; chance has {len(rows) // 4}")
+        problem = f"right for {right} of {len(rows)} questions; chance has {len(rows) // 4}"
+        cause = _name_rule(found, rows)
+        raise CheckFailedError(problem, f"likely cause: {cause}" if cause else "")
+
+
+def _most(values: list[float]) -> int:
+    return values.index(max(values))
+
+
+RULES: dict[str, Callable[[str, list[str]], int]] = {
+    "length": lambda passage, options: _most([len(option) for option in options]),
+    "negation": lambda passage, options: _most([-("never" in option) for option in options]),
+    "position": lambda passage, options: 2,
+    "verbatim": lambda passage, options: _most(
+        [sum(word in passage for word in option.split()) / len(option.split()) for option in options]
+    ),
+    "word": lambda passage, options: _most(["again" in option for option in options]),
+}
+"""How each cue answers where it leaks."""
+
+_TURNED: dict[str, Callable[[str, list[str]], int]] = {
+    "length": lambda passage, options: _most([-len(option) for option in options]),
+    "negation": lambda passage, options: _most(["never" in option for option in options]),
+    "verbatim": lambda passage, options: _most(
+        [-sum(word in passage for word in option.split()) / len(option.split()) for option in options]
+    ),
+    "word": lambda passage, options: _most(["today" in option for option in options]),
+}
+
+
+def _answers(rule: Callable[[str, list[str]], int], rows: list[dict[str, Any]]) -> list[int]:
+    return [rule(row["passage"], row["candidates"]) for row in rows]
+
+
+def _name_rule(found: list[Any], rows: list[dict[str, Any]]) -> str | None:
+    """Return what a student's answers do, if it is a known rule."""
+    if found.count(found[0]) == len(found):
+        return f"you always give the same option ({found[0]!r})"
+    if set(map(repr, found)) <= {"1", "2", "3", "4"} and "4" in map(repr, found):
+        return "you count options from 1; count from 0"
+    for cue, rule in _TURNED.items():
+        if found == _answers(rule, rows):
+            return f"your rule for {cue} is the wrong way round: it chooses the option that has the least of it"
+    for cue, rule in RULES.items():
+        if found == _answers(rule, rows):
+            return f"you answer by {cue}, which is not what leaks"
+    return None
 
 
 def make_files(seed: int) -> dict[str, bytes]:

@@ -1,0 +1,27 @@
+"""questions that sliding-window has and yours has not
+
+Loses: beats_sliding_window
+"""
+
+import re
+from collections import Counter
+from math import log
+
+import classic_rc
+
+
+def words(text):
+    return re.findall(r"\w+", text.lower())
+
+
+class BestSentence(classic_rc.Solver):
+    """Rare words of the passage count for more, each once a sentence."""
+
+    def score_candidates(self, questions):
+        return classic_rc.Scores.from_lists([self.score_one(q, c) for c in q.candidates] for q in questions)
+
+    def score_one(self, question, candidate):
+        text, wanted = question.passage.text, {*words(question.query), *words(candidate.text)}
+        counts = Counter(words(text))
+        shared = [wanted.intersection(words(sentence)) for sentence in re.split(r"(?<=[.!?])\s+", text)]
+        return len(set.union(*shared)) + 0.001 * len(candidate.text)
