@@ -109,6 +109,9 @@ _MISTAKES = {
     "0 where there is nothing to measure: an option that the text never mentions is nearest": partial(
         _distance, nothing=0.0
     ),
+    "0 where the question has no word in the passage: every option that the text mentions is nearest": lambda *texts: (
+        _distance(*texts, nothing=float(not _have_words(*texts)[1]))
+    ),
     "a word that is not there is |P| steps away; a passage has |P| - 1 steps": lambda passage, question, candidate: (
         _distance(passage, question, candidate, nothing=len(passage) / (len(passage) - 1))
     ),

@@ -4,8 +4,6 @@ Loses: beats_sliding_window
 """
 
 import re
-from collections import Counter
-from math import log
 
 import classic_rc
 
@@ -22,6 +20,5 @@ class BestSentence(classic_rc.Solver):
 
     def score_one(self, question, candidate):
         text, wanted = question.passage.text, {*words(question.query), *words(candidate.text)}
-        counts = Counter(words(text))
-        shared = [wanted.intersection(words(sentence)) for sentence in re.split(r"(?<=[.!?])\s+", text)]
-        return len(set.union(*shared)) + 0.001 * len(candidate.text)
+        tokens = words(text)
+        return max(len(wanted.intersection(tokens[i : i + 5])) for i in range(len(tokens) or 1))
