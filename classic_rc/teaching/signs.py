@@ -42,7 +42,7 @@ _ATTRIBUTES = {
     "settrace": "watches other code",
     "setprofile": "watches other code",
 }
-_OF_OS = {"write", "fdopen", "dup", "dup2", "pipe", "kill", "killpg", "setsid", "listdir", "scandir", "walk"}
+_OF_OS = {"write", "fdopen", "dup", "dup2", "pipe", "kill", "killpg", "setsid", "listdir", "scandir", "walk", "chdir", "chmod"}
 _CALLS = {
     "exec": "code in data",
     "eval": "code in data",
@@ -75,8 +75,9 @@ def find_signs(files: Mapping[str, bytes], public_texts: Collection[str] = ()) -
     """
     signs: set[str] = set()
     known = 0
-    for source in files.values():
+    for name, source in files.items():
         if (tree := parse_source(source)) is None:
+            signs.add(f"{name} is no Python that can be parsed")
             continue
         imported = dict(_imported(tree))
         for node in ast.walk(tree):

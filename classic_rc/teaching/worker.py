@@ -23,7 +23,7 @@ from typing import Any, BinaryIO
 _MAX_TEXT = 4000
 _WATCHED = (
     *("socket.", "subprocess.", "ctypes.", "shutil."),
-    *("os.system", "os.exec", "os.fork", "os.posix_spawn", "os.kill"),
+    *("os.system", "os.exec", "os.fork", "os.posix_spawn", "os.kill", "os.chmod", "os.chown"),
 )
 _MODULE = "submission"
 
