@@ -45,7 +45,8 @@ def handle(args: argparse.Namespace) -> int:
         return _write_questions(args, assignment)
     if args.submissions is None:
         raise UsageError(
-            "nothing to grade",
+            "nothing to grade: give a folder with a file or a folder for each student, or one file, as in "
+            f"`classic-rc grade submissions --assignment {args.assignment} -o grades.csv`",
             field="FOLDER|FILE",
             expected="a folder with a file or a folder for each student, or one file",
         )
@@ -68,7 +69,7 @@ def handle(args: argparse.Namespace) -> int:
     if not args.quiet:
         print_message(f"note: {assignment.title}, --seed {seed}")
     if not Path(args.submissions).is_file():
-        return _grade_folder(args, setting)
+        return _grade_folder(args, assignment, setting)
     grade = grade_file(args.submissions, args.assignment, **setting)
     write_output(feedback_text(grade), args.output)
     if not args.quiet:
@@ -78,7 +79,7 @@ def handle(args: argparse.Namespace) -> int:
     return _POINTS_MISSING if grade.earned < grade.points else 0
 
 
-def _grade_folder(args: argparse.Namespace, setting: dict[str, Any]) -> int:
+def _grade_folder(args: argparse.Namespace, assignment: Assignment, setting: dict[str, Any]) -> int:
     """Grade a class; what is known is written after each student, so that nothing is lost."""
     from classic_rc.teaching.grading import grade_folder
 
@@ -95,6 +96,7 @@ def _grade_folder(args: argparse.Namespace, setting: dict[str, Any]) -> int:
             write_file(Path(args.output), _grades_text(args, grading))
         _write_pages(args, grading)
 
+    _warn_of_template(args, assignment, setting)
     try:
         grading = grade_folder(args.submissions, args.assignment, advance=report, **setting)
     finally:
@@ -103,6 +105,22 @@ def _grade_folder(args: argparse.Namespace, setting: dict[str, Any]) -> int:
     for pair in grading.alike:
         print_message(f"alike: {pair.first} and {pair.second}: {100 * pair.share:.0f} % of the code")
     return 0
+
+
+def _warn_of_template(args: argparse.Namespace, assignment: Assignment, setting: dict[str, Any]) -> None:
+    """Say so if the file that students start from earns points; those of the package do not."""
+    from classic_rc.teaching.assignment import ASSIGNMENTS
+    from classic_rc.teaching.grading import grade_file
+
+    if assignment.template_file is None or ASSIGNMENTS in assignment.file.parents:
+        return
+    grade = grade_file(assignment.template_file, args.assignment, **setting)
+    if grade.earned > 0:
+        passed = ", ".join(check.name for check in grade.checks if check.earned > 0)
+        print_message(
+            f"warning: {assignment.template_file}, which students start from, earns {grade.earned:g} of "
+            f"{grade.points:g} points as it is ({passed}); give these checks 0 points, or let them need others"
+        )
 
 
 def _grades_text(args: argparse.Namespace, grading: Grading) -> str:
@@ -143,7 +161,7 @@ def feedback_text(grade: Grade) -> str:
     for check in grade.checks:
         mark = "passed" if check.passed else "FAILED"
         points = f"{check.earned:g} of {check.points:g} points" if check.points else "no points by itself"
-        lines.append(f"{mark}: {check.title or check.name} ({points})")
+        lines.append(f"{mark} {check.name}: {check.title or check.name} ({points})")
         lines += [f"        {line}" for line in (check.problem or "").splitlines()]
         lines += [f"        {line}" for line in check.details.splitlines()]
     if grade.accuracy is not None:
@@ -159,7 +177,7 @@ def _write_questions(args: argparse.Namespace, assignment: Assignment) -> int:
 
     if args.seed is None or args.data is not None:
         raise UsageError(
-            "--questions writes the fresh questions of a grading",
+            "--questions writes the fresh questions of a grading: give its --seed N, and no --data",
             field="--questions",
             expected="--seed N of that grading, and no --data",
         )
@@ -176,7 +194,11 @@ def _hand_out(args: argparse.Namespace, assignment: Assignment) -> int:
     folder = Path(args.hand_out)
     for name, content in assignment.hand_out(seed).items():
         if (folder / name).exists():
-            raise UsageError("the file exists already", field="--hand-out", found=str(folder / name))
+            raise UsageError(
+                f"{folder / name} exists already: give a folder that is new or empty",
+                field="--hand-out",
+                found=str(folder / name),
+            )
         folder.mkdir(parents=True, exist_ok=True)
         (folder / name).write_bytes(content)
         print_message(f"wrote {folder / name}")

@@ -119,11 +119,16 @@ class Assignment:
         """The installed packages that students' code may import."""
         return ("numpy", *getattr(self.module, "PACKAGES", ()))
 
-    @cached_property
-    def template(self) -> bytes | None:
+    @property
+    def template_file(self) -> Path | None:
         """The file that students start from."""
         name = getattr(self.module, "TEMPLATE", None)
-        return None if name is None else (self.file.parent / name).read_bytes()
+        return None if name is None else self.file.with_name(name)
+
+    @cached_property
+    def template(self) -> bytes | None:
+        """The content of :attr:`template_file`."""
+        return None if self.template_file is None else self.template_file.read_bytes()
 
     @property
     def has_files(self) -> bool:
@@ -132,10 +137,9 @@ class Assignment:
 
     def hand_out(self, seed: int) -> dict[str, bytes]:
         """Return the files that students get, by name: the page, the template, and what the seed makes."""
-        names = ("README.md", getattr(self.module, "TEMPLATE", None))
-        files = {name: self.file.with_name(name) for name in names if name is not None}
+        files = [file for file in (self.file.with_name("README.md"), self.template_file) if file is not None]
         made = self.module.make_files(seed) if self.has_files else {}
-        return {name: path.read_bytes() for name, path in files.items() if path.is_file()} | made
+        return {file.name: file.read_bytes() for file in files if file.is_file()} | made
 
     @property
     def points(self) -> float:
@@ -175,7 +179,10 @@ def load_assignment(which: str | PathLike[str]) -> Assignment:
     try:
         module = _import(file)
         checks = _find_checks(module)
-    except Exception as error:
+        template = getattr(module, "TEMPLATE", None)
+        if template is not None and not file.with_name(template).is_file():
+            raise ValueError(f"TEMPLATE names {template}, which is not beside it")
+    except (Exception, SystemExit) as error:
         raise UsageError(
             f"cannot use the assignment {file}: {type(error).__name__}: {error}",
             field="assignment",

@@ -265,10 +265,10 @@ class Sandbox:
             self._read(len(_READY))
         except SubmissionError as error:
             raise UsageError(
-                f"students' processes do not start at the level {self.level}: {error.problem}",
+                f"students' processes do not start at the level {self.level}: {error.problem}. Install Python and "
+                "classic_rc where every user of this computer can read them, not below /root",
                 field="isolation",
                 found=self.level,
-                expected="a Python and packages that every user of this computer can read",
             ) from None
 
     def _choose_level(
@@ -300,9 +300,10 @@ class Sandbox:
         """Note the level that was reached, or refuse to go on without one that is allowed."""
         if level is None or level not in self.levels:
             raise UsageError(
-                f"cannot isolate students' processes: the system allows none of {', '.join(self.levels)}",
+                f"cannot isolate students' processes: this system allows none of {', '.join(self.levels)}. Grade in "
+                "the container of docs/assignments/README.md; or add --unsafe, for code that you trust with your files",
                 field="isolation",
-                expected="--unsafe, for code that you trust, or the container of docs/assignments/README.md",
+                expected="--unsafe, or a container",
             )
         self.level = level
 

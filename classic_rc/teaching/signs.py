@@ -42,7 +42,21 @@ _ATTRIBUTES = {
     "settrace": "watches other code",
     "setprofile": "watches other code",
 }
-_OF_OS = {"write", "fdopen", "dup", "dup2", "pipe", "kill", "killpg", "setsid", "listdir", "scandir", "walk", "chdir", "chmod"}
+_OF_OS = {
+    "write",
+    "fdopen",
+    "dup",
+    "dup2",
+    "pipe",
+    "kill",
+    "killpg",
+    "setsid",
+    "listdir",
+    "scandir",
+    "walk",
+    "chdir",
+    "chmod",
+}
 _CALLS = {
     "exec": "code in data",
     "eval": "code in data",

@@ -1,71 +1,86 @@
-"""Grading: the grade of each kind of file, and what a hostile file cannot do to the others."""
+"""Grading: the grade of each kind of file, the forms of grades, and what the command does."""
 
 from __future__ import annotations
 
 import csv
 import io
-import os
+import json
 import re
-import socket
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
+from classic_rc.cli.main import main
 from classic_rc.errors import DataError, UsageError
-from classic_rc.teaching.grading import CheckResult, Grade, grade_file, grade_folder, grades_csv
-from classic_rc.testing.__main__ import main
+from classic_rc.evaluation.resampling import Interval
+from classic_rc.questions import Task
+from classic_rc.teaching import (
+    Accuracy,
+    CheckResult,
+    Grade,
+    Grading,
+    Level,
+    Limits,
+    class_page,
+    grade_file,
+    grade_folder,
+    grades_csv,
+    grades_json,
+    gradescope_json,
+    load_assignment,
+    student_page,
+)
+from classic_rc.teaching.sandbox import Sandbox, SubmissionError
+from classic_rc.teaching.stories import made_stories
+from classic_rc.teaching.submissions import alike_pairs, find_submissions, notebook_source
+from classic_rc.testing import synthetic_dataset
+from classic_rc.testing.__main__ import main as old_main
 from tests.errors import raises
 
-CHECKER = '''
-"""A checker of nothing in particular."""
-from os.path import join  # what is imported is no check
-
-def check_has_answer(submission):
-    """There is an answer."""
-    assert hasattr(submission, "answer"), "define answer"
-
-def check_knows(submission):
-    """The answer is 42."""
-    assert submission.answer() == 42, f"answer() is not 42 but {submission.answer()}"
-'''
-
-GOOD = "def answer():\n    return 42\n"
+ADDING = Path(__file__).with_name("adding.py")
+ANY_LEVEL = list(Level)
+GOOD = "def add(a, b):\n    return a + b\n"
 
 
 @pytest.fixture
-def graded(tmp_path):
-    """Grades by student of the files given by name."""
-    checker = tmp_path / "checker.py"
-    checker.write_text(CHECKER, encoding="utf-8")
+def grade(tmp_path):
+    """The grade of one file with a source."""
 
-    def grade(timeout: float = 60.0, **sources: str) -> dict[str, Grade]:
-        folder = tmp_path / "submissions"
+    def graded(source: str | bytes, name: str = "student.py", **setting) -> Grade:
+        (tmp_path / name).write_bytes(source.encode() if isinstance(source, str) else source)
+        return grade_file(tmp_path / name, ADDING, seed=1, levels=ANY_LEVEL, **setting)
+
+    return graded
+
+
+@pytest.fixture
+def group(tmp_path):
+    """A folder with the files given by name."""
+
+    def make(**sources: str) -> Path:
+        folder = tmp_path / "class"
         folder.mkdir()
         for name, source in sources.items():
             (folder / f"{name}.py").write_text(source, encoding="utf-8")
-        return {grade.student: grade for grade in grade_folder(folder, checker, timeout=timeout)}
+        return folder
 
-    return grade
+    return make
 
 
 def problems(grade: Grade) -> list[str | None]:
     return [check.problem for check in grade.checks]
 
 
-def test_each_check_counts_by_itself(graded):
-    grades = graded(right=GOOD, wrong="def answer():\n    return 41\n", none="")
-    assert [(name, grade.score) for name, grade in grades.items()] == [("none", 0), ("right", 1), ("wrong", 0.5)]
-    assert problems(grades["wrong"]) == [None, "answer() is not 42 but 41"]
-    assert [(c.name, c.title) for c in grades["right"].checks] == [
-        ("has_answer", "There is an answer"),
-        ("knows", "The answer is 42"),
-    ]
-    assert problems(grades["none"]) == [
-        "define answer",
-        "AttributeError: module 'submission' has no attribute 'answer'",
-    ]
+def notebook(*cells: str) -> str:
+    return json.dumps({"cells": [{"cell_type": "code", "source": cell.splitlines(keepends=True)} for cell in cells]})
+
+
+def test_points_are_of_checks_and_a_gate_holds_back_what_needs_it(grade):
+    assert grade(GOOD).earned == 10
+    wrong = grade("def add(a, b):\n    return a - b\n")
+    assert (wrong.earned, wrong.score, wrong.n_passed) == (2, 0.2, 1)
+    assert re.fullmatch(r"add\((\d+), (\d+)\) is -?\d+ and should be \d+", problems(wrong)[1])
+    assert problems(grade("x = 1\n")) == ["define add(a, b)", "counts when has_add passes"]
 
 
 @pytest.mark.parametrize(
@@ -73,220 +88,349 @@ def test_each_check_counts_by_itself(graded):
     [
         ("x = 1\ny = x +\n", "SyntaxError: invalid syntax (line 2)"),
         ("import no_such_module", "ModuleNotFoundError: No module named 'no_such_module' (line 1)"),
-        ("import sys\nsys.exit(0)", "ends the program (sys.exit or quit)"),
-        ("import os\nos._exit(3)", "ended its process (exit code 3)"),
+        ("import sys\nsys.exit(0)", "SystemExit: ends the program (sys.exit or quit) (line 2)"),
+        ("import os\nos._exit(3)", "ends its process (exit code 3)"),
         ("raise KeyboardInterrupt", "KeyboardInterrupt (line 1)"),
-        ("assert 1 == 2, 'no'", "AssertionError: no (line 1)"),
         ("def f():\n    return f()\nf()", "RecursionError: maximum recursion depth exceeded (line 2)"),
         ("raise ValueError('a\\n\\x1b[31mb')", r"ValueError: a \x1b[31mb (line 1)"),
         ("class E(Exception):\n    def __str__(self): raise E\nraise E", "E (line 3)"),
     ],
 )
-def test_an_error_is_one_line(graded, source, problem):
-    assert problems(graded(student=source)["student"]) == [problem] * 2
+def test_an_error_on_load_is_one_line_in_each_check(grade, source, problem):
+    found = grade(source)
+    assert problems(found) == [problem] * 2
+    assert found.earned == 0
 
 
-def test_a_long_message_is_cut(graded):
-    (told, _) = problems(graded(student="raise ValueError('x' * 10**7)")["student"])
-    assert len(told) == 300
+def test_an_error_has_the_students_traceback_and_what_was_printed(grade):
+    found = grade("def helper(a):\n    print('a is', a)\n    return a / 0\n\n\ndef add(a, b):\n    return helper(a)\n")
+    failed = found.checks[1]
+    assert failed.problem == "ZeroDivisionError: division by zero (line 3)"
+    assert 'File "student.py", line 7, in add\n    return helper(a)' in failed.details
+    assert re.search(r"printed before:\na is \d+\n", failed.details)
 
 
-def test_what_was_passed_before_the_end_stays_passed(graded):
-    source = "import os\ndef answer():\n    os._exit(0)\n"
-    assert problems(graded(student=source)["student"]) == [None, "ended its process (exit code 0)"]
+def test_a_long_message_is_cut(grade):
+    assert len(problems(grade("raise ValueError('x' * 10**7)"))[0]) == 300
 
 
-def test_a_loop_is_ended_and_the_others_are_graded(graded):
-    grades = graded(timeout=5, loop="def answer():\n    while True: pass\n", right=GOOD)
-    assert problems(grades["loop"]) == [None, "took longer than 5 s"]
-    assert grades["right"].score == 1
+def test_time_is_that_of_the_student_alone():
+    with Sandbox({"a.py": b"def wait(s):\n    import time\n    time.sleep(s)\n"}, "a.py", Limits(0.5), ANY_LEVEL) as box:
+        box.load()
+        left = box._seconds_left
+        box.call("wait", 0.1)
+        assert box._seconds_left < left - 0.09
+        with pytest.raises(SubmissionError, match=r"takes longer than 0\.5 s"):
+            box.call("wait", 60)
+        with pytest.raises(SubmissionError, match="takes longer"):
+            box.call("wait", 0)
 
 
-def test_what_a_file_prints_goes_nowhere(graded, capfd):
-    source = "import os, sys\nfor _ in range(50):\n    print('x' * 10**6)\n    os.write(2, b'y' * 10**5)\n" + GOOD
-    assert graded(student=source)["student"].score == 1
-    assert capfd.readouterr() == ("", "")
+@pytest.mark.parametrize("name", ["json", "numpy", "random", "statistics"])
+def test_a_file_named_like_a_module_does_not_take_its_place(grade, name):
+    source = f"import random\nimport numpy\n\n{GOOD}\nrandom.random()\nnumpy.ones(2)\n"
+    assert grade(source, f"{name}.py").earned == 10
 
 
-def test_a_file_that_floods_the_channel_is_read_to_its_limit(graded):
-    source = "import os\nfor n in range(3, 9):\n    try:\n        os.write(n, b'[' * 10**7 + b'\\n')\n"
-    source += "    except OSError:\n        pass\n" + GOOD
-    assert set(problems(graded(student=source)["student"])) == {"ended its process (exit code 0)"}
+def test_notebooks_are_graded(grade):
+    cells = ("%matplotlib inline\n!pip install x\nimport math", "%%time\nprint(1)", GOOD, "?math\nadd(1, 2)")
+    assert grade(notebook(*cells), "ann.ipynb").earned == 10
+    assert "pass  # %matplotlib inline" in notebook_source(notebook(*cells).encode())
 
 
-def test_a_file_may_delete_the_folder_that_it_runs_in(graded):
-    source = "import os, shutil\nshutil.rmtree(os.getcwd(), ignore_errors=True)\n" + GOOD
-    grades = graded(student=source, xother=GOOD)
-    assert [grade.score for grade in grades.values()] == [1, 1]
+@pytest.mark.parametrize(
+    ("name", "content", "problem"),
+    [
+        ("a.py", "  \n", "it is empty"),
+        ("a.ipynb", notebook(), "it is empty"),
+        ("a.ipynb", "{}", "it is not a Jupyter notebook"),
+        ("a.ipynb", "[" * 10**5, "it is not a Jupyter notebook"),
+        ("a.zip", "PK", "it is a .zip, not a .py file or a notebook"),
+        ("a.py", "x = 1\n" * 2**18, "it has more than 1 MB"),
+    ],
+)
+def test_what_cannot_be_graded_has_a_row_with_the_reason(grade, name, content, problem):
+    found = grade(content, name)
+    assert (found.problem, found.earned, found.points, found.level) == (problem, 0, 10, None)
 
 
-def test_a_file_runs_in_a_temporary_folder_of_its_own(graded, tmp_path):
-    source = "import os, tempfile\nopen('left.txt', 'w').close()\nopen(__file__, 'a').close()\n"
-    source += "seen = sorted(os.listdir()), tempfile.gettempdir() == os.getcwd()\nraise ValueError(seen)\n"
-    (told, _) = problems(graded(student=source)["student"])
-    assert told == "ValueError: (['left.txt', 'student.py'], True) (line 5)"
-    assert not list(tmp_path.rglob("left.txt"))
+def test_a_student_may_have_a_folder_with_a_main_file(group):
+    folder = group(ann=GOOD)
+    for name, files in {
+        "bob": {"main.py": "from helper import add", "helper.py": GOOD, "data.txt": ""},
+        "eve": {"a.py": GOOD, "b.py": GOOD},
+        "joe": {"notes.txt": "x"},
+    }.items():
+        (folder / name).mkdir()
+        for file, content in files.items():
+            (folder / name / file).write_text(content, encoding="utf-8")
+    grades = {grade.student: grade for grade in grade_folder(folder, ADDING, levels=ANY_LEVEL).grades}
+    assert {name: own.earned for name, own in grades.items()} == {"ann": 10, "bob": 2 * 0, "eve": 0, "joe": 0}
+    assert grades["eve"].problem == "the folder has several files and none is named main.py: a.py, b.py"
+    assert grades["joe"].problem == "the folder has no .py file and no notebook; it has notes.txt"
+    assert problems(grades["bob"])[0] == "define add(a, b)"  # a name that is imported is not defined
 
 
-def test_a_file_named_like_a_module_does_not_take_its_place(graded):
-    assert graded(json=GOOD, numpy=GOOD)["json"].score == 1
-
-
-def test_a_file_that_rewrites_the_others_changes_no_grade(graded, tmp_path):
-    source = f"""
-import pathlib
-for file in pathlib.Path({str(tmp_path)!r}).rglob("*.py"):
-    file.write_text("def answer(): return 0")
-"""
-    grades = graded(a_first=source, b_right=GOOD, c_wrong="def answer():\n    return 7\n")
-    assert [grade.score for grade in grades.values()] == [0, 1, 0.5]
-    assert problems(grades["c_wrong"])[1] == "answer() is not 42 but 7"
-
-
-@pytest.mark.skipif(os.name == "nt", reason="there, what outlives its parent cannot be found")
-@pytest.mark.parametrize("then", ["", "while True: pass", "os._exit(0)"])
-def test_processes_that_a_file_starts_are_ended_with_it(graded, then):
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        server.settimeout(60)
-        child = f"import socket, time; s = socket.create_connection({server.getsockname()!r})\n"
-        child += "print('connected', flush=True); time.sleep(600)"
-        source = "import os, subprocess, sys\n"
-        source += f"child = subprocess.Popen([sys.executable, '-c', {child!r}], stdout=subprocess.PIPE)\n"
-        source += f"child.stdout.readline()\n{then}\n{GOOD}"
-        graded(timeout=10, student=source)
-        connection, _ = server.accept()
-        with connection:
-            connection.settimeout(60)
-            assert connection.recv(1) == b""  # the system has closed it
-
-
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
-def test_a_fork_that_goes_on_reporting_is_not_waited_for(graded):
-    source = "import os, time\nif os.fork() == 0:\n    time.sleep(600)\n" + GOOD
-    assert graded(timeout=30, student=source)["student"].score == 1
-
-
-def test_a_folder_a_student_must_have_one_file(graded, tmp_path):
-    for name, files in {"ann": ["solver.py"], "bob": ["a.py", "b.py"], "eve": ["notes.txt"]}.items():
-        (tmp_path / "submissions" / name).mkdir(parents=True)
-        for file in files:
-            (tmp_path / "submissions" / name / file).write_text(GOOD, encoding="utf-8")
-    grades = grade_folder(tmp_path / "submissions", tmp_path / "checker.py")
-    assert [(g.student, g.file, g.score) for g in grades] == [
-        ("ann", "ann/solver.py", 1),
-        ("bob", "bob", 0),
-        ("eve", "eve", 0),
-    ]
-    assert str(problems(grades[1])[0]).endswith("several .py files: a.py, b.py")
-    assert str(problems(grades[2])[0]).endswith("no .py file")
-
-
-def test_two_submissions_of_one_name_are_refused(graded, tmp_path):
-    graded(ann=GOOD)
-    (tmp_path / "submissions" / "ann").mkdir()
-    with raises(DataError, source=str(tmp_path / "submissions"), found="ann"):
-        grade_folder(tmp_path / "submissions", tmp_path / "checker.py")
+def test_two_submissions_of_one_name_are_refused(group):
+    folder = group(ann=GOOD)
+    (folder / "ann").mkdir()
+    with raises(DataError, source=str(folder), found="ann"):
+        grade_folder(folder, ADDING)
 
 
 def test_a_folder_without_submissions_is_refused(tmp_path):
-    with raises(DataError, source=str(tmp_path), expected=re.compile(r"\.py file"), hint=None):
+    with raises(DataError, source=str(tmp_path), expected=re.compile("a file or a folder")):
         grade_folder(tmp_path)
     with raises(DataError, source=str(tmp_path / "nowhere"), hint=re.compile("folder")):
         grade_folder(tmp_path / "nowhere")
 
 
+def test_alike_submissions_are_found_under_other_names_of_variables(group):
+    work = "def add(a, b):\n    total = 0\n    for step in (a, b):\n        total += step * 1\n    return total\n"
+    other = "import math\n\n\ndef add(a, b):\n    return round(math.log(math.exp(a / 100) * math.exp(b / 100)) * 100)\n"
+    copy = '"""Mine."""\n' + work.replace("total", "summe").replace("step", "x") + "# my own work\n"
+    found = find_submissions(group(ann=work, bob=copy, eve=other))
+    assert [(pair.first, pair.second, pair.share) for pair in alike_pairs(found)] == [("ann", "bob", 1)]
+    assert alike_pairs(found, work.encode()) == []  # all of it was given
+
+
+def test_the_same_seed_repeats_a_grading(group):
+    folder = group(ann="def add(a, b):\n    return a\n")
+    first, second = (grade_folder(folder, ADDING, seed=7, levels=ANY_LEVEL) for _ in range(2))
+    assert first.grades == second.grades
+    other = grade_folder(folder, ADDING, seed=8, levels=ANY_LEVEL)
+    assert problems(other.grades[0]) != problems(first.grades[0])
+
+
 @pytest.mark.parametrize(
     ("source", "problem"),
     [
-        ("x = 1\nraise OSError('gone')", "OSError: gone (line 2)"),
+        ("x = 1\nraise OSError('gone')", "OSError: gone"),
         ("def helper(submission): pass", "check_"),
-        ("import os; os._exit(5)", "(exit code 5)"),
+        ("TEMPLATE = 'no.py'\ndef check_a(submission): pass", "no.py"),
+        (
+            "from classic_rc.teaching import check\n@check(needs='b')\ndef check_a(submission): pass",
+            "needs 'b', which does not exist",
+        ),
     ],
 )
-def test_a_broken_checker_is_said_to_be(tmp_path, source, problem):
+def test_a_broken_assignment_is_said_to_be(tmp_path, source, problem):
     (tmp_path / "checker.py").write_text(source, encoding="utf-8")
-    (tmp_path / "ann.py").write_text(GOOD, encoding="utf-8")
-    checker = tmp_path / "checker.py"
-    with raises(UsageError, field="checker", found=str(checker)) as refused:
-        grade_file(tmp_path / "ann.py", checker)
+    with raises(UsageError, field="assignment", found=str(tmp_path / "checker.py")) as refused:
+        load_assignment(tmp_path / "checker.py")
     assert problem in str(refused.value)
 
 
-@pytest.mark.parametrize("timeout", [0, -1, float("nan")])
-def test_a_time_limit_is_positive(tmp_path, timeout):
-    with raises(UsageError, field="timeout", found=str(timeout)):
-        grade_folder(tmp_path, timeout=timeout)
+@pytest.mark.parametrize("seconds", [0, -1, float("nan")])
+def test_a_time_limit_is_positive(grade, seconds):
+    with raises(UsageError, field="timeout", found=f"{seconds:g}"):
+        grade(GOOD, limits=Limits(seconds=seconds))
 
 
-def test_the_rows_are_harmless_csv():
-    checks = (
-        CheckResult("a", "A", None),
-        CheckResult("b", "B", 'it says "no", twice'),
-        CheckResult("c", "C", None),
-    )
-    rows = list(csv.reader(io.StringIO(grades_csv([Grade("=HYPERLINK(1)", "=1.py", checks)]))))
-    assert rows == [
-        ["student", "file", "score", "passed", "failed", "a", "b", "c"],
-        ["'=HYPERLINK(1)", "'=1.py", "0.6667", "2", "1", "passed", 'failed: it says "no", twice', "passed"],
-    ]
+def test_data_have_choices_and_gold(grade):
+    with raises(UsageError, field="--data", found="span"):
+        grade(GOOD, data=synthetic_dataset(Task.SPAN, seed=1))
 
 
-def test_the_command_line_grades_and_checks(graded, tmp_path, capsys):
-    graded(ann=GOOD, bob="def answer():\n    return 0\n")
-    checker, output = str(tmp_path / "checker.py"), tmp_path / "grades.csv"
-    folder = tmp_path / "submissions"
-    assert main(["grade", str(folder), "--checker", checker, "-o", str(output)]) == 0
-    assert output.read_text(encoding="utf-8").splitlines()[1:] == [
-        "ann,ann.py,1,2,0,passed,passed",
-        "bob,bob.py,0.5,1,1,passed,failed: answer() is not 42 but 0",
-    ]
-    captured = capsys.readouterr()
-    assert captured.out == ""
-    assert captured.err.splitlines()[0] == "classic-rc: ann: 2 of 2 checks passed"
-    assert main(["check", str(folder / "ann.py"), "--checker", checker]) == 0
-    assert main(["check", str(folder / "bob.py"), "--checker", checker]) == 1
-    assert "FAILED: The answer is 42\n        answer() is not 42 but 0\n" in capsys.readouterr().out
-    assert main(["check", str(folder / "eve.py"), "--checker", checker]) == 3
-    assert main(["grade", str(folder), "--checker", checker, "-o", str(tmp_path)]) == 2
+@pytest.mark.parametrize(
+    ("share", "earned"), [("0.25", 2), ("7", 8), ("-1", 0), ("float('nan')", 0), ("'half'", 0)]
+)
+def test_a_check_may_give_a_share_of_its_points(tmp_path, share, earned):
+    source = f"from classic_rc.teaching import check\n@check(points=8)\ndef check_a(submission): return {share}\n"
+    (tmp_path / "own.py").write_text(source, encoding="utf-8")
+    (tmp_path / "ann.py").write_text(GOOD, encoding="utf-8")
+    assert grade_file(tmp_path / "ann.py", tmp_path / "own.py", levels=ANY_LEVEL).earned == earned
 
 
 SOLVER = """
-from classic_rc import Scores, Solver
+import classic_rc
 
-class Mine(Solver):
+class Mine(classic_rc.Solver):
     def score_candidates(self, questions):
-        return Scores.from_lists([self.score_one(q, c) for c in q.candidates] for q in questions)
+        return classic_rc.Scores.from_lists([self.score_one(q, c) for c in q.candidates] for q in questions)
     def score_one(self, question, candidate):
         return {}
 """
 
 
-def test_solvers_are_what_is_checked_by_default(tmp_path):
-    """As a program, from a folder from which the package could not be imported if it were not installed."""
-    folder = tmp_path / "class"
-    folder.mkdir()
-    (folder / "two.py").write_text(SOLVER.format(0) + SOLVER.format(0).replace("Mine", "Other"), encoding="utf-8")
-    (folder / "weak.py").write_text(SOLVER.format("len(candidate.text)"), encoding="utf-8")
-    (folder / "peeks.py").write_text(SOLVER.format("len(question.gold or ())"), encoding="utf-8")
-    command = [sys.executable, "-m", "classic_rc.testing", "grade", str(folder)]
-    root = str(Path(__file__).resolve().parents[2])
-    done = subprocess.run(
-        command,
-        cwd=tmp_path,
-        env={**os.environ, "PYTHONPATH": root},
-        capture_output=True,
-        encoding="utf-8",
-        check=True,
-    )
-    peeks, two, weak = csv.DictReader(io.StringIO(done.stdout))
-    assert weak["score"] == "0.6667"
-    assert weak["beats_sliding_window"] == "failed: accuracy 25.00 is not above the 44.79 of sliding-window"
-    assert two["defines_a_solver"].startswith("failed: ")
-    assert two["defines_a_solver"].endswith("classic_rc.Solver; found: Mine, Other")
-    assert "must not depend on gold" in peeks["keeps_the_contract"]
+def test_a_solver_sees_neither_gold_nor_ids(tmp_path):
+    (tmp_path / "peeks.py").write_text(SOLVER.format("len(question.gold or ())"), encoding="utf-8")
+    data = made_stories(3, 4)
+    grade = grade_file(tmp_path / "peeks.py", "solver", data=data, levels=ANY_LEVEL)
+    assert grade.earned == 0
+    assert grade.accuracy is not None
+    assert grade.accuracy.value == 0.25
+    own = SOLVER.format("0") + "\ndef ids(questions):\n    return 0\n"
+    (tmp_path / "ids.py").write_text(own.replace("return 0", "raise ValueError(question.id)", 1), encoding="utf-8")
+    found = grade_file(tmp_path / "ids.py", "solver", data=data, levels=ANY_LEVEL)
+    assert problems(found)[0].startswith("ValueError: question 0 (line")
 
 
-def test_a_file_that_is_not_python_is_refused(tmp_path):
-    (tmp_path / "mine.ipynb").write_text("{}", encoding="utf-8")
-    with raises(DataError, source=str(tmp_path / "mine.ipynb"), expected=re.compile(r"\.py$")):
-        grade_file(tmp_path / "mine.ipynb")
+def test_accuracy_is_compared_with_the_reference(tmp_path):
+    (tmp_path / "same.py").write_text(SOLVER.format("0"), encoding="utf-8")
+    found = grade_file(tmp_path / "same.py", "solver", seed=3, levels=ANY_LEVEL).accuracy
+    assert (round(found.value, 4), found.interval, found.reference) == (0.25, Interval(0.25, 0.25), "sliding-window")
+    assert round(found.difference, 4) == -0.1571
+
+
+GRADES = (
+    Grade(
+        "=HYPERLINK(1)",
+        "=1.py",
+        (CheckResult("a", "It <adds>", 4, 4), CheckResult("b", "B", 6, 1.5, 'it says "no"', "add(1, 2)\n<script>")),
+        Level.LANDLOCK,
+        ("uses os.kill",),
+        accuracy=Accuracy(0.5, Interval(0.4, 0.6), "random", -0.1, None),
+    ),
+    Grade("bob", "bob.zip", (CheckResult("a", "", 4, 0, "not gradable"),) * 2, problem="it is a .zip"),
+)
+
+
+@pytest.fixture
+def grading() -> Grading:
+    return Grading(load_assignment(ADDING), 5, GRADES, alike_pairs([]))
+
+
+def test_the_rows_are_harmless_csv(grading):
+    first, second = csv.DictReader(io.StringIO(grades_csv(grading)))
+    assert first == {
+        **{"student": "'=HYPERLINK(1)", "file": "'=1.py", "score": "0.55", "points": "5.5", "of": "10"},
+        **{"accuracy": "50.00", "low": "40.00", "high": "60.00", "reference": "random", "difference": "-10.00"},
+        **{"difference low": "", "difference high": "", "isolation": "landlock", "signs": "uses os.kill"},
+        **{"alike": "", "not gradable": "", "has_add": "passed", "adds": '1.5: it says "no"'},
+    }
+    assert (second["not gradable"], second["isolation"], second["points"]) == ("it is a .zip", "", "0")
+
+
+def test_json_has_everything(grading):
+    found = json.loads(json.dumps(grades_json(grading)))
+    assert (found["assignment"], found["seed"], found["alike"]) == ("adding", 5, [])
+    assert found["grades"][0]["checks"][1]["details"] == "add(1, 2)\n<script>"
+    assert found["grades"][0]["score"] == 0.55
+
+
+def test_gradescopes_form():
+    assert gradescope_json(GRADES[0]) == {
+        "score": 5.5,
+        "tests": [
+            {"name": "It <adds>", "score": 4, "max_score": 4, "status": "passed", "output": ""},
+            {
+                "name": "B",
+                "score": 1.5,
+                "max_score": 6,
+                "status": "failed",
+                "output": 'it says "no"\nadd(1, 2)\n<script>',
+            },
+        ],
+    }
+    assert gradescope_json(GRADES[1])["output"] == "not gradable: it is a .zip"
+
+
+def test_pages_show_what_each_reader_needs(grading):
+    page = student_page(grading, GRADES[0])
+    assert "5.5 of 10 points" in page
+    assert "It &lt;adds&gt;" in page
+    assert "add(1, 2)\n&lt;script&gt;" in page
+    assert "50.00 % (40.00 to 60.00)" in page
+    assert "−10.00 %" in page
+    assert "os.kill" not in page
+    overview = class_page(grading)
+    assert 'href="students/%3DHYPERLINK%281%29.html"' in overview
+    assert all(text in overview for text in ("uses os.kill", "not gradable: it is a .zip", "landlock", "5.5 of 10"))
+    assert "http" not in re.sub(r'http-equiv="', "", page + overview)
+
+
+def run(*arguments: object) -> int:
+    return main(["grade", *map(str, arguments), "--assignment", str(ADDING), "--unsafe"])
+
+
+def test_the_command_grades_a_class(group, tmp_path, capsys):
+    folder, output = group(ann=GOOD, bob="def add(a, b):\n    return 0\n"), tmp_path / "grades.csv"
+    pages, scope = tmp_path / "pages", tmp_path / "gradescope"
+    assert run(folder, "-o", output, "--seed", 4, "--html", pages, "--gradescope", scope) == 0
+    rows = list(csv.DictReader(output.open(encoding="utf-8")))
+    assert [(row["student"], row["points"]) for row in rows] == [("ann", "10"), ("bob", "2")]
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert captured.err.splitlines() == [
+        "classic-rc: note: adding, --seed 4",
+        "classic-rc: ann: 10 of 10 points",
+        "classic-rc: bob: 2 of 10 points",
+    ]
+    made = sorted(path.relative_to(tmp_path).as_posix() for root in (pages, scope) for path in root.rglob("*.*"))
+    assert made == [
+        *("gradescope/ann/results.json", "gradescope/bob/results.json"),
+        *("pages/index.html", "pages/students/ann.html", "pages/students/bob.html"),
+    ]
+    assert run(folder, "--format", "json", "--quiet") == 0
+    assert [grade["student"] for grade in json.loads(capsys.readouterr().out)["grades"]] == ["ann", "bob"]
+
+
+def test_the_command_tells_one_student(group, tmp_path, capsys):
+    folder = group(ann=GOOD, bob="import os\ndef add(a, b):\n    return 0\n")
+    assert run(folder / "ann.py", "--quiet") == 0
+    assert capsys.readouterr().out.endswith("passed adds: It adds (8 of 8 points)\n10 of 10 points\n")
+    assert run(folder / "bob.py", "--quiet", "--gradescope", tmp_path) == 1
+    told = capsys.readouterr().out
+    assert re.search(r"FAILED adds: It adds \(0 of 8 points\)\n        add\(\d+, \d+\) is 0 and should be", told)
+    assert json.loads((tmp_path / "results.json").read_text(encoding="utf-8"))["score"] == 2
+    assert run(folder / "none.py") == 3
+
+
+def test_what_is_known_is_written_when_a_grading_is_interrupted(group, tmp_path, monkeypatch):
+    folder, output = group(ann=GOOD, bob=GOOD), tmp_path / "grades.csv"
+    from classic_rc.teaching import grading
+
+    graded = grading._Setting.grade
+
+    def interrupted(self, one):
+        if one.student == "bob":
+            raise KeyboardInterrupt
+        return graded(self, one)
+
+    monkeypatch.setattr(grading._Setting, "grade", interrupted)
+    assert run(folder, "-o", output, "--quiet") == 130
+    assert [row["student"] for row in csv.DictReader(output.open(encoding="utf-8"))] == ["ann"]
+
+
+def test_a_template_that_earns_points_is_warned_of(group, tmp_path, capsys):
+    source = "TEMPLATE = 'mine.py'\ndef check_a(submission):\n    submission.add(1, 2)\n"
+    (tmp_path / "own.py").write_text(source, encoding="utf-8")
+    (tmp_path / "mine.py").write_text(GOOD, encoding="utf-8")
+    arguments = ["grade", str(group(ann=GOOD)), "--assignment", str(tmp_path / "own.py"), "--unsafe"]
+    assert main(arguments) == 0
+    assert re.search(r"warning: \S+mine\.py, .* earns 1 of 1 points as it is \(a\)", capsys.readouterr().err)
+
+
+def test_wrong_uses_of_the_command_are_said(group, tmp_path, capsys):
+    folder = group(ann=GOOD)
+    for arguments, told in (
+        ((), "nothing to grade"),
+        ((folder, "--html", folder / "ann.py"), "it is not a folder"),
+        ((folder, "-o", tmp_path), "it is a folder"),
+        (("--questions", tmp_path / "q.jsonl"), "--seed N"),
+        ((folder, "--timeout", "0"), "time limit"),
+    ):
+        assert run(*arguments) == 2
+        assert told in capsys.readouterr().err
+
+
+def test_questions_of_a_grading_can_be_looked_at(tmp_path):
+    file = tmp_path / "questions.jsonl"
+    assert main(["grade", "--questions", str(file), "--seed", "3"]) == 0
+    rows = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
+    assert [row["question"] for row in rows[:3]] == [question.query for question in made_stories(3, 100)[:3]]
+
+
+def test_the_old_form_answers_with_a_notice(group, capsys):
+    folder = group(ann=GOOD)
+    assert old_main(["check", str(folder / "ann.py"), "--checker", str(ADDING), "--unsafe"]) == 0
+    assert "notice: write `classic-rc grade " in capsys.readouterr().err
+    assert old_main(["mark", str(folder)]) == 2
+
+
+def test_a_hand_out_has_no_checks(tmp_path, capsys):
+    assert main(["grade", "--assignment", "leak", "--hand-out", str(tmp_path / "leak"), "--seed", "5"]) == 0
+    assert sorted(path.name for path in (tmp_path / "leak").iterdir()) == ["README.md", "leak.jsonl", "my_leak.py"]
+    assert "--seed 5" in capsys.readouterr().err
+    assert main(["grade", "--assignment", "leak", "--hand-out", str(tmp_path / "leak")]) == 2

@@ -14,6 +14,5 @@ last = Last()
 atexit.register(lambda: os.write(1, b"passed"))
 
 
-
 def add(a, b):
     return 0

@@ -8,6 +8,5 @@ for _ in range(2000):
     os.chdir("deeper")
 
 
-
 def add(a, b):
     return 0

@@ -12,6 +12,5 @@ if os.fork() == 0:
     os._exit(0)
 
 
-
 def add(a, b):
     return 0

@@ -2,6 +2,7 @@
 # sign: opens files
 # seconds: 10
 
+
 def add(a, b):
     count = 0
     while True:

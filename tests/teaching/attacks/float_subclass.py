@@ -1,6 +1,7 @@
 """Returns a number that is equal to every other number."""
 # sign: makes a class of float
 
+
 class Any(float):
     def __eq__(self, other):
         return True

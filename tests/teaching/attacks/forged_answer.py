@@ -27,6 +27,5 @@ def answer():
 threading.Thread(target=answer, daemon=True).start()
 
 
-
 def add(a, b):
     return 0

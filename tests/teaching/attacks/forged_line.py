@@ -10,6 +10,5 @@ for number in range(3, 64):
         pass
 
 
-
 def add(a, b):
     return 0

@@ -1,6 +1,7 @@
 """Returns a whole number that claims to be equal, and writes itself as another one."""
 # sign: makes a class of int
 
+
 class Any(int):
     def __eq__(self, other):
         return True

@@ -1,6 +1,7 @@
 """Raises an error that claims to be the grader's."""
 # sign: uses BaseException
 
+
 class CheckFailedError(BaseException):
     problem = details = "passed"
     points = 10

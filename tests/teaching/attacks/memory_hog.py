@@ -1,6 +1,7 @@
 """Takes all memory."""
 # sign: runs out of memory
 
+
 def add(a, b):
     parts = []
     while True:

@@ -1,6 +1,7 @@
 """Answers with an object that is equal to everything."""
 # sign: answers with no plain data
 
+
 class Any:
     def __eq__(self, other):
         return True

@@ -10,6 +10,5 @@ for _ in range(100):
     os.write(1, b"z" * 10**4)
 
 
-
 def add(a, b):
     return 0

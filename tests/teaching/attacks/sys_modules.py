@@ -7,6 +7,5 @@ for name in ("classic_rc", "json", "numpy", "struct", "__main__"):
     sys.modules[name] = sys.modules[__name__]
 
 
-
 def add(a, b):
     return 0

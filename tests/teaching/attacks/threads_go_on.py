@@ -12,6 +12,5 @@ def forever():
 threading.Thread(target=forever).start()
 
 
-
 def add(a, b):
     return 0
