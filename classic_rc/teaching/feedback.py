@@ -52,7 +52,7 @@ def compare_function(
     simplify: Callable[[Case], Iterable[Case]] | None = None,
     tolerance: float = 1e-6,
 ) -> None:
-    """Compare a student's function with the right one, and explain the difference by the smallest input that has it.
+    """Compare a student's function with the right one; explain a difference by the smallest input that has it.
 
     Parameters
     ----------
@@ -94,7 +94,9 @@ def compare_function(
         if _has_ended(found[-1]):
             break
     failing = [
-        case for case, own, right in zip(cases, found, expected, strict=False) if not _is_right(own, right, tolerance)
+        case
+        for case, own, right in zip(cases, found, expected, strict=False)
+        if not _is_right(own, right, tolerance)
     ]
     if not failing:
         return
@@ -153,7 +155,9 @@ def _ask(submission: Submission, name: str, args: Case, expected: Any) -> Any:
         problem = f"this check needs {name}, which fails: {error.problem}"
         raise CheckFailedError(problem, error.traceback) from error
     if not _is_alike(found, expected):
-        raise CheckFailedError(f"this check needs {name}, which gives {_shown(found)} where {_shown(expected)} is right")
+        raise CheckFailedError(
+            f"this check needs {name}, which gives {_shown(found)} where {_shown(expected)} is right"
+        )
     return found
 
 
@@ -239,7 +243,14 @@ def _shrink(
             seen.add(repr(simpler))
             try:
                 right = reference(*simpler)
-            except (ValueError, TypeError, LookupError, ArithmeticError, CheckFailedError, SubmissionError):  # no input that anybody would use
+            except (
+                ValueError,
+                TypeError,
+                LookupError,
+                ArithmeticError,
+                CheckFailedError,
+                SubmissionError,
+            ):  # no input that anybody would use
                 continue
             if n_calls >= _MAX_CALLS or time.monotonic() > deadline:
                 return case, own
@@ -355,7 +366,7 @@ def _shown(value: Any) -> str:
 
 
 def questions_lost(submission: Submission, reference: str, assignment: str = DEFAULT_ASSIGNMENT) -> str:
-    """Return the first questions that a solver of the package has more of than the student's, and how to explain them.
+    """Return the first questions that the student's solver loses to one of the package, and how to explain them.
 
     Of a teacher's hidden questions it returns the number only.
 
@@ -390,7 +401,7 @@ def questions_lost(submission: Submission, reference: str, assignment: str = DEF
     file, name = shlex.quote(submission.sandbox.main), questions[lost[0]].id
     lines += [
         "to see why, write the questions of this grading into a file, and explain one of them:",
-        f"    classic-rc grade {file} --assignment {assignment} --seed {submission.seed} --questions questions.jsonl",
+        f"    classic-rc grade --assignment {assignment} --seed {submission.seed} --questions questions.jsonl",
         f"    classic-rc explain questions.jsonl {name} -s {file}:{submission.solver_name}",
         f"    classic-rc explain questions.jsonl {name} -s {reference}",
     ]

@@ -1,4 +1,4 @@
-"""0 where the question has no word in the passage: every option that the text mentions is nearest
+"""0 where the question has no word in the passage: all that the text mentions is nearest
 
 Loses: questions_without_words, scores_of_questions
 """

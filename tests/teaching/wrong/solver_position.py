@@ -18,7 +18,9 @@ class BestSentence(classic_rc.Solver):
     """Rare words of the passage count for more, each once a sentence."""
 
     def score_candidates(self, questions):
-        return classic_rc.Scores.from_lists([self.score_one(q, c) + 0.01 * i for i, c in enumerate(q.candidates)] for q in questions)
+        return classic_rc.Scores.from_lists(
+            [self.score_one(q, c) + 0.01 * i for i, c in enumerate(q.candidates)] for q in questions
+        )
 
     def score_one(self, question, candidate):
         text, wanted = question.passage.text, {*words(question.query), *words(candidate.text)}

@@ -61,6 +61,7 @@ def _cases(seed: int) -> list[_Case]:
         plain = number % 2 == 0
         sentences = [rng.choices(_WORDS, k=rng.randint(plain, 6)) for _ in range(rng.randint(2, 5))]
         sentences[0] = sentences[0] or ["fox"]
+        sentences += [[] for _ in range(0 if plain else rng.randint(0, 6))]
         query = rng.sample(_WORDS, rng.randint(1, 3)) if plain else rng.choices(_WORDS, k=rng.randint(0, 4))
         k1, b = (0.9, 0.4) if plain else (rng.choice((0.0, 0.9, 1.2)), rng.choice((0.0, 0.4, 1.0)))
         if number % 5 == 0:  # a tie
@@ -135,7 +136,6 @@ def _idf(
     sentences: list[_Words],
     *,
     add: float = 1.0,
-    smooth: float = 0.5,
     counts_words: bool = False,
     counts_empty: bool = False,
     plain: bool = False,
@@ -145,13 +145,12 @@ def _idf(
     n = sum(sentence.count(term) if counts_words else term in sentence for sentence in own)
     if plain:
         return log(len(own) / n)
-    return log(add + (len(own) - n + smooth) / (n + smooth))
+    return log(add + (len(own) - n + 0.5) / (n + 0.5))
 
 
 _IDF_MISTAKES = {
     "the 1 + inside the logarithm is missing": partial(_idf, add=0.0),
     "log(N / n) instead of log(1 + (N - n + 0.5) / (n + 0.5))": partial(_idf, plain=True),
-    "the two 0.5 are missing": partial(_idf, smooth=0.0),
     "n counts occurrences; it must count sentences": partial(_idf, counts_words=True),
     "N counts empty sentences too": partial(_idf, counts_empty=True),
 }
@@ -208,9 +207,7 @@ def _best(
     turned: bool = False,
 ) -> int:
     """Return the position of the best sentence; each keyword is a mistake that a student may make."""
-    weights = {
-        term: _idf(term, sentences, counts_words=counts_words, counts_empty=counts_empty) for term in query
-    }
+    weights = {term: _idf(term, sentences, counts_words=counts_words, counts_empty=counts_empty) for term in query}
     mean_length = _mean_length(sentences, counts_empty=counts_empty)
     # Rounded, so that the order of addition breaks no ties.
     scores = [

@@ -125,8 +125,8 @@ _ACCURACY_MISTAKES: dict[str, Any] = {
         sum(sum(passages[i]) for i in draw) / len(draw)
     ),
     "the draw is not used": lambda passages, draw: right_accuracy(passages, [*range(len(passages))]),
-    "you draw questions; draw passages with all their questions": lambda passages, draw: (
-        fmean([credit for own in passages for credit in own][i] for i in draw)
+    "you draw questions; draw passages with all their questions": lambda passages, draw: fmean(
+        [credit for own in passages for credit in own][i] for i in draw
     ),
 }
 
@@ -141,7 +141,9 @@ def _ask_draws(submission: Submission, size: int, n: int, seed: int) -> list[Dra
             raise CheckFailedError(f"each draw of {call} must be a list of {size} positions, not {draw!r}"[:300])
         if not all(type(i) is int and 0 <= i < size for i in draw):
             cause = "\nlikely cause: positions count from 0" if size in draw else ""
-            raise CheckFailedError(f"the positions of {call} must be from 0 to {size - 1}: {draw!r}"[:300], cause.strip())
+            raise CheckFailedError(
+                f"the positions of {call} must be from 0 to {size - 1}: {draw!r}"[:300], cause.strip()
+            )
     return found
 
 
@@ -165,7 +167,9 @@ def _must_be_random(found: list[Draw], size: int) -> None:
 def _must_be_near(counts: list[int], n: int, p: float, what: str) -> None:
     off = max(abs(count - n * p) for count in counts)
     if off > _MAX_ERRORS * sqrt(n * p * (1 - p)):
-        raise CheckFailedError(f"{what}: found {counts} times in {n} draws, and should be found about {n * p:.0f} times")
+        raise CheckFailedError(
+            f"{what}: found {counts} times in {n} draws, and should be found about {n * p:.0f} times"
+        )
 
 
 def _quantile(values: list[float], q: float) -> float:
@@ -266,9 +270,7 @@ def simpler(case: tuple[Passages, Passages, list[Draw], float]) -> Iterator[tupl
         full = [(draw + [0] * len(first))[: len(first) - 1] for draw in left]
         yield first[:i] + first[i + 1 :], second[:i] + second[i + 1 :], full, level
         for j in range(len(first[i])):
-            ones, others = (
-                [*own[:i], own[i][:j] + own[i][j + 1 :], *own[i + 1 :]] for own in (first, second)
-            )
+            ones, others = ([*own[:i], own[i][:j] + own[i][j + 1 :], *own[i + 1 :]] for own in (first, second))
             yield ones, others, all_draws, level
     for i, own in enumerate(first):
         for j in range(len(own)):

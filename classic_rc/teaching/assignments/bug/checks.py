@@ -71,19 +71,19 @@ def check_scores_of_questions(submission: Submission) -> None:
 def _compare_distances(submission: Submission, chosen: Callable[[bool, bool], bool]) -> None:
     """Compare the cases that are chosen by whether question and candidate have words in the passage."""
 
-    def right(*texts: _Words) -> float:
-        if len(texts[0]) < 2 or not chosen(*_have_words(*texts)):
+    def right(passage: _Words, question: _Words, candidate: _Words) -> float:
+        if len(passage) < 2 or not chosen(*_have_words(passage, question, candidate)):
             raise ValueError("not what this check is about")
-        return reference.word_distance(*texts, stop_words=_STOP_WORDS)
+        return reference.word_distance(passage, question, candidate, stop_words=_STOP_WORDS)
 
     cases = [texts for texts in _cases(submission.seed) if chosen(*_have_words(*texts))]
     compare_function(submission, "word_distance", cases, right, mistakes=_MISTAKES)
 
 
-def _right_window(*texts: _Words) -> float:
-    if not texts[0]:
+def _right_window(passage: _Words, question: _Words, candidate: _Words) -> float:
+    if not passage:
         raise ValueError("a passage has words")
-    return reference.sliding_window(*texts) / SCALE
+    return reference.sliding_window(passage, question, candidate) / SCALE
 
 
 def _cases(seed: int) -> list[_Texts]:
@@ -105,15 +105,15 @@ def _distance(passage: _Words, question: _Words, candidate: _Words, *, nothing: 
     return nothing
 
 
-_MISTAKES = {
+_MISTAKES: dict[str, Callable[..., float]] = {
     "0 where there is nothing to measure: an option that the text never mentions is nearest": partial(
         _distance, nothing=0.0
     ),
-    "0 where the question has no word in the passage: every option that the text mentions is nearest": lambda *texts: (
+    "0 where the question has no word in the passage: all that the text mentions is nearest": lambda *texts: (
         _distance(*texts, nothing=float(not _have_words(*texts)[1]))
     ),
-    "a word that is not there is |P| steps away; a passage has |P| - 1 steps": lambda passage, question, candidate: (
-        _distance(passage, question, candidate, nothing=len(passage) / (len(passage) - 1))
+    "a word that is not there is |P| steps away; a passage has |P| - 1 steps": lambda passage, *others: _distance(
+        passage, *others, nothing=len(passage) / (len(passage) - 1)
     ),
     "1 / 2 where there is nothing to measure; it must be 1, the farthest": partial(_distance, nothing=0.5),
     "infinity where there is nothing to measure; it must be 1, the farthest": partial(_distance, nothing=inf),

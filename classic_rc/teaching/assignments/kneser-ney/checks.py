@@ -84,7 +84,12 @@ def _contexts(texts: _Texts) -> set[str]:
 
 
 def _check_inputs(texts: _Texts, word: str, discount: float = 0.5) -> None:
-    if not texts or word == "<s>" or not 0 < discount <= 1 or any(own.startswith("<") for text in texts for own in text):
+    if (
+        not texts
+        or word == "<s>"
+        or not 0 < discount <= 1
+        or any(own.startswith("<") for text in texts for own in text)
+    ):
         raise ValueError("no texts, or no such word or discount")
 
 

@@ -29,8 +29,10 @@ def check_names_the_cue(submission: Submission) -> None:
     if cue != planted:
         rows = make_rows(planted, submission.seed)
         right = sum(answer == row["gold"] for answer, row in zip(_answers(RULES[cue], rows), rows, strict=True))
-        told = f"its best rule is right for {right} of {len(rows)} questions of leak.jsonl; chance has {len(rows) // 4}"
-        raise CheckFailedError(f"it is not {cue}", f"likely cause: {cue} is no cue here, or a trace of another: {told}")
+        told = f"its rule is right for {right} of {len(rows)} questions; chance has {len(rows) // 4}"
+        raise CheckFailedError(
+            f"it is not {cue}", f"likely cause: {cue} is no cue here, or a trace of another: {told}"
+        )
 
 
 @check(points=6)

@@ -20,7 +20,9 @@ Questions = list[list[list[Any]]]
 @check(points=3)
 def check_f1s(submission: Submission) -> None:
     """f1 is right."""
-    compare_function(submission, "f1", _f1_cases(submission.seed), right_f1, mistakes=_F1_MISTAKES, simplify=simpler)
+    compare_function(
+        submission, "f1", _f1_cases(submission.seed), right_f1, mistakes=_F1_MISTAKES, simplify=simpler
+    )
 
 
 @check(points=3)
@@ -101,7 +103,9 @@ def simpler(case: tuple[Any, ...]) -> Any:
         if not isinstance(argument, list):
             continue
         for j, (scores, labels) in enumerate(argument):
-            shorter = [[[*scores[:k], *scores[k + 1 :]], [*labels[:k], *labels[k + 1 :]]] for k in range(len(scores))]
+            shorter = [
+                [[*scores[:k], *scores[k + 1 :]], [*labels[:k], *labels[k + 1 :]]] for k in range(len(scores))
+            ]
             rounded = [
                 [[*scores[:k], value, *scores[k + 1 :]], labels]
                 for k, score in enumerate(scores)
@@ -186,12 +190,13 @@ _TUNE_MISTAKES = {
     "of equally good thresholds you take the lowest; take the highest": partial(_tune, lowest=True),
     "you try the scores themselves; try the middles between them": partial(_tune, cuts=_scores),
     "the threshold below all scores is missing": partial(_tune, cuts=lambda questions: _cuts(questions)[:-1]),
-    "the highest score is missing among the thresholds": partial(_tune, cuts=lambda questions: _cuts(questions)[1:]),
+    "the highest score is missing among the thresholds": partial(
+        _tune, cuts=lambda questions: _cuts(questions)[1:]
+    ),
     "the threshold is tuned for accuracy; tune it for F1": partial(_tune, measure=partial(_f1, wrong="accuracy")),
     "the threshold is tuned for the mean of the questions' F1 (F1m)": partial(
         _tune, measure=partial(_f1, wrong="mean over questions")
     ),
-    "0 if nothing is selected and nothing is right; it must be 1": partial(_tune, measure=partial(_f1, nothing=0.0)),
 }
 
 

@@ -71,8 +71,8 @@ def _has_pair(passage: _Words, question: _Words, candidate: _Words) -> bool:
     return bool(there & set(question)) and bool(there & set(candidate) - set(question))
 
 
-def _right_window(*texts: _Words) -> float:
-    return reference.sliding_window(*texts) / SCALE
+def _right_window(passage: _Words, question: _Words, candidate: _Words) -> float:
+    return reference.sliding_window(passage, question, candidate) / SCALE
 
 
 def _plain_window(*texts: _Words) -> float:
