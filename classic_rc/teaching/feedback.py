@@ -27,9 +27,6 @@ _MAX_CALLS = 400
 _MAX_SECONDS = 5.0
 """What the search for a smaller input may cost. Slow code must not lose its other checks to it."""
 
-_MIN_VALUES = 5
-"""A function with fewer values does not do its work; nothing is built on it."""
-
 _N_LOST = 5
 
 
@@ -105,12 +102,16 @@ def compare_function(
         case, own = cases[len(found) - 1], found[-1]
     else:
         case, own = _shrink(start, function, reference, simplify or simpler_cases, tolerance)
-    told = None if _has_ended(found[-1]) else _name_mistake(mistakes or {}, cases, found, tolerance)
+    told = None
+    if not _has_ended(found[-1]):
+        told = _name_mistake(mistakes or {}, cases, found, tolerance) or _name_constant(found)
     raise _told(name, case, own, reference(*case), told)
 
 
-def own_function(submission: Submission, name: str, cases: Sequence[Case], right: Function) -> Function:
-    """Return a student's function for what is built on it, so that what is right counts even if this one is wrong.
+def own_function(
+    submission: Submission, name: str, cases: Sequence[Case], right: Function, mistakes: Mapping[str, Function]
+) -> Function:
+    """Return what a student's function is, for what is built on it: a known mistake is to cost its points once.
 
     Parameters
     ----------
@@ -118,54 +119,35 @@ def own_function(submission: Submission, name: str, cases: Sequence[Case], right
     name : str
         The student's function.
     cases : sequence of tuple
-        Its arguments, to see whether it is right.
+        Its arguments.
     right : callable
         What it should be; as the reference of :func:`compare_function`.
+    mistakes : mapping of str to callable
+        As for :func:`compare_function`.
 
     Returns
     -------
     callable
-        `right` if the student's function does the same in all cases, or gives hardly more than one value; else a
-        function that asks the student's.
-
-    Raises
-    ------
-    CheckFailedError
-        The file does not define the function, or it raises an error or gives something else than `right` does.
+        The mistaken variant that does what the student's function does in all cases; `right` if there is none.
     """
-    known: dict[str, Any] = {}
-
-    def ask(*args: Any) -> Any:
-        expected, key = right(*args), repr(args)
-        if key not in known:
-            known[key] = _ask(submission, name, args, expected)
-        return known[key]
-
-    values = [ask(*case) for case in cases]
-    is_right = is_near(values, [right(*case) for case in cases])
-    return right if is_right or len(set(map(repr, values))) < _MIN_VALUES else ask
-
-
-def _ask(submission: Submission, name: str, args: Case, expected: Any) -> Any:
     if name not in submission.names:
-        raise CheckFailedError(f"this check needs {name}, which the file does not define")
-    try:
-        found = submission.sandbox.call(name, *args)
-    except SubmissionError as error:
-        problem = f"this check needs {name}, which fails: {error.problem}"
-        raise CheckFailedError(problem, error.traceback) from error
-    if not _is_alike(found, expected):
-        raise CheckFailedError(
-            f"this check needs {name}, which gives {_shown(found)} where {_shown(expected)} is right"
-        )
-    return found
+        return right
+    function = partial(submission.sandbox.call, name)
+    found = [_call(function, case) for case in cases]
+    if all(_is_right(own, right(*case), 1e-6) for case, own in zip(cases, found, strict=True)):
+        return right
+    told = _name_mistake(mistakes, cases, found, 1e-6)
+    if told is None:
+        return right
 
+    def mistaken(*args: Any) -> Any:
+        expected = right(*args)  # It refuses arguments that nobody would use.
+        try:
+            return mistakes[told](*args)
+        except Exception:  # The variant fails where the student's function does.
+            return expected
 
-def _is_alike(found: Any, expected: Any) -> bool:
-    """Return whether plain data have the same form: numbers, or lists of as many numbers."""
-    if isinstance(expected, list):
-        return isinstance(found, list) and len(found) == len(expected) and all(map(_is_alike, found, expected))
-    return isinstance(found, int | float) and math.isfinite(found)
+    return mistaken
 
 
 def _call(function: Function, case: Case) -> _Outcome:
@@ -209,6 +191,10 @@ def _name_mistake(
     for told, variant in mistakes.items():
         if all(_explains(variant, case, own, tolerance) for case, own in zip(cases, found, strict=True)):
             return told
+    return None
+
+
+def _name_constant(found: Sequence[_Outcome]) -> str | None:
     values = [own.value for own in found]
     if all(own.error is None for own in found) and values.count(values[0]) == len(values) > 1:
         return f"your function gives {_shown(values[0])} whatever it is called with"
@@ -243,14 +229,7 @@ def _shrink(
             seen.add(repr(simpler))
             try:
                 right = reference(*simpler)
-            except (
-                ValueError,
-                TypeError,
-                LookupError,
-                ArithmeticError,
-                CheckFailedError,
-                SubmissionError,
-            ):  # no input that anybody would use
+            except (ValueError, TypeError, LookupError, ArithmeticError):  # no input that anybody would use
                 continue
             if n_calls >= _MAX_CALLS or time.monotonic() > deadline:
                 return case, own

@@ -150,16 +150,20 @@ def test_values_are_compared_but_for_rounding(found, expected, near):
     assert is_near(found, expected) is near
 
 
-def test_what_is_built_on_a_wrong_function_uses_it():
-    with submission(
-        "def f(words, n): return 2 * n * words.count('a')\ndef g(words, n): return 0\ndef h(*_): return 'no'"
-    ) as own:
-        many = [(["a"] * i, 1) for i in range(8)]
-        assert own_function(own, "f", many, right)(["a"], 3) == 6
-        assert own_function(own, "g", many, right) is right
-        for name, problem in (("h", "gives 'no' where 0 is right"), ("i", "does not define")):
-            with pytest.raises(CheckFailedError, match=problem):
-                own_function(own, name, many, right)
+@pytest.mark.parametrize(
+    ("source", "expected"),
+    [
+        ("def f(words, n): return n * words.count('a')", 3),
+        ("def f(words, n): return 2 * n * words.count('a')", 6),  # a known mistake
+        ("def f(words, n): return 5 * n * words.count('a')", 3),  # an unknown one: nothing can be gained by it
+        ("def f(words, n): return len(words) / 0", 3),
+        ("g = 1", 3),
+    ],
+)
+def test_what_is_built_on_a_known_mistake_can_be_right(source, expected):
+    mistakes = {"twice": lambda words, n: 2 * n * words.count("a")}
+    with submission(source) as own:
+        assert own_function(own, "f", CASES, right, mistakes)(["a"], 3) == expected
 
 
 SOLVER = """

@@ -62,10 +62,11 @@ def check_differences(submission: Submission) -> None:
         positions = range(len(first))
         all_draws = [rng.choices(positions, k=len(first)) for _ in range(rng.randint(1, 12))]
         cases.append((first, second, all_draws, rng.choice((0.5, 0.9))))
+    accuracies, intervals = _accuracy_cases(submission.seed), _interval_cases(submission.seed)
     right = partial(
         _difference,
-        measure=own_function(submission, "accuracy", _accuracy_cases(submission.seed), right_accuracy),
-        interval=own_function(submission, "interval", _interval_cases(submission.seed), right_interval),
+        measure=own_function(submission, "accuracy", accuracies, right_accuracy, _ACCURACY_MISTAKES),
+        interval=own_function(submission, "interval", intervals, right_interval, _INTERVAL_MISTAKES),
     )
     mistakes = {told: partial(right, wrong=wrong) for told, wrong in _DIFFERENCES.items()}
     compare_function(submission, "difference", cases, right, mistakes=mistakes, simplify=simpler)

@@ -49,7 +49,8 @@ def check_all_pairs(submission: Submission) -> None:
 
 def _compare_pairs(submission: Submission, cases: list[_Case], *, only_known: bool) -> None:
     """Compare probabilities for the student's own probabilities of words."""
-    lower = own_function(submission, "word_probability", _word_cases(submission.seed), right_word_probability)
+    cases_of_words = _word_cases(submission.seed)
+    lower = own_function(submission, "word_probability", cases_of_words, right_word_probability, _WORD_MISTAKES)
 
     def right(texts: _Texts, word: str, context: str, discount: float) -> float:
         if only_known and context not in _contexts(texts):

@@ -53,7 +53,8 @@ def check_no_peeking(submission: Submission) -> None:
     drawn = _draw(submission.seed)
     cases = list(zip(drawn[::2], drawn[1::2], strict=False))
     measure = _own_f1(submission)
-    tune = own_function(submission, "tune", [(questions,) for questions in drawn], partial(_tune, measure=measure))
+    cuts = [(questions,) for questions in drawn]
+    tune = own_function(submission, "tune", cuts, partial(_tune, measure=measure), _TUNE_MISTAKES)
     parts = tune, measure
     mistakes = {told: partial(_peek, *parts, *which) for told, which in _PEEKING.items()}
     right = partial(_peek, *parts, "train", "test")
@@ -66,7 +67,7 @@ def _f1_cases(seed: int) -> list[tuple[Questions, float]]:
 
 
 def _own_f1(submission: Submission) -> Callable[[Questions, float], float]:
-    return own_function(submission, "f1", _f1_cases(submission.seed), right_f1)
+    return own_function(submission, "f1", _f1_cases(submission.seed), right_f1, _F1_MISTAKES)
 
 
 def _draw(seed: int, *, rounded: bool = False) -> list[Questions]:
