@@ -95,8 +95,10 @@ def _accuracy_facts(accuracy: Accuracy) -> list[tuple[str, str]]:
 
 def _with_bounds(value: float, interval: Interval | None, sign: str = "") -> str:
     """Return a fraction and its interval in percent."""
-    bounds = "" if interval is None else " ({:{s}.2f} to {:{s}.2f})".format(*(100 * end for end in interval), s=sign)
-    return f"{100 * value:{sign}.2f} %{bounds}".replace("-", "−")
+    shown = f"{100 * value:{sign}.2f} %"
+    if interval is not None:
+        shown += f" ({100 * interval[0]:{sign}.2f} to {100 * interval[1]:{sign}.2f})"
+    return shown.replace("-", "−")
 
 
 def _class_facts(grading: Grading) -> list[tuple[str, str]]:

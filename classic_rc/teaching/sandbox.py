@@ -300,8 +300,8 @@ class Sandbox:
         """Note the level that was reached, or refuse to go on without one that is allowed."""
         if level is None or level not in self.levels:
             raise UsageError(
-                f"cannot isolate students' processes: this system allows none of {', '.join(self.levels)}. Grade in "
-                "the container of docs/assignments/README.md; or add --unsafe, for code that you trust with your files",
+                f"cannot isolate students' processes: this system allows none of {', '.join(self.levels)}. Grade "
+                "in the container of docs/assignments/README.md, or add --unsafe for code that you trust",
                 field="isolation",
                 expected="--unsafe, or a container",
             )

@@ -7,6 +7,7 @@ so much JSON; each request has one answer.
 
 from __future__ import annotations
 
+import importlib
 import importlib.util
 import io
 import json
@@ -96,17 +97,18 @@ class _Submission:
         return kinds
 
     def _make_solver(self, name: str, train: list[dict[str, Any]] | None) -> None:
-        import classic_rc
-
         self.solver = getattr(self.module, name)()
         if train is not None:
-            self.solver.fit(classic_rc.make_dataset(train))
+            self.solver.fit(_make_dataset(train))
 
     def _score(self, rows: list[dict[str, Any]]) -> list[list[float]]:
-        import classic_rc
-
-        scores = self.solver.score_candidates(classic_rc.make_dataset(rows))
+        scores = self.solver.score_candidates(_make_dataset(rows))
         return [[float(value) for value in own] for own in scores]
+
+
+def _make_dataset(rows: list[dict[str, Any]]) -> Any:
+    """Return a dataset of the student's package: this file runs with that one as ``classic_rc``."""
+    return importlib.import_module("classic_rc").make_dataset(rows)
 
 
 def _kind(value: object) -> str:
