@@ -332,13 +332,10 @@ run inputs/bad/packed.jsonl.gz|run inputs/bad/archive.tar.gz
 """
 
 _TESTING = """
-check inputs/assignments/solver/my_solver.py|check inputs/assignments/solutions/solver.py|check none.py|grade none
-check inputs/assignments/solutions/bug.py --checker inputs/assignments/bug/check.py|check inputs/broken.py
-check inputs/own.py|check inputs/assignments/bug/buggy.py --checker inputs/assignments/bug/check.py
-grade inputs/assignments/solutions -o g.csv
-check inputs/assignments/solutions/leak.py --checker inputs/assignments/leak/check.py
-check inputs/assignments/leak/my_leak.py --checker inputs/assignments/leak/check.py|grade inputs/assignments/solver
-grade inputs/assignments/solutions --checker inputs/assignments/bug/check.py --timeout 50
+grade inputs/assignments/solver/my_solver.py --seed 1|grade inputs/solutions/solver.py --seed 1|grade none.py
+grade inputs/solutions/bug.py --assignment bug --seed 1|grade inputs/broken.py|grade inputs/own.py
+grade inputs/assignments/bug/buggy.py --assignment bug --seed 1|grade inputs/solutions -o g.csv --seed 1
+grade inputs/assignments/leak/my_leak.py --assignment leak --seed 1|grade inputs/solutions --timeout 0
 """
 
 _SCRIPTS = {
@@ -406,7 +403,7 @@ for task in rc.Task:
     except Exception as error:
         print(type(error).__name__, error)
 check_solver(rc.parse_solver("sw+d"))
-print(grade_file("inputs/assignments/solutions/solver.py"), dir(rc))
+print(grade_file("inputs/solutions/solver.py", seed=1), dir(rc))
 """,
 }
 
@@ -600,9 +597,9 @@ def _rows(*changes: dict[str, Any]) -> str:
 def write_inputs(folder: Path) -> list[str]:
     """Write all inputs of commands except the datasets, and return the names of the damaged files."""
     shutil.copytree(ROOT / "data", folder / "repo")
-    shutil.copytree(
-        ROOT / "docs" / "assignments", folder / "assignments", ignore=shutil.ignore_patterns("__pycache__")
-    )
+    cached = shutil.ignore_patterns("__pycache__")
+    shutil.copytree(ROOT / "classic_rc" / "teaching" / "assignments", folder / "assignments", ignore=cached)
+    shutil.copytree(ROOT / "tests" / "teaching" / "solutions", folder / "solutions", ignore=cached)
     small = _small()
     for name, content in small.items():
         _write(folder / "small" / name, content)

@@ -124,8 +124,6 @@ def sources() -> dict[str, tuple[ast.Module, bool]]:
     """Every module by its name without the package's ("solvers.base"), parsed, and whether it is a package."""
     found = {}
     for file in sorted(PACKAGE.rglob("*.py")):
-        if file.parents[1].name == "assignments" and file.name != "checks.py":
-            continue  # what students start from is no part of the package
         if ASSIGNMENTS in file.parents and file.name != "checks.py":
             continue  # what students start from is a user's file
         parts = file.relative_to(PACKAGE).with_suffix("").parts
