@@ -8,6 +8,7 @@ from classic_rc.teaching.assignment import (
     list_assignments,
     load_assignment,
 )
+from classic_rc.teaching.feedback import compare_function, own_function, questions_lost
 from classic_rc.teaching.grades import (
     Accuracy,
     CheckResult,
@@ -34,6 +35,7 @@ __all__ = [
     "SubmissionError",
     "check",
     "class_page",
+    "compare_function",
     "grade_file",
     "grade_folder",
     "grades_csv",
@@ -41,5 +43,7 @@ __all__ = [
     "gradescope_json",
     "list_assignments",
     "load_assignment",
+    "own_function",
+    "questions_lost",
     "student_page",
 ]
