@@ -88,6 +88,11 @@ def test_one_value_for_everything_is_said_to_be():
     )
 
 
+def test_a_function_that_changes_is_said_to():
+    error = feedback("calls = []\ndef f(words, n):\n    calls.append(1)\n    return -len(calls)\n")
+    assert error.details.startswith("likely cause: your function gives different values when it is called twice")
+
+
 @pytest.mark.parametrize("value", ["None", "'2'", "float('nan')", "float('inf')", "[1]", "{}"])
 def test_what_is_no_number_is_wrong(value):
     assert feedback(f"def f(words, n): return {value}").problem.startswith("f([], 0)")
