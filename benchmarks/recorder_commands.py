@@ -757,7 +757,7 @@ def commands(folder: Path, real: bool, listed: Callable[[str], list[str]]) -> li
     for name in damaged:
         add("damaged", f"run inputs/{name} -s longest && check inputs/{name} --permutations 20")
     for line in _lines(_TESTING):
-        add("testing", line, "classic_rc.testing")
+        add("testing", line)
     for name in _SCRIPTS:
         add("script", f"script-{name}: inputs/scripts/{name}.py", "python")
     return made
