@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from classic_rc.cli import inputs
-from classic_rc.cli.console import check_writable, print_message, render_json, write_file, write_output
+from classic_rc.cli.console import Failures, check_writable, print_message, render_json, write_file, write_output
 from classic_rc.cli.options import vary_option
 from classic_rc.errors import UsageError
 from classic_rc.io.printable import printable
@@ -74,7 +74,7 @@ def handle(args: argparse.Namespace) -> int:
     write_output(feedback_text(grade), args.output)
     if not args.quiet:
         for sign in grade.signs:
-            print_message(f"note: the file {sign}")
+            print_message(f"note: {sign}")
     _write_pages(args, Grading(assignment, seed, (grade,), ()), is_class=False)
     return _POINTS_MISSING if grade.earned < grade.points else 0
 
@@ -84,6 +84,7 @@ def _grade_folder(args: argparse.Namespace, assignment: Assignment, setting: dic
     from classic_rc.teaching.grading import grade_folder
 
     known: Grading | None = None
+    failures = Failures()
 
     def report(grading: Grading) -> None:
         nonlocal known
@@ -92,9 +93,11 @@ def _grade_folder(args: argparse.Namespace, assignment: Assignment, setting: dic
         if not args.quiet:
             told = grade.problem or f"{grade.earned:g} of {grade.points:g} points"
             print_message(f"{grade.student}: {told}{''.join(f'; {sign}' for sign in grade.signs)}")
+        with failures.caught():  # Where one file cannot be written, the grading goes on.
+            _write_pages(args, grading)
         if args.output is not None:
-            write_file(Path(args.output), _grades_text(args, grading))
-        _write_pages(args, grading)
+            with failures.caught():
+                write_file(Path(args.output), _grades_text(args, grading))
 
     _warn_of_template(args, assignment, setting)
     try:
@@ -104,7 +107,7 @@ def _grade_folder(args: argparse.Namespace, assignment: Assignment, setting: dic
             write_output(_grades_text(args, known), args.output)
     for pair in grading.alike:
         print_message(f"alike: {pair.first} and {pair.second}: {100 * pair.share:.0f} % of the code")
-    return 0
+    return failures.exit_code
 
 
 def _warn_of_template(args: argparse.Namespace, assignment: Assignment, setting: dict[str, Any]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 from urllib.parse import quote
 
@@ -121,7 +122,7 @@ def _row(grade: Grade, is_alike: bool) -> _Row:
     if grade.accuracy is not None:
         accuracy = _with_bounds(grade.accuracy.value, grade.accuracy.interval)
         difference = _with_bounds(grade.accuracy.difference, grade.accuracy.difference_interval, "+")
-    return _Row(grade, quote(f"{STUDENTS}/{grade.student}.html"), accuracy, difference, tuple(remarks))
+    return _Row(grade, quote(os.fsencode(f"{STUDENTS}/{grade.student}.html")), accuracy, difference, tuple(remarks))
 
 
 def _checks_table(grading: Grading) -> Table:

@@ -213,6 +213,9 @@ class Sandbox:
         """End the process and everything that it has started, and delete its folder."""
         if (process := getattr(self, "_process", None)) is not None:
             _end(process)
+            while self._reader.is_alive():  # It waits for a place in the queue.
+                with suppress(queue.Empty):
+                    self._parts.get(timeout=0.1)
         try:
             self._folder.cleanup()
         except Exception:  # Folders in folders in folders are too much for Python.
@@ -256,7 +259,8 @@ class Sandbox:
         # A full queue stops the thread, so that endless output costs no memory.
         self._parts: queue.Queue[bytes] = queue.Queue(maxsize=64)
         self._unread = bytearray()
-        threading.Thread(target=self._pump, args=(self._process.stdout,), daemon=True).start()
+        self._reader = threading.Thread(target=self._pump, args=(self._process.stdout,), daemon=True)
+        self._reader.start()
         try:
             if not has_jail:
                 self._accept(Level.NONE)

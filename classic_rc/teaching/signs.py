@@ -80,7 +80,7 @@ def find_signs(files: Mapping[str, bytes], public_texts: Collection[str] = ()) -
     files : mapping of str to bytes
         Python source by name.
     public_texts : collection of str
-        Ids and options of public questions; a file that contains several has memorised them.
+        Ids and options of public questions; a file that has several by heart was not written for other questions.
 
     Returns
     -------
@@ -99,7 +99,7 @@ def find_signs(files: Mapping[str, bytes], public_texts: Collection[str] = ()) -
         texts = {node.value for node in ast.walk(tree) if isinstance(node, ast.Constant)}
         known += len(texts.intersection(public_texts))
     if known >= _MEMORISED:
-        signs.add(f"contains {known} texts of public questions")
+        signs.add(f"has {known} texts of known questions by heart")
     return sorted(signs)
 
 

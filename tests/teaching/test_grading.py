@@ -5,8 +5,11 @@ from __future__ import annotations
 import csv
 import io
 import json
+import os
 import re
+import sys
 from pathlib import Path
+from urllib.parse import unquote_to_bytes
 
 import pytest
 
@@ -380,6 +383,22 @@ def test_the_command_tells_one_student(group, tmp_path, capsys):
     assert re.search(r"FAILED adds: It adds \(0 of 8 points\)\n        add\(\d+, \d+\) is 0 and should be", told)
     assert json.loads((tmp_path / "results.json").read_text(encoding="utf-8"))["score"] == 2
     assert run(folder / "none.py") == 3
+
+
+def test_names_of_files_may_be_anything(tmp_path, capsys):
+    folder = tmp_path / "class"
+    folder.mkdir()
+    names = ["a b&c", "it's <i>", "\u05e9", "x" * 252, *([] if sys.platform in ("win32", "darwin") else ["\udcff"])]
+    for name in names:
+        (folder / f"{name}.py").write_text(GOOD, encoding="utf-8")
+    output, pages = tmp_path / "grades.csv", tmp_path / "pages"
+    assert run(folder, "-o", output, "--html", pages, "--quiet") == 2  # one name is too long for a page
+    assert "File name too long" in capsys.readouterr().err
+    rows = list(csv.DictReader(output.open(encoding="utf-8")))
+    assert [row["points"] for row in rows] == ["10"] * len(names)
+    linked = re.findall(r'href="(students/[^"]+)"', (pages / "index.html").read_text(encoding="utf-8"))
+    there = [(pages / os.fsdecode(unquote_to_bytes(link))).is_file() for link in linked]
+    assert sorted(there) == [False] + [True] * (len(names) - 1)
 
 
 def test_what_is_known_is_written_when_a_grading_is_interrupted(group, tmp_path, monkeypatch):

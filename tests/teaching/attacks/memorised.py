@@ -1,5 +1,5 @@
 """Knows the questions that come with the package by heart."""
-# sign: public questions
+# sign: of known questions by heart
 # assignment: solver
 
 import classic_rc
