@@ -50,7 +50,7 @@ def student_page(grading: Grading, grade: Grade) -> str:
         grade=grade,
         accuracy=None if grade.accuracy is None else _accuracy_facts(grade.accuracy),
         look=_look,
-        seed=grading.seed,
+        seed=None if grading.assignment.has_files else grading.seed,  # it is the secret of data that are handed out
         version=__version__,
     )
 

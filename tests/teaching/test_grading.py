@@ -342,6 +342,9 @@ def test_pages_show_what_each_reader_needs(grading):
     assert "50.00 % (40.00 to 60.00)" in page
     assert "−10.00 %" in page
     assert "os.kill" not in page
+    assert "seed 5" in page
+    secret = Grading(load_assignment("leak"), 5, GRADES, ())
+    assert "seed" not in student_page(secret, GRADES[0])
     overview = class_page(grading)
     assert 'href="students/%3DHYPERLINK%281%29.html"' in overview
     assert all(text in overview for text in ("uses os.kill", "not gradable: it is a .zip", "landlock", "5.5 of 10"))
@@ -397,7 +400,7 @@ def test_names_of_files_may_be_anything(tmp_path, capsys):
     rows = list(csv.DictReader(output.open(encoding="utf-8")))
     assert [row["points"] for row in rows] == ["10"] * len(names)
     linked = re.findall(r'href="(students/[^"]+)"', (pages / "index.html").read_text(encoding="utf-8"))
-    there = [(pages / os.fsdecode(unquote_to_bytes(link))).is_file() for link in linked]
+    there = [os.path.isfile(pages / os.fsdecode(unquote_to_bytes(link))) for link in linked]
     assert sorted(there) == [False] + [True] * (len(names) - 1)
 
 
