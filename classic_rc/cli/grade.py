@@ -62,7 +62,7 @@ def handle(args: argparse.Namespace) -> int:
     setting: dict[str, Any] = {
         "limits": Limits(seconds=args.timeout),
         "seed": seed,
-        "data": None if args.data is None else inputs.load_dataset(args, inputs.choose_dataset(args, [args.data])),
+        "data": None if args.data is None else inputs.load_dataset(args, args.data),
         "train": inputs.read_train(args),
         "levels": UNSAFE if args.unsafe else ISOLATED,
     }

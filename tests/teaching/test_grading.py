@@ -14,6 +14,7 @@ from urllib.parse import unquote_to_bytes
 import pytest
 
 from classic_rc.cli.main import main
+from classic_rc.datasets.jsonl import to_jsonl
 from classic_rc.errors import DataError, UsageError
 from classic_rc.evaluation.resampling import Interval
 from classic_rc.questions import Task
@@ -440,6 +441,19 @@ def test_wrong_uses_of_the_command_are_said(group, tmp_path, capsys):
     ):
         assert run(*arguments) == 2
         assert told in capsys.readouterr().err
+
+
+def test_the_command_takes_hidden_data(tmp_path, capsys):
+    for name, seed in (("secret", 3), ("train", 4)):
+        (tmp_path / f"{name}.jsonl").write_text(to_jsonl(made_stories(seed, 5)), encoding="utf-8")
+    learns = SOLVER.format("len(self.seen)").replace("    def", "    def fit(self, dataset):\n", 1)
+    learns = learns.replace("dataset):\n", "dataset):\n        self.seen = [q.gold for q in dataset]\n    def", 1)
+    (tmp_path / "ann.py").write_text(learns, encoding="utf-8")
+    data = ("--data", str(tmp_path / "secret.jsonl"), "--train", str(tmp_path / "train.jsonl"))
+    assert main(["grade", str(tmp_path / "ann.py"), *data, "--unsafe", "--quiet"]) == 1
+    assert "accuracy 25.00" in capsys.readouterr().out
+    assert main(["grade", str(tmp_path / "ann.py"), *data[:2], "--unsafe", "--quiet"]) == 1
+    assert "AttributeError: 'Mine' object has no attribute 'seen'" in capsys.readouterr().out
 
 
 def test_questions_of_a_grading_can_be_looked_at(tmp_path):
