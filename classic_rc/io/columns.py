@@ -77,7 +77,7 @@ def join_shards(paths: Sequence[str]) -> dict[str, tuple[str, ...]]:
 
     Examples
     --------
-    >>> join_shards(["data/dev-00000-of-00001.parquet", "train-1-of-2.parquet", "train-0-of-2.parquet"])
+    >>> join_shards(["dev-00000-of-00001.parquet", "train-1-of-2.parquet", "train-0-of-2.parquet"])
     {'train-*-of-2.parquet': ('train-0-of-2.parquet', 'train-1-of-2.parquet')}
     """
     groups: dict[str, dict[int, str]] = {}
@@ -92,7 +92,7 @@ def join_shards(paths: Sequence[str]) -> dict[str, tuple[str, ...]]:
 
 
 def find_shards(name: str) -> tuple[str, ...] | None:
-    """Return the files that a name such as ``data/train-*-of-00002.parquet`` means; None for other names."""
+    """Return the files that a name such as ``train-*-of-00002.parquet`` means; None for other names."""
     folder = os.path.dirname(name)
     if not _ALL_SHARDS.fullmatch(name) or not os.path.isdir(folder or "."):
         return None
