@@ -21,7 +21,7 @@ from classic_rc.kernels.arrays import offsets_of
 from classic_rc.metrics.registry import primary_metric
 from classic_rc.predictions import Prediction, Scores
 from classic_rc.questions import Dataset, Question, Task
-from classic_rc.solvers.explanation import Explanation
+from classic_rc.solvers.explanation import Explanation, given
 from classic_rc.text.analyzers import get_analyzer
 from classic_rc.text.encode import SharedQuestions, encode, without_answers, without_gold
 from classic_rc.text.encoded import EncodedDataset
@@ -187,6 +187,8 @@ class Solver(Estimator, ABC):
         solver runs in other processes without sending them the questions.
     source_file : str or None
         The path of the class's file, if ``path/to/file.py:Class`` named it.
+    score_meaning : str
+        What the score is, if it is one number that is read, counted or drawn. :meth:`explain` says so.
     cites : tuple of str
         Keys of the references (``classic_rc/reports/references.bib``) behind `citation`; our own: ``"classic_rc"``.
     """
@@ -201,6 +203,7 @@ class Solver(Estimator, ABC):
     takes_encoding: ClassVar[bool] = True
     needs_only_arrays: ClassVar[bool] = False
     source_file: ClassVar[str | None] = None
+    score_meaning: ClassVar[str] = ""
     cites: ClassVar[tuple[str, ...]] = ()
 
     analyzer: Any = None
@@ -396,9 +399,18 @@ class Solver(Estimator, ABC):
         return {}
 
     def explain(self, question: Question) -> Explanation:
-        """Explain what produced each candidate's score."""
+        """Explain what produced each candidate's score: by default :attr:`score_meaning`, or nothing but the score.
+
+        A subclass may return marks in the passage, numbers, and a formula
+        (:class:`~classic_rc.solvers.explanation.CandidateExplanation`). If it does not,
+        :class:`~classic_rc.evaluation.explain.Explainer` measures what each word adds.
+        """
         scores = score_questions(self, [question])
-        return Explanation.from_scores(self.name, question, scores)
+        if not self.score_meaning:
+            return Explanation.from_scores(self.name, question, scores)
+        return Explanation.from_scores(
+            self.name, question, scores, lambda i, score: given("score", score, self.score_meaning)
+        )
 
     @classmethod
     def variant(cls, name: str, **changes: Any) -> Self:

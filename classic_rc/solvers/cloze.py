@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Self, get_args
 
@@ -26,7 +27,16 @@ from classic_rc.kernels.weights import SCALE, inverse_count_weight, inverse_coun
 from classic_rc.predictions import Scores
 from classic_rc.questions import Question, Task
 from classic_rc.solvers.base import ANALYZER, DECISION, STOP_WORDS, Parameter, Solver, Variant, is_integer
-from classic_rc.solvers.explanation import CandidateExplanation, Explanation, Mark
+from classic_rc.solvers.explanation import (
+    Explanation,
+    Mark,
+    Term,
+    given,
+    inverse_count,
+    minus,
+    plus,
+    times,
+)
 from classic_rc.text.analyzers import get_analyzer
 from classic_rc.text.encode import tokens_before_placeholder
 from classic_rc.text.encoded import EncodedDataset
@@ -54,6 +64,7 @@ class MaximumFrequency(Solver):
     cites = ("hermann2015",)
     tasks = frozenset({Task.CLOZE})
     needs_only_arrays: ClassVar[bool] = True
+    score_meaning = "how often the passage has the candidate, as a phrase"
 
     parameters: ClassVar[Mapping[str, Parameter]] = {
         "analyzer": ANALYZER,
@@ -90,6 +101,7 @@ class ExclusiveFrequency(MaximumFrequency):
 
     name = "exclusive-frequency"
     needs_only_arrays = False
+    score_meaning = "how often the passage has the candidate, as a phrase; 0 if the query has it"
     description = "the candidate that the passage names most often and the query does not"
 
     def _score_encoded(self, encoded: EncodedDataset) -> Scores:
@@ -360,7 +372,8 @@ class _Texts(NamedTuple):
         )
 
 
-_MarksAndNumbers = tuple[tuple[Mark, ...], dict[str, float]]
+_Parts = tuple[tuple[Mark, ...], dict[str, float], Term]
+"""A candidate's marks, numbers and formula."""
 
 
 def explain_distance(solver: ClozeDistance, question: Question) -> Explanation:
@@ -370,7 +383,7 @@ def explain_distance(solver: ClozeDistance, question: Question) -> Explanation:
     counted = dict(zip(encoded.vocabulary, solver.counted(encoded).tolist(), strict=True))
     n_words = sum(counted[word] for word in texts.query)
 
-    def mark_candidate(candidate: list[str]) -> _MarksAndNumbers:
+    def mark_candidate(candidate: list[str]) -> _Parts:
         mentions = alignments(
             texts.passage,
             texts.query,
@@ -382,7 +395,10 @@ def explain_distance(solver: ClozeDistance, question: Question) -> Explanation:
             own_words=solver.own_words,
         )
         if not mentions:
-            return (), {"distance": float(solver.max_distance * n_words), "words": float(n_words), "matched": 0.0}
+            note = "the passage does not mention the candidate: each query word costs the maximum"
+            cost = times("", given("query words", n_words), given("maximum", solver.max_distance))
+            numbers = {"distance": cost.value, "words": float(n_words), "matched": 0.0}
+            return (), numbers, minus("score", cost, note)
         # Mark the first of equally good mentions.
         start, words = min(mentions, key=lambda mention: sum(word.steps for word in mention[1]))
         matched = [word for word in words if word.place is not None]
@@ -393,7 +409,17 @@ def explain_distance(solver: ClozeDistance, question: Question) -> Explanation:
         mention = Mark(texts.places[start][0], texts.places[start + len(candidate) - 1][1], "candidate")
         marks = (mention, *(Mark(*texts.places[place], "question", weight) for place, weight in savings.items()))
         distance = float(sum(word.steps for word in words))
-        return marks, {"distance": distance, "words": float(len(words)), "matched": float(len(matched))}
+        steps = (
+            given(
+                f'"{texts.query[word.at]}"',
+                word.steps,
+                f"token {word.place + 1}" if word.place is not None else "not near: the maximum",
+            )
+            for word in words
+        )
+        formula = minus("score", plus("distance", *steps), f"the mention is token {start + 1}")
+        numbers = {"distance": distance, "words": float(len(words)), "matched": float(len(matched))}
+        return marks, numbers, formula
 
     return _explain_texts(solver, question, mark_candidate)
 
@@ -409,7 +435,13 @@ def explain_window(solver: ClozeWindow, question: Question) -> Explanation:
     else:
         weight_of = dict(zip(encoded.vocabulary, weights.tolist(), strict=True))
 
-    def mark_candidate(candidate: list[str]) -> _MarksAndNumbers:
+    def weigh_word(word: str) -> Term:
+        value = weight_of[word] / SCALE
+        if solver.weights == "passage":
+            return inverse_count(f'"{word}"', texts.passage.count(word), value)
+        return inverse_count(f'"{word}"', solver.passage_counts_.get(word, 1), value, solver.n_passages_)
+
+    def mark_candidate(candidate: list[str]) -> _Parts:
         total, shift = best_shift(
             texts.passage,
             texts.query,
@@ -419,7 +451,7 @@ def explain_window(solver: ClozeWindow, question: Question) -> Explanation:
             weigh=weight_of.__getitem__,
         )
         if not total:
-            return (), {"window": 0.0}
+            return (), {"window": 0.0}, given("score", 0.0, "no position has a word of the completed query")
         completed = [*texts.query[: texts.placeholder], *candidate, *texts.query[texts.placeholder :]]
         inside = range(max(shift, 0), min(shift + len(completed), len(texts.passage)))
         matched = [place for place in inside if texts.passage[place] == completed[place - shift]]
@@ -431,19 +463,26 @@ def explain_window(solver: ClozeWindow, question: Question) -> Explanation:
                 kind = "candidate" if place in candidate_places else "question"
                 yield Mark(*texts.places[place], kind, weight_of[texts.passage[place]] / SCALE)
 
-        return tuple(make_marks()), {"window": total / SCALE, "matched": float(len(matched))}
+        formula = plus(
+            "score",
+            *(weigh_word(texts.passage[place]) for place in matched),
+            value=total / SCALE,
+            note=f"the query begins at token {shift + 1} of the passage",
+        )
+        return tuple(make_marks()), {"window": total / SCALE, "matched": float(len(matched))}, formula
 
     return _explain_texts(solver, question, mark_candidate)
 
 
 def _explain_texts(
-    solver: Solver, question: Question, mark_candidate: Callable[[list[str]], _MarksAndNumbers]
+    solver: Solver, question: Question, mark_candidate: Callable[[list[str]], _Parts]
 ) -> Explanation:
     """Add marks and numbers to the scores, once for all candidates with the same text."""
     analyzer = get_analyzer(solver.analyzer)
     explain_text = cache(lambda text: mark_candidate(analyzer.analyze(text)))
     unmarked = Explanation.from_scores(solver.name, question, solver.score_candidates([question]))
-    explained = (
-        CandidateExplanation(c.text, c.score, c.evidence, *explain_text(c.text)) for c in unmarked.candidates
-    )
+    explained = []
+    for plain in unmarked.candidates:
+        marks, numbers, formula = explain_text(plain.text)
+        explained.append(replace(plain, marks=marks, numbers=numbers, formula=formula))
     return Explanation(solver.name, question, tuple(explained))

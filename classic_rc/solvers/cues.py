@@ -16,6 +16,7 @@ from classic_rc.kernels.postings import longest_runs
 from classic_rc.predictions import Scores
 from classic_rc.questions import Question, Task
 from classic_rc.solvers.base import ANALYZER, DECISION, UNIT, Parameter, Solver, scores_without_evidence
+from classic_rc.solvers.explanation import Explanation, Term, given, times
 from classic_rc.solvers.learning import gold_labels
 
 _CHOICES = frozenset({Task.SINGLE_CHOICE, Task.MULTIPLE_ANSWER})
@@ -38,6 +39,7 @@ class _Cue(Solver):
 
     learns_from = "gold"
     tasks = _CHOICES
+    cue_name: ClassVar[str]
 
     @abstractmethod
     def cue(self, questions: Sequence[Question]) -> Scores:
@@ -74,6 +76,16 @@ class _Cue(Solver):
         cue = self.cue(questions)
         return Scores(self.direction_ * cue.values, cue.offsets, cue.evidence)
 
+    def explain(self, question: Question) -> Explanation:
+        """Show each candidate's cue and the learned sign."""
+        scores, cues = self.score_candidates([question]), self.cue([question])[0].tolist()
+
+        def formula(i: int, score: float) -> Term:
+            sign = given("learned sign", self.direction_, "1: more is better; -1: less is better")
+            return times("score", sign, given(self.cue_name, cues[i]), value=score)
+
+        return Explanation.from_scores(self.name, question, scores, formula)
+
 
 class Length(_Cue):
     r"""The length of the candidate; whether longer or shorter is better is learned.
@@ -99,6 +111,7 @@ class Length(_Cue):
     citation = "a partial-input check: option length, without question or passage"
     cites = ("classic_rc",)
     tasks = _CHOICES | {Task.CLOZE}
+    cue_name = "length"
 
     parameters: ClassVar[Mapping[str, Parameter]] = {
         "unit": UNIT,
@@ -145,6 +158,7 @@ class NegationWords(_Cue):
     description = "the number of negation words in the candidate; the better direction is learned"
     citation = "negation as an artifact: Gururangan et al. 2018"
     cites = ("gururangan2018",)
+    cue_name = "negation words"
 
     parameters: ClassVar[Mapping[str, Parameter]] = {
         "analyzer": ANALYZER,
@@ -193,6 +207,7 @@ class VerbatimOverlap(_Cue):
     description = "the longest run of words shared by candidate and passage; the better direction is learned"
     citation = "a partial-input check: passage and options without the question (after Kaushik and Lipton 2018)"
     cites = ("kaushik2018",)
+    cue_name = "longest shared run"
 
     parameters: ClassVar[Mapping[str, Parameter]] = {
         "unit": Parameter("the unit of the run's length: words, or its share of the candidate", ("words", "share")),
@@ -242,6 +257,7 @@ class PositionPrior(Solver):
     cites = ("classic_rc",)
     learns_from = "gold"
     tasks: ClassVar[frozenset[Task]] = frozenset({Task.MULTIPLE_ANSWER})
+    score_meaning = "the share of training candidates at this position that are right"
 
     parameters: ClassVar[Mapping[str, Parameter]] = {
         "decision": DECISION,

@@ -1,9 +1,10 @@
-"""Explanations: what produced the scores of one question's candidates."""
+"""Explanations: what produced the scores of one question's candidates, and the formulas with their numbers."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from classic_rc.predictions import Scores
@@ -24,6 +25,143 @@ class Mark:
     weight: float | None = None
 
 
+def _divide(values: Sequence[float]) -> float:
+    numerator, denominator = values
+    return numerator / denominator
+
+
+def _logistic(values: Sequence[float]) -> float:
+    (x,) = values
+    # Of the two equal forms, the one whose power cannot overflow.
+    return 1 / (1 + math.exp(-x)) if x >= 0 else math.exp(x) / (1 + math.exp(x))
+
+
+OPERATIONS: Mapping[str, Callable[[Sequence[float]], float]] = {
+    "sum": math.fsum,
+    "product": math.prod,
+    "quotient": _divide,
+    "negative": lambda values: -values[0],
+    "maximum": max,
+    "minimum": min,
+    "logarithm": lambda values: math.log(values[0]),
+    "root": lambda values: math.sqrt(values[0]),
+    "logistic": _logistic,
+}
+"""What a term makes of its parts: ``quotient`` has two parts; those after ``minimum`` have one."""
+
+
+@dataclass(frozen=True)
+class Term:
+    """A number of a formula: given, or made of other terms by an operation.
+
+    Parameters
+    ----------
+    name : str
+        What the number is. A term without a name is written inside the expression of the term that it is part of.
+    value : float
+        The solver's own number. Recomputed from its parts, it may differ in the last bits.
+    operation : str, optional
+        One of :data:`OPERATIONS`; None if the number is given.
+    parts : tuple of Term
+        What the operation applies to, in this order.
+    note : str
+        Where the number comes from, in words.
+
+    Examples
+    --------
+    >>> weight = logarithm("fox", plus("", 1, divided("", 1, 2)))
+    >>> round(weight.value, 5), round(weight.recompute(), 5)
+    (0.40547, 0.40547)
+    """
+
+    name: str
+    value: float
+    operation: str | None = None
+    parts: tuple[Term, ...] = ()
+    note: str = ""
+
+    def recompute(self) -> float:
+        """Return the value that the operations give for the given numbers, at any depth."""
+        if self.operation is None:
+            return self.value
+        return OPERATIONS[self.operation]([part.recompute() for part in self.parts])
+
+    def renamed(self, name: str, note: str | None = None) -> Term:
+        """Return the same term under another name."""
+        return replace(self, name=name, note=self.note if note is None else note)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the term as plain data; what is empty is left out."""
+        plain = {"name": self.name, "value": self.value, "operation": self.operation, "note": self.note}
+        document = {key: value for key, value in plain.items() if value not in (None, "")}
+        return {**document, "parts": [part.to_dict() for part in self.parts]} if self.parts else document
+
+
+def given(name: str, value: float, note: str = "") -> Term:
+    """Return a number that is made of no others."""
+    return Term(name, float(value), note=note)
+
+
+def _make(
+    operation: str, name: str, parts: Sequence[Term | float], value: float | None = None, note: str = ""
+) -> Term:
+    terms = tuple(part if isinstance(part, Term) else given("", part) for part in parts)
+    computed = OPERATIONS[operation]([term.value for term in terms]) if value is None else float(value)
+    return Term(name, computed, operation, terms, note)
+
+
+def plus(name: str, *parts: Term | float, value: float | None = None, note: str = "") -> Term:
+    """Return a sum; `value` is the solver's own number, by default what the parts give."""
+    return _make("sum", name, parts, value, note)
+
+
+def times(name: str, *parts: Term | float, value: float | None = None, note: str = "") -> Term:
+    """Return a product."""
+    return _make("product", name, parts, value, note)
+
+
+def divided(
+    name: str, numerator: Term | float, denominator: Term | float, value: float | None = None, note: str = ""
+) -> Term:
+    """Return a quotient."""
+    return _make("quotient", name, (numerator, denominator), value, note)
+
+
+def minus(name: str, part: Term | float, note: str = "") -> Term:
+    """Return a number with the other sign."""
+    return _make("negative", name, (part,), note=note)
+
+
+def least(name: str, *parts: Term | float, note: str = "") -> Term:
+    """Return the minimum."""
+    return _make("minimum", name, parts, note=note)
+
+
+def greatest(name: str, *parts: Term | float, note: str = "") -> Term:
+    """Return the maximum."""
+    return _make("maximum", name, parts, note=note)
+
+
+def logarithm(name: str, part: Term | float, value: float | None = None, note: str = "") -> Term:
+    """Return a natural logarithm."""
+    return _make("logarithm", name, (part,), value, note)
+
+
+def root(name: str, part: Term | float, value: float | None = None, note: str = "") -> Term:
+    """Return a square root."""
+    return _make("root", name, (part,), value, note)
+
+
+def logistic(name: str, part: Term | float, value: float | None = None, note: str = "") -> Term:
+    """Return ``1 / (1 + exp(-x))``."""
+    return _make("logistic", name, (part,), value, note)
+
+
+def inverse_count(name: str, count: int, value: float, total: int = 1, note: str = "") -> Term:
+    """Return a word's weight ``ln(1 + total / count)``; `value` is the weight as rounded by the kernels."""
+    return logarithm(name, plus("", 1, divided("", total, count)), value, note)
+
+
 @dataclass(frozen=True)
 class CandidateExplanation:
     """One candidate's score and its parts."""
@@ -35,6 +173,7 @@ class CandidateExplanation:
     numbers: Mapping[str, float] = field(default_factory=dict)  # the terms of the score, by name
     quote: str | None = None  # the text that the score comes from, if it is not in the passage
     source: str | None = None  # where `quote` comes from
+    formula: Term | None = None  # the score as a formula with its numbers
 
 
 @dataclass(frozen=True)
@@ -48,22 +187,49 @@ class Explanation:
     question : Question
     candidates : tuple of CandidateExplanation
         In the question's order.
+    note : str
+        What a reader must know about all numbers.
     """
 
     solver: str
     question: Question
     candidates: tuple[CandidateExplanation, ...]
+    note: str = ""
 
     @classmethod
-    def from_scores(cls, solver: str, question: Question, scores: Scores) -> Explanation:
-        """Return an explanation that has only the scores."""
+    def from_scores(
+        cls,
+        solver: str,
+        question: Question,
+        scores: Scores,
+        formula: Callable[[int, float], Term] | None = None,
+    ) -> Explanation:
+        """Return an explanation that has only the scores and, if given, the formula of each candidate.
+
+        Parameters
+        ----------
+        solver : str
+        question : Question
+        scores : Scores
+            Of this question only.
+        formula : callable, optional
+            Returns the formula of the candidate with an index and a score.
+        """
         rows = zip(question.candidates, scores[0].tolist(), scores.evidence.tolist(), strict=True)
-        return cls(solver, question, tuple(CandidateExplanation(c.text, s, e) for c, s, e in rows))
+        return cls(
+            solver,
+            question,
+            tuple(
+                CandidateExplanation(c.text, s, e, formula=None if formula is None else formula(i, s))
+                for i, (c, s, e) in enumerate(rows)
+            ),
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """Return the explanation as plain data, ready for JSON."""
         return {
             "solver": self.solver,
+            **({"note": self.note} if self.note else {}),
             "question_id": self.question.id,
             "question": self.question.text,
             "passage": self.question.passage.text,
@@ -73,6 +239,7 @@ class Explanation:
                     "score": c.score,
                     "evidence": c.evidence,
                     "numbers": dict(c.numbers),
+                    **({} if c.formula is None else {"formula": c.formula.to_dict()}),
                     **({} if c.quote is None else {"quote": c.quote, "source": c.source}),
                     "marks": [
                         {"start": m.start, "end": m.end, "kind": m.kind, "weight": m.weight} for m in c.marks

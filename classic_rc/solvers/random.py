@@ -37,6 +37,7 @@ class Random(Solver):
     description = "chance level, in expectation"
     citation = "uniform guessing, in closed form"
     cites = ("classic_rc",)
+    score_meaning = "a draw from the question's id, the seed and the candidate's index"
 
     parameters: ClassVar[Mapping[str, Parameter]] = {
         "seed": SEED,

@@ -56,6 +56,7 @@ class ScoreFile(Solver):
 
     name = "score-file"
     description = "scores or answers read from a file (path=FILE)"
+    score_meaning = "read from the file"
     cites = ("classic_rc",)
 
     parameters: ClassVar[Mapping[str, Parameter]] = {

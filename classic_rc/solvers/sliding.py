@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Self, get_args
 
@@ -29,7 +29,19 @@ from classic_rc.solvers.base import (
     is_integer,
     is_number,
 )
-from classic_rc.solvers.explanation import CandidateExplanation, Explanation, Mark
+from classic_rc.solvers.explanation import (
+    CandidateExplanation,
+    Explanation,
+    Mark,
+    Term,
+    divided,
+    given,
+    inverse_count,
+    least,
+    minus,
+    plus,
+    times,
+)
 from classic_rc.text.analyzers import get_analyzer
 from classic_rc.text.encoded import EncodedDataset
 from classic_rc.text.stemmers import stemmer
@@ -446,16 +458,25 @@ def explain_match(solver: Solver, question: Question) -> Explanation:
         answer = analyzer.analyze(candidate.text)
         marks: list[Mark] = []
         numbers: dict[str, float] = {}
+        parts: list[Term] = []
         if window is not None:
-            total, window_marks = _best_window(passage, query, answer, window, count_of)
-            numbers["sliding_window"] = total / SCALE
-            marks += window_marks
+            sum_of_weights, inside = best_window(passage.tokens, query, answer, window, count_of)
+            numbers["sliding_window"] = sum_of_weights.value
+            marks += _mark_window(passage, {*query}, inside, sum_of_weights)
+            parts.append(sum_of_weights)
         if stop is not None:
             numbers["distance"] = plain_word_distance(passage.tokens, query, answer, stop, params["distance"])
+            distance = distance_term(passage.tokens, query, answer, stop, params["distance"], numbers["distance"])
             if "distance_weight" in params:
-                numbers["distance_weight"] = float(params["distance_weight"])
+                weight = numbers["distance_weight"] = float(params["distance_weight"])
+                distance = times("", given("distance weight", weight), distance)
+            parts.append(minus("", distance))
             marks += _nearest_pair(passage, query, answer, stop)
-        return CandidateExplanation(candidate.text, score, evidence, tuple(marks), numbers)
+        if "distance_weight" in params:
+            formula = plus("score", *parts, value=score)
+        else:
+            formula = parts[0].renamed("score")
+        return CandidateExplanation(candidate.text, score, evidence, tuple(marks), numbers, formula=formula)
 
     # A span question has thousands of candidates, too many to read: only the best get marks.
     ranked = np.argsort(-scores[0], kind="stable")[:_MARKED_CANDIDATES]
@@ -477,29 +498,90 @@ def _stop_tokens(name: str, stemmer_name: str, tokens: Sequence[str]) -> set[str
     return {token for token in set(tokens) if token.lower() in listed}
 
 
-def _best_window(
-    passage: _Passage,
+def best_window(
+    passage: Sequence[str],
     query: Sequence[str],
     answer: Sequence[str],
     window: int | str,
     count_of: Callable[[str], int],
-) -> tuple[int, list[Mark]]:
+) -> tuple[Term, range]:
+    """Return the sum of the word weights in the best window, and the window's positions (none if the sum is 0)."""
     words = {*query, *answer}
-    size = len(words) if window == "set" else len(passage.tokens) if window == "passage" else int(window)
-    weights = [inverse_count_weight(count_of(t)) if t in words else 0 for t in passage.tokens]
+    size = len(words) if window == "set" else len(passage) if window == "passage" else int(window)
+    weights = [inverse_count_weight(count_of(t)) if t in words else 0 for t in passage]
     # A window longer than the passage has one position. Of equal windows the first is marked.
     starts = range(max(len(weights) - size, 0) + 1)
     best = max(starts, key=lambda start: sum(weights[start : start + size]))
     inside = range(best, min(best + size, len(weights)))
-    total = sum(weights[i] for i in inside)
-    if not total:
-        return 0, []
-    marks = [Mark(passage.places[inside[0]][0], passage.places[inside[-1]][1], "window", total / SCALE)]
+    terms = [
+        inverse_count(f'"{passage[i]}"', count_of(passage[i]), weights[i] / SCALE) for i in inside if weights[i]
+    ]
+    if not terms:
+        return given("sliding window", 0.0, f"no window of {size} tokens has a word of question or candidate"), range(0)
+    total = sum(weights[i] for i in inside) / SCALE
+    return plus(f"sliding window (tokens {best + 1} to {inside[-1] + 1})", *terms, value=total), inside
+
+
+def _mark_window(passage: _Passage, question_words: set[str], inside: range, total: Term) -> list[Mark]:
+    if not inside:
+        return []
+    # A word has the same weight wherever it is.
+    weights = {term.name: term.value for term in total.parts}
+    marks = [Mark(passage.places[inside[0]][0], passage.places[inside[-1]][1], "window", total.value)]
     for i in inside:
-        if weights[i]:
-            kind = "question" if passage.tokens[i] in set(query) else "candidate"
-            marks.append(Mark(*passage.places[i], kind, weights[i] / SCALE))
-    return total, marks
+        weight = weights.get(f'"{passage.tokens[i]}"')
+        if weight is not None:
+            kind = "question" if passage.tokens[i] in question_words else "candidate"
+            marks.append(Mark(*passage.places[i], kind, weight))
+    return marks
+
+
+def distance_term(
+    passage: Sequence[str],
+    query: Sequence[str],
+    answer: Sequence[str],
+    stop: Collection[str],
+    rule: DistanceRule,
+    value: float,
+) -> Term:
+    """Return the word distance `value` of a rule as a formula, with the distance of each question word."""
+    question_words, candidate_words = set(query) - set(stop), set(answer) - set(query) - set(stop)
+    answer_places = [i for i, token in enumerate(passage) if token in candidate_words]
+    nearest: dict[str, tuple[int, int]] = {}
+    for i, token in enumerate(passage):
+        if token in question_words and answer_places:
+            j = min(answer_places, key=lambda place: abs(place - i))
+            if token not in nearest or abs(i - j) < abs(nearest[token][0] - nearest[token][1]):
+                nearest[token] = i, j
+    if not nearest:
+        return given("distance", value, "no pair of a question word and a candidate word in the passage")
+    steps = [
+        given(f'"{word}" to "{passage[j]}"', abs(i - j), f"tokens {i + 1} and {j + 1}")
+        for word, (i, j) in nearest.items()
+    ]
+    length = given("", len(passage) - 1)
+    if rule == "mean":
+        words = given("number of question words", len(steps))
+        return divided("distance", plus("", *steps), times("", words, length), value)
+    if rule == "first":
+        i, j = _first_pair(passage, question_words, candidate_words)
+        name = f'"{passage[i]}" to "{passage[j]}", the first pair'
+        return divided("distance", given(name, abs(i - j), f"tokens {i + 1} and {j + 1}"), length, value)
+    smallest = least("", *steps)
+    return divided("distance", plus("", smallest, 1) if rule == "min+1" else smallest, length, value)
+
+
+def _first_pair(passage: Sequence[str], question_words: set[str], candidate_words: set[str]) -> tuple[int, int]:
+    """Return the last places of both kinds of words, as soon as both have occurred."""
+    question_place = answer_place = -1
+    for i, token in enumerate(passage):
+        if token in question_words:
+            question_place = i
+        elif token in candidate_words:
+            answer_place = i
+        if question_place >= 0 and answer_place >= 0:
+            break
+    return question_place, answer_place
 
 
 def _nearest_pair(passage: _Passage, query: Sequence[str], answer: Sequence[str], stop: set[str]) -> list[Mark]:

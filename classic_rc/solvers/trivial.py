@@ -23,6 +23,7 @@ class _Constant(Solver):
     citation = "Khashabi et al. 2018, MultiRC, released allOnes and allZeros predictions"
     cites = ("khashabi2018multirc",)
     constant: ClassVar[float]
+    score_meaning = "the same for every candidate"
     parameters: ClassVar[Mapping[str, Parameter]] = {"decision": DECISION}
 
     def __init__(self, *, decision: Decision | None = None) -> None:
@@ -85,6 +86,7 @@ class ConstantPosition(Solver):
     citation = "a partial-input check: answer position, without any text"
     cites = ("classic_rc",)
     tasks = frozenset({Task.SINGLE_CHOICE})
+    score_meaning = "1 at the chosen position, else 0"
     variants: ClassVar[dict[str, Variant]] = {
         "first": Variant({"position": "first"}, "always the first candidate", ""),
         "last": Variant({"position": "last"}, "always the last candidate", ""),
@@ -185,6 +187,7 @@ class Majority(Solver):
     cites = ("classic_rc",)
     tasks = frozenset({Task.SINGLE_CHOICE})
     learns_from = "gold"
+    score_meaning = "how often this text is right in the training data"
     parameters: ClassVar[Mapping[str, Parameter]] = {"decision": DECISION}
 
     def __init__(self, *, decision: Decision | None = None) -> None:
@@ -241,6 +244,7 @@ class NoAnswer(Solver):
     citation = "Rajpurkar, Jia and Liang 2018, SQuAD 2.0"
     cites = ("rajpurkar2018",)
     tasks = frozenset({Task.SPAN})
+    score_meaning = "the same for every candidate; the answer is empty whatever the scores"
     parameters: ClassVar[Mapping[str, Parameter]] = {"decision": DECISION}
 
     def __init__(self, *, decision: Decision | None = None) -> None:
@@ -297,6 +301,7 @@ class LongestCandidate(_ByLength):
     """
 
     name = "longest"
+    score_meaning = "the length of the candidate"
     description = "the candidate with the longest text"
     sign = 1
 
@@ -316,6 +321,7 @@ class ShortestCandidate(_ByLength):
     """
 
     name = "shortest"
+    score_meaning = "minus the length of the candidate"
     description = "the candidate with the shortest text"
     sign = -1
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -14,7 +15,7 @@ from classic_rc.errors import unknown_name
 from classic_rc.kernels.arrays import offsets_of, ragged_indices
 from classic_rc.questions import Question
 from classic_rc.solvers.base import Solver
-from classic_rc.solvers.explanation import CandidateExplanation, Explanation, Mark
+from classic_rc.solvers.explanation import Explanation, Mark, Term
 from classic_rc.text.encode_spans import EncodedSpans
 
 _REGIONS = ("left", "right", "span", "sentence")
@@ -309,9 +310,12 @@ _EXPLAINED_CANDIDATES = 100
 
 
 def explain_spans(
-    solver: Solver, question: Question, spans: EncodedSpans, numbers: Callable[[int], Mapping[str, float]]
+    solver: Solver,
+    question: Question,
+    spans: EncodedSpans,
+    explain_score: Callable[[int, float], tuple[Mapping[str, float], Term]],
 ) -> Explanation:
-    """Explain the 100 best spans by their terms and marks; the other spans get only their scores.
+    """Explain the 100 best spans by their formulas and marks; the other spans get only their scores.
 
     Parameters
     ----------
@@ -319,8 +323,8 @@ def explain_spans(
     question : Question
     spans : EncodedSpans
         The spans of this question only.
-    numbers : callable
-        Returns the terms of the candidate with a given index.
+    explain_score : callable
+        Returns the numbers and the formula of the candidate with an index and a score.
     """
     scores = solver.score_candidates([question])
     explained = list(Explanation.from_scores(solver.name, question, scores).candidates)
@@ -328,9 +332,9 @@ def explain_spans(
     # A question has thousands of spans, too many to read.
     for i in np.argsort(-scores[0], kind="stable")[:_EXPLAINED_CANDIDATES].tolist():
         plain = explained[i]
-        explained[i] = CandidateExplanation(
-            plain.text, plain.score, plain.evidence, tuple(_mark_span(spans, i, in_question)), numbers(i)
-        )
+        numbers, formula = explain_score(i, plain.score)
+        marks = tuple(_mark_span(spans, i, in_question))
+        explained[i] = replace(plain, marks=marks, numbers=numbers, formula=formula)
     return Explanation(solver.name, question, tuple(explained))
 
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from typing import Any, ClassVar, Literal, NamedTuple, get_args
 
 import numpy as np
@@ -17,7 +19,8 @@ from classic_rc.kernels.window import sliding_window
 from classic_rc.predictions import Scores
 from classic_rc.questions import Question, Task
 from classic_rc.solvers.base import ANALYZER, DECISION, STOP_WORDS, Parameter, Solver, Variant, is_number
-from classic_rc.solvers.explanation import Explanation
+from classic_rc.solvers.explanation import Explanation, Term, given, minus, plus, times
+from classic_rc.solvers.sliding import best_window, distance_term
 from classic_rc.solvers.spans.features import explain_spans
 from classic_rc.text.encode_spans import EncodedSpans, encode_spans
 from classic_rc.text.encoded import stop_flags
@@ -127,7 +130,51 @@ class SpanSlidingWindow(Solver):
         """Show the overlap, the window and the distance of each span, and the question's words around it."""
         self.check_parameters()
         ((_, spans),) = encode_spans([question], self.analyzer)
-        return explain_spans(self, question, spans, self._compute_terms(spans).numbers)
+        terms = self._compute_terms(spans)
+        n_tokens = int(np.diff(spans.passage_offsets)[0])
+
+        def explain_score(i: int, score: float) -> tuple[dict[str, float], Term]:
+            return terms.numbers(i), self._formula(spans, i, score, terms, n_tokens)
+
+        return explain_spans(self, question, spans, explain_score)
+
+    def _formula(self, spans: EncodedSpans, i: int, score: float, terms: _SpanTerms, n_tokens: int) -> Term:
+        """Return a span's score with its numbers: the overlap, the window's words, and the distance's steps."""
+        words = [spans.vocabulary[token] for token in spans.tokens.tolist()]
+        first, last = int(spans.first[i]), int(spans.last[i])
+        begin, end = (
+            spans.sentence_offsets[spans.sentence[i] : spans.sentence[i] + 2].tolist()
+            if self.context == "sentence"
+            else (0, len(words))
+        )
+        context, query = words[begin:end], [spans.vocabulary[token] for token in spans.question_tokens.tolist()]
+        answer = words[first:last]
+        weight = 0.0 if self.distance is None else float(self.distance_weight)
+        multiplier = plus("multiplier", given("", n_tokens), weight, 1, note="|P| + weight of the distance + 1")
+        overlap = self._overlap(spans, i, query, terms)
+        window, _ = best_window(context, query, answer, "set", Counter(context).__getitem__)
+        parts = [times("", overlap, multiplier), window]
+        if terms.distance is not None:
+            stop = {w for w, stops in zip(spans.vocabulary, self._stops(spans).tolist(), strict=True) if stops}
+            value = float(terms.distance[i])
+            assert self.distance is not None
+            distance = distance_term(context, query, answer, stop, self.distance, value)
+            parts.append(minus("", times("", given("distance weight", weight), distance)))
+        return plus("score", *parts, value=score)
+
+    def _overlap(self, spans: EncodedSpans, i: int, query: list[str], terms: _SpanTerms) -> Term:
+        """Return the number of question words and bigrams around a span, with the words and bigrams."""
+        begin, end = spans.sentence_offsets[spans.sentence[i] : spans.sentence[i] + 2].tolist()
+        words = [spans.vocabulary[token] for token in spans.tokens.tolist()]
+        sides = words[begin : int(spans.first[i])], words[int(spans.last[i]) : end]
+        single = [word for word in dict.fromkeys(query) if any(word in side for side in sides)]
+        pairs = [pair for side in sides for pair in pairwise(side)]
+        double = [" ".join(pair) for pair in dict.fromkeys(pairwise(query)) if pair in pairs]
+        note = ", ".join(f'"{unit}"' for unit in [*single, *double])
+        return given("overlap", int(terms.overlap[i]), f"question words and bigrams around the span: {note or 'none'}")
+
+    def _stops(self, spans: EncodedSpans) -> NDArray[np.bool_]:
+        return stop_flags(spans.vocabulary, spans.analyzer, self.stop_words)
 
     def _compute_terms(self, spans: EncodedSpans) -> _SpanTerms:
         # The context of the overlap is always the sentence; `context` does not change it.
@@ -154,8 +201,7 @@ class SpanSlidingWindow(Solver):
         if self.distance is None:
             windows = sliding_window(arrays) / SCALE
             return windows, np.zeros_like(windows)
-        stops = stop_flags(spans.vocabulary, spans.analyzer, self.stop_words)
-        best, distances, _ = window_and_distance(arrays, stops, rule=self.distance)
+        best, distances, _ = window_and_distance(arrays, self._stops(spans), rule=self.distance)
         return best / SCALE, distances
 
 
