@@ -6,7 +6,7 @@ import itertools
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Self
+from typing import ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -85,6 +85,29 @@ class Best:
 
     def __iter__(self) -> Iterator[tuple[NDArray[np.int64], NDArray[np.float32]]]:
         return (self[i] for i in range(len(self)))
+
+
+class TermFacts(NamedTuple):
+    """An index term of a query that a sentence has, and the counts that its score is made of."""
+
+    term: str
+    boost: int  # how often the query has it
+    count: int  # how often the sentence has it: tf
+    n_sentences: int  # how many sentences of the index have it: df
+    idf: float  # as the engine rounds it
+    share: float  # what the term adds to the score
+
+
+class QueryFacts(NamedTuple):
+    """A query and one sentence."""
+
+    terms: list[TermFacts]  # in the order of the query
+    n_sentences: int  # of the index
+    n_with_terms: int  # those that have an index term
+    n_tokens: int  # of the index
+    length: int  # the sentence's number of index terms, as the index stores it
+    n_query_terms: int  # repetitions counted, also those of terms that no sentence has
+    sum_of_squares: float  # of the idfs of all query terms
 
 
 class Engine(ABC):
@@ -186,6 +209,10 @@ class Engine(ABC):
 
         Terms that the sentence does not have are left out. The values sum to the score, except for rounding.
         """
+
+    def term_facts(self, query: str, sentence: int) -> QueryFacts | None:
+        """Return the counts behind :meth:`term_scores`, or None if the engine does not tell them."""
+        return None
 
     def find_with_all_terms(self, texts: Sequence[str]) -> list[NDArray[np.int64]]:
         """Return for each text the sentences that have all of its index terms, ascending; none without terms.

@@ -14,7 +14,7 @@ from classic_rc.errors import UsageError
 from classic_rc.kernels.arrays import offsets_of
 from classic_rc.kernels.search import best_constrained, best_per_query, top_sentences
 from classic_rc.kernels.sentence_postings import BLOCK_CELLS, SentencePostings
-from classic_rc.retrieval.base import Best, Engine, Hits
+from classic_rc.retrieval.base import Best, Engine, Hits, QueryFacts, TermFacts
 from classic_rc.retrieval.corpus import StoredTexts
 from classic_rc.retrieval.queries import (
     EncodedQueries,
@@ -144,6 +144,10 @@ class Sparse(Engine):
 
     def term_scores(self, query: str, sentence: int) -> list[tuple[str, float]]:
         """Return what each index term of the query adds to the score of one sentence, in the order of the query."""
+        return [(facts.term, facts.share) for facts in self.term_facts(query, sentence).terms]
+
+    def term_facts(self, query: str, sentence: int) -> QueryFacts:
+        """Return the counts behind :meth:`term_scores`."""
         number, place = self._locate(sentence)
         segment, encoded = self.segments[number], EncodedQueries.of(self.analyzer, [query])
         statistics = self._statistics(encoded.terms)
@@ -160,8 +164,25 @@ class Sparse(Engine):
         if to_scores is not None:
             matched = np.full(len(shares), terms.boosts[has].sum(), dtype=np.float64)
             shares = to_scores(shares, matched, np.zeros(len(shares), dtype=np.int64)).astype(np.float64)
-        names = [encoded.terms[word] for word in encoded.texts.words[facts.lists >= 0][has]]
-        return list(zip(names, shares.tolist(), strict=True))
+        known = facts.lists >= 0
+        words, idfs = encoded.texts.words[known][has], facts.idfs[known][has].astype(np.float64)
+        counts = encoded.texts.counts
+        of_terms = zip(
+            [encoded.terms[word] for word in words],
+            terms.boosts[has].tolist(),
+            segment.code_counts[codes].tolist(),
+            np.asarray(statistics.frequencies)[words].tolist(),
+            idfs.tolist(),
+            shares.tolist(),
+            strict=True,
+        )
+        return QueryFacts(
+            [TermFacts(*of_term) for of_term in of_terms],
+            *(int(count) for count in statistics.collection),
+            int(segment.code_lengths[codes[0]]) if len(codes) else 0,
+            int(counts.sum()),
+            float((counts * facts.idfs.astype(np.float64) ** 2).sum()),
+        )
 
     def find_with_all_terms(self, texts: Sequence[str]) -> list[NDArray[np.int64]]:
         """Return for each text the sentences that have all of its index terms, ascending; none without terms."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
@@ -11,14 +12,27 @@ import numpy as np
 from classic_rc.decisions import Decision, Threshold
 from classic_rc.errors import NotFittedError, UsageError
 from classic_rc.estimator import clone
+from classic_rc.kernels import bm25, tfidf
 from classic_rc.predictions import Scores
 from classic_rc.questions import LazyCandidates, Question
-from classic_rc.retrieval.base import Best, Engine
+from classic_rc.retrieval.base import Best, Engine, QueryFacts, TermFacts
 from classic_rc.retrieval.corpus import Corpus, find_verbatim, passage_corpus
 from classic_rc.retrieval.passages import best_in_passages
 from classic_rc.retrieval.registry import ENGINES, get_engine, open_corpus
+from classic_rc.retrieval.similarity import BM25, Classic, Similarity
 from classic_rc.solvers.base import ANALYZER, DECISION, Parameter, Solver, Variant, is_integer
-from classic_rc.solvers.explanation import CandidateExplanation, Explanation, Mark
+from classic_rc.solvers.explanation import (
+    CandidateExplanation,
+    Explanation,
+    Mark,
+    Term,
+    divided,
+    given,
+    logarithm,
+    plus,
+    root,
+    times,
+)
 from classic_rc.text.analyzers import get_analyzer
 from classic_rc.text.sentences import passage_sentences
 
@@ -323,6 +337,7 @@ def _candidate_texts(question: Question) -> list[str]:
 
 
 _EXPLAINED_CANDIDATES = 100
+_NO_SENTENCE = "no sentence shares a word with both question and candidate"
 
 
 class _SentenceLocation(NamedTuple):
@@ -340,7 +355,10 @@ def explain_sentences(solver: IRSolver, question: Question) -> Explanation:
     """
     scores = solver.score_candidates([question])
     bests = solver.best_sentences([question])
-    explained = list(Explanation.from_scores(solver.name, question, scores).candidates)
+    explained = [
+        plain if plain.evidence else replace(plain, formula=given("score", plain.score, _NO_SENTENCE))
+        for plain in Explanation.from_scores(solver.name, question, scores).candidates
+    ]
     passage_engine = None if solver.searches_corpora else _index_passage(solver, question)
     for i in np.argsort(-scores[0], kind="stable")[:_EXPLAINED_CANDIDATES].tolist():
         location = _locate_best(solver, bests, i, passage_engine)
@@ -367,14 +385,57 @@ def _explain_candidate(
     solver: IRSolver, question: Question, plain: CandidateExplanation, location: _SentenceLocation
 ) -> CandidateExplanation:
     engine, number, source = location
-    term_scores = dict(engine.term_scores(f"{question.query} {plain.text}", number))
+    query = f"{question.query} {plain.text}"
+    facts = engine.term_facts(query, number)
+    if facts is None:
+        term_scores = dict(engine.term_scores(query, number))
+        terms = [given(f'"{term}"', share) for term, share in term_scores.items()]
+    else:
+        term_scores = {fact.term: fact.share for fact in facts.terms}
+        terms = [_explain_term(engine.similarity, fact, facts) for fact in facts.terms]
+    formula = plus("score", *terms, value=plain.score)
     marks: tuple[Mark, ...] = ()
     if source is None:
         marks = tuple(_mark_sentence(solver, question, plain.text, number, term_scores))
     quote = None if source is None else engine.sentence(number)
-    return CandidateExplanation(
-        plain.text, plain.score, plain.evidence, marks, term_scores, quote=quote, source=source
-    )
+    return CandidateExplanation(plain.text, plain.score, plain.evidence, marks, term_scores, quote, source, formula)
+
+
+def _explain_term(similarity: Similarity, fact: TermFacts, facts: QueryFacts) -> Term:
+    """Return what one term adds, from the counts of the term, the sentence and the collection."""
+    name, factors = f'"{fact.term}"', []
+    if fact.boost != 1:
+        factors.append(given("times in the query", fact.boost))
+    count = given("tf", fact.count)
+    if isinstance(similarity, BM25):
+        n_others = facts.n_with_terms - fact.n_sentences + 0.5
+        odds = divided("", n_others, fact.n_sentences + 0.5)
+        note = f"{fact.n_sentences} of {facts.n_with_terms} sentences have it"
+        factors.append(logarithm("idf", plus("", 1, odds), fact.idf, note))
+        length = int(bm25.byte4_lengths(np.array([facts.length]))[0])
+        mean = divided("", facts.n_tokens, facts.n_with_terms)
+        relative = times("", similarity.b, divided("", length, mean))
+        norm = times("length norm", similarity.k1, plus("", 1 - similarity.b, relative), note=_LENGTH_NOTE)
+        return times(name, *factors, divided("", count, plus("", fact.count, norm)), value=fact.share)
+    if isinstance(similarity, Classic):
+        ratio = divided("", max(facts.n_sentences, 1), fact.n_sentences + 1)
+        note = f"{fact.n_sentences} of {facts.n_sentences} sentences have it"
+        idf = plus("idf", 1, logarithm("", ratio), value=fact.idf, note=note)
+        norm = float(tfidf.length_factors(np.array([facts.length]))[0])
+        matched = sum(own.boost for own in facts.terms)
+        factors += [
+            root("", count),
+            idf,
+            given("", fact.idf),
+            given("length norm", norm, f"1 / sqrt({facts.length}) in one byte"),
+            divided("query norm", 1, root("", facts.sum_of_squares), note="from the idf of all query terms"),
+            divided("coordination", matched, facts.n_query_terms, note="query terms that the sentence has"),
+        ]
+        return times(name, *factors, value=fact.share)
+    return given(name, fact.share)
+
+
+_LENGTH_NOTE = "k1 * (1 - b + b * length / mean length); a length above 40 is rounded to four bits"
 
 
 def _mark_sentence(

@@ -517,7 +517,9 @@ def best_window(
         inverse_count(f'"{passage[i]}"', count_of(passage[i]), weights[i] / SCALE) for i in inside if weights[i]
     ]
     if not terms:
-        return given("sliding window", 0.0, f"no window of {size} tokens has a word of question or candidate"), range(0)
+        return given(
+            "sliding window", 0.0, f"no window of {size} tokens has a word of question or candidate"
+        ), range(0)
     total = sum(weights[i] for i in inside) / SCALE
     return plus(f"sliding window (tokens {best + 1} to {inside[-1] + 1})", *terms, value=total), inside
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Literal, Self
 
@@ -11,8 +10,6 @@ from numpy.typing import NDArray
 
 from classic_rc.decisions import Argmax, Decision
 from classic_rc.errors import NotFittedError, UsageError
-from classic_rc.kernels.arrays import TokenArrays
-from classic_rc.kernels.weights import SCALE, inverse_count_weights
 from classic_rc.predictions import Scores
 from classic_rc.questions import Question, Task
 from classic_rc.solvers.base import (
@@ -27,20 +24,18 @@ from classic_rc.solvers.base import (
     Variant,
     provenance,
 )
-from classic_rc.solvers.explanation import CandidateExplanation, Explanation, Mark
+from classic_rc.solvers.explanation import Explanation
 from classic_rc.solvers.learning import gold_labels
 from classic_rc.solvers.lexical.components import (
     COMPONENTS,
-    SMOOTHING,
-    WIDTHS,
     Components,
-    assign_sentences,
     component_scores,
     component_weights,
     learn_weights,
     parse_bugs,
 )
-from classic_rc.solvers.lexical.texts import AnnotatedReader, RawTexts, Token, raw_tokens
+from classic_rc.solvers.lexical.explanation import explain_components
+from classic_rc.solvers.lexical.texts import AnnotatedReader, RawTexts, raw_tokens
 from classic_rc.text.analyzers import get_analyzer
 from classic_rc.text.annotations import Annotations, Categories, read_annotations, read_categories
 from classic_rc.text.encoded import EncodedDataset
@@ -291,7 +286,14 @@ class LexicalMatcher(Solver):
 
     def explain(self, question: Question) -> Explanation:
         """Show what each component adds, the best window and its words, and the best sentences."""
-        return explain_components(self, question)
+        components, reader = self.components([question]), self.annotated_reader()
+        if reader is None:
+            tokens = raw_tokens(question.passage, self.analyzer, self.normaliser, self.stop_words)
+        else:
+            tokens = reader.tokens(question)
+        weights = self.component_weights().tolist()
+        scores = self.score_candidates([question])
+        return explain_components(self.name, question, scores, components, weights, tokens, parse_bugs(self.bugs))
 
     def variant_name(self) -> str | None:
         """Return the variant's name. The files do not matter: they are data, and have their own signature."""
@@ -408,89 +410,3 @@ class LexicalMatcher(Solver):
         if self.coreference != "none":
             approximations["coreference"] = None
         return approximations
-
-
-_MARKED_CANDIDATES = 100
-
-
-def explain_components(solver: LexicalMatcher, question: Question) -> Explanation:
-    """Explain each score by its components, the best window of the greatest width, and the best sentences.
-
-    The components' weighted shares add up to the score. If the rule for negated questions decides a component, the
-    component's name says so. The window and the sentences are those of the original passage, in which no mention is
-    replaced.
-    """
-    scores, components = solver.score_candidates([question]), solver.components([question])
-    weights, reader = solver.component_weights(), solver.annotated_reader()
-    if reader is None:
-        tokens = raw_tokens(question.passage, solver.analyzer, solver.normaliser, solver.stop_words)
-    else:
-        tokens = reader.tokens(question)
-    sentences, counts = assign_sentences(components.texts, parse_bugs(solver.bugs))
-    token_weights = inverse_count_weights(components.texts.stem_counts + SMOOTHING).tolist()
-    rows = components.texts.encoded.candidate_rows
-    explained = list(Explanation.from_scores(solver.name, question, scores).candidates)
-    for i in np.argsort(-scores[0], kind="stable")[:_MARKED_CANDIDATES].tolist():
-        row = i if rows is None else int(rows[i])
-        kinds = _match_kinds(components.texts.stems, row)
-        matched = [weight if kind else 0 for weight, kind in zip(token_weights, kinds, strict=True)]
-        in_sentences = [weight if counted else 0 for weight, counted in zip(matched, counts.tolist(), strict=True)]
-        explained[i] = CandidateExplanation(
-            explained[i].text,
-            explained[i].score,
-            explained[i].evidence,
-            _mark_window(tokens, matched, kinds),
-            {
-                f"{name} (negation)" if ruled else name: weight * score
-                for name, weight, score, ruled in zip(
-                    COMPONENTS,
-                    weights.tolist(),
-                    components.scores[row].tolist(),
-                    components.ruled[row].tolist(),
-                    strict=True,
-                )
-            },
-            quote := _quote_sentences(question.passage.text, tokens, in_sentences, sentences.tolist()),
-            "best sentences" if quote else None,
-        )
-    return Explanation(solver.name, question, tuple(explained))
-
-
-def _match_kinds(arrays: TokenArrays, candidate: int) -> list[str | None]:
-    """Return for each passage token whether it is a word of the question, of the candidate, or of neither."""
-    start, end = arrays.candidate_offsets[candidate : candidate + 2]
-    query, answer = set(arrays.question_tokens.tolist()), set(arrays.candidate_tokens[start:end].tolist())
-    return [
-        "question" if token in query else "candidate" if token in answer else None
-        for token in arrays.passage_tokens.tolist()
-    ]
-
-
-def _mark_window(tokens: Sequence[Token], matched: Sequence[int], kinds: Sequence[str | None]) -> tuple[Mark, ...]:
-    width = WIDTHS[-1]
-    starts = range(max(len(matched) - width, 0) + 1)
-    best = max(starts, key=lambda start: sum(matched[start : start + width]))
-    inside = range(best, min(best + width, len(matched)))
-    total = sum(matched[i] for i in inside)
-    places = {i: place for i in inside if (place := tokens[i].place) is not None}
-    if not total or not places:
-        return ()
-    window = Mark(places[inside[0]][0], places[inside[-1]][1], "window", total / SCALE)
-    words = [Mark(*place, kind, matched[i] / SCALE) for i, place in places.items() if (kind := kinds[i])]
-    return window, *words
-
-
-def _quote_sentences(
-    text: str, tokens: Sequence[Token], matched: Sequence[int], sentences: Sequence[int], n_best: int = 2
-) -> str | None:
-    """Return the text of the best-matching sentences, in the order of the passage."""
-    sums: Counter[int] = Counter()
-    for weight, sentence in zip(matched, sentences, strict=True):
-        sums[sentence] += weight
-    best = sorted(sentence for sentence, total in sums.most_common(n_best) if total)
-    pieces = []
-    for number in best:
-        places = [t.place for t, sentence in zip(tokens, sentences, strict=True) if sentence == number and t.place]
-        if places:
-            pieces.append(" ".join(text[places[0][0] : places[-1][1]].split()))
-    return " / ".join(pieces) or None

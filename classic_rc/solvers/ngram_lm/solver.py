@@ -12,21 +12,18 @@ from numpy.typing import NDArray
 
 from classic_rc.decisions import Decision
 from classic_rc.errors import NotFittedError, UsageError
-from classic_rc.kernels.kneser_ney import MARKS
 from classic_rc.predictions import Scores
 from classic_rc.questions import Question, Task
 from classic_rc.retrieval.reading import read_texts
 from classic_rc.solvers.base import ANALYZER, DECISION, Parameter, Solver, is_number, provenance
-from classic_rc.solvers.explanation import CandidateExplanation, Explanation
+from classic_rc.solvers.explanation import Explanation
+from classic_rc.solvers.ngram_lm.explanation import TokenExplainer, explain_tokens
 from classic_rc.solvers.ngram_lm.model import LanguageModel
 from classic_rc.solvers.ngram_lm.texts import (
-    ScoredTexts,
     Substitutions,
     gold_queries,
     passage_texts,
-    score_answer_tokens,
     score_answers,
-    score_shared_tokens,
     substitute_candidates,
 )
 
@@ -188,7 +185,13 @@ class NGramLM(Solver):
 
     def explain(self, question: Question) -> Explanation:
         """Show the log-probability of each word that a candidate affects, and the sum over the other words."""
-        return explain_tokens(self, question)
+        return explain_tokens(
+            self.name,
+            question,
+            self.score_candidates([question]),
+            TokenExplainer(self.model_, self.put_in([question]), self.scoring == "partial", self.cache_weight),
+            by_length=self.normalise == "length",
+        )
 
     def put_in(self, questions: Sequence[Question]) -> Substitutions:
         """Put the candidates into their questions, and encode them with the fitted model's word ids.
@@ -272,45 +275,3 @@ class NGramLM(Solver):
             passage = texts.passages.of_question[texts.question[answer]]
             known |= np.isin(passage * counts.n_words + tokens, counts.keys)
         return np.bincount(answer[known], minlength=len(texts.question)) > 0
-
-
-_EXPLAINED_CANDIDATES = 100
-
-
-def explain_tokens(solver: NGramLM, question: Question) -> Explanation:
-    """Explain each candidate's score by the log-probabilities that it is the sum of.
-
-    With ``normalise="length"``, the score is that sum divided by the last number. Each word is shown with the
-    longest context that the model has seen before it.
-    """
-    scores = solver.score_candidates([question])
-    texts = solver.put_in([question])
-    partial, weight = solver.scoring == "partial", solver.cache_weight
-    shared = list(score_shared_tokens(solver.model_, texts, partial=partial, cache_weight=weight))
-    others = sum(float(part.logs.sum()) for part in shared)
-    n_others = sum(len(part.logs) for part in shared)
-    explained = list(Explanation.from_scores(solver.name, question, scores).candidates)
-    for i in np.argsort(-scores[0], kind="stable")[:_EXPLAINED_CANDIDATES].tolist():
-        row = int(texts.rows[i])
-        tokens = score_answer_tokens(
-            solver.model_, texts, slice(row, row + 1), partial=partial, cache_weight=weight
-        )
-        numbers = {**_label_tokens(solver, texts, tokens), "other words": others}
-        if solver.normalise == "length":
-            numbers["words in all"] = float(n_others + len(tokens.logs))
-        explained[i] = CandidateExplanation(
-            explained[i].text, explained[i].score, explained[i].evidence, numbers=numbers
-        )
-    return Explanation(solver.name, question, tuple(explained))
-
-
-def _label_tokens(solver: NGramLM, texts: Substitutions, tokens: ScoredTexts) -> dict[str, float]:
-    """Return the log-probability of each word; equal words in equal contexts are added up."""
-    model = solver.model_
-    words = [*MARKS, *model.words, *(f"{word}, unknown" for word in texts.vocabulary)]
-    numbers: dict[str, float] = {}
-    for place, log, order in zip(tokens.place.tolist(), tokens.logs.tolist(), tokens.orders.tolist(), strict=True):
-        *context, word = (words[token] for token in tokens.text.tokens[place - order + 1 : place + 1].tolist())
-        label = f"log p({word} | {' '.join(context)})" if context else f"log p({word})"
-        numbers[label] = numbers.get(label, 0.0) + log
-    return numbers

@@ -171,7 +171,9 @@ class SpanSlidingWindow(Solver):
         pairs = [pair for side in sides for pair in pairwise(side)]
         double = [" ".join(pair) for pair in dict.fromkeys(pairwise(query)) if pair in pairs]
         note = ", ".join(f'"{unit}"' for unit in [*single, *double])
-        return given("overlap", int(terms.overlap[i]), f"question words and bigrams around the span: {note or 'none'}")
+        return given(
+            "overlap", int(terms.overlap[i]), f"question words and bigrams around the span: {note or 'none'}"
+        )
 
     def _stops(self, spans: EncodedSpans) -> NDArray[np.bool_]:
         return stop_flags(spans.vocabulary, spans.analyzer, self.stop_words)
