@@ -34,7 +34,7 @@ from classic_rc.solvers.base import (
     is_integer,
     is_number,
 )
-from classic_rc.solvers.explanation import Explanation, Mark
+from classic_rc.solvers.explanation import Explanation, Mark, Term, given, minus, plus, times
 from classic_rc.text.analyzers import get_analyzer
 from classic_rc.text.annotated import TextChunk
 from classic_rc.text.annotations import Annotations, read_annotations
@@ -365,7 +365,11 @@ def explain_graphs(
                 numbers=solution.graph.terms(program, constants),
                 quote=_describe_graph(alignment, alignment.candidates[i], solution.graph),
                 source="support graph",
+                formula=_explain_value(alignment, i, solution.graph, program, constants),
             )
+        else:
+            note = "no graph fulfils the constraints: less than any graph"
+            explained[i] = replace(explained[i], formula=given("score", explained[i].score, note))
     return replace(plain, candidates=tuple(explained))
 
 
@@ -399,6 +403,37 @@ def _describe_graph(alignment: AlignedQuestion, option: Sequence[TextChunk], gra
         for end, chunk, weight in sorted(_edge_rows(edges), key=lambda row: (row[1], row[0]))
     ]
     return "; ".join(descriptions) or "empty"
+
+
+def _explain_value(
+    alignment: AlignedQuestion, candidate: int, graph: Graph, program: Program, constants: Constants
+) -> Term:
+    """Return the value of a graph as the sum of its edges, chunks and sentences."""
+
+    def edges(name: str, side: str, ends: Sequence[TextChunk], own: Edges, value: float) -> Term:
+        rows = sorted(_edge_rows(own), key=lambda row: (row[1], row[0]))
+        if not rows:
+            return given(name, value, "none")
+        terms = []
+        for end, chunk, weight in rows:
+            passage = alignment.passage[chunk]
+            label = f'"{" ".join(ends[end].words)}" -> "{" ".join(passage.words)}"'
+            entailment = given("", weight + constants.offset)
+            note = f"{side} to sentence {passage.sentence + 1}: entailment - offset"
+            terms.append(plus(label, entailment, minus("", constants.offset), value=weight, note=note))
+        return plus(name, *terms, value=value)
+
+    values = graph.terms(program, constants)
+    n_chunks, n_sentences = len(np.unique(graph.question.ends)), len(graph.active_sentences(program))
+    return plus(
+        "score",
+        edges("question edges", "question", alignment.question, graph.question, values["question_edges"]),
+        edges("option edges", "option", alignment.candidates[candidate], graph.option, values["option_edges"]),
+        times("question chunks", n_chunks, constants.question_weight, note="active chunks * their weight"),
+        times("sentences", n_sentences, constants.sentence_weight, note="active sentences * their weight"),
+        *([given("long option", program.bonus)] if program.bonus else []),
+        value=graph.value,
+    )
 
 
 def _edge_rows(edges: Edges) -> list[tuple[int, int, float]]:

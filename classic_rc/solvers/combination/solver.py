@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -36,7 +37,7 @@ from classic_rc.solvers.combination.weights import (
     standardise_within_questions,
     total_out_of_fold,
 )
-from classic_rc.solvers.explanation import CandidateExplanation, Explanation
+from classic_rc.solvers.explanation import Explanation, Term, divided, given, minus, plus, times
 from classic_rc.solvers.learning import OutOfFold, gold_labels
 from classic_rc.solvers.saved import has_fitted_state, solver_from_plain, solver_to_plain
 from classic_rc.solvers.score_file import ScoreFile
@@ -86,6 +87,16 @@ def _numbers(values: Any, n: int) -> list[float]:
 
 _MIN_QUESTIONS = 100
 """With fewer questions, one answer is more than a point, and members are not compared with the regression."""
+
+
+def _normalised(name: str, score: Term, centre: float, scale: float, value: float) -> Term:
+    """Return (score - mean) / standard deviation; 0 if all scores are equal."""
+    if value == 0:
+        return given(
+            f"{name}, normalised", 0.0, f"the score {score.value:.9g} is the mean, or all scores are equal"
+        )
+    mean, deviation = given(f"mean of {name}", centre), given(f"standard deviation of {name}", scale)
+    return divided(f"{name}, normalised", plus("", score, minus("", mean)), deviation, value)
 
 
 class Combination(Composite):
@@ -278,18 +289,57 @@ class Combination(Composite):
         """Show each member's normalised score, its weight, and its share of the sum, including its evidence's."""
         scored, weighting = self.member_scores([question]), self._fitted_weighting()
         shares, total = weighting.shares(scored), weighting.total(scored)
+        members = self._member_terms(question, scored)
         explained = []
         for i, plain in enumerate(Explanation.from_scores(self.name, question, total).candidates):
             numbers: dict[str, float] = {}
-            for name, scores, weight, share in zip(
-                self.member_names, scored, weighting.weights, shares, strict=True
+            parts: list[Term] = []
+            for name, scores, weight, evidence_weight, share, terms in zip(
+                self.member_names,
+                scored,
+                weighting.weights,
+                weighting.evidence_weights,
+                shares,
+                members,
+                strict=True,
             ):
                 numbers[name] = float(scores.values[i])
                 numbers |= {f"{name} weight": weight, f"{name} share": float(share[i])}
+                parts.append(times("", given(f"weight of {name}", weight), terms[i]))
+                if evidence_weight and scores.evidence[i]:
+                    parts.append(given(f"{name} has evidence", evidence_weight))
             if weighting.bias:
                 numbers["bias"] = weighting.bias
-            explained.append(CandidateExplanation(plain.text, plain.score, plain.evidence, (), numbers))
+                parts.append(given("bias", weighting.bias))
+            formula = plus("score", *parts, value=plain.score)
+            explained.append(replace(plain, numbers=numbers, formula=formula))
         return Explanation(self.name, question, tuple(explained))
+
+    def _member_terms(self, question: Question, scored: Sequence[Scores]) -> list[list[Term]]:
+        """Return, for each member and candidate, the normalised score made of the member's own formula."""
+        raw = self.score_members(self.solvers_, [question])
+        members = []
+        for k, (name, member, own, normalised) in enumerate(
+            zip(self.member_names, self.solvers_, raw, scored, strict=True)
+        ):
+            joined = own if self.normalise == "none" else join_ties(own)
+            if self.normalise == "standard":
+                centre, scale = self.centres_[k], self.scales_[k]
+            else:
+                centre, scale = (
+                    float(joined.values.mean()) if len(joined.values) else 0.0,
+                    float(joined.values.std()),
+                )
+            terms = []
+            for plain, value, result in zip(
+                member.explain(question).candidates, joined.values.tolist(), normalised.values.tolist(), strict=True
+            ):
+                term = given(name, value) if plain.formula is None else plain.formula.renamed(name)
+                if value != term.value:
+                    term = given(name, value, f"the best score of those that tie with {term.value:.9g}")
+                terms.append(term if self.normalise == "none" else _normalised(name, term, centre, scale, result))
+            members.append(terms)
+        return members
 
     def fitted_state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         """Return the weights and the members' states, for :func:`~classic_rc.solvers.saved.save_solver`."""

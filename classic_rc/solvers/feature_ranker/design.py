@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -143,6 +143,14 @@ def _unit(deviation: float) -> float:
     return deviation if deviation > 0 else 1.0
 
 
+class WeightedColumn(NamedTuple):
+    """A column of the learner that belongs to one feature."""
+
+    name: str
+    values: NDArray[np.float64]  # (n_candidates,)
+    weights: Any  # one number, or one of each candidate: (n_candidates,)
+
+
 @dataclass(frozen=True)
 class Ranker:
     """A fitted linear model of a design's columns."""
@@ -158,18 +166,29 @@ class Ranker:
         The columns of a feature are added one by one, and not by a matrix product, so that the digits do not depend
         on the other questions.
         """
+        result = np.empty((len(self.design.names), len(values)))
+        for j, (first, *others) in enumerate(self.columns(values, types, offsets)):
+            result[j] = first.values * first.weights
+            for column in others:
+                result[j] += column.values * column.weights
+        return result
+
+    def columns(
+        self, values: NDArray[np.floating[Any]], types: NDArray[np.int64], offsets: NDArray[np.int64]
+    ) -> Iterator[list[WeightedColumn]]:
+        """Yield the columns of each feature, with the weights that they have in each candidate's question."""
         design, f = self.design, len(self.design.names)
         of_type = np.zeros((N_TYPES, f))
         of_type[:, design.crossed] = self.weights[design.n_dense :].reshape(N_TYPES, -1)
         of_type += self.weights[:f]
         type_of = np.repeat(types, np.diff(offsets))
-        result = np.empty((f, len(values)))
         for j in range(f):
             c, z, raw = design.terms(values[:, j], j, offsets)
-            result[j] = c * of_type[type_of, j] + z * self.weights[f + j]
-            if raw is not None:
-                result[j] += raw * self.weights[2 * f + j]
-        return result
+            yield [
+                WeightedColumn("minus the question's mean", c, of_type[type_of, j]),
+                WeightedColumn("standardised in the question", z, self.weights[f + j]),
+                *([] if raw is None else [WeightedColumn("standardised", raw, self.weights[2 * f + j])]),
+            ]
 
     @property
     def bias(self) -> float:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,7 +11,7 @@ from numpy.typing import NDArray
 
 from classic_rc.predictions import Scores
 from classic_rc.questions import Question
-from classic_rc.solvers.explanation import CandidateExplanation, Explanation, Mark
+from classic_rc.solvers.explanation import Explanation, Mark, Term, given, plus, times
 from classic_rc.solvers.feature_ranker.lexical import LexicalCells
 from classic_rc.solvers.feature_ranker.texts import RankerTexts
 
@@ -25,6 +26,9 @@ class ScoreParts(NamedTuple):
     names: Sequence[str]  # of the features
     values: NDArray[np.floating[Any]]  # (n_features, n_candidates)
     added: NDArray[np.float64]  # (n_features, n_candidates): what each feature adds
+    # of each feature, its columns: their names, and their values and weights, (n_candidates,)
+    columns: Sequence[Sequence[tuple[str, NDArray[np.float64], NDArray[np.float64]]]]
+    group_of: Sequence[str]  # of each feature
     cells: Sequence[Mapping[str, float]]  # of each candidate, the largest weights in the lexical score
     evidence: NDArray[np.int64]  # (n_candidates,): the sentence with the evidence, or -1
     sentences: Sequence[tuple[int, int]]  # of the passage, as character offsets
@@ -52,9 +56,36 @@ def explain_parts(solver: str, question: Question, scores: Scores, parts: ScoreP
             marks = (Mark(*parts.sentences[int(parts.evidence[i])], "sentence"),)
         text, source = ("; ".join(lines), "largest features") if lines else (None, None)
         explained.append(
-            CandidateExplanation(plain.text, plain.score, plain.evidence, marks, numbers, quote=text, source=source)
+            replace(
+                plain,
+                marks=marks,
+                numbers=numbers,
+                quote=text,
+                source=source,
+                formula=_explain_score(parts, i, plain.score),
+            )
         )
     return Explanation(solver, question, tuple(explained))
+
+
+def _explain_score(parts: ScoreParts, i: int, score: float) -> Term:
+    """Return the sum over groups of what their features add: each column's value times its weight."""
+    groups = []
+    for group, amounts in parts.groups.items():
+        members = [j for j, own in enumerate(parts.group_of) if own == group and parts.added[j, i]]
+        features = [_explain_feature(parts, j, i) for j in members]
+        amount = float(amounts[i])
+        groups.append(plus(group, *features, value=amount) if features else given(group, amount))
+    return plus("score", *groups, value=score)
+
+
+def _explain_feature(parts: ScoreParts, j: int, i: int) -> Term:
+    columns = [(name, float(values[i]), float(weights[i])) for name, values, weights in parts.columns[j]]
+    terms = [times("", value, weight) for _, value, weight in columns if value * weight]
+    note = f"feature {parts.values[j, i]:.4g}: " + " + ".join(
+        name for name, value, weight in columns if value * weight
+    )
+    return plus(parts.names[j], *terms, value=float(parts.added[j, i]), note=note)
 
 
 def largest_cells(cells: LexicalCells, weights: NDArray[np.float32], texts: RankerTexts) -> list[dict[str, float]]:

@@ -323,11 +323,17 @@ class FeatureRanker(Solver):
         if self.cells_ is not None:
             cells = largest_cells(self.cells_, self.cell_weights_, texts)
         _, values, added = next(self._contributions(texts))
+        columns = self.ranker_.columns(values.T, texts.types, self._offsets(encoded))
         parts = ScoreParts(
             {group: amounts[rows] for group, amounts in self._add_groups(added).items()},
             self.ranker_.design.names,
             values[:, rows],
             added[:, rows],
+            [
+                [(c.name, c.values[rows], np.broadcast_to(c.weights, c.values.shape)[rows]) for c in own]
+                for own in columns
+            ],
+            [self.table_.group_of(name) for name in self.ranker_.design.names],
             [cells[i] for i in distinct],
             self.table_.evidence(texts, self.words_)[distinct],
             self.table_.sentences(question.passage),

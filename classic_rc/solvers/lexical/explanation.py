@@ -1,4 +1,4 @@
-"""The explanation of the lexical matcher's scores: the formula of every component, the best window and sentences."""
+"""The explanation of the lexical matcher's scores: every component's formula, the best window and sentences."""
 
 from __future__ import annotations
 

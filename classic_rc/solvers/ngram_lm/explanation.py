@@ -1,4 +1,4 @@
-"""The explanation of the language model's scores: each word's probability, by orders, back-off weights and the cache."""
+"""The explanation of the language model's scores: each word's probability by orders, back-off weights and cache."""
 
 from __future__ import annotations
 

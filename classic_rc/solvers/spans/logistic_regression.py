@@ -26,7 +26,7 @@ from classic_rc.solvers.base import (
     is_integer,
     provenance,
 )
-from classic_rc.solvers.explanation import Explanation
+from classic_rc.solvers.explanation import Explanation, Term, given, plus, times
 from classic_rc.solvers.learning import LogisticModel, fit_model, require_task
 from classic_rc.solvers.spans.design import SpanDesign, bucket_edges
 from classic_rc.solvers.spans.features import SpanFeatures, WordWeights, explain_spans, span_groups
@@ -185,17 +185,20 @@ class SpanLR(Solver):
         ((_, spans),) = encode_spans([question], self.analyzer)
         columns = self.design_.columns(self._compute_features(spans))
 
-        def numbers(i: int) -> dict[str, float]:
+        def explain_score(i: int, score: float) -> tuple[dict[str, float], Term]:
             active = np.concatenate((columns.fixed[:, i], columns.words[columns.rows == i]))
-            terms: dict[str, float] = defaultdict(float)
+            weights: dict[str, list[float]] = defaultdict(list)
             for label, weight in zip(self.design_.labels(active), model.weights[active].tolist(), strict=True):
-                terms[label] += weight
+                weights[label].append(weight)
+            terms = {label: sum(own) for label, own in weights.items()}
             heaviest = sorted(terms, key=lambda label: (-abs(terms[label]), label))
             shown = {label: terms[label] for label in heaviest[:_SHOWN_FEATURES]}
             rest = sum(terms[label] for label in heaviest[_SHOWN_FEATURES:])
-            return {**shown, "other features": rest, "bias": model.bias}
+            features = [_feature_term(label, weights[label]) for label in heaviest]
+            formula = plus("score", *features, given("bias", model.bias), value=score)
+            return {**shown, "other features": rest, "bias": model.bias}, formula
 
-        return explain_spans(self, question, spans, numbers)
+        return explain_spans(self, question, spans, explain_score)
 
     def signature_facts(self) -> Mapping[str, Any]:
         """Return the learner, because earlier versions have another default."""
@@ -266,6 +269,13 @@ class SpanLR(Solver):
         most = len(order) if self.negatives is None else self.negatives
         chosen = np.sort(order[(n_right > 0) & (rank < n_right + most)])
         return question[chosen], spans.candidate_span[chosen], right[chosen].astype(np.int64)
+
+
+def _feature_term(label: str, weights: Sequence[float]) -> Term:
+    """Return what a feature adds: its weight, as often as the span has it."""
+    if len(weights) == 1:
+        return given(label, weights[0])
+    return times(label, len(weights), given("", weights[0]), value=sum(weights))
 
 
 def _require_gold(questions: Sequence[Question]) -> None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
@@ -26,7 +28,17 @@ from classic_rc.solvers.base import (
     is_integer,
     provenance,
 )
-from classic_rc.solvers.explanation import CandidateExplanation, Explanation, Mark
+from classic_rc.solvers.explanation import (
+    CandidateExplanation,
+    Explanation,
+    Mark,
+    Term,
+    divided,
+    given,
+    logistic,
+    plus,
+    times,
+)
 from classic_rc.solvers.learning import (
     LogisticModel,
     Model,
@@ -355,6 +367,7 @@ def explain_features(solver: SurfaceLR, question: Question) -> Explanation:
             explained[i].evidence,
             tuple(Mark(start, end, "candidate", word_weights.get(w)) for w, start, end in located if w in shared),
             _shown_numbers(terms[row], solver.model_.bias, one_is_right=question.task is not Task.MULTIPLE_ANSWER),
+            formula=_explain_score(terms[row], solver.model_.bias, solver.output, explained[i].score),
         )
     return Explanation(solver.name, question, tuple(explained))
 
@@ -366,6 +379,24 @@ class _Term(NamedTuple):
     weight: float
     group: str = ""
     word: str = ""
+    value: float = 1.0  # of the feature, in its unit
+    unit: float = 1.0
+
+    def formula(self) -> Term:
+        """Return the feature's value in its unit times its weight."""
+        if self.group:
+            return given(self.label, self.weight)
+        own = given("", self.value) if self.unit == 1 else divided("", self.value, self.unit)
+        factor = self.weight / (self.value / self.unit) if self.value else 0.0
+        return times(self.label, own, given("", factor), value=self.weight)
+
+
+def _explain_score(terms: Sequence[_Term], bias: float, output: str, score: float) -> Term | None:
+    """Return the log-odds as a sum, or the probability made of it; None if the model adds up in another way."""
+    features = [term.formula() for term in sorted(terms, key=lambda t: (-abs(t.weight), t.label)) if term.weight]
+    log_odds = plus("log-odds", *features, given("bias", bias))
+    formula = logistic("score", log_odds) if output == "probability" else log_odds.renamed("score")
+    return replace(formula, value=score) if math.isclose(formula.value, score, rel_tol=1e-6, abs_tol=1e-6) else None
 
 
 def _compute_terms(solver: SurfaceLR, encoded: EncodedDataset) -> Mapping[int, list[_Term]]:
@@ -377,8 +408,11 @@ def _compute_terms(solver: SurfaceLR, encoded: EncodedDataset) -> Mapping[int, l
     terms: dict[int, list[_Term]] = defaultdict(list)
     for block in design.features.blocks(encoded):
         start = block.where.start
-        for row, added in enumerate((block.numbers / design.scale * weights[:n_numbers]).tolist(), start):
-            terms[row] += map(_Term, design.features.numbers, added)
+        added = block.numbers / design.scale * weights[:n_numbers]
+        units = np.broadcast_to(design.scale, added.shape[1:]).tolist()
+        for row, (own, values) in enumerate(zip(added.tolist(), block.numbers.tolist(), strict=True), start):
+            for label, weight, value, unit in zip(design.features.numbers, own, values, units, strict=True):
+                terms[row].append(_Term(label, weight, value=value, unit=unit))
         for group, features in block.words.items():
             usable, keys = design.columns.keys(group, features, word_ids)
             columns = design.columns.of_keys(group, keys)
