@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import shutil
 import sys
 from collections.abc import Iterator
 from dataclasses import replace
@@ -30,6 +31,8 @@ OPTIONS = (
     "searching",
     "--analyzer of systems",
     "decisions",
+    "--digits",
+    "--all",
     "--color",
     "--quiet",
     vary_option(
@@ -38,7 +41,11 @@ OPTIONS = (
         "learns or is tuned out of fold (--cv) is that of the fold that has not seen the question",
     ),
     vary_option(
-        "--format", choices=("text", "json", "html"), default="text", help="the output format (default text)"
+        "--format",
+        choices=("text", "markdown", "json", "html"),
+        default="text",
+        help="the output format (default text, with the solvers side by side if the terminal is wide enough); JSON "
+        "has all digits",
     ),
     vary_option("--output", help="write the explanation to a file instead of stdout"),
 )
@@ -88,13 +95,17 @@ def _explain(args: argparse.Namespace, dataset: Dataset, given: list[System]) ->
 
 
 def _render(args: argparse.Namespace, explanations: list[Explanation]) -> str:
-    from classic_rc.reports.explanations import explanation_html, explanation_text
+    from classic_rc.reports.explanations import explanation_html, explanation_markdown, explanation_text
 
     if args.format == "json":
         first, *others = plain = [explanation.to_dict() for explanation in explanations]
         return render_json({"explanations": plain} if others else first, infinite=True)
     if args.format == "html":
-        return explanation_html(*explanations)
+        return explanation_html(*explanations, digits=args.digits, every=args.all)
+    if args.format == "markdown":
+        return explanation_markdown(*explanations, digits=args.digits, every=args.all)
     to_terminal = args.output is None or args.color == "always"
     colour = to_terminal and use_colour(sys.stdout, args.color)
-    return "\n".join(explanation_text(explanation, colour=colour) for explanation in explanations)
+    # A pipe or a file has no width, unless the variable COLUMNS says so.
+    width = 0 if args.output else shutil.get_terminal_size((80, 24)).columns
+    return explanation_text(*explanations, colour=colour, digits=args.digits, every=args.all, width=width)

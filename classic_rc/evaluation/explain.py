@@ -1,16 +1,21 @@
-"""Explanations of single questions by a solver that is fitted as for an evaluation."""
+"""Explanations of single questions by a solver that is fitted as for an evaluation, or of its words by ablation."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from typing import Any, NamedTuple
 
+import numpy as np
+
+from classic_rc.errors import UsageError
 from classic_rc.evaluation.fitted_system import FittedSystem, iter_blocks
 from classic_rc.evaluation.plan import EvaluationPlan, LearningData, Overrides
 from classic_rc.predictions import Scores
-from classic_rc.questions import Candidate, Dataset, LazyCandidates, Passage
-from classic_rc.solvers.base import Solver
-from classic_rc.solvers.explanation import Explanation
+from classic_rc.questions import PLACEHOLDER, Candidate, Dataset, LazyCandidates, Passage, Question
+from classic_rc.solvers.base import Solver, score_questions
+from classic_rc.solvers.explanation import Explanation, Mark
 
 
 class Explainer:
@@ -70,11 +75,22 @@ class Explainer:
         return self._system.score(block)
 
     def explain(self, i: int) -> Explanation:
-        """Return the explanation of the question at position `i`."""
+        """Return the explanation of the question at position `i`.
+
+        A solver that explains nothing but its scores is explained by :func:`measure_words`.
+
+        Raises
+        ------
+        UsageError
+            The solver's own `explain` does not return an explanation of the question's candidates.
+        """
         question = self.dataset[i]
         if isinstance(question.candidates, LazyCandidates):
             question = replace(question, candidates=question.candidates.generate())
-        return self._system.solver_of(i).explain(question)
+        solver = self._system.solver_of(i)
+        explanation = _explain_with(solver, question)
+        explains = (c.numbers or c.marks or c.quote or c.formula for c in explanation.candidates)
+        return explanation if any(explains) else measure_words(solver, explanation)
 
     def __iter__(self) -> Iterator[Explanation]:
         """Yield the explanations of all questions, in order.
@@ -88,4 +104,119 @@ class Explainer:
                 if question.passage is not passage:
                     passage, candidates = question.passage, question.candidates.generate()
                 question = replace(question, candidates=candidates)
-            yield self._system.solver_of(i).explain(question)
+            yield _explain_with(self._system.solver_of(i), question)
+
+
+def _explain_with(solver: Solver, question: Question) -> Explanation:
+    """Return a solver's own explanation, which a user may have written."""
+    explanation: Any = solver.explain(question)
+    if not isinstance(explanation, Explanation):
+        found = type(explanation).__name__
+    elif len(explanation.candidates) != len(question.candidates):
+        found = f"{len(explanation.candidates)} candidates for question {question.id}"
+    else:
+        return explanation
+    expected = f"an Explanation of {len(question.candidates)} candidates"
+    raise UsageError(
+        f"explain of solver {solver.name!r} must return {expected}, found {found}",
+        field="explain",
+        found=found,
+        expected=expected,
+    )
+
+
+MOST_ABLATIONS = 256
+"""How many copies of a question are scored to explain a solver that does not explain itself."""
+_SHOWN_WORDS = 10
+_WORD = re.compile(r"\w+(?:['\u2019-]\w+)*")
+ABLATION_NOTE = (
+    "ablation: a number is the score minus the score of the same question without the word; "
+    "the numbers do not add up to the score"
+)
+
+
+class _Part(NamedTuple):
+    """Words that are left out together."""
+
+    where: str  # "passage", "question" or "candidate"
+    text: str
+    start: int
+    end: int
+
+
+def measure_words(solver: Solver, explanation: Explanation) -> Explanation:
+    """Explain scores by ablation: how much each word of passage, question and candidate changes each score.
+
+    Blanks take the place of a word, so that all other words keep their places. A question is scored at most
+    :data:`MOST_ABLATIONS` times; words of a long passage are left out several at a time. An effect is the score
+    minus the score without the word. Effects do not add up to the score.
+
+    Parameters
+    ----------
+    solver : Solver
+    explanation : Explanation
+        Of the scores alone.
+
+    Returns
+    -------
+    Explanation
+        With the words of the largest effects, and these words marked in the passage. If the solver cannot score a
+        question without one of its words, the explanation has a note that says so.
+    """
+    question = explanation.question
+    if not explanation.candidates:
+        return explanation
+    parts = _parts_of(question)
+    try:
+        scores = score_questions(solver, [question, *(_without(question, part) for part in parts)])
+    except Exception as error:  # the solver may be a user's own
+        reason = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+        return replace(
+            explanation, note=f"no ablation: the solver cannot score a question without a word ({reason})"
+        )
+    first, others = scores[0], np.array([scores[k] for k in range(1, len(parts) + 1)])
+    explained = []
+    for i, plain in enumerate(explanation.candidates):
+        effects = (first[i] - others[:, i]).tolist() if len(parts) else []
+        changes = [(effect, part) for effect, part in zip(effects, parts, strict=True) if effect]
+        changes.sort(key=lambda change: -abs(change[0]))
+        numbers: dict[str, float] = {}
+        for effect, part in changes[:_SHOWN_WORDS]:
+            name = f'{part.where} "{part.text}"'
+            same = sum(own == name or own.startswith(f"{name} (") for own in numbers)
+            numbers[f"{name} ({same + 1})" if same else name] = effect
+        passage = sorted((part.start, part.end, effect) for effect, part in changes if part.where == "passage")
+        marks = tuple(Mark(start, end, "effect", effect) for start, end, effect in passage)
+        explained.append(replace(plain, numbers=numbers, marks=marks))
+    return replace(explanation, candidates=tuple(explained), note=ABLATION_NOTE)
+
+
+def _parts_of(question: Question) -> list[_Part]:
+    """Return the words to leave out; those of the candidates are left out of all candidates at once."""
+    text = question.text.replace(PLACEHOLDER, " " * len(PLACEHOLDER))
+    parts = [_Part("question", m[0], m.start(), m.end()) for m in _WORD.finditer(text)]
+    if question.task.has_choices:
+        words = dict.fromkeys(m[0] for c in question.candidates for m in _WORD.finditer(c.text))
+        parts += [_Part("candidate", word, 0, 0) for word in words]
+    parts = parts[: MOST_ABLATIONS // 2]
+    found = [(m.start(), m.end()) for m in _WORD.finditer(question.passage.text)]
+    together = -(-len(found) // (MOST_ABLATIONS - len(parts)))
+    for first in range(0, len(found), max(together, 1)):
+        start, end = found[first][0], found[min(first + together, len(found)) - 1][1]
+        parts.append(_Part("passage", " ".join(question.passage.text[start:end].split()), start, end))
+    return parts
+
+
+def _without(question: Question, part: _Part) -> Question:
+    """Return the question with blanks in place of words."""
+
+    def blank(text: str) -> str:
+        return text[: part.start] + " " * (part.end - part.start) + text[part.end :]
+
+    if part.where == "passage":
+        return replace(question, passage=replace(question.passage, text=blank(question.passage.text)))
+    if part.where == "question":
+        return replace(question, text=blank(question.text))
+    word = re.compile(rf"(?<!\w){re.escape(part.text)}(?!\w)")
+    candidates = tuple(replace(c, text=word.sub(" " * len(part.text), c.text)) for c in question.candidates)
+    return replace(question, candidates=candidates)

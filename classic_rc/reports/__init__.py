@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from classic_rc.reports.comparison import comparison_csv, comparison_tables
     from classic_rc.reports.datasheet import Datasheet, render_datasheet
     from classic_rc.reports.duplicates import duplicates_table, scores_without_table
-    from classic_rc.reports.explanations import explanation_html, explanation_text
+    from classic_rc.reports.explanations import explanation_html, explanation_markdown, explanation_text
     from classic_rc.reports.methods import methods_text
     from classic_rc.reports.page import PageContent, page_html
     from classic_rc.reports.paper import make_paper_table, read_paper_records
@@ -38,7 +38,7 @@ _HOMES = {
     "comparison": ("comparison_csv", "comparison_tables"),
     "datasheet": ("Datasheet", "render_datasheet"),
     "duplicates": ("duplicates_table", "scores_without_table"),
-    "explanations": ("explanation_html", "explanation_text"),
+    "explanations": ("explanation_html", "explanation_markdown", "explanation_text"),
     "methods": ("methods_text",),
     "page": ("PageContent", "page_html"),
     "paper": ("make_paper_table", "read_paper_records"),
@@ -69,6 +69,7 @@ __all__ = [
     "comparison_tables",
     "duplicates_table",
     "explanation_html",
+    "explanation_markdown",
     "explanation_text",
     "make_paper_table",
     "methods_text",

@@ -1,22 +1,26 @@
-"""Explanations as text and as HTML: the passage with its important words marked, and the terms of each score."""
+"""Explanations as text, Markdown and HTML: the passage with its important words marked, and the formulas."""
 
 from __future__ import annotations
 
 import math
 import re
+import textwrap
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import pairwise
+from itertools import pairwise, zip_longest
 from typing import Any, NamedTuple
 
 from classic_rc.io.printable import printable
 from classic_rc.questions import Question
+from classic_rc.reports.formulas import DIGITS, formula_lines
 from classic_rc.reports.html import Bar, fill_template, format_number
-from classic_rc.solvers.explanation import CandidateExplanation, Explanation, Mark
+from classic_rc.solvers.explanation import CandidateExplanation, Explanation, Mark, Term
 
 SHOWN_CANDIDATES = 20
 _NUMBERS_ON_LINE = 3
 """Up to this many numbers are on the line of the score; more get a line each."""
 _WIDTH, _INDENT = 96, "    "
+_GAP, _LEAST_WIDTH = " | ", 56
+"""Between columns, and the width of a column that can be read."""
 
 LabelledNumber = tuple[str, str]
 
@@ -27,6 +31,7 @@ _PLAIN: Mapping[str, LabelledNumber] = {
     "candidate": ("*", "*"),
     "pair-question": ("{", "}"),
     "pair-candidate": ("{", "}"),
+    "effect": ("<", ">"),
 }
 _ANSI: Mapping[str, LabelledNumber] = {
     "window": ("\x1b[100m", "\x1b[49m"),
@@ -35,6 +40,7 @@ _ANSI: Mapping[str, LabelledNumber] = {
     "candidate": ("\x1b[33m", "\x1b[39m"),
     "pair-question": ("\x1b[1;4m", "\x1b[22;24m"),
     "pair-candidate": ("\x1b[1;4m", "\x1b[22;24m"),
+    "effect": ("\x1b[35m", "\x1b[39m"),
 }
 _CODE = re.compile(r"\x1b\[[\d;]*m")
 LEGEND: Mapping[str, str] = {
@@ -43,44 +49,172 @@ LEGEND: Mapping[str, str] = {
     "question": "question word",
     "candidate": "candidate word",
     "pair-question": "the nearest pair",
+    "effect": "a word without which the score is another",
 }
 """What each kind of mark means. ``pair-candidate`` has no entry: both words of a pair share one."""
 
 
-def explanation_text(explanation: Explanation, *, colour: bool = False) -> str:
-    """Return an explanation as text for a terminal or a file.
+def explanation_text(
+    *explanations: Explanation, colour: bool = False, digits: int = DIGITS, every: bool = False, width: int = 0
+) -> str:
+    """Return explanations of one question as text for a terminal or a file.
 
     Parameters
     ----------
-    explanation : Explanation
+    *explanations : Explanation
+        By one or several solvers.
     colour : bool
         Mark words with ANSI colours instead of characters.
+    digits : int
+        The digits of scores after the decimal point; the numbers of a formula have as many as they need to add up.
+    every : bool
+        Show all numbers of long sums.
+    width : int
+        The width of the terminal. If it has room for a column for each solver, the solvers are side by side.
 
     Returns
     -------
     str
         Ends with a line break. Shows at most the 20 best candidates.
     """
-    marks = _ANSI if colour else _PLAIN
+    column = (width - len(_GAP) * (len(explanations) - 1)) // len(explanations)
+    if len(explanations) > 1 and column >= _LEAST_WIDTH:
+        style = _Style(_ANSI if colour else _PLAIN, digits, every, column - 1)
+        return _side_by_side(explanations, style)
+    style = _Style(_ANSI if colour else _PLAIN, digits, every)
+    return "\n".join(_one_text(explanation, style) for explanation in explanations)
+
+
+class _Style(NamedTuple):
+    """How explanations are written."""
+
+    marks: Mapping[str, LabelledNumber]
+    digits: int
+    every: bool
+    width: int = 0  # of a column; 0: formulas are not wrapped
+
+    def legend(self, candidates: Iterable[CandidateExplanation]) -> list[str]:
+        """Return the line that says what the marks mean, if there are any."""
+        used = {mark.kind for candidate in candidates for mark in candidate.marks}
+        legend = [f"{self.marks[k][0]}{text}{self.marks[k][1]}" for k, text in LEGEND.items() if k in used]
+        return ["marked: " + ", ".join(legend)] if legend else []
+
+
+def _one_text(explanation: Explanation, style: _Style) -> str:
     question = explanation.question
     shown = rank_candidates(explanation)[:SHOWN_CANDIDATES]
-    used = {mark.kind for _, c in shown for mark in c.marks}
-    legend = [f"{marks[k][0]}{text}{marks[k][1]}" for k, text in LEGEND.items() if k in used]
     lines = [printable(f"{question.id}: {question.text}"), f"solver: {explanation.solver}"]
-    if legend:
-        lines.append("marked: " + ", ".join(legend))
+    lines += [f"note: {explanation.note}"] if explanation.note else []
+    lines += style.legend(candidate for _, candidate in shown)
     for index, candidate in shown:
-        lines += ["", _heading(question, index, candidate)]
-        if len(candidate.numbers) > _NUMBERS_ON_LINE:
-            lines += _number_lines(candidate.numbers)
-        if candidate.quote is not None:
-            lines += _wrap(printable(f"{candidate.source}: {candidate.quote}", keep="\t"))
-        if candidate.marks:
-            lines += _wrap(mark_passage(question.passage.text, candidate.marks, marks))
+        lines += ["", *_candidate_lines(question, index, candidate, style)]
     n_more = len(explanation.candidates) - len(shown)
     if n_more:
         lines += ["", f"and {n_more} candidates with lower scores"]
     return "\n".join(lines) + "\n"
+
+
+def _candidate_lines(question: Question, index: int, candidate: CandidateExplanation, style: _Style) -> list[str]:
+    lines = [_heading(question, index, candidate, style.digits)]
+    if candidate.formula is not None:
+        lines += _formula_text(candidate.formula, style)
+    elif len(candidate.numbers) > _NUMBERS_ON_LINE:
+        lines += _number_lines(candidate.numbers, style.digits)
+    if style.width:
+        lines = [part for line in lines for part in _fit(line, style.width)]
+    width = style.width or _WIDTH
+    if candidate.quote is not None:
+        lines += _wrap(printable(f"{candidate.source}: {candidate.quote}", keep="\t"), width)
+    if candidate.marks:
+        lines += _wrap(mark_passage(question.passage.text, candidate.marks, style.marks), width)
+    return lines
+
+
+def _formula_text(formula: Term, style: _Style) -> Iterator[str]:
+    for line in formula_lines(formula, digits=style.digits, every=style.every):
+        yield _INDENT + "  " * line.depth + str(line)
+
+
+def _side_by_side(explanations: Sequence[Explanation], style: _Style) -> str:
+    """Return one column for each solver; each candidate begins on the same line in all columns."""
+    question = explanations[0].question
+    # By the first solver's scores.
+    order = [index for index, _ in rank_candidates(explanations[0])][:SHOWN_CANDIDATES]
+    shown = [explanation.candidates[index] for explanation in explanations for index in order]
+    lines = [printable(f"{question.id}: {question.text}"), *style.legend(shown), ""]
+    heads = [[f"solver: {own.solver}", *([f"note: {own.note}"] if own.note else [])] for own in explanations]
+    rows = [[[part for line in head for part in _fit(line, style.width)] for head in heads]]
+    rows += [
+        [_candidate_lines(question, index, own.candidates[index], style) for own in explanations] for index in order
+    ]
+    for row in rows:
+        lines += [
+            _GAP.join(_pad(cell, style.width) for cell in cells).rstrip()
+            for cells in zip_longest(*row, fillvalue="")
+        ]
+        lines.append("")
+    n_more = len(question.candidates) - len(order)
+    lines += [f"and {n_more} candidates with lower scores of {explanations[0].solver}"] if n_more else []
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def _fit(line: str, width: int) -> list[str]:
+    """Break a line without colours; the rest has a deeper indent."""
+    indent = line[: len(line) - len(line.lstrip())]
+    return textwrap.wrap(line, width, subsequent_indent=f"{indent}    ", drop_whitespace=True) or [""]
+
+
+def _pad(cell: str, width: int) -> str:
+    return cell + " " * (width - len(_CODE.sub("", cell)))
+
+
+def explanation_markdown(*explanations: Explanation, digits: int = DIGITS, every: bool = False) -> str:
+    """Return explanations of one question as a table in Markdown: rows are candidates, columns are solvers.
+
+    Parameters
+    ----------
+    *explanations : Explanation
+    digits : int
+    every : bool
+        As in :func:`explanation_text`.
+
+    Returns
+    -------
+    str
+        Ends with a line break. Shows at most the 20 candidates that are best by the first solver.
+    """
+    question = explanations[0].question
+    order = [index for index, _ in rank_candidates(explanations[0])][:SHOWN_CANDIDATES]
+    lines = [f"**{_markdown(question.id)}**: {_markdown(question.text)}", ""]
+    lines += [f"{_markdown(own.solver)}: {own.note}\n" for own in explanations if own.note]
+    lines += [
+        "| candidate | " + " | ".join(_markdown(own.solver) for own in explanations) + " |",
+        "|---|" + "---|" * len(explanations),
+    ]
+    for index in order:
+        label = f"({candidate_label(index)}) {_markdown(question.candidates[index].text)}"
+        label += " **right**" if is_right(question, index) else ""
+        cells = [_markdown_cell(own.candidates[index], digits, every) for own in explanations]
+        lines.append(f"| {label} | " + " | ".join(cells) + " |")
+    n_more = len(question.candidates) - len(order)
+    lines += ["", f"and {n_more} candidates with lower scores"] if n_more else []
+    return "\n".join(lines) + "\n"
+
+
+def _markdown_cell(candidate: CandidateExplanation, digits: int, every: bool) -> str:
+    lines = [f"**{candidate.score:.{digits}f}**" + ("" if candidate.evidence else ", no evidence")]
+    if candidate.formula is not None:
+        formula = formula_lines(candidate.formula, digits=digits, every=every)
+        lines += ["&emsp;" * line.depth + _markdown(str(line)) for line in formula]
+    else:
+        lines += [_markdown(line.strip()) for line in _number_lines(candidate.numbers, digits)]
+    return "<br>".join(lines)
+
+
+def _markdown(text: str) -> str:
+    """Escape what has a meaning in Markdown or in a cell of a table."""
+    escaped = re.sub(r"([\\`*_\[\]|#~$])", r"\\\1", printable(text))
+    return escaped.replace("&", "&amp;").replace("<", "&lt;")
 
 
 def rank_candidates(explanation: Explanation) -> list[tuple[int, CandidateExplanation]]:
@@ -110,10 +244,11 @@ def is_right(question: Question, index: int) -> bool:
     return (index if question.task.has_choices else question.candidates[index].text) in gold
 
 
-def _heading(question: Question, index: int, candidate: CandidateExplanation) -> str:
-    parts = [f"({candidate_label(index)}) {printable(candidate.text)}", f"score {candidate.score:.5f}"]
-    if 0 < len(candidate.numbers) <= _NUMBERS_ON_LINE:
-        parts.append(", ".join(f"{number_name(name)} {value:.5f}" for name, value in candidate.numbers.items()))
+def _heading(question: Question, index: int, candidate: CandidateExplanation, digits: int) -> str:
+    parts = [f"({candidate_label(index)}) {printable(candidate.text)}", f"score {candidate.score:.{digits}f}"]
+    if 0 < len(candidate.numbers) <= _NUMBERS_ON_LINE and candidate.formula is None:
+        numbers = candidate.numbers.items()
+        parts.append(", ".join(f"{number_name(name)} {value:.{digits}f}" for name, value in numbers))
     if not candidate.evidence:
         parts.append("no evidence")
     if is_right(question, index):
@@ -121,9 +256,9 @@ def _heading(question: Question, index: int, candidate: CandidateExplanation) ->
     return "  |  ".join(parts)
 
 
-def _number_lines(numbers: Mapping[str, float]) -> Iterator[str]:
-    width = max(len(f"{value:.5f}") for value in numbers.values())
-    return (f"{_INDENT}{value:{width}.5f}  {number_name(name)}" for name, value in numbers.items())
+def _number_lines(numbers: Mapping[str, float], digits: int) -> Iterator[str]:
+    width = max((len(f"{value:.{digits}f}") for value in numbers.values()), default=0)
+    return (f"{_INDENT}{value:{width}.{digits}f}  {number_name(name)}" for name, value in numbers.items())
 
 
 def mark_passage(text: str, marks: tuple[Mark, ...], symbols: Mapping[str, LabelledNumber]) -> str:
@@ -144,19 +279,19 @@ def mark_passage(text: str, marks: tuple[Mark, ...], symbols: Mapping[str, Label
     return "".join(pieces)
 
 
-def _wrap(text: str) -> list[str]:
+def _wrap(text: str, width: int) -> list[str]:
     """Wrap text at spaces. Colour codes have no width, and no colour spans two lines."""
     lines: list[str] = []
     for paragraph in text.splitlines():
         room = 0
         for word in paragraph.split():
-            width = len(_CODE.sub("", word))
-            if width < room:
+            length = len(_CODE.sub("", word))
+            if length < room:
                 lines[-1] += f" {word}"
-                room -= width + 1
+                room -= length + 1
             else:
                 lines.append(word)
-                room = _WIDTH - len(_INDENT) - width
+                room = width - len(_INDENT) - length
     return [_INDENT + line for line in _close_colours(lines)]
 
 
@@ -174,13 +309,16 @@ def _close_colours(lines: Iterable[str]) -> Iterator[str]:
         yield resumed + line + "".join(endings[code] for code in reversed(active))
 
 
-def explanation_html(*explanations: Explanation) -> str:
+def explanation_html(*explanations: Explanation, digits: int = DIGITS, every: bool = False) -> str:
     """Return explanations of one question as a self-contained HTML document.
 
     Parameters
     ----------
     *explanations : Explanation
         By one or several solvers.
+    digits : int
+    every : bool
+        As in :func:`explanation_text`.
 
     Returns
     -------
@@ -188,7 +326,7 @@ def explanation_html(*explanations: Explanation) -> str:
         HTML. Shows at most the 20 best candidates of each solver.
     """
     question = explanations[0].question
-    sections = [_section_values(explanation) for explanation in explanations]
+    sections = [_section_values(explanation, digits, every) for explanation in explanations]
     used = {kind for section in sections for kind in section["kinds"]}
     return fill_template(
         "explanation.html",
@@ -202,19 +340,25 @@ def explanation_html(*explanations: Explanation) -> str:
     )
 
 
-def _section_values(explanation: Explanation) -> dict[str, Any]:
+def _section_values(explanation: Explanation, digits: int, every: bool) -> dict[str, Any]:
     """Return the values of one solver's explanation for the template."""
     shown = rank_candidates(explanation)[:SHOWN_CANDIDATES]
     return {
         "solver": explanation.solver,
+        "note": explanation.note,
         "kinds": {mark.kind for _, candidate in shown for mark in candidate.marks},
-        "candidates": [_candidate_values(explanation.question, index, candidate) for index, candidate in shown],
+        "candidates": [
+            _candidate_values(explanation.question, index, candidate, digits, every) for index, candidate in shown
+        ],
         "n_more": len(explanation.candidates) - len(shown),
     }
 
 
-def _candidate_values(question: Question, index: int, candidate: CandidateExplanation) -> dict[str, Any]:
+def _candidate_values(
+    question: Question, index: int, candidate: CandidateExplanation, digits: int, every: bool
+) -> dict[str, Any]:
     """Return the values of a candidate for the template."""
+    formula = [] if candidate.formula is None else formula_lines(candidate.formula, digits=digits, every=every)
     largest = max((abs(value) for value in candidate.numbers.values()), default=0.0)
     return {
         "label": candidate_label(index),
@@ -222,6 +366,7 @@ def _candidate_values(question: Question, index: int, candidate: CandidateExplan
         "is_right": is_right(question, index),
         "evidence": candidate.evidence,
         "score": candidate.score,
+        "formula": [f"{'  ' * line.depth}{line}" for line in formula],
         "terms": [(number_name(name), value, Bar.of(value, largest)) for name, value in candidate.numbers.items()],
         "adds_up": parts_sum_to_score(candidate),
         "quote": candidate.quote,

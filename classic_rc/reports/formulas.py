@@ -1,0 +1,165 @@
+"""Formulas of explanations as lines of text: every number is shown, and the shown numbers add up."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import NamedTuple
+
+from classic_rc.io.printable import printable
+from classic_rc.solvers.explanation import OPERATIONS, Term
+
+DIGITS = 5
+"""The digits after the decimal point of a score, unless the user chooses."""
+_MORE_DIGITS = 8
+_WRITTEN_OUT = 6
+"""A sum of up to this many numbers is written as an expression; a longer one is the numbers below it."""
+_MOST_LINES, _SHOWN_LINES = 12, 10
+"""A sum with more lines below it shows its largest numbers, unless the user wants all."""
+
+
+class FormulaLine(NamedTuple):
+    """One number of a formula."""
+
+    depth: int  # 0 for the score
+    value: str
+    name: str
+    expression: str  # how the number is made of those that are shown; empty for a given number
+    note: str
+
+    def __str__(self) -> str:
+        expression = f" = {self.expression}" if self.expression else ""
+        note = f"  # {self.note}" if self.note else ""
+        return f"{self.value}  {self.name}{expression}{note}"
+
+
+def formula_lines(formula: Term, *, digits: int = DIGITS, every: bool = False) -> list[FormulaLine]:
+    """Return a formula as lines: each number, followed by the numbers that it is made of.
+
+    The score has `digits` digits after the decimal point. The other numbers have as many more as they need: each
+    expression gives the number before it with an error of at most one unit in the score's last digit (for numbers
+    below 1, in the last of `digits` significant digits).
+
+    Parameters
+    ----------
+    formula : Term
+    digits : int
+    every : bool
+        Whether to show all numbers of long sums. Default: the ten largest, and the sum of the others.
+
+    Returns
+    -------
+    list of FormulaLine
+    """
+    shown = formula if every else _fold(formula)
+    numbers = next(
+        (n for extra in range(_MORE_DIGITS) if _adds_up(shown, n := _Numbers(digits, extra))), _Numbers(digits, 2)
+    )
+    return list(_lines(shown, numbers, 0))
+
+
+class _Numbers(NamedTuple):
+    """How numbers are written."""
+
+    digits: int
+    extra: int
+
+    def write(self, value: float) -> str:
+        """Write whole numbers as such, and others with at least as many significant digits as decimals."""
+        if not math.isfinite(value):
+            return str(value)
+        if value == int(value) and abs(value) < 1e15:
+            return str(int(value))
+        zeros = max(-math.floor(math.log10(abs(value))) - 1, 0)
+        return f"{value:.{self.digits + self.extra + zeros}f}"
+
+    def read(self, term: Term) -> float:
+        """Return the number that a reader has for a term."""
+        if term.operation is None or term.name:
+            return float(self.write(term.value))
+        return self.compute(term)
+
+    def compute(self, term: Term) -> float:
+        """Return what a term's operation gives for the shown numbers."""
+        assert term.operation is not None
+        return OPERATIONS[term.operation]([self.read(part) for part in term.parts])
+
+
+def _fold(term: Term) -> Term:
+    """Add up the smaller numbers of long sums."""
+    parts = tuple(map(_fold, term.parts))
+    if term.operation == "sum" and len(parts) > _MOST_LINES and all(part.name for part in parts):
+        largest = sorted(range(len(parts)), key=lambda i: -abs(parts[i].value))[:_SHOWN_LINES]
+        rest = [parts[i] for i in range(len(parts)) if i not in largest]
+        others = Term(f"{len(rest)} more", math.fsum(part.value for part in rest), note="--all shows them")
+        parts = (*(parts[i] for i in sorted(largest)), others)
+    return replace(term, parts=parts)
+
+
+def _adds_up(term: Term, numbers: _Numbers) -> bool:
+    """Return whether all expressions give their numbers."""
+    if term.operation is not None and math.isfinite(term.value):
+        unit = 10.0**-numbers.digits
+        try:
+            error = abs(numbers.compute(term) - numbers.read(replace(term, operation=None)))
+        except (ValueError, ZeroDivisionError, OverflowError):
+            return False
+        if error > unit * (min(abs(term.value), 1) or 1) * (1 + 1e-9):
+            return False
+    return all(_adds_up(part, numbers) for part in term.parts)
+
+
+def _lines(term: Term, numbers: _Numbers, depth: int) -> Iterator[FormulaLine]:
+    # The score has exactly the digits that the heading shows.
+    value = f"{term.value:.{numbers.digits}f}" if depth == 0 else numbers.write(term.value)
+    expression = _write_expression(term, numbers) if term.operation else ""
+    yield FormulaLine(depth, value, printable(term.name), expression, printable(term.note))
+    for part in _named_parts(term):
+        yield from _lines(part, numbers, depth + 1)
+
+
+def _named_parts(term: Term) -> Iterator[Term]:
+    """Yield the parts that have lines of their own: also those of parts inside the expression."""
+    for part in term.parts:
+        if part.name:
+            yield part
+        else:
+            yield from _named_parts(part)
+
+
+def _write_expression(term: Term, numbers: _Numbers) -> str:
+    operands = [part for part in term.parts if part.name]
+    if term.operation == "sum" and len(operands) == len(term.parts) > _WRITTEN_OUT:
+        return f"sum of the {len(operands)} numbers below"
+    return _write_operation(term, numbers)
+
+
+def _write_operation(term: Term, numbers: _Numbers) -> str:
+    """Write an operation as Python does."""
+    operands = [_write_operand(part, numbers) for part in term.parts]
+    if term.operation == "sum":
+        first, *others = operands or ["0"]
+        return first + "".join(f" - {own[1:]}" if own.startswith("-") else f" + {own}" for own in others)
+    if term.operation == "negative":
+        return f"-{_enclose(term.parts[0], operands[0], 'sum')}"
+    if term.operation == "product":
+        rows = zip(term.parts, operands, strict=True)
+        return " * ".join(_enclose(part, own, "sum") for part, own in rows)
+    if term.operation == "quotient":
+        above = _enclose(term.parts[0], operands[0], "sum")
+        return f"{above} / {_enclose(term.parts[1], operands[1], 'sum', 'product', 'quotient')}"
+    functions = {"maximum": "max", "minimum": "min", "logarithm": "ln", "root": "sqrt", "logistic": "logistic"}
+    assert term.operation is not None
+    return f"{functions[term.operation]}({', '.join(operands)})"
+
+
+def _write_operand(part: Term, numbers: _Numbers) -> str:
+    inside = part.operation is not None and not part.name
+    return _write_operation(part, numbers) if inside else numbers.write(part.value)
+
+
+def _enclose(part: Term, written: str, *weaker: str) -> str:
+    """Put brackets around an operand that binds less than what is around it, or that begins with a minus."""
+    inside = part.operation if not part.name else None
+    return f"({written})" if inside in weaker or written.startswith("-") else written
