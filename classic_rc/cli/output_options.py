@@ -134,8 +134,8 @@ OUTPUT_OPTIONS: dict[str, tuple[Option, ...]] = {
             choices=range(1, 13),
             default=5,
             metavar="N",
-            help="digits of scores after the decimal point, 1 to 12 (default 5); the numbers behind a score have as "
-            "many as they need to add up to it",
+            help="digits of scores after the decimal point, 1 to 12 (default 5); the numbers behind a score have "
+            "as many as they need to add up to it",
         ),
         option("--all", action="store_true", help="show all numbers of long sums, not only the ten largest"),
         option("--quiet", action="store_true", help="print no progress, notes or warnings on stderr"),

@@ -92,7 +92,7 @@ class TermFacts(NamedTuple):
 
     term: str
     boost: int  # how often the query has it
-    count: int  # how often the sentence has it: tf
+    frequency: int  # how often the sentence has it: tf
     n_sentences: int  # how many sentences of the index have it: df
     idf: float  # as the engine rounds it
     share: float  # what the term adds to the score

@@ -178,7 +178,9 @@ class Sparse(Engine):
         )
         return QueryFacts(
             [TermFacts(*of_term) for of_term in of_terms],
-            *(int(count) for count in statistics.collection),
+            int(statistics.collection.n_sentences),
+            int(statistics.collection.n_with_terms),
+            int(statistics.collection.n_tokens),
             int(segment.code_lengths[codes[0]]) if len(codes) else 0,
             int(counts.sum()),
             float((counts * facts.idfs.astype(np.float64) ** 2).sum()),

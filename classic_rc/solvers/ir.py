@@ -406,7 +406,7 @@ def _explain_term(similarity: Similarity, fact: TermFacts, facts: QueryFacts) ->
     name, factors = f'"{fact.term}"', []
     if fact.boost != 1:
         factors.append(given("times in the query", fact.boost))
-    count = given("tf", fact.count)
+    count = given("tf", fact.frequency)
     if isinstance(similarity, BM25):
         n_others = facts.n_with_terms - fact.n_sentences + 0.5
         odds = divided("", n_others, fact.n_sentences + 0.5)
@@ -416,18 +416,18 @@ def _explain_term(similarity: Similarity, fact: TermFacts, facts: QueryFacts) ->
         mean = divided("", facts.n_tokens, facts.n_with_terms)
         relative = times("", similarity.b, divided("", length, mean))
         norm = times("length norm", similarity.k1, plus("", 1 - similarity.b, relative), note=_LENGTH_NOTE)
-        return times(name, *factors, divided("", count, plus("", fact.count, norm)), value=fact.share)
+        return times(name, *factors, divided("", count, plus("", fact.frequency, norm)), value=fact.share)
     if isinstance(similarity, Classic):
         ratio = divided("", max(facts.n_sentences, 1), fact.n_sentences + 1)
         note = f"{fact.n_sentences} of {facts.n_sentences} sentences have it"
         idf = plus("idf", 1, logarithm("", ratio), value=fact.idf, note=note)
-        norm = float(tfidf.length_factors(np.array([facts.length]))[0])
+        factor = float(tfidf.length_factors(np.array([facts.length]))[0])
         matched = sum(own.boost for own in facts.terms)
         factors += [
             root("", count),
             idf,
             given("", fact.idf),
-            given("length norm", norm, f"1 / sqrt({facts.length}) in one byte"),
+            given("length norm", factor, f"1 / sqrt({facts.length}) in one byte"),
             divided("query norm", 1, root("", facts.sum_of_squares), note="from the idf of all query terms"),
             divided("coordination", matched, facts.n_query_terms, note="query terms that the sentence has"),
         ]

@@ -61,7 +61,7 @@ def test_the_best_candidate_is_first_and_the_right_one_is_marked(cli, single):
     assert first.startswith("(B) Omar  |  score ")
     assert first.endswith("|  RIGHT")
     assert not any(line.endswith("RIGHT") for line in others)
-    passage = done.out.partition("(B) ")[2].partition("(")[0]
+    passage = done.out.partition("\n(B) ")[2].partition("\n(")[0]
     assert "*{Omar}* _{built}_" in passage
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator
 from dataclasses import replace
 from html.parser import HTMLParser
 
@@ -22,6 +23,7 @@ from classic_rc.solvers import SOLVERS, Solver, parse_solver, save_solver
 from classic_rc.solvers.explanation import CandidateExplanation, Explanation, Mark
 from classic_rc.testing import synthetic_dataset
 from classic_rc.text.spans import SpanGenerator
+from tests.reports.formulas import assert_formulas_add_up
 
 SYMBOLS = {"window": ("[", "]"), "question": ("<", ">"), "candidate": ("*", "*"), "pair": ("{", "}")}
 
@@ -166,6 +168,18 @@ def fitted(name: str, dataset: Dataset, folder) -> Solver:
     return solver.fit(dataset)
 
 
+def hard_questions(dataset: Dataset, name: str) -> Iterator[Question]:
+    """Yield an ordinary question, one with an empty passage, one with a tie, and one that shares no word."""
+    yield dataset[9]
+    yield dataset[3]
+    if dataset[9].task.has_choices and name != "score-file":  # a file has no scores of other questions
+        twice = dataset[9].candidates[0]
+        yield replace(dataset[9], candidates=(twice, twice, *dataset[9].candidates[1:]), gold=frozenset({0}))
+        yield replace(
+            dataset[9], text="Xyzzy?", candidates=(Candidate("plugh"), Candidate("")), gold=frozenset({1})
+        )
+
+
 class Texts(HTMLParser):
     """What a reader sees of a document."""
 
@@ -185,8 +199,9 @@ class Texts(HTMLParser):
 def test_every_solver_explains_every_task_in_every_form(name, task, tmp_path):
     dataset = questions(task)
     solver = fitted(name, dataset, tmp_path)
-    for question in (dataset[9], dataset[3]):  # an ordinary one, and one with an empty passage
+    for question in hard_questions(dataset, name):
         explanation = solver.explain(question)
+        assert_formulas_add_up(explanation)
         scores: Scores = solver.score_candidates([question])
         document = json.loads(json.dumps(explanation.to_dict(), allow_nan=False))
         assert [c["score"] for c in document["candidates"]] == scores[0].tolist()

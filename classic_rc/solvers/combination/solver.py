@@ -326,10 +326,7 @@ class Combination(Composite):
             if self.normalise == "standard":
                 centre, scale = self.centres_[k], self.scales_[k]
             else:
-                centre, scale = (
-                    float(joined.values.mean()) if len(joined.values) else 0.0,
-                    float(joined.values.std()),
-                )
+                centre, scale = centre_and_scale(joined)
             terms = []
             for plain, value, result in zip(
                 member.explain(question).candidates, joined.values.tolist(), normalised.values.tolist(), strict=True

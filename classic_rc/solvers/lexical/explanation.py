@@ -77,7 +77,7 @@ def explain_components(
                 explained[i].score,
                 matched,
                 in_sentences,
-                sentences,
+                sentences.tolist(),
             ),
         )
     return Explanation(solver, question, tuple(explained))
