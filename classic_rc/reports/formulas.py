@@ -66,13 +66,15 @@ class _Numbers(NamedTuple):
     extra: int
 
     def write(self, value: float) -> str:
-        """Write whole numbers as such, and others with at least as many significant digits as decimals."""
+        """Write whole numbers and constants such as 0.9 as such, and others with enough significant digits."""
         if not math.isfinite(value):
             return str(value)
         if value == int(value) and abs(value) < 1e15:
             return str(int(value))
         zeros = max(-math.floor(math.log10(abs(value))) - 1, 0)
-        return f"{value:.{self.digits + self.extra + zeros}f}"
+        written = f"{value:.{self.digits + self.extra + zeros}f}"
+        exact = written.rstrip("0")
+        return exact if math.isclose(float(exact), value, rel_tol=1e-12) else written
 
     def read(self, term: Term) -> float:
         """Return the number that a reader has for a term."""

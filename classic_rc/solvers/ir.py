@@ -415,7 +415,9 @@ def _explain_term(similarity: Similarity, fact: TermFacts, facts: QueryFacts) ->
         length = int(bm25.byte4_lengths(np.array([facts.length]))[0])
         mean = divided("", facts.n_tokens, facts.n_with_terms)
         relative = times("", similarity.b, divided("", length, mean))
-        norm = times("length norm", similarity.k1, plus("", 1 - similarity.b, relative), note=_LENGTH_NOTE)
+        rounded = f", {facts.length} terms rounded as in Lucene" if length != facts.length else ""
+        note = f"k1 * (1 - b + b * length / mean length){rounded}"
+        norm = times("length norm", similarity.k1, plus("", 1 - similarity.b, relative), note=note)
         return times(name, *factors, divided("", count, plus("", fact.frequency, norm)), value=fact.share)
     if isinstance(similarity, Classic):
         ratio = divided("", max(facts.n_sentences, 1), fact.n_sentences + 1)
@@ -433,9 +435,6 @@ def _explain_term(similarity: Similarity, fact: TermFacts, facts: QueryFacts) ->
         ]
         return times(name, *factors, value=fact.share)
     return given(name, fact.share)
-
-
-_LENGTH_NOTE = "k1 * (1 - b + b * length / mean length); a length above 40 is rounded to four bits"
 
 
 def _mark_sentence(

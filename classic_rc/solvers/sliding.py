@@ -521,7 +521,8 @@ def best_window(
             "sliding window", 0.0, f"no window of {size} tokens has a word of question or candidate"
         ), range(0)
     total = sum(weights[i] for i in inside) / SCALE
-    return plus(f"sliding window (tokens {best + 1} to {inside[-1] + 1})", *terms, value=total), inside
+    note = f"tokens {best + 1} to {inside[-1] + 1}"
+    return plus("sliding window", *terms, value=total, note=note), inside
 
 
 def _mark_window(passage: _Passage, question_words: set[str], inside: range, total: Term) -> list[Mark]:

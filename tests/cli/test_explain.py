@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import cast
 
 import pytest
@@ -106,6 +107,87 @@ def test_several_solvers_one_after_the_other(cli, single, tmp_path):
     assert alone == {"version": plain["version"], **plain["explanations"][1]}
     page = cli("explain", single, "q1", *specs, "--format", "html").out
     assert [f"<h2>{name}</h2>" in page for name in names] == [True, True, True]
+
+
+def test_solvers_are_side_by_side_where_there_is_room(cli, single, monkeypatch):
+    args = ("explain", single, "q1", "-s", "sw", "-s", "longest")
+    monkeypatch.setenv("COLUMNS", "160")
+    wide = cli(*args).out
+    (heads,) = (line for line in wide.splitlines() if line.startswith("solver: "))
+    assert heads.split(" | ")[1] == "solver: longest"
+    rows = [line.split(" | ", 1) for line in wide.splitlines() if "|  score" in line]
+    labels = [re.findall(r"\(([A-Z])\)", line) for line in wide.splitlines() if "|  score" in line]
+    assert len(rows) == 3
+    assert all(left == right for left, right in labels)  # a candidate is on the same line in both columns
+    assert max(map(len, wide.splitlines())) <= 160
+    monkeypatch.setenv("COLUMNS", "100")
+    narrow = cli(*args).out
+    assert [line for line in narrow.splitlines() if line.startswith("solver: ")] == [
+        "solver: sliding-window",
+        "solver: longest",
+    ]
+
+
+def test_digits_are_those_that_are_asked_for(cli, single):
+    for digits in (2, 7):
+        lines = cli("explain", single, "q1", "--digits", digits).out.splitlines()
+        scores = [line.partition("|  score ")[2].split()[0] for line in lines if "|  score" in line]
+        assert all(len(score.partition(".")[2]) == digits for score in scores)
+    cli("explain", single, "q1", "--digits", 0).fails(2, "--digits")
+
+
+def test_a_long_sum_is_cut_unless_all_is_asked_for(cli):
+    args = ("explain", "sample:single-choice", "lantern.1", "-s", "lexical")
+    short, long = cli(*args).out, cli(*args, "--all").out
+    assert "18 more  # --all shows them" in short
+    assert "best 2 tokens = " not in short
+    assert "best 2 tokens = " in long
+    assert " more  # " not in long
+
+
+def test_markdown_is_one_table(cli, single):
+    done = cli("explain", single, "q1", "-s", "sw", "-s", "sw+d", "--format", "markdown")
+    rows = [line for line in done.out.splitlines() if line.startswith("|")]
+    assert rows[:2] == ["| candidate | sliding-window | sw+d |", "|---|---|---|"]
+    assert rows[2].startswith("| (B) Omar **right** | **")
+    assert [len(re.split(r"(?<!\\)\|", row)) for row in rows] == [5] * 5
+
+
+OWN = """
+from classic_rc.solvers import Solver
+
+
+class Plain(Solver):
+    def score_candidates(self, questions):
+        return [[float(sum(w in q.passage.text for w in c.text.split())) for c in q.candidates] for q in questions]
+
+
+class Wrong(Plain):
+    def explain(self, question):
+        return "because"
+
+
+class Fragile(Plain):
+    def score_candidates(self, questions):
+        if "  " in "".join(q.passage.text for q in questions):
+            raise KeyError("two blanks")
+        return super().score_candidates(questions)
+"""
+
+
+def test_ones_own_solver_is_explained_by_its_words_or_by_itself(cli, single, tmp_path):
+    file = tmp_path / "own.py"
+    file.write_text(OWN, encoding="utf-8")
+    done = cli("explain", single, "q1", "-s", f"{file}:Plain", "--format", "json").json
+    assert "do not add up" in done["note"]
+    omar = next(c for c in done["candidates"] if c["text"] == "Omar")
+    assert omar["score"] == 1.0
+    assert omar["numbers"] == {'candidate "Omar"': 1.0, 'passage "Omar"': 1.0}
+    assert [done["passage"][m["start"] : m["end"]] for m in omar["marks"]] == ["Omar"]
+    cli("explain", single, "q1", "-s", f"{file}:Wrong").fails(2, "must return", field="explain", found="str")
+    fragile = cli("explain", single, "q1", "-s", f"{file}:Fragile")
+    assert fragile.code == 0
+    assert "note: no ablation: the solver cannot score a question without a word" in fragile.out
 
 
 def test_a_file_of_predictions_cannot_be_explained(cli, single, tmp_path):
