@@ -75,7 +75,7 @@ def _check_text(text: str, digits: int) -> int:
             continue
         assert first["value"] == heading[1]
         n_checked += 1
-        block = []
+        block: list[tuple[int, float, str]] = []
         for row in lines[number + 1 :]:
             if not (match := _LINE.fullmatch(row)) or (block and not match["indent"]):
                 break
