@@ -25,7 +25,7 @@ from classic_rc.solvers.explanation import (
 )
 from classic_rc.solvers.lexical.components import COMPONENTS, SMOOTHING, WIDTHS, Components, assign_sentences
 from classic_rc.solvers.lexical.texts import Token
-from classic_rc.solvers.sliding import distance_term
+from classic_rc.solvers.match_formulas import distance_term
 
 _MARKED_CANDIDATES = 100
 
