@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from itertools import accumulate
 from typing import NamedTuple
 
 import numpy as np
@@ -131,11 +132,12 @@ def _explain_windows(matched: _Matched, weights: Sequence[int], value: float) ->
     if as_released and len(weights) <= WIDTHS[-1]:
         words = [matched.word(i, counts[i], weight) for i, weight in enumerate(weights) if weight]
         return plus("window", *words, value=value, note="a short passage is one window")
-    windows = []
+    windows, sums_before = [], list(accumulate(weights, initial=0))
     for width in WIDTHS:
         n_starts = max(len(weights) - width, 0) + 1
         starts = range(n_starts - 1 if as_released and n_starts > 1 else n_starts)
-        best = max(starts, key=lambda start: sum(weights[start : start + width]))
+        sums = [sums_before[min(start + width, len(weights))] - sums_before[start] for start in starts]
+        best = sums.index(max(sums))
         inside = [i for i in range(best, min(best + width, len(weights))) if weights[i]]
         note = ", ".join(f'"{matched.tokens[i].word}"' for i in inside)
         total = sum(weights[i] for i in inside) / SCALE
