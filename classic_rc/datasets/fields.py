@@ -202,7 +202,7 @@ def find_whole_family(path: str, rows: Sequence[Node]) -> str | None:
 
 
 def list_options(value: Any) -> Any:
-    """Return the options in a value as a list of texts; a value with no options is returned unchanged.
+    r"""Return the options in a value as a list of texts; a value with no options is returned unchanged.
 
     A text has options as a JSON or Python list, after labels (``A. red B. blue``), or between line ends, bars or
     semicolons; an object, as members ``A``, ``B``, … or as the list in its member ``text``.

@@ -38,7 +38,7 @@ def references() -> Mapping[str, str]:
     Examples
     --------
     >>> list(references())[:2]
-    ['classic_rc', 'chen1998']
+    ['classic_rc', 'bandarkar2024']
     """
     text = (files("classic_rc.reports") / "references.bib").read_text(encoding="utf-8")
     return {m[1]: m[0].replace("@VERSION@", __version__) for m in _ENTRY.finditer(text)}

@@ -287,9 +287,13 @@ def _simpler(value: Any) -> Iterator[Any]:
         for key, item in value.items():
             for simpler in _simpler(item):
                 yield value | {key: simpler}
-    elif isinstance(value, int | float) and not isinstance(value, bool):
-        for simpler in (0, 1, abs(value), int(value), round(value, 1), value // 2):
-            yield type(value)(simpler)
+    elif isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value):
+        simpler_ones = (type(value)(one) for one in (0, 1, abs(value), int(value), round(value, 1), value // 2))
+        yield from dict.fromkeys(one for one in simpler_ones if _complexity(one) < _complexity(value))
+
+
+def _complexity(number: float) -> tuple[int, float]:
+    return len(repr(number)), abs(number)
 
 
 def _words(value: Any) -> Iterator[str]:

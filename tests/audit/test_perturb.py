@@ -437,7 +437,9 @@ def test_folds_are_those_of_the_original(sample):
     # Without passages each question would be a group by itself, and questions of one passage in different folds.
     found = evaluate_perturbed(sample, ["surface-lr"], ["options-only"], cv=3, perturbed_train=True, **FEW)
     assert not found.errors
-    original, copy = (FoldPlan(3).groups(data).numbers for data in (sample, perturb_dataset(sample, "options-only")))
+    original, copy = (
+        FoldPlan(3).groups(data).numbers for data in (sample, perturb_dataset(sample, "options-only"))
+    )
     assert len(set(original)) == len(sample.passages) < len(set(copy))
 
 
