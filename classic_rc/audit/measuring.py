@@ -31,6 +31,9 @@ _ABOUT_EQUAL = 0.015
 _AS_SURE = 0.3
 """Of findings about as strong, one whose p-value has far fewer zeros is more likely to be there by chance."""
 
+_FAR_SURER, _NEARLY = 1.5, 0.75
+"""The cause of a stronger finding has so many times the zeros in its p-value, and so much of the gain."""
+
 _DERIVED_DISCOUNT = 0.05
 """A word that right options share makes their words the most common ones, and moves them in the alphabet."""
 
@@ -328,13 +331,34 @@ class Measure:
                 near = [item for item in left if self._strength(item) >= best - _ABOUT_EQUAL]
                 surest = max(self._surprise(item) for item in near)
                 near = [item for item in near if self._surprise(item) >= _AS_SURE * surest]
-                leader = min(near, key=self._vagueness)
+                leader = self._cause_of(min(near, key=self._vagueness), left)
                 counts = self._counts(leader[0].selected)
                 follower_of = self._leader_of(leader[0], counts, leaders)
                 left.remove(leader)
                 yield (*leader, follower_of)
                 if follower_of is None:
                     leaders.append((leader[0], counts))
+
+    def _cause_of(self, strongest: tuple[_Row, float], left: Sequence[tuple[_Row, float]]) -> tuple[_Row, float]:
+        """Return the far surer finding that the strongest one follows from; without any, the strongest itself.
+
+        A cue in a quarter of the questions also shifts rules that answer all of them, such as shares of letters.
+        These win by what they guess right elsewhere, and their p-values are far larger.
+        """
+        surer = [
+            item
+            for item in left
+            if self._surprise(item) >= _FAR_SURER * self._surprise(strongest)
+            and self._strength(item) >= _NEARLY * self._strength(strongest)
+        ]
+        counts = self._counts(strongest[0].selected)
+        causes = [
+            item for item in surer if self._follows(strongest[0], counts, item[0], self._counts(item[0].selected))
+        ]
+        if causes:
+            surest = max(map(self._surprise, causes))
+            return min((item for item in causes if self._surprise(item) >= 0.95 * surest), key=self._vagueness)
+        return strongest
 
     @staticmethod
     def _surprise(item: tuple[_Row, float]) -> float:
