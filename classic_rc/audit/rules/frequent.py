@@ -119,7 +119,7 @@ def _letter_counts(letters: NDArray[np.int64], counts: NDArray[np.int64]) -> Ite
     for letter in by_count[:_COUNTED_LETTERS]:
         yield from ordered(
             characters(letter.__eq__),
-            "letters",
+            "derived",  # a longer option has more of every letter
             f"one with the most letters '{letter}'",
             f"one with the fewest letters '{letter}'",
         )
