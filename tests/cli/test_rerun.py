@@ -125,7 +125,7 @@ def test_one_record_at_a_time_and_no_csv(cli, saved, single):
 def test_the_old_name_runs_with_a_notice(cli, saved):
     done = cli("rerun", saved)
     assert (done.code, done.out) == (0, cli("reproduce", saved).out)
-    (notice,) = done.messages("notice", "rerun", "reproduce RECORD", "next release")
+    (notice,) = done.messages("notice", "rerun", f"classic-rc reproduce {saved}", "next release")
     assert done.err == f"{notice}\n"
 
 

@@ -27,7 +27,6 @@ from classic_rc.io.hashing import sha256_of
 from classic_rc.io.text import read_text
 from classic_rc.retrieval.reading import find_files, read_lines, read_texts
 from classic_rc.solvers import load_solver
-from classic_rc.teaching import grade_file
 from classic_rc.text.annotations import read_annotations
 from classic_rc.text.stop_words import stop_words
 from classic_rc.text.wordnet import WordNet
@@ -48,7 +47,6 @@ READ = {
     "stop words": lambda path: stop_words(str(path)),
     "texts": lambda path: read_texts(str(path)),
     "lines": lambda path: list(read_lines(str(path), lambda n_bytes: None)),
-    "submission": grade_file,
     "zip": lambda path: WordNet(str(path)),
 }
 LIMITED = sorted(READ.keys() - {"hash", "texts", "lines"})
@@ -58,7 +56,7 @@ LIMITED = sorted(READ.keys() - {"hash", "texts", "lines"})
 @pytest.fixture
 def place(tmp_path):
     """A path that fits every kind of input by its name."""
-    return lambda kind: tmp_path / {"zip": "wordnet.zip", "submission": "ann.py"}.get(kind, "input.jsonl")
+    return lambda kind: tmp_path / {"zip": "wordnet.zip"}.get(kind, "input.jsonl")
 
 
 @UNIX
@@ -110,15 +108,15 @@ def test_a_pipe_with_the_name_of_the_answers_is_not_hidden_gold(tmp_path):
 
 @UNIX
 def test_a_folder_of_categories_and_one_of_submissions_with_a_pipe(tmp_path):
-    from classic_rc.teaching import grade_folder
+    from classic_rc.teaching.submissions import find_submissions
     from classic_rc.text.annotations import read_categories
 
     os.mkfifo(tmp_path / "who.txt")
     os.mkfifo(tmp_path / "ann.py")
     with raises(DataError, source=str(tmp_path / "who.txt"), found="a named pipe"):
         read_categories(tmp_path)
-    with raises(DataError, source=str(tmp_path / "ann.py"), found="a named pipe"):
-        grade_folder(tmp_path)
+    problems = {one.student: one.problem for one in find_submissions(tmp_path)}
+    assert problems["ann"] == "it is not a regular file"
 
 
 @pytest.mark.parametrize("kind", LIMITED)

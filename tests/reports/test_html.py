@@ -51,6 +51,8 @@ TEMPLATES = (
     "datasheet.html",
     "document.html",
     "explanation.html",
+    "grade.html",
+    "grades.html",
     "paper.html",
     "parts.html",
     "report.html",
