@@ -350,7 +350,7 @@ class _Collection:
         return self.order[(self.original == np.arange(len(self.original)))[self.order]]
 
     def short_pairs(self, here: NDArray[np.bool_], there: NDArray[np.bool_]) -> _Found:
-        """Return the similar pairs of different texts of which one has fewer than `MIN_TOKENS` tokens."""
+        """Return the pairs of similar but unequal texts in which one text has fewer than `MIN_TOKENS` tokens."""
         distinct = self._distinct
         lengths = self.lengths[distinct]
         texts = np.sort(distinct[(lengths >= _CONTENT_WORDS) & (lengths < MIN_TOKENS / LENGTH_RATIO)])

@@ -60,8 +60,8 @@ OLD_COMMANDS = {
     "hard": ("hard", "check {} --hard"),
     "stats": ("stats", ""),  # prints its notice itself, because it depends on the options
 }
-"""The module of each command that has another name since the last release, and what to write now; ``{}`` stands for
-the arguments."""
+"""Commands that were renamed in this release: the module of each, and what to type instead; ``{}`` stands for the
+arguments."""
 
 
 _INTERRUPTED = 130

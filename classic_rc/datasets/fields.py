@@ -249,7 +249,7 @@ def _split_options(text: str) -> list[str] | None:
 
 
 def _split_at_labels(text: str, pattern: re.Pattern[str]) -> list[str] | None:
-    """Return the texts after the labels A, B, … or 1, 2, … of which the first is at the start."""
+    """Return what follows each label (A, B, … or 1, 2, …) of a text that starts with one; None for other texts."""
     found: list[re.Match[str]] = []
     for match in pattern.finditer(text):
         label = match[1]

@@ -110,7 +110,7 @@ def find_hub_split(name: str, subset: str | None = None, split: str | None = Non
     Raises
     ------
     DataError
-        There are several splits, besides the errors of :func:`find_hub_splits`.
+        The name means several splits; or any error of :func:`find_hub_splits`.
     """
     splits = find_hub_splits(name, subset, split)
     if len(splits) > 1:
@@ -227,7 +227,7 @@ def _files_of(splits: Mapping[str, Any]) -> dict[str, list[str]]:
 
 
 def _find_cached(repo: str) -> dict[str, dict[str, dict[str, list[str]]]]:
-    """Return what the cache of ``datasets`` has, whoever put it there: by commit, subset and split its files."""
+    """Return the files in the cache of ``datasets``, from any program, by commit, subset and split."""
     datasets = _import_datasets(HUB_PREFIX + repo)
     from datasets.naming import camelcase_to_snakecase
 

@@ -125,7 +125,7 @@ def open_input(path: str | os.PathLike[str]) -> InputFiles:
     members: Iterator[tuple[tuple[str, ...], memoryview | Callable[[], bytes]]]
     if is_tar(data):
         members = tar_members(data, name)
-    elif is_zip(data) and single.suffix != ".npz":  # whoever reads a saved solver as text says what it is
+    elif is_zip(data) and single.suffix != ".npz":  # .npz: a saved solver, reported where the file is read as text
         if known := identify(data):
             raise binary_file_error(known, name)
         members = zip_members(data, name)

@@ -126,8 +126,8 @@ def overlapping_bags(
     here, there : ndarray of bool, shape (n_bags,)
         One bag of a pair has the first flag and the other bag the second one.
     part_share : float, optional
-        Find also the pairs of which one bag has all words of the other one, at least two, and these are at least
-        this share of its words, above 0.
+        Also find pairs in which one bag contains all words of the other (at least two words), if they make up at
+        least this share of the larger bag. Above 0.
     neighbours : int
         As in :func:`pairs_with_equal_keys`: of more bags with equal keys, only those next in size are compared.
 
