@@ -26,10 +26,11 @@ _NUMBER = re.compile(r"[0-9]{1,9}(?:\.0{1,9})?", re.ASCII)
 _LETTER = re.compile(r"([A-Za-z])|[(\[]?([A-Za-z])[).:\]](.*)", re.DOTALL)
 """A letter, or a letter as a label: ``(A)``, or ``A. red`` with the candidate's own text."""
 
-_PART = re.compile(r"[A-Za-z]|[0-9]+")
+_PART = re.compile(r"\b[A-Za-z]\b|[0-9]+")
+_BETWEEN = r"(?:\s*(?:[,;/|&+ ]|,?\s+and\s)\s*)"
 _JOINED = {
-    "letter": re.compile(r"(?:[A-Za-z](?:\s*[,;/|&+ ]\s*[A-Za-z])+)|([A-Z]{2,26}|[a-z]{2,26})"),
-    "index0": (_INDICES := re.compile(r"[0-9]{1,4}(?:\s*[,;/|&+ ]\s*[0-9]{1,4})+()??")),
+    "letter": re.compile(rf"(?:[A-Za-z](?:{_BETWEEN}[A-Za-z])+)|([A-Z]{{2,26}}|[a-z]{{2,26}})"),
+    "index0": (_INDICES := re.compile(rf"[0-9]{{1,4}}(?:{_BETWEEN}[0-9]{{1,4}})+()??")),
     "index1": _INDICES,
 }
 """Several letters or indices in one text; the group is the letters if nothing separates them."""
