@@ -31,9 +31,9 @@ if TYPE_CHECKING:
 
     from classic_rc.audit.annotators import AnnotatorReport
     from classic_rc.audit.check import CheckReport
-    from classic_rc.audit.duplicates import ScoreWithout
     from classic_rc.audit.findings import Comparison
     from classic_rc.audit.measuring import PartialResult
+    from classic_rc.audit.without_copies import ScoreWithout
     from classic_rc.datasets.folder import DatasetFiles
     from classic_rc.evaluation.systems import System
     from classic_rc.questions import Dataset
@@ -191,7 +191,7 @@ def _score_without_copies(
     There are none without copies, without gold, and without given systems for very large datasets.
     """
     from classic_rc.audit.check import labelled_part
-    from classic_rc.audit.duplicates import copied_questions, score_without
+    from classic_rc.audit.without_copies import copied_questions, score_without
     from classic_rc.evaluation.evaluate import evaluate
     from classic_rc.evaluation.plan import add_span_candidates
 

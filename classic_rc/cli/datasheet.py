@@ -75,7 +75,7 @@ _FLAGS = {
 def write_datasheet(args: argparse.Namespace) -> int:
     """Write the datasheet that the arguments of ``report`` ask for, and return the exit code."""
     from classic_rc.audit.check import check_dataset
-    from classic_rc.audit.duplicates import score_without
+    from classic_rc.audit.without_copies import score_without
     from classic_rc.reports.datasheet import Datasheet, render_datasheet
 
     form, facts = _find_form(args.output), dict(map(parse_fact, args.facts))

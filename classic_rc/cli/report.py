@@ -69,7 +69,7 @@ OPTIONS = (
 
 def handle(args: argparse.Namespace) -> int:
     """Run the sub-command."""
-    from classic_rc.audit.duplicates import score_without
+    from classic_rc.audit.without_copies import score_without
     from classic_rc.evaluation.breakdown import break_down
     from classic_rc.evaluation.comparison import SharedResults
     from classic_rc.evaluation.evaluate import evaluate

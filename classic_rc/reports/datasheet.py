@@ -13,9 +13,10 @@ import numpy as np
 
 from classic_rc._version import __version__
 from classic_rc.audit.check import CheckReport, labelled_part, measure_label_balance
-from classic_rc.audit.duplicates import DuplicateFinding, ScoreWithout
+from classic_rc.audit.duplicates import DuplicateFinding
 from classic_rc.audit.statistics.measures import QUESTION_WORDS, MeasuredValues
 from classic_rc.audit.statistics.tables import DatasetStatistics, StatisticsRow
+from classic_rc.audit.without_copies import ScoreWithout
 from classic_rc.display import format_percent
 from classic_rc.evaluation.breakdown import Breakdown, CrossTabulation
 from classic_rc.evaluation.results import Evaluation
