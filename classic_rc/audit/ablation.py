@@ -277,8 +277,14 @@ def evaluate_perturbed(
         advance(1)
         for perturbation, own_seed in copies:
             advance.stage(perturbation.name)
-            run.measure_copy(perturbation, own_seed)
+            try:
+                run.measure_copy(perturbation, own_seed)
+            except UsageError as error:
+                if names:
+                    raise
+                left_out[perturbation.name] = str(error)
             advance(1)
+    chosen = [perturbation for perturbation in chosen if perturbation.name not in left_out]
     groups = passage_groups(dataset, group)
     resampling = Resampling(int(groups.max(initial=-1)) + 1, resamples, seed, group=group)
     originals, scores = run.summarise(chosen, groups, resampling)

@@ -245,7 +245,9 @@ def _check_dataset(args: argparse.Namespace, data: DatasetFiles, train: Dataset 
 
     dataset = inputs.load_dataset(args, data)
     if hidden := sum(question.gold is None for question in dataset):
-        text = f"gold of {hidden:,} questions is hidden: leaks are measured on the other {len(dataset) - hidden:,}"
+        labelled = len(dataset) - hidden
+        text = f"gold of {hidden:,} questions is hidden: "
+        text += f"leaks are measured on the other {labelled:,}" if labelled else "leaks are not measured"
         inputs.report_notes(args, "note", [text], dataset.name)
     report = check_dataset(
         dataset,

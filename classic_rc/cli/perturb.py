@@ -70,8 +70,8 @@ def handle(args: argparse.Namespace) -> int:
         write_file(Path(args.output), to_jsonl(copy))
     inputs.report_notes(args, "note", copy.notes, dataset.name)
     if args.form == "lm-eval" and not args.quiet:
-        command = f"lm_eval run --tasks {yaml.stem} --include_path {yaml.parent}"
-        print_message(f"run it in this folder with {command}")
+        command = f"lm_eval run --model hf --model_args pretrained=MODEL --tasks {yaml.stem}"
+        print_message(f"run it in this folder with {command} --include_path {yaml.parent}")
     return 0
 
 

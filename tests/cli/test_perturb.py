@@ -37,7 +37,7 @@ def test_a_task_for_the_harness(cli, single, tmp_path):
     rows = tmp_path / "my.copy.jsonl"
     done = cli("perturb", single, "--with", "no-passage", "-o", rows, "--as", "lm-eval")
     assert done.code == 0
-    assert "lm_eval run --tasks my.copy" in done.err
+    assert "--tasks my.copy" in done.err
     task = (tmp_path / "my.copy.yaml").read_text(encoding="utf-8")
     assert f'"test": {json.dumps(str(rows))}' in task
     assert len(rows.read_text(encoding="utf-8").splitlines()) == 3

@@ -39,6 +39,13 @@ def test_what_does_not_fit_is_left_out_whole(width, line):
     assert len(line) <= width
 
 
+def test_scripts_without_spaces_are_compared_by_character():
+    one = "第0天早上，小明和爸爸一起去市场。他们买了西红柿、面包和一瓶油。"
+    other = one.replace("西红柿", "苹果")
+    assert word_diff(one, other) == "他们买了 [-西红柿-] {+苹果+} 、面包和一瓶油。"
+    assert word_diff(one, other, 28) == "他们买了 [-西红柿-] …"
+
+
 def test_a_long_change_is_cut_on_one_line():
     one, other = "w" * 300, "v\n" * 300
     assert len(word_diff(one, other, 40)) <= 40
