@@ -105,6 +105,7 @@ def handle(args: argparse.Namespace) -> int:
 def _check(args: argparse.Namespace) -> int:
     from classic_rc.audit.check import CheckInterrupted
     from classic_rc.audit.findings import accept, answered_ids, compare_checks, format_allowed, read_allowed
+    from classic_rc.io.text import read_text
     from classic_rc.reports.checks import fail_messages
     from classic_rc.text.analyzers import get_analyzer
 
@@ -122,6 +123,8 @@ def _check(args: argparse.Namespace) -> int:
     if args.analyzer is not None:
         get_analyzer(args.analyzer)  # refuses an unknown name before anything is read
     allowed = frozenset() if args.allow is None else read_allowed(args.allow)
+    if args.annotators is not None:
+        read_text(args.annotators)  # refuses a missing file before anything is measured
     learning = inputs.learning_options(args)
     train = learning["train"]
     found: list[CheckReport] = []

@@ -16,6 +16,7 @@ from classic_rc.errors import UsageError
 from classic_rc.io.progress import progress_bar
 
 if TYPE_CHECKING:
+    from classic_rc.audit.check import CheckReport
     from classic_rc.audit.statistics.tables import DatasetStatistics
     from classic_rc.evaluation.results import Evaluation
     from classic_rc.questions import Dataset
@@ -74,7 +75,6 @@ _FLAGS = {
 
 def write_datasheet(args: argparse.Namespace) -> int:
     """Write the datasheet that the arguments of ``report`` ask for, and return the exit code."""
-    from classic_rc.audit.check import check_dataset
     from classic_rc.audit.without_copies import score_without
     from classic_rc.reports.datasheet import Datasheet, render_datasheet
 
@@ -85,17 +85,7 @@ def write_datasheet(args: argparse.Namespace) -> int:
     learning = inputs.learning_options(args)
     groups = group_questions(args, dataset)
     evaluation = None if args.no_floors else _measure_floors(args, dataset, learning)
-    check = None
-    if not args.no_check:
-        check = check_dataset(
-            dataset,
-            train=learning["train"],
-            cv=learning["cv"],
-            group=learning["group"],
-            analyzer=args.analyzer,
-            jobs=args.jobs,
-            progress=inputs.shows_progress(args),
-        )
+    check = None if args.no_check else check_contents(args, dataset, learning)
     scores = (
         ()
         if evaluation is None or check is None
@@ -129,8 +119,25 @@ def write_datasheet(args: argparse.Namespace) -> int:
 def count_contents(args: argparse.Namespace, dataset: Dataset) -> DatasetStatistics:
     """Return the statistics of a dataset; with ``--pool``, also of each of the datasets in it."""
     from classic_rc.audit.statistics.tables import describe_datasets
+    from classic_rc.evaluation.plan import default_analyzer
 
-    return describe_datasets((dataset.parts if args.pool else ()) or [dataset], args.analyzer or "word")
+    parts = (dataset.parts if args.pool else ()) or [dataset]
+    return describe_datasets(parts, args.analyzer or default_analyzer(dataset))
+
+
+def check_contents(args: argparse.Namespace, dataset: Dataset, learning: dict[str, Any]) -> CheckReport:
+    """Return what ``check`` finds in a dataset."""
+    from classic_rc.audit.check import check_dataset
+
+    return check_dataset(
+        dataset,
+        train=learning["train"],
+        cv=learning["cv"],
+        group=learning["group"],
+        analyzer=args.analyzer,
+        jobs=args.jobs,
+        progress=inputs.shows_progress(args),
+    )
 
 
 def group_questions(args: argparse.Namespace, dataset: Dataset) -> GroupTables:

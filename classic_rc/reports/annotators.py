@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from classic_rc.audit.annotators import AnnotatorReport, Estimate
+from classic_rc.audit.agreement import Estimate
+from classic_rc.audit.annotators import AnnotatorReport
 from classic_rc.display import EMPTY_CELL, Table, format_percent
 from classic_rc.evaluation.results import dataset_title
 
