@@ -197,8 +197,9 @@ def _shape_tables(sheet: Datasheet) -> Iterator[Table]:
     shares = {row.statistic.label: measure.value or 0.0 for row, measure in _own_rows(sheet)}
     by_word = {word: shares.get(f"questions with {word} %", 0.0) for word in QUESTION_WORDS}
     by_word["other"] = max(1 - sum(by_word.values()), 0.0)
-    cells = ["% of questions", *(format_percent(share, 1) for share in by_word.values())]
-    yield Table("First words of questions", ["", *by_word], [cells])
+    if by_word["other"] < 1:  # else the questions are in another language
+        cells = ["% of questions", *(format_percent(share, 1) for share in by_word.values())]
+        yield Table("First words of questions", ["", *by_word], [cells])
     dataset = sheet.dataset
     if dataset.task is None or not dataset.task.has_choices or all(q.gold is None for q in dataset):
         return
