@@ -195,7 +195,13 @@ def _parse_row(
     keys = {role: next((key for key in names if key in row.value), None) for role, names in _FIELDS.items()}
     for role in ("id", "annotator", "answer"):
         if keys[role] is None:
-            raise row.error("missing", field=role, found=describe_value(row.value), expected=f"the key {role}")
+            raise row.error(
+                "missing",
+                field=role,
+                found=describe_value(row.value),
+                expected=f"the key {role}",
+                hint="Write a row for each answer: id,annotator,answer",
+            )
     id_, answer = row.name(str(keys["id"])), row.value[keys["answer"]]
     if id_ in skipped or (is_open and id_ not in places):
         return None
