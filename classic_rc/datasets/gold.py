@@ -115,7 +115,9 @@ def infer_common_coding(golds: Sequence[tuple[Node, Any, Sequence[str]]]) -> tup
     if not golds or counts[best[0]] == 0:
         return infer_coding(golds), False
     if len(best) > 1:
-        node, value, _ = next(gold for gold, fitting in zip(golds, fits, strict=True) if fitting.issuperset(best))
+        # Either a row fits several codings, or the rows are divided equally between them.
+        unclear = (gold for gold, fitting in zip(golds, fits, strict=True) if fitting.issuperset(best))
+        node, value, _ = next(unclear, golds[0])
         raise ambiguous_coding_error(node, value, best)
     indices = [fitting & {"index0", "index1"} for fitting in fits]
     return best[0], {"index0"} in indices and {"index1"} in indices

@@ -268,3 +268,15 @@ def test_a_line_of_wrong_answers_leaves_out_its_story(tmp_path, write, content):
     dataset = load(path, skip_bad=True)
     assert [q.id for q in dataset] == [f"mc160.dev.0,{i}" for i in range(4)]
     assert [(error.line, error.source.endswith(".ans")) for error in dataset.log.left_out] == [(1, True)]
+
+
+@pytest.mark.parametrize("codings", ["AB12", ["Eve", "Ann", "A", "B"]])
+def test_rows_divided_between_two_codings_leave_the_choice_to_the_user(tmp_path, codings):
+    rows = [_ROW | {"id": str(i), "gold": gold} for i, gold in enumerate(codings)]
+    path = _write_lines(tmp_path / "a.jsonl", rows)
+    fields = {role: role for role in ("id", "passage", "question", "candidates", "gold")}
+    with raises(DataError, field="gold") as caught:
+        load(path, fields=fields, skip_bad=True)
+    assert "--gold-as letter" in caught.value.hint
+    dataset = load(path, fields=fields, skip_bad=True, gold_as="letter")
+    assert (len(dataset), len(dataset.log.left_out)) == (2, 2)
