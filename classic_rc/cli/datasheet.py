@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from classic_rc.cli import inputs
 from classic_rc.cli.breakdown import GroupTables, count_questions, read_groups
+from classic_rc.cli.check import measure_annotators_of
 from classic_rc.cli.console import write_file, write_output
 from classic_rc.errors import UsageError
 from classic_rc.io.progress import progress_bar
@@ -69,6 +70,7 @@ _FLAGS = {
     "no_check": "--no-check",
     "no_floors": "--no-floors",
     "published": "--published",
+    "annotators": "--annotators",
 }
 """The options that change a datasheet, by the name of their value."""
 
@@ -84,6 +86,7 @@ def write_datasheet(args: argparse.Namespace) -> int:
     dataset = inputs.load_dataset(args, data)
     learning = inputs.learning_options(args)
     groups = group_questions(args, dataset)
+    annotators = measure_annotators_of(args, dataset)
     evaluation = None if args.no_floors else _measure_floors(args, dataset, learning)
     check = None if args.no_check else check_contents(args, dataset, learning)
     scores = (
@@ -107,6 +110,7 @@ def write_datasheet(args: argparse.Namespace) -> int:
             args.published,
             groups.breakdowns,
             groups.crosses,
+            annotators,
         )
     write_output(render_datasheet(sheet, form), args.output)
     if figure is not None:

@@ -78,6 +78,10 @@ def handle(args: argparse.Namespace) -> int:
 
     check_writable(args.output, *args.data, *args.train, args.tune, *args.labels)
     if args.datasheet:
+        for name in ("perturbed", "perturbed_train", "explain"):
+            if getattr(args, name) not in (None, False):
+                option = f"--{name.replace('_', '-')}"
+                raise UsageError(f"{option} does not apply to the datasheet: leave out --datasheet", field=option)
         return write_datasheet(args)
     for name, option in (("plot", "--plot"), ("no_floors", "--no-floors"), ("cross", "--cross")):
         if getattr(args, name):
