@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from classic_rc.datasets import READERS, from_rows, load
-from classic_rc.errors import DataError, UsageError
+from classic_rc.errors import DataError, MissingPackageError, UsageError
 
 _FUZZ = settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 
@@ -57,14 +57,17 @@ def _mutated(draw, value):
     return value
 
 
+REFUSALS = (DataError, UsageError, MissingPackageError)  # the last for bytes that look like Arrow, without pyarrow
+
+
 def _read_or_refused(path, reader):
     for name in {reader, None}:
         strict = lenient = None
-        with contextlib.suppress(DataError, UsageError):
+        with contextlib.suppress(*REFUSALS):
             strict = load(path, name)
             assert len(strict) > 0
             assert strict.fingerprint
-        with contextlib.suppress(DataError, UsageError):
+        with contextlib.suppress(*REFUSALS):
             lenient = load(path, name, skip_bad=True)
             assert len(lenient) > 0
             assert [*lenient.log.places] == [question.id for question in lenient]
@@ -115,9 +118,9 @@ def test_fields_of_any_rows(tmp_path, data):
     path = tmp_path / "own.jsonl"
     path.write_text(json.dumps(value), "utf-8")
     coding = data.draw(st.sampled_from([None, "index0", "index1", "letter", "text", "flags"]))
-    with contextlib.suppress(DataError, UsageError):
+    with contextlib.suppress(*REFUSALS):
         load(path, fields="id=i,passage=p,question=q.t,candidates=c.x,gold=g", gold_as=coding)
-    with contextlib.suppress(DataError, UsageError):
+    with contextlib.suppress(*REFUSALS):
         load(path, fields="id=i,passage=p,question=q.t,candidates=c.x,gold=g", gold_as=coding, skip_bad=True)
 
 
@@ -129,7 +132,7 @@ def test_fields_of_any_rows(tmp_path, data):
 @_FUZZ
 def test_any_rows(rows):
     for skip_bad in (False, True):
-        with contextlib.suppress(DataError, UsageError):
+        with contextlib.suppress(*REFUSALS):
             from_rows(rows, skip_bad=skip_bad)
 
 
@@ -148,7 +151,7 @@ def test_any_columns_of_any_rows(tmp_path, data):
     )
     coding = data.draw(st.sampled_from([None, "index0", "index1", "letter", "text", "flags"]))
     for skip_bad in (False, True):
-        with contextlib.suppress(DataError, UsageError):
+        with contextlib.suppress(*REFUSALS):
             load(path, fields=f"passage=p,question=q,{fields}", gold_as=coding, skip_bad=skip_bad)
 
 
