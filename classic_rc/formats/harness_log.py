@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import json
 import math
+import re
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -24,6 +25,7 @@ Kind: TypeAlias = Literal["choices", "labels", "texts"]
 """What a model answered with: a log-likelihood of each option, of each label of each option, or a text."""
 
 _KEYS = {"doc", "arguments", "resps"}
+_LETTER = re.compile(r"\W*\w\W*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,6 +126,8 @@ def read_log(text: str, source: str) -> HarnessLog:
     else:
         questions = _add_gold(questions, documents, rows, responses, source)
     notes += _describe_questions(documents, questions)
+    if kind == "choices":
+        notes += _describe_metrics(rows, responses)
     if first.is_label:
         notes += _describe_labels(questions, responses)
     notes += _compare_with_results(rows, source)
@@ -178,12 +182,19 @@ def _choose_filter(rows: Sequence[Node], notes: list[str]) -> list[Node]:
     repeats = {len(same) for same in documents.values()}
     if repeats == {1} or "doc_id" not in rows[0].value:
         return chosen
-    if len(repeats) > 1:
+    # Versions before 0.4.8 do not name the filter of a row. Filters change the same responses.
+    are_filters = "filter" not in rows[0].value and all(
+        row.value["resps"] == same[0].value["resps"] for same in documents.values() for row in same[1:]
+    )
+    if len(repeats) > 1 or not are_filters:
         twice = next(same[1] for same in documents.values() if len(same) > 1)
         raise twice.error(
-            "a document is logged twice", field="doc_id", found=str(twice.value["doc_id"]), expected="each once"
+            "a document is logged twice",
+            field="doc_id",
+            found=str(twice.value["doc_id"]),
+            expected="each once, in the log of one run",
+            hint="If these are the logs of several runs or models, name their files one by one",
         )
-    # Older versions do not name the filter of a row.
     notes.append(f"the log has {repeats.pop()} rows for each document, one for each filter: the first is read")
     return [same[0] for same in documents.values()]
 
@@ -232,7 +243,7 @@ def _read_response(row: Node) -> Response:
     contexts, continuations = _read_arguments(row)
     logged = {
         name: float(value)
-        for name in ("acc", "acc_norm")
+        for name in ("acc", "acc_norm", "exact_match")
         if isinstance(value := row.value.get(name), (int, float, bool))
     }
     place = Node(None, row.source, row.line if row.line is not None else row.where)
@@ -375,14 +386,21 @@ def _join_responses(rows: Sequence[Node], responses: Sequence[Response], members
 def _describe_questions(documents: Sequence[Document], questions: Sequence[Question]) -> list[str]:
     """Return notes on what the questions lack, and on what the model's prompts have apart from them."""
     notes = []
-    if documents[0].family is None:
+    is_known = documents[0].family not in (None, "lists")
+    n_scored = sum(not document.has_options for document in documents)
+    if not is_known and n_scored:
         passages = "a field of the documents" if any(document.passage for document in documents) else "empty"
         notes.append(
-            "the fields of this task's documents are unknown: options are the continuations that the model scored, "
+            "the fields of this task's documents are unknown: options are the continuations that the model scored"
+            f"{f' ({n_scored:,} of {len(documents):,} documents)' if n_scored < len(documents) else ''}, "
             f"and passages are {passages}"
         )
-    elif not any(document.passage for document in documents):
+        if all(_LETTER.fullmatch(option) for document in documents for option in document.options):
+            notes.append("the options are letters without their texts, so that systems that compare texts guess")
+    elif not any(document.passage for document in documents) and any(d.question for d in documents):
         notes.append("the documents have no passage: the other systems see the question and the options alone")
+    if unread := Counter(name for document in documents for name in document.unread):
+        notes.append(f"the other systems do not see the fields {', '.join(unread)}, whose role is unknown")
     if not any(document.question for document in documents):
         notes.append("the documents have no question: the other systems see the options and any passage alone")
     if n_more := sum(document.n_other_questions > 0 for document in documents):
@@ -392,12 +410,24 @@ def _describe_questions(documents: Sequence[Document], questions: Sequence[Quest
         )
     golds = Counter(q.gold for q in questions if q.task is Task.SINGLE_CHOICE)
     places = [candidate for gold in golds for candidate in (gold if isinstance(gold, frozenset) else ())]
-    if len(golds) == 1 and len(questions) > 9 and places:
+    if len(golds) == len(places) == 1 and len(questions) > 9:
         notes.append(
-            f"the right option is always option {min(places) + 1}: the harness puts it there, so that systems that "
+            f"the right option is always option {places[0] + 1}: the harness puts it there, so that systems that "
             "go by positions, such as constant-position, measure nothing"
         )
     return notes
+
+
+def _describe_metrics(rows: Sequence[Node], responses: Sequence[Response]) -> list[str]:
+    """Return notes on what the harness measured in place of the share of right answers."""
+    values = [response.logged.get("acc") for response in responses]
+    if any(value not in (0, 1, None) for value in values):
+        return ["the log's acc is no share of right answers: it has values between 0 and 1"]
+    if None not in values:
+        return []
+    metrics = rows[0].value.get("metrics")
+    names = f" ({', '.join(map(str, metrics))})" if isinstance(metrics, list) and metrics else ""
+    return [f"the harness has not measured acc, but other metrics{names}: the accuracy is that of the best options"]
 
 
 def _describe_labels(questions: Sequence[Question], responses: Sequence[Response]) -> list[str]:
