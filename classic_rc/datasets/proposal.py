@@ -255,9 +255,9 @@ def _id_paths(paths: Mapping[str, Any]) -> list[str]:
 def _find_named(role: str, paths: Mapping[str, Any]) -> str | None:
     """Return the path whose last key, or else first key, is a usual name of a role; None if there is none."""
     for position in (-1, 0):
-        # The first of the highest paths: objects inside a row often describe it.
-        ranked = reversed(sorted(paths, key=lambda path: path.count(".")))  # noqa: C413 - the first ones come last
-        keys = {path.split(".")[position].lower(): path for path in ranked}
+        keys: dict[str, str] = {}
+        for path in sorted(paths, key=lambda path: path.count(".")):  # objects inside a row often only describe it
+            keys.setdefault(path.split(".")[position].lower(), path)
         for name in _NAMES[role].split():
             if name in keys:
                 return keys[name]
