@@ -9,6 +9,7 @@ from typing import Any, TypeGuard
 
 from classic_rc.datasets.fields import (
     CONSTANT,
+    USUAL_NAMES,
     find_families,
     find_paths,
     find_value,
@@ -20,16 +21,6 @@ from classic_rc.errors import ClassicRCError, DataError
 from classic_rc.io.json import Node
 from classic_rc.questions import normalised_text
 
-_NAMES = {
-    "passage": "passage context para article text story paragraph document content background dialogue body "
-    "support ctx sentence sentences documents contexts plot situation sent1",
-    "question": "question query stem prompt q ask sent2",
-    "candidates": "candidates options choices option choice answers endings alternatives answer_choices texts text",
-    "gold": "gold label answer answerkey answer_key answer_idx answer_index correct correct_answer correct_option "
-    "target solution key answers labels correct_answers correct_options golds answer_id answer_num final_decision "
-    "cop ra",
-    "id": "id qid question_id example_id uid guid",
-}
 UNKNOWN = "KEY"
 """The place of a key in proposed fields if no key fits."""
 
@@ -111,7 +102,7 @@ def propose_fields(rows: Sequence[Node]) -> tuple[dict[str, str], str]:
     paths = {path: value for path, value in _collect_paths(rows).items() if not _EXPLANATION.search(path)}
     texts = {path: value for path, value in paths.items() if isinstance(value, str)}
     lists = {path: value for path, value in paths.items() if _is_list_of_texts(value)}
-    named = _NAMES["candidates"].split()[:_CLEAR_NAMES]
+    named = USUAL_NAMES["candidates"].split()[:_CLEAR_NAMES]
     lists |= {
         path: options
         for path, value in paths.items()
@@ -129,7 +120,7 @@ def propose_fields(rows: Sequence[Node]) -> tuple[dict[str, str], str]:
     others = {path: value for path, value in texts.items() if path not in family and path != candidates}
     gold_name = _find_named("gold", {path: value for path, value in paths.items() if path not in family})
     questions = {path: text for path, text in others.items() if path != gold_name}
-    asked = _NAMES["question"].split()
+    asked = USUAL_NAMES["question"].split()
     apart = {p: value for p, value in others.items() if not any(key.lower() in asked for key in p.split(".")[1:])}
     passage = _find_named("passage", apart) or _find_named("passage", others) or long
     question = _find_named("question", {path: text for path, text in questions.items() if path != passage})
@@ -249,7 +240,7 @@ def _collect_paths(rows: Sequence[Node]) -> dict[str, Any]:
 
 
 def _id_paths(paths: Mapping[str, Any]) -> list[str]:
-    return [path for path in paths if path.split(".")[-1].lower() in _NAMES["id"].split()]
+    return [path for path in paths if path.split(".")[-1].lower() in USUAL_NAMES["id"].split()]
 
 
 def _find_named(role: str, paths: Mapping[str, Any]) -> str | None:
@@ -258,7 +249,7 @@ def _find_named(role: str, paths: Mapping[str, Any]) -> str | None:
         keys: dict[str, str] = {}
         for path in sorted(paths, key=lambda path: path.count(".")):  # objects inside a row often only describe it
             keys.setdefault(path.split(".")[position].lower(), path)
-        for name in _NAMES[role].split():
+        for name in USUAL_NAMES[role].split():
             if name in keys:
                 return keys[name]
     return None
@@ -297,7 +288,7 @@ def _are_flags(value: Any) -> bool:
 
 def _choose_family(texts: Mapping[str, str]) -> list[str]:
     """Return the columns of one family that are most likely the candidates; none without a family."""
-    names = _NAMES["candidates"].split()
+    names = USUAL_NAMES["candidates"].split()
 
     def rank(family: list[str]) -> tuple[bool, bool, int]:
         stem = re.sub(r"[\W_]*([0-9]+|[A-Za-z])$", "", family[0]).split(".")[-1].lower()

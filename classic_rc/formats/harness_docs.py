@@ -10,7 +10,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from classic_rc.datasets.fields import find_families
+from classic_rc.datasets.fields import USUAL_NAMES, find_families
 from classic_rc.formats.answers import fold_text
 from classic_rc.io.json import Node, describe_value
 from classic_rc.questions import Passage, Question, Task, TextCandidates
@@ -329,14 +329,8 @@ def _fields(passage: str | None, question: str | None, *options: str) -> Callabl
     return read
 
 
-_PASSAGES = (
-    *("article", "passage", "paragraph", "context", "contexts", "story", "document", "dialogue", "support", "ctx"),
-    *("background", "content", "premise", "sentence1", "sent1", "sentence", "text"),
-)
-_QUESTIONS = (
-    *("question", "question_text", "qtext", "query", "goal", "problem", "hypothesis", "sentence2", "sent2"),
-    *("sentence", "premise", "prompt", "input"),
-)
+_PASSAGES = USUAL_NAMES["passage"].split()
+_QUESTIONS = [*USUAL_NAMES["question"].split(), "sentence", "premise", "input"]
 _OPTIONS = ("options", "choices", "choice", "answers", "endings", "candidates")
 
 
