@@ -53,7 +53,10 @@ class HarnessFormat(Format):
 
     def has_scores(self, text: str, source: str) -> bool:
         """Return whether the log has log-likelihoods, and not texts only."""
-        return bool(read_log(text, source).responses[0].values)
+        return bool(self._read_log(text, source).responses[0].values)
+
+    def _read_log(self, text: str, source: str) -> HarnessLog:
+        return read_log(text, source)
 
     def parse(
         self, text: str, questions: Sequence[Question], source: str, *, partial: bool = False
@@ -72,7 +75,7 @@ class HarnessFormat(Format):
             The log has texts only.
         """
         self._check_questions(questions)
-        log = read_log(text, source)
+        log = self._read_log(text, source)
         if not log.responses[0].values:
             raise self._no_scores(source)
         scores = self._option_scores(log)
@@ -93,7 +96,7 @@ class HarnessFormat(Format):
     def _parse_with_notes(
         self, text: str, questions: Sequence[Question], source: str, partial: bool, notes: list[str]
     ) -> list[Prediction]:
-        log = read_log(text, source)
+        log = self._read_log(text, source)
         matches = _match(log, questions, source, notes)
         answers = self._decide(log, source, notes)
         predictions = []
@@ -214,6 +217,21 @@ class HarnessYesFormat(HarnessFormat):
     def _option_scores(self, log: HarnessLog) -> list[NDArray[np.float64]]:
         scores = super()._option_scores(log)
         return [-of_question for of_question in scores] if log.is_reversed else scores
+
+
+class HarnessLastFormat(HarnessFormat):
+    """The format ``harness`` with the last of several filters: ``flexible-extract`` after ``strict-match``."""
+
+    name = "harness-last"
+    description = "the format harness, with the answers of the last of several filters (never detected: name it)"
+    is_detected = False
+
+    def recognises(self, text: str) -> bool:
+        """Return False: it must be named."""
+        return False
+
+    def _read_log(self, text: str, source: str) -> HarnessLog:
+        return read_log(text, source, last_filter=True)
 
 
 def _first_row(text: str) -> Any:

@@ -64,6 +64,7 @@ class HarnessLog:
     family: str | None  # the task family whose fields the documents have; None if they are unknown
     notes: tuple[str, ...]  # about the questions, and what the model saw apart from them
     n_rows: int  # documents; of MultiRC, one for each option
+    n_filters: int  # of the task; the harness logs every document once for each
 
     @property
     def is_reversed(self) -> bool:
@@ -73,9 +74,10 @@ class HarnessLog:
     @property
     def formats(self) -> tuple[str, ...]:
         """The names of the formats that read an answer of their own from this log, that of ``acc`` first."""
+        last = ("harness-last",) if self.n_filters > 1 else ()
         if self.kind == "choices" and all("acc_norm" in response.logged for response in self.responses):
-            return ("harness", "harness-norm")
-        return ("harness", "harness-yes") if self.is_reversed else ("harness",)
+            return ("harness", "harness-norm", *last)
+        return ("harness", "harness-yes", *last) if self.is_reversed else ("harness", *last)
 
 
 def is_log_row(row: Any) -> bool:
@@ -84,7 +86,7 @@ def is_log_row(row: Any) -> bool:
 
 
 @lru_cache(maxsize=2)  # the questions, the answers and their normalised form are read one after the other
-def read_log(text: str, source: str) -> HarnessLog:
+def read_log(text: str, source: str, last_filter: bool = False) -> HarnessLog:
     """Read a sample log: JSON lines, or the JSON list of older versions.
 
     Parameters
@@ -92,6 +94,8 @@ def read_log(text: str, source: str) -> HarnessLog:
     text : str
     source : str
         The log's path: its settings are in ``results_*.json`` next to it.
+    last_filter : bool
+        Whether to read the rows of the last filter instead of those of the first.
 
     Returns
     -------
@@ -103,7 +107,7 @@ def read_log(text: str, source: str) -> HarnessLog:
         The log is malformed or cut off, has several tasks, or its task has no options to choose from.
     """
     notes: list[str] = []
-    rows = _choose_filter(_read_rows(text, source), notes)
+    rows, n_filters = _choose_filter(_read_rows(text, source), notes, -1 if last_filter else 0)
     documents = []
     for row in rows:
         contexts, continuations = _read_arguments(row)
@@ -131,7 +135,7 @@ def read_log(text: str, source: str) -> HarnessLog:
     if first.is_label:
         notes += _describe_labels(questions, responses)
     notes += _compare_with_results(rows, source)
-    return HarnessLog(tuple(questions), tuple(responses), kind, first.family, tuple(notes), len(rows))
+    return HarnessLog(tuple(questions), tuple(responses), kind, first.family, tuple(notes), len(rows), n_filters)
 
 
 def _read_rows(text: str, source: str) -> list[Node]:
@@ -166,12 +170,15 @@ def _read_rows(text: str, source: str) -> list[Node]:
     return rows
 
 
-def _choose_filter(rows: Sequence[Node], notes: list[str]) -> list[Node]:
-    """Return the rows of the first filter; the harness logs every document once for each filter of its task."""
+def _choose_filter(rows: Sequence[Node], notes: list[str], place: int) -> tuple[list[Node], int]:
+    """Return the rows of the filter at a place, and the number of filters: each has a row for every document."""
     names = list(dict.fromkeys(str(row.value.get("filter", "")) for row in rows))
-    chosen = [row for row in rows if str(row.value.get("filter", "")) == names[0]]
+    chosen = [row for row in rows if str(row.value.get("filter", "")) == names[place]]
     if len(names) > 1:
-        notes.append(f"the log has the filters {', '.join(names)}: the answers are those of {names[0]}")
+        notes.append(
+            f"the log has the filters {', '.join(names)}: the answers are those of {names[0]}, and those of "
+            f"{names[-1]} are another row of the model"
+        )
     documents: dict[Any, list[Node]] = defaultdict(list)
     for row in chosen:
         documents[str(row.value.get("doc_id"))].append(row)
@@ -181,7 +188,7 @@ def _choose_filter(rows: Sequence[Node], notes: list[str]) -> list[Node]:
                 raise _several_tasks(row, f"doc_id {row.value.get('doc_id')} with two different documents")
     repeats = {len(same) for same in documents.values()}
     if repeats == {1} or "doc_id" not in rows[0].value:
-        return chosen
+        return chosen, len(names)
     # Versions before 0.4.8 do not name the filter of a row. Filters change the same responses.
     are_filters = "filter" not in rows[0].value and all(
         row.value["resps"] == same[0].value["resps"] for same in documents.values() for row in same[1:]
@@ -195,8 +202,12 @@ def _choose_filter(rows: Sequence[Node], notes: list[str]) -> list[Node]:
             expected="each once, in the log of one run",
             hint="If these are the logs of several runs or models, name their files one by one",
         )
-    notes.append(f"the log has {repeats.pop()} rows for each document, one for each filter: the first is read")
-    return [same[0] for same in documents.values()]
+    n_filters = repeats.pop()
+    notes.append(
+        f"the log has {n_filters} rows for each document, one for each filter: the answers are those of the first, and "
+        "those of the last are another row of the model"
+    )
+    return [same[place] for same in documents.values()], n_filters
 
 
 def _several_tasks(row: Node, found: str) -> DataError:

@@ -9,9 +9,10 @@ from typing import Any
 
 import pytest
 
-from classic_rc import load
+from classic_rc import evaluate, load
 from classic_rc.datasets.registry import READERS
 from classic_rc.errors import DataError
+from classic_rc.evaluation.systems import systems_of_log
 from classic_rc.questions import Question, Task
 from tests.errors import raises
 from tests.harness_logs import (
@@ -509,17 +510,22 @@ def test_each_filter_has_its_own_rows(tmp_path):
         for i in range(2):
             doc = {"question": f"Which is {i}?", "choices": list(OPTIONS)}
             rows.append(text_row(i, doc, answer, "C", filter=name))
-    dataset = load(write_log(tmp_path, rows))
+    path = write_log(tmp_path, rows)
+    dataset = load(path)
     assert len(dataset) == 2
     assert any("strict-match, flexible-extract" in note and "of strict-match" in note for note in dataset.notes)
+    found = {row.name: row.metrics()["accuracy"] for row in evaluate(dataset, systems_of_log(dataset)).rows}
+    assert found == {"samples_made": 0.0, "samples_made (last filter)": 1.0}
     with raises(DataError, where="line 5", field="doc_id", found="0", expected="each once, in the log of one run"):
         load(write_log(tmp_path, rows * 2))
     for row in rows:
         del row["filter"]
         row["resps"] = [["The answer is C"]]  # what filters start from
+    rows[3]["filtered_resps"] = ["D"]
     dataset = load(write_log(tmp_path, rows))
     assert len(dataset) == 2
     assert any("2 rows for each document" in note for note in dataset.notes)
+    assert [row.metrics()["accuracy"] for row in evaluate(dataset, systems_of_log(dataset)).rows] == [0.0, 0.5]
     with raises(DataError, where="line 3", field="doc_id", found="0"):
         load(write_log(tmp_path, rows[:3]))
     rows[2]["resps"] = [["D"]]  # another run
