@@ -85,7 +85,7 @@ def is_log_row(row: Any) -> bool:
     return isinstance(row, Mapping) and row.keys() >= _KEYS and isinstance(row["doc"], Mapping)
 
 
-@lru_cache(maxsize=2)  # the questions, the answers and their normalised form are read one after the other
+@lru_cache(maxsize=3)  # the questions, the answers and their normalised form are read one after the other
 def read_log(text: str, source: str, last_filter: bool = False) -> HarnessLog:
     """Read a sample log: JSON lines, or the JSON list of older versions.
 
@@ -204,8 +204,8 @@ def _choose_filter(rows: Sequence[Node], notes: list[str], place: int) -> tuple[
         )
     n_filters = repeats.pop()
     notes.append(
-        f"the log has {n_filters} rows for each document, one for each filter: the answers are those of the first, and "
-        "those of the last are another row of the model"
+        f"the log has {n_filters} rows for each document, one for each filter: the answers are those of the first, "
+        "and those of the last are another row of the model"
     )
     return [same[place] for same in documents.values()], n_filters
 
