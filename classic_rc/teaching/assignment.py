@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from os import PathLike
@@ -253,7 +254,7 @@ class Submission:
     questions: Dataset | None = None
     train: Dataset | None = None
     is_hidden: bool = False
-    _scores: dict[str, list[list[float]]] = field(default_factory=dict, repr=False)
+    _scores: dict[str, list[list[float]] | SubmissionError] = field(default_factory=dict, repr=False)
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):
@@ -287,13 +288,37 @@ class Submission:
         -------
         list of list of float
             A finite number for each candidate of each question.
+
+        Raises
+        ------
+        SubmissionError, CheckFailedError
+            The solver fails, or there is none. With hidden questions, the error has no words of the student's code.
         """
         key = dataset.fingerprint
         if key not in self._scores:
-            train = None if self.train is None else rows_of(self.train, with_gold=True)
-            self.sandbox.make_solver(self.solver_name, train)
-            self._scores[key] = self.sandbox.score(rows_of(dataset))
-        return self._scores[key]
+            self._scores[key] = self._ask_scores(dataset)
+        scores = self._scores[key]
+        if isinstance(scores, SubmissionError):
+            raise scores
+        return scores
+
+    def _ask_scores(self, dataset: Dataset) -> list[list[float]] | SubmissionError:
+        train = None if self.train is None else rows_of(self.train, with_gold=True)
+        name = self.solver_name
+        try:
+            self.sandbox.make_solver(name, train)
+            return self.sandbox.score(rows_of(dataset))
+        except SubmissionError as error:
+            if not self.is_hidden:
+                return error
+            words = error.problem + error.traceback + error.printed
+            if any(text in words for question in dataset for text in (question.query, question.passage.text[:40])):
+                self.sandbox.events.add("quote")
+            return error.without_words()
+        finally:
+            if self.is_hidden and dataset is self.questions:  # What has seen them must not quote them later.
+                with suppress(SubmissionError):
+                    self.sandbox.restart()
 
 
 def rows_of(dataset: Dataset, *, with_gold: bool = False) -> list[dict[str, Any]]:

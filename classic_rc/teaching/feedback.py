@@ -6,14 +6,14 @@ import math
 import shlex
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, TypeAlias
 
 import numpy as np
 
 from classic_rc.predictions import Scores
-from classic_rc.questions import Dataset
+from classic_rc.questions import Dataset, Question
 from classic_rc.teaching.assignment import CheckFailedError, Submission
 from classic_rc.teaching.grading import DEFAULT_ASSIGNMENT, question_statistics, reference_statistics
 from classic_rc.teaching.sandbox import SubmissionError
@@ -28,6 +28,7 @@ _MAX_SECONDS = 5.0
 """What the search for a smaller input may cost. Slow code must not lose its other checks to it."""
 
 _N_LOST = 5
+_MAX_SHOWN = 400
 
 
 @dataclass(frozen=True, slots=True)
@@ -339,19 +340,57 @@ def _told(name: str, case: Case, own: _Outcome, expected: Any, mistake: str | No
     else:
         problem = f"{call}: {own.error.problem}"
         lines.append(f"found:    {own.error.problem}")
-        lines += own.error.traceback.splitlines()
-        if own.error.printed:
-            lines += ["printed before:", *own.error.printed.splitlines()]
+        lines += own.error.details.splitlines()
     return CheckFailedError(problem, "\n".join(lines))
 
 
 def _shown(value: Any) -> str:
-    """Return a value with as many digits as a reader needs."""
+    """Return a value with as many digits as a reader needs, up to a length."""
     if isinstance(value, float):
         return f"{value:.6g}" if math.isfinite(value) else str(value)
     if isinstance(value, list | tuple):
-        return f"[{', '.join(map(_shown, value))}]"
-    return repr(value)[:200]
+        text = f"[{', '.join(map(_shown, value[:_MAX_SHOWN]))}]"
+    else:
+        text = repr(value)
+    return text if len(text) <= _MAX_SHOWN else f"{text[:_MAX_SHOWN]} ..."
+
+
+def scores_of(submission: Submission, dataset: Dataset) -> list[list[float]]:
+    """Return the scores of the student's solver; if it raises an error, show the shortest question that has it.
+
+    Parameters
+    ----------
+    submission : Submission
+    dataset : Dataset
+        It is shown, so it must not be hidden.
+
+    Raises
+    ------
+    CheckFailedError
+        With the question, the traceback and what was printed.
+    SubmissionError
+        No single question has the error, or the process has ended.
+    """
+    try:
+        return submission.score(dataset)
+    except SubmissionError as error:
+        if error.is_final:
+            raise
+        deadline = time.monotonic() + _MAX_SECONDS
+        for question in sorted(dataset, key=lambda own: len(own.passage.text) + len(own.query)):
+            try:
+                submission.score(replace(dataset, questions=[question]))
+            except SubmissionError as own:
+                raise CheckFailedError(own.problem, "\n".join([own.details, *question_lines(question)])) from None
+            if time.monotonic() > deadline:
+                break
+        raise
+
+
+def question_lines(question: Question) -> list[str]:
+    """Return a question for the details of a check that failed."""
+    options = [candidate.text for candidate in question.candidates]
+    return [f"passage: {question.passage.text!r}", f"question: {question.query!r}", f"options: {options}"]
 
 
 def questions_lost(submission: Submission, reference: str, assignment: str = DEFAULT_ASSIGNMENT) -> str:

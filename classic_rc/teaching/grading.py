@@ -17,6 +17,7 @@ from classic_rc.errors import DataError, UsageError
 from classic_rc.evaluation.resampling import percentile_interval, resample_means
 from classic_rc.folds import passage_groups
 from classic_rc.io.printable import printable
+from classic_rc.kernels import reference as plain_kernels
 from classic_rc.metrics.base import Metric
 from classic_rc.metrics.registry import primary_metric
 from classic_rc.predictions import Scores
@@ -27,7 +28,14 @@ from classic_rc.teaching.assignment import Assignment, Check, CheckFailedError, 
 from classic_rc.teaching.grades import Accuracy, CheckResult, Grade, Grading
 from classic_rc.teaching.sandbox import Level, Limits, Sandbox, SubmissionError
 from classic_rc.teaching.signs import find_signs
-from classic_rc.teaching.submissions import HandedIn, alike_pairs, find_submissions, read_submission
+from classic_rc.teaching.submissions import (
+    HandedIn,
+    alike_pairs,
+    find_submissions,
+    has_piece_of,
+    pieces_of,
+    read_submission,
+)
 
 DEFAULT_ASSIGNMENT = "solver"
 ISOLATED = (Level.NAMESPACES, Level.LANDLOCK)
@@ -180,10 +188,15 @@ class _Setting:
         if self.reference is not None and self.questions is not None:
             reference_statistics(self.reference, self.questions, train)  # An error here is no student's.
         self.given_signs = set(find_signs({"template": assignment.template or b""}))
+        if train is not None:
+            self.given_signs.add("asks for gold")
+        self.own_pieces = _pieces_of_package(assignment.file, assignment.template)
         self.known_texts = _public_texts() | (frozenset() if data is None else texts_of(data))
 
     def grade(self, one: HandedIn) -> Grade:
         signs = set(find_signs(one.files, self.known_texts)) - self.given_signs
+        if has_piece_of(one.files, self.own_pieces):
+            signs.add("has a long piece of the package's own code")
         if one.problem is not None:
             checks = tuple(_nothing(check, "not gradable") for check in self.assignment.checks)
             return Grade(one.student, one.file, checks, None, tuple(sorted(signs)), one.problem)
@@ -217,6 +230,7 @@ class _Setting:
         if self.reference is None or submission.questions is None:
             return None
         try:
+            submission.sandbox.begin_check()
             return compare_solvers(submission, self.reference)
         except (SubmissionError, CheckFailedError):
             return None
@@ -228,6 +242,7 @@ _SIGNS_OF_EVENTS = {
     "disk": "fills the disk",
     "exit": "ends its process",
     "memory": "runs out of memory",
+    "quote": "quotes hidden questions in an error or a print",
     "time": "takes too long",
 }
 
@@ -257,8 +272,11 @@ def _nothing(check: Check, problem: str) -> CheckResult:
 
 def _run(check: Check, submission: Submission) -> CheckResult:
     try:
+        submission.sandbox.begin_check()
         share = check.run(submission)
         share = 1.0 if share is None else float(share)
+    except UsageError:  # A new process does not start: that is no student's.
+        raise
     except Exception as error:
         return _failed(check, error)
     share = 0.0 if math.isnan(share) else min(max(share, 0.0), 1.0)
@@ -270,9 +288,7 @@ def _failed(check: Check, error: Exception) -> CheckResult:
     """Return the result of a check that raised: the student's mistake, or the student's error."""
     details = ""
     if isinstance(error, SubmissionError):
-        problem, details = error.problem, error.traceback
-        if error.printed:
-            details += f"printed before:\n{error.printed}"
+        problem, details = error.problem, error.details.strip("\n")
     elif isinstance(error, CheckFailedError):
         problem, details = error.problem, error.details
     elif isinstance(error, AssertionError):
@@ -347,6 +363,12 @@ def question_statistics(questions: Dataset, scores: Scores) -> NDArray[np.float6
 def _metric(questions: Dataset) -> Metric:
     assert questions.task is not None
     return primary_metric(questions.task)
+
+
+@lru_cache(maxsize=8)
+def _pieces_of_package(checks: Path, template: bytes | None) -> frozenset[tuple[str, ...]]:
+    """Return the pieces of code that solve an assignment and come with its checks or with the kernels."""
+    return pieces_of([checks, *Path(plain_kernels.__file__).parent.glob("*.py")], template)
 
 
 @cache

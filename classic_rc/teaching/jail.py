@@ -174,7 +174,7 @@ def _enter_namespaces(settings: dict[str, Any]) -> None:
 
 def _make_root(root: Path, settings: dict[str, Any]) -> None:
     """Build the tree of files that the student's code sees."""
-    _mount_memory(root, settings["limits"]["work_bytes"])
+    _mount_memory(root, settings["limits"]["folder_bytes"])
     for name in ("bin", "lib", "lib64", "sbin"):
         if os.path.islink(f"/{name}"):
             (root / name).symlink_to(os.readlink(f"/{name}"))

@@ -6,6 +6,7 @@ ends, it does to its own process.
 
 from __future__ import annotations
 
+import builtins
 import json
 import math
 import os
@@ -60,24 +61,33 @@ class Level(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What a student's process may use.
+    """What a student's code may use.
 
     Parameters
     ----------
     seconds : float
-        Wall time that all calls take together, and CPU time.
+        Wall time that all calls take together. One check may use a third of it, so that an endless loop leaves time
+        for the others.
     memory_bytes : int
-        Address space.
+        Address space of a process.
     file_bytes : int
-        The largest file; all files together may have four times as many.
+        The largest file.
+    folder_bytes : int
+        All files together.
     processes : int
         Processes and threads, where the student's process has a user or a namespace of its own.
     """
 
     seconds: float = 60.0
     memory_bytes: int = 2048 * _MEGABYTE
-    file_bytes: int = 16 * _MEGABYTE
+    file_bytes: int = _MEGABYTE
+    folder_bytes: int = 64 * _MEGABYTE
     processes: int = 32
+
+    @property
+    def check_seconds(self) -> float:
+        """Wall time that the calls of one check take together."""
+        return self.seconds / 3
 
 
 class SubmissionError(Exception):
@@ -92,15 +102,36 @@ class SubmissionError(Exception):
     printed : str
         What the student's code printed before.
     is_final : bool
-        Whether the process has ended, so that no later call can work.
+        Whether the process has ended, so that no later call of this check can work.
+    summary : str, optional
+        The problem without any words of the student's code; by default it has none.
     """
 
-    def __init__(self, problem: str, *, traceback: str = "", printed: str = "", is_final: bool = False) -> None:
+    def __init__(
+        self,
+        problem: str,
+        *,
+        traceback: str = "",
+        printed: str = "",
+        is_final: bool = False,
+        summary: str | None = None,
+    ) -> None:
         super().__init__(problem)
         self.problem = problem
         self.traceback = traceback
         self.printed = printed
         self.is_final = is_final
+        self.summary = problem if summary is None else summary
+
+    @property
+    def details(self) -> str:
+        """The traceback, and what was printed."""
+        return self.traceback + (f"\nprinted before:\n{self.printed}" if self.printed else "")
+
+    def without_words(self) -> SubmissionError:
+        """Return the error without any words of the student's code, which may be those of hidden questions."""
+        note = "" if self.summary == self.problem else "the rest is left out: it could quote hidden questions"
+        return SubmissionError(self.summary, traceback=note, is_final=self.is_final)
 
 
 @dataclass
@@ -135,6 +166,11 @@ class Sandbox:
     events: set[str] = field(default_factory=set, init=False)
     """What the student's code did that an honest solution has no need of, as far as its process noticed."""
     _final: SubmissionError | None = field(default=None, init=False)
+    _seconds_left: float = field(init=False)
+    _check_seconds_left: float = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._seconds_left = self._check_seconds_left = self.limits.seconds
 
     def __enter__(self) -> Self:
         self._folder = TemporaryDirectory(prefix="classic-rc-", ignore_cleanup_errors=True)
@@ -147,6 +183,31 @@ class Sandbox:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+    def begin_check(self) -> None:
+        """Give the next check its share of the time, and a new process if the last one has ended.
+
+        Raises
+        ------
+        SubmissionError
+            The new process cannot run the file, or all the time is used up.
+        """
+        self._check_seconds_left = self.limits.check_seconds
+        if self._final is not None and self._seconds_left > 0:
+            self.restart()
+
+    def restart(self) -> None:
+        """Go on in a new process, which knows nothing of what the old one has seen.
+
+        Raises
+        ------
+        SubmissionError
+            The new process cannot run the file.
+        """
+        self.close()
+        self._final = None
+        self.__enter__()
+        self.load()
 
     def load(self) -> dict[str, str]:
         """Run the file.
@@ -203,10 +264,8 @@ class Sandbox:
             raise SubmissionError(f"score_candidates must give one list for each of the {len(rows)} questions")
         for row, own, count in zip(rows, scores, counts, strict=True):
             if not isinstance(own, list) or len(own) != count or not all(map(_is_finite, own)):
-                raise SubmissionError(
-                    f"score_candidates must give {count} finite numbers for question {row['id']}; "
-                    f"it gives {json.dumps(own)[:80]}"
-                )
+                expected = f"score_candidates must give {count} finite numbers for {row['id']}"
+                raise SubmissionError(f"{expected}; it gives {json.dumps(own)[:80]}", summary=expected)
         return scores
 
     def close(self) -> None:
@@ -254,7 +313,7 @@ class Sandbox:
             bufsize=0,
             start_new_session=True,
         )
-        self._work, self._seconds_left = work, self.limits.seconds
+        self._work = work
         self._deadline = time.monotonic() + _START_SECONDS
         # A full queue stops the thread, so that endless output costs no memory.
         self._parts: queue.Queue[bytes] = queue.Queue(maxsize=64)
@@ -292,7 +351,7 @@ class Sandbox:
                 "cpu_seconds": math.ceil(self.limits.seconds) + 1,
                 "memory_bytes": self.limits.memory_bytes,
                 "file_bytes": self.limits.file_bytes,
-                "work_bytes": 4 * self.limits.file_bytes,
+                "folder_bytes": self.limits.folder_bytes,
                 "processes": self.limits.processes,
             },
         }
@@ -315,11 +374,13 @@ class Sandbox:
         if self._final is not None:
             raise self._final
         started = time.monotonic()
-        self._deadline = started + self._seconds_left
+        self._deadline = started + min(self._seconds_left, self._check_seconds_left)
         try:
             return self._exchange(request)
         finally:
-            self._seconds_left -= time.monotonic() - started
+            used = time.monotonic() - started
+            self._seconds_left -= used
+            self._check_seconds_left -= used
 
     def _exchange(self, request: Mapping[str, Any]) -> Any:
         number = secrets.token_hex(8)  # An answer that the student's code has written beforehand has another one.
@@ -332,6 +393,7 @@ class Sandbox:
             answer = json.loads(self._read(length), parse_constant=_parse_constant)
             if answer["number"] != number:
                 raise self._broken("writes to the grader's channel")
+            self._check_disk()
             events, error = answer["events"], answer.get("error")
             self.events.update(str(event)[:200] for event in events[:20] if isinstance(event, str))
         except _NotANumberError:
@@ -349,7 +411,10 @@ class Sandbox:
             self.events.add("memory")
         where = f" (line {line})" if type(line) is int and 0 < line < 10**9 else ""
         raise SubmissionError(
-            f"{said}{where}", traceback=_text(error.get("traceback")), printed=_text(answer.get("printed"))
+            f"{said}{where}",
+            traceback=_text(error.get("traceback")),
+            printed=_text(answer.get("printed")),
+            summary=(kind if _is_pythons(kind) else "an error of a class of its own") + where,
         )
 
     def _broken(self, problem: str) -> SubmissionError:
@@ -386,9 +451,7 @@ class Sandbox:
             try:
                 part = self._parts.get(timeout=min(self._time_left(), 1.0))
             except queue.Empty:
-                if self._is_disk_full():
-                    self.events.add("disk")
-                    raise self._finish("fills the disk") from None
+                self._check_disk()
                 if self._time_left() > 0:
                     continue
                 part = b""
@@ -407,16 +470,16 @@ class Sandbox:
         with suppress(queue.Full):
             self._parts.put(b"", timeout=1.0)
 
-    def _is_disk_full(self) -> bool:
-        """Whether the files of the student's process are too many or too large."""
+    def _check_disk(self) -> None:
+        """End the process if its files are too many or too large."""
         size = 0
         for count, (folder, _, names) in enumerate(os.walk(self._work)):
             for name in names:
                 with suppress(OSError):
                     size += 4096 + os.lstat(os.path.join(folder, name)).st_size
-            if count > 1000 or size > 4 * self.limits.file_bytes:
-                return True
-        return False
+            if count > 1000 or size > self.limits.folder_bytes:
+                self.events.add("disk")
+                raise self._finish("fills the disk")
 
     def _read_until_line_end(self) -> str:
         line = bytearray()
@@ -435,7 +498,9 @@ class Sandbox:
         code = self._process.poll()
         if code is None:
             self.events.add("time")
-            return self._finish(f"takes longer than {self.limits.seconds:g} s")
+            if self._check_seconds_left < self._seconds_left:
+                return self._finish(f"takes longer than {self.limits.check_seconds:.3g} s")
+            return self._finish(f"takes longer than {self.limits.seconds:g} s in all")
         self.events.add("exit")
         how = f"is ended by signal {code - 128}" if code > 128 else f"ends its process (exit code {code})"
         return self._finish(how)
@@ -453,6 +518,12 @@ def _parse_constant(name: str) -> float:
     if name == "NaN":
         raise _NotANumberError
     return float(name)
+
+
+def _is_pythons(kind: str) -> bool:
+    """Whether an error's class has a name that Python gives, and no student."""
+    known = getattr(builtins, kind, None)
+    return isinstance(known, type) and issubclass(known, BaseException)
 
 
 def _text(value: Any) -> str:

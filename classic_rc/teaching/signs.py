@@ -5,67 +5,53 @@ from __future__ import annotations
 import ast
 from collections.abc import Collection, Iterator, Mapping
 
-from classic_rc.teaching.submissions import parse_source
+from classic_rc.teaching.submissions import own_names, parse_source
 
 _MODULES = {
-    "ctypes": "foreign memory",
+    **dict.fromkeys(("asyncio", "concurrent", "threading", "_thread"), "threads"),
+    **dict.fromkeys(("http", "socket", "ssl", "urllib"), "the network"),
+    **dict.fromkeys(("marshal", "pickle", "codeop"), "code in data"),
+    **dict.fromkeys(("multiprocessing", "pty", "subprocess"), "processes"),
+    **dict.fromkeys(("importlib", "runpy", "pkgutil"), "modules by name"),
+    **dict.fromkeys(("ctypes", "_ctypes", "mmap"), "foreign memory"),
+    "atexit": "code at the end",
+    "builtins": "builtins",
     "gc": "objects of others",
     "inspect": "frames of others",
-    "multiprocessing": "processes",
-    "pickle": "code in data",
-    "socket": "the network",
-    "subprocess": "processes",
-    "urllib": "the network",
-    "http": "the network",
-    "importlib": "modules by name",
-    "marshal": "code in data",
-    "builtins": "builtins",
-    "atexit": "code at the end",
-    "asyncio": "threads",
-    "concurrent": "threads",
-    "threading": "threads",
-    "signal": "signals",
     "resource": "limits",
+    "signal": "signals",
 }
 _ATTRIBUTES = {
+    **dict.fromkeys(("fork", "system", "popen"), "starts processes"),
+    **dict.fromkeys(("settrace", "setprofile"), "watches other code"),
+    **dict.fromkeys(("__subclasses__", "__base__", "__bases__", "__mro__"), "looks for classes of others"),
+    **dict.fromkeys(("__globals__", "__dict__"), "looks for variables of others"),
+    **dict.fromkeys(("_getframe", "f_back", "tb_frame"), "looks into frames of others"),
     "_exit": "ends its process",
-    "_getframe": "looks into frames of others",
-    "modules": "uses sys.modules",
-    "__subclasses__": "looks for classes of others",
-    "__globals__": "looks for variables of others",
     "__code__": "looks into code of others",
     "__builtins__": "uses builtins",
-    "fork": "starts processes",
-    "system": "starts processes",
-    "popen": "starts processes",
+    "gold": "asks for gold",
     "meta_path": "changes the import system",
-    "settrace": "watches other code",
-    "setprofile": "watches other code",
 }
-_OF_OS = {
-    "write",
-    "fdopen",
-    "dup",
-    "dup2",
-    "pipe",
-    "kill",
-    "killpg",
-    "setsid",
-    "listdir",
-    "scandir",
-    "walk",
-    "chdir",
-    "chmod",
+_ATTRIBUTES_OF: dict[str, dict[str, str | None]] = {
+    "os": dict.fromkeys(
+        "write fdopen dup dup2 pipe kill killpg setsid listdir scandir walk chdir chmod open symlink link".split()
+    ),
+    "sys": {"modules": "uses sys.modules", "exit": "ends its process"},
+    "classic_rc": dict.fromkeys("solvers kernels evaluation parse_solver load evaluate".split()),
 }
-_CALLS = {
-    "exec": "code in data",
-    "eval": "code in data",
-    "compile": "code in data",
-    "__import__": "modules by name",
+"""What is told of parts of modules; by default, that they are used."""
+
+_NAMES = {
+    **dict.fromkeys(("exec", "eval", "compile"), "uses code in data"),
+    **dict.fromkeys(("exit", "quit"), "ends its process"),
+    **dict.fromkeys(("__builtins__", "SystemExit", "BaseException"), "uses {}"),
+    **dict.fromkeys(("dir", "vars", "globals"), "looks through names ({})"),
+    "__import__": "uses modules by name",
+    "open": "opens files",
 }
-_ENDINGS = {"exit", "quit"}
 _NUMBERS = {"float", "int", "str", "list", "dict", "float64", "ndarray", "bool"}
-_OWN = ("classic_rc", "classic_rc.text", "classic_rc.questions", "classic_rc.predictions", "classic_rc.errors")
+_OWN = ("classic_rc.text", "classic_rc.questions", "classic_rc.predictions", "classic_rc.errors")
 _MEMORISED = 3
 """So many texts of public questions in a file are no accident."""
 
@@ -93,9 +79,13 @@ def find_signs(files: Mapping[str, bytes], public_texts: Collection[str] = ()) -
         if (tree := parse_source(source)) is None:
             signs.add(f"{name} is no Python that can be parsed")
             continue
-        imported = dict(_imported(tree))
+        imported, own = dict(_imported(tree)), own_names(tree)
         for node in ast.walk(tree):
-            signs.update(_signs_of(node, imported))
+            if isinstance(node, ast.Name):
+                if node.id in _NAMES and node.id not in own:
+                    signs.add(_NAMES[node.id].format(node.id))
+            else:
+                signs.update(_signs_of(node, imported))
         texts = {node.value for node in ast.walk(tree) if isinstance(node, ast.Constant)}
         known += len(texts.intersection(public_texts))
     if known >= _MEMORISED:
@@ -118,38 +108,19 @@ def _signs_of(node: ast.AST, imported: Mapping[str, str]) -> Iterator[str]:
     elif isinstance(node, ast.ImportFrom) and node.module:
         yield from _signs_of_module(node.module)
         for alias in node.names:
-            if alias.name in _ATTRIBUTES and node.module in ("os", "sys"):
-                yield _ATTRIBUTES[alias.name]
-            if alias.name in _OF_OS and node.module == "os":
-                yield f"uses os.{alias.name}"
-            if node.module == "classic_rc":
-                yield from _signs_of_module(f"classic_rc.{alias.name}", is_member=True)
+            yield from _signs_of_part(node.module, alias.name)
     elif isinstance(node, ast.Attribute):
-        if node.attr in _ATTRIBUTES and not (node.attr == "modules" and not _is_name(node.value, "sys")):
-            yield _ATTRIBUTES[node.attr]
-        if isinstance(node.ctx, ast.Store | ast.Del) and isinstance(node.value, ast.Name):
-            module = imported.get(node.value.id)
-            if module is not None:
-                yield f"replaces {module}.{node.attr}"
-        if _is_name(node.value, "os") and node.attr in _OF_OS:
-            yield f"uses os.{node.attr}"
-        if _is_name(node.value, "sys") and node.attr in _ENDINGS:
-            yield "ends its process"
-        if _is_name(node.value, "classic_rc") and node.attr in ("parse_solver", "load", "evaluate"):
-            yield f"uses classic_rc.{node.attr}"
-    elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
-        if node.func.id in _CALLS:
-            yield f"uses {_CALLS[node.func.id]}"
-        elif node.func.id in _ENDINGS:
-            yield "ends its process"
-        elif node.func.id == "open":
-            yield "opens files"
-        elif node.func.id == "setattr" and node.args and isinstance(node.args[0], ast.Name):
-            yield from (
-                f"replaces a part of {module}" for name, module in imported.items() if name == node.args[0].id
-            )
-    elif isinstance(node, ast.Name) and node.id in ("__builtins__", "SystemExit", "BaseException"):
-        yield f"uses {node.id}"
+        module = imported.get(node.value.id) if isinstance(node.value, ast.Name) else None
+        if module is not None and isinstance(node.ctx, ast.Store | ast.Del):
+            yield f"replaces {module}.{node.attr}"
+        yield from _signs_of_part(module or "", node.attr)
+    elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.args:
+        first = node.args[0]
+        module = imported.get(first.id) if isinstance(first, ast.Name) else None
+        if module is not None and node.func.id == "setattr":
+            yield f"replaces a part of {module}"
+        if module is not None and node.func.id == "getattr" and not isinstance(node.args[-1], ast.Constant):
+            yield "uses modules by name"
     elif isinstance(node, ast.FunctionDef) and node.name == "__del__":
         yield "has code that runs at the end (__del__)"
     elif isinstance(node, ast.ClassDef):
@@ -159,22 +130,17 @@ def _signs_of(node: ast.AST, imported: Mapping[str, str]) -> Iterator[str]:
                 yield f"makes a class of {name}"
 
 
-def _signs_of_module(name: str, *, is_member: bool = False) -> Iterator[str]:
+def _signs_of_module(name: str) -> Iterator[str]:
     top = name.partition(".")[0]
     if top in _MODULES:
         yield f"uses {_MODULES[top]} ({top})"
-    if top == "classic_rc" and not is_member and not name.startswith(_OWN[1:]) and name not in _OWN:
-        yield f"imports {name}"
-    if is_member and name.rpartition(".")[2] in (
-        "solvers",
-        "kernels",
-        "evaluation",
-        "parse_solver",
-        "load",
-        "evaluate",
-    ):
+    if top == "classic_rc" != name and not name.startswith(_OWN):
         yield f"imports {name}"
 
 
-def _is_name(node: ast.AST, name: str) -> bool:
-    return isinstance(node, ast.Name) and node.id == name
+def _signs_of_part(module: str, name: str) -> Iterator[str]:
+    if name in _ATTRIBUTES:
+        yield _ATTRIBUTES[name]
+    parts = _ATTRIBUTES_OF.get(module, {})
+    if name in parts:
+        yield parts[name] or f"uses {module}.{name}"

@@ -16,7 +16,9 @@ import os
 import struct
 import sys
 import traceback
+from collections.abc import Iterable
 from contextlib import suppress
+from numbers import Number
 from pathlib import Path
 from types import ModuleType
 from typing import Any, BinaryIO
@@ -119,11 +121,15 @@ def _kind(value: object) -> str:
 
 
 def _plain(value: Any) -> Any:
-    """Return what JSON does not know as what it knows: arrays and their numbers, and sets."""
+    """Return what JSON does not know as what it knows: arrays, other numbers, sets and whatever gives items."""
     if isinstance(value, set | frozenset):
         return sorted(value)
     if hasattr(value, "tolist"):
         return value.tolist()
+    if isinstance(value, Number):
+        return float(value)  # type: ignore[arg-type]
+    if isinstance(value, Iterable) and not isinstance(value, bytes):
+        return list(value)
     raise TypeError(f"the answer has a {type(value).__name__[:100]}, which is no plain data")
 
 
