@@ -13,6 +13,7 @@ from urllib.parse import unquote_to_bytes
 
 import pytest
 
+import classic_rc.kernels.reference.distance
 from classic_rc.cli.main import main
 from classic_rc.datasets.jsonl import to_jsonl
 from classic_rc.errors import DataError, UsageError
@@ -113,7 +114,7 @@ def test_an_error_has_the_students_traceback_and_what_was_printed(grade):
     failed = found.checks[1]
     assert failed.problem == "ZeroDivisionError: division by zero (line 3)"
     assert 'File "student.py", line 7, in add\n    return helper(a)' in failed.details
-    assert re.search(r"printed before:\na is \d+\n", failed.details)
+    assert re.search(r"\nprinted before:\na is \d+$", failed.details)
 
 
 def test_a_long_message_is_cut(grade):
@@ -122,15 +123,61 @@ def test_a_long_message_is_cut(grade):
 
 def test_time_is_that_of_the_student_alone():
     source = b"def wait(s):\n    import time\n    time.sleep(s)\n"
-    with Sandbox({"a.py": source}, "a.py", Limits(0.5), ANY_LEVEL) as box:
+    with Sandbox({"a.py": source}, "a.py", Limits(1.5), ANY_LEVEL) as box:
         box.load()
         left = box._seconds_left
         box.call("wait", 0.1)
         assert box._seconds_left < left - 0.09
+        box.begin_check()
+        for seconds in (60, 0):  # no call of the check works after the first
+            with pytest.raises(SubmissionError, match=r"takes longer than 0\.5 s"):
+                box.call("wait", seconds)
+        box.begin_check()
+        assert box.call("wait", 0) is None
         with pytest.raises(SubmissionError, match=r"takes longer than 0\.5 s"):
             box.call("wait", 60)
-        with pytest.raises(SubmissionError, match="takes longer"):
+        box.begin_check()
+        with pytest.raises(SubmissionError, match=r"takes longer than 1\.5 s in all"):
+            box.call("wait", 60)
+        box.begin_check()
+        with pytest.raises(SubmissionError, match=r"takes longer than 1\.5 s in all"):
             box.call("wait", 0)
+
+
+def test_an_endless_loop_loses_one_check(tmp_path):
+    source = "def sliding_window(passage, question, candidate):\n    while True:\n        pass\n\n\n"
+    right = (Path(__file__).parent / "solutions" / "window.py").read_text(encoding="utf-8")
+    (tmp_path / "ann.py").write_text(right + "\n\n" + source, encoding="utf-8")
+    found = grade_file(tmp_path / "ann.py", "window", limits=Limits(seconds=3), levels=ANY_LEVEL)
+    assert [check.earned for check in found.checks] == [0, 0, 3, 2]
+    assert problems(found)[0].endswith("takes longer than 1 s")
+
+
+def test_answers_may_be_any_numbers_and_any_lists(tmp_path):
+    source = """
+from decimal import Decimal
+from fractions import Fraction
+
+def best(scores): return (i for i, score in enumerate(scores) if max(scores) - score <= 1e-9)
+def credit(scores, gold): return Fraction(gold in set(best(scores)), len(list(best(scores))))
+def accuracy(questions, policy):
+    def first(scores, gold): return next(best(scores)) == gold
+    def strict(scores, gold): return list(best(scores)) == [gold]
+    rule = {"partial": credit, "first": first, "strict": strict}[policy]
+    total = sum(Fraction(rule(*question)) for question in questions)
+    return Decimal(total.numerator) / Decimal(total.denominator * len(questions))
+"""
+    (tmp_path / "ann.py").write_text(source, encoding="utf-8")
+    found = grade_file(tmp_path / "ann.py", "ties", levels=ANY_LEVEL)
+    assert (found.earned, found.signs) == (10, ())
+
+
+def test_the_packages_own_code_is_flagged(tmp_path):
+    reference = Path(classic_rc.kernels.reference.distance.__file__).read_text(encoding="utf-8")
+    (tmp_path / "ann.py").write_text(reference.replace("places", "found"), encoding="utf-8")
+    found = grade_file(tmp_path / "ann.py", "window", levels=ANY_LEVEL)
+    assert "has a long piece of the package's own code" in found.signs
+    assert grade_file(Path(__file__).parent / "solutions" / "window.py", "window", levels=ANY_LEVEL).signs == ()
 
 
 @pytest.mark.parametrize("name", ["json", "numpy", "random", "statistics"])
@@ -145,6 +192,13 @@ def test_notebooks_are_graded(grade):
     assert "pass  # %matplotlib inline" in notebook_source(notebook(*cells).encode())
 
 
+def test_what_only_looks_like_a_command_to_the_notebook_stays():
+    cells = ('def f():\n    """Why?\n    """\n', "x = (7\n    % 4)", "# why?\nx = 1")
+    assert [cell in notebook_source(notebook(*cells).encode()) for cell in cells] == [True] * 3
+    assert "# %%time\nx = 1" in notebook_source(notebook("%%time\nx = 1").encode())
+    assert "pass  # files = !ls" in notebook_source(notebook("files = !ls").encode())
+
+
 @pytest.mark.parametrize(
     ("name", "content", "problem"),
     [
@@ -153,7 +207,7 @@ def test_notebooks_are_graded(grade):
         ("a.ipynb", "{}", "it is not a Jupyter notebook"),
         ("a.ipynb", "[" * 10**5, "it is not a Jupyter notebook"),
         ("a.zip", "PK", "it is a .zip, not a .py file or a notebook"),
-        ("a.py", "x = 1\n" * 2**18, "it has more than 1 MB"),
+        ("a.py", "x = 1\n" * 2**18, "it has more than 256 kB"),
     ],
 )
 def test_what_cannot_be_graded_has_a_row_with_the_reason(grade, name, content, problem):
@@ -268,10 +322,37 @@ def test_a_solver_sees_neither_gold_nor_ids(tmp_path):
     assert grade.earned == 0
     assert grade.accuracy is not None
     assert grade.accuracy.value == 0.25
-    own = SOLVER.format("0") + "\ndef ids(questions):\n    return 0\n"
-    (tmp_path / "ids.py").write_text(own.replace("return 0", "raise ValueError(question.id)", 1), encoding="utf-8")
-    found = grade_file(tmp_path / "ids.py", "solver", data=data, levels=ANY_LEVEL)
+    own = SOLVER.format("0").replace("return 0", "raise ValueError(question.id)")
+    (tmp_path / "ids.py").write_text(own, encoding="utf-8")
+    found = grade_file(tmp_path / "ids.py", "solver", levels=ANY_LEVEL)
     assert problems(found)[0].startswith("ValueError: question 0 (line")
+    assert "passage: " in found.checks[0].details
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        "raise ValueError(seen[0])",
+        "print(seen[0]); return seen[0]",
+        "raise type(seen[0], (Exception,), {})",
+        "open(__file__, 'w').write((chr(10) + 'raise E #' + seen[0]) * 99); raise ValueError",
+    ],
+)
+def test_hidden_questions_are_not_quoted_by_errors(tmp_path, told):
+    """Neither by the check that asks them nor by a later one, and a quotation is flagged."""
+    source = "seen = []\n" + SOLVER.format("0").replace("return 0", f"seen.append(question.query); {told}")
+    (tmp_path / "ann.py").write_text(f"{source}\ndef later(): raise ValueError(str(seen))\n", encoding="utf-8")
+    own = "def check_first(submission): submission.score(submission.questions)\n"
+    own += "def check_second(submission): submission.later()\n"
+    (tmp_path / "own.py").write_text(own, encoding="utf-8")
+    data = made_stories(3, 4)
+    grade = grade_file(tmp_path / "ann.py", tmp_path / "own.py", data=data, levels=ANY_LEVEL)
+    page = json.dumps(gradescope_json(grade))
+    assert grade.earned == 0
+    assert [text for question in data for text in (question.query, question.passage.text) if text in page] == []
+    quoted = "quotes hidden questions in an error or a print"
+    assert quoted in grade.signs
+    assert problems(grade)[1] == "ValueError: [] (line 11)"
 
 
 def test_accuracy_is_compared_with_the_reference(tmp_path):
@@ -453,7 +534,7 @@ def test_the_command_takes_hidden_data(tmp_path, capsys):
     assert main(["grade", str(tmp_path / "ann.py"), *data, "--unsafe", "--quiet"]) == 1
     assert "accuracy 25.00" in capsys.readouterr().out
     assert main(["grade", str(tmp_path / "ann.py"), *data[:2], "--unsafe", "--quiet"]) == 1
-    assert "AttributeError: 'Mine' object has no attribute 'seen'" in capsys.readouterr().out
+    assert "AttributeError (line" in capsys.readouterr().out
 
 
 def test_questions_of_a_grading_can_be_looked_at(tmp_path):
