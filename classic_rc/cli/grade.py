@@ -73,6 +73,7 @@ def handle(args: argparse.Namespace) -> int:
     grade = grade_file(args.submissions, args.assignment, **setting)
     write_output(feedback_text(grade), args.output)
     if not args.quiet:
+        print_message(f"note: isolation: {grade.level or 'nothing ran'}")
         for sign in grade.signs:
             print_message(f"note: {sign}")
     _write_pages(args, Grading(assignment, seed, (grade,), ()), is_class=False)

@@ -333,7 +333,8 @@ def _size(case: Case) -> tuple[float, ...]:
 def _told(name: str, case: Case, own: _Outcome, expected: Any, mistake: str | None) -> CheckFailedError:
     call = f"{name}({', '.join(map(repr, case))})"
     lines = [] if mistake is None else [f"likely cause: {mistake}"]
-    lines += ["the smallest input found that fails:", f"    {call}", f"expected: {_shown(expected)}"]
+    found = "the input that fails:" if _has_ended(own) else "the smallest input found that fails:"
+    lines += [found, f"    {call}", f"expected: {_shown(expected)}"]
     if own.error is None:
         problem = f"{call} is {_shown(own.value)}, and should be {_shown(expected)}"
         lines.append(f"found:    {_shown(own.value)}")

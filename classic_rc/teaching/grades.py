@@ -206,7 +206,8 @@ def gradescope_json(grade: Grade) -> dict[str, Any]:
         }
         for check in grade.checks
     ]
-    result: dict[str, Any] = {"score": grade.earned, "tests": tests}
+    seen = {"isolation": grade.level or "", "signs": list(grade.signs)}  # stored, and not shown to the student
+    result: dict[str, Any] = {"score": grade.earned, "tests": tests, "extra_data": seen}
     if grade.problem is not None:
         result["output"] = f"not gradable: {grade.problem}"
     return result

@@ -212,7 +212,7 @@ class _Setting:
                 )
                 checks = self._run_checks(submission)
                 accuracy = self._measure(submission)
-            signs |= {_SIGNS_OF_EVENTS.get(event, f"seen while it ran: {event}") for event in sandbox.events}
+            signs |= _signs_of_events(sandbox.events)
             return Grade(one.student, one.file, checks, sandbox.level, tuple(sorted(signs)), None, accuracy)
 
     def _run_checks(self, submission: Submission) -> tuple[CheckResult, ...]:
@@ -245,6 +245,17 @@ _SIGNS_OF_EVENTS = {
     "quote": "quotes hidden questions in an error or a print",
     "time": "takes too long",
 }
+
+
+def _signs_of_events(events: set[str]) -> set[str]:
+    """Return what to tell of events; of many files that were opened, one and how many more there are."""
+    kinds: dict[str, list[str]] = {}
+    for event in sorted(events - _SIGNS_OF_EVENTS.keys()):
+        kinds.setdefault(event.partition(" ")[0], []).append(event)
+    signs = {_SIGNS_OF_EVENTS[event] for event in events & _SIGNS_OF_EVENTS.keys()}
+    for first, *more in kinds.values():
+        signs.add(f"seen while it ran: {first}{f' and {len(more)} more' if more else ''}")
+    return signs
 
 
 def _check_data(data: Dataset) -> None:

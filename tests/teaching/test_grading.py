@@ -412,6 +412,7 @@ def test_gradescopes_form():
                 "output": 'it says "no"\nadd(1, 2)\n<script>',
             },
         ],
+        "extra_data": {"isolation": "landlock", "signs": ["uses os.kill"]},
     }
     assert gradescope_json(GRADES[1])["output"] == "not gradable: it is a .zip"
 
