@@ -259,12 +259,22 @@ class Submission:
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):
             raise AttributeError(name)
-        kind = self.names.get(name)
-        if kind is None:
-            raise SubmissionError(f"the file does not define {name}")
-        if kind == "value":
+        if self.kind_of(name) == "value":
             return self.sandbox.read(name)
         return lambda *args: self.sandbox.call(name, *args)
+
+    def kind_of(self, name: str) -> str:
+        """Return whether a name of the student's file is a function, a solver, a class or a value.
+
+        Raises
+        ------
+        CheckFailedError
+            The file does not define it.
+        """
+        if name not in self.names:
+            told = ", ".join(sorted(self.names)) or "nothing"
+            raise CheckFailedError(f"the file does not define {name}; it defines {told}")
+        return self.names[name]
 
     @property
     def solver_name(self) -> str:

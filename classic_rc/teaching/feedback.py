@@ -77,11 +77,9 @@ def compare_function(
         With the call, the value found and the one expected; with the traceback and what was printed if the call
         raises an error; with the mistake if it is a known one.
     SubmissionError
-        The file does not define the function, or its process has ended before.
+        Its process has ended before.
     """
-    kind = submission.names.get(name)
-    if kind is None:
-        raise SubmissionError(f"the file does not define {name}")
+    kind = submission.kind_of(name)
     if kind != "function":
         raise CheckFailedError(f"{name} must be a function, not a {kind}")
     function = partial(submission.sandbox.call, name)
@@ -203,6 +201,8 @@ def _name_mistake(
 
 def _name_constant(found: Sequence[_Outcome]) -> str | None:
     values = [own.value for own in found]
+    if all(own.error is None and own.value is None for own in found):
+        return "your function returns nothing; return the value, do not print it"
     if all(own.error is None for own in found) and values.count(values[0]) == len(values) > 1:
         return f"your function gives {_shown(values[0])} whatever it is called with"
     return None

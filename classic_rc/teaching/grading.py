@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import secrets
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import cache, lru_cache
 from os import PathLike
 from pathlib import Path
@@ -205,7 +206,7 @@ class _Setting:
             try:
                 names = sandbox.load()
             except SubmissionError as error:
-                checks = tuple(_failed(check, error) for check in self.assignment.checks)
+                checks = self._not_loaded(error)
             else:
                 submission = Submission(
                     sandbox, names, self.seed, self.questions, self.train, is_hidden=self.is_hidden
@@ -214,6 +215,14 @@ class _Setting:
                 accuracy = self._measure(submission)
             signs |= _signs_of_events(sandbox.events)
             return Grade(one.student, one.file, checks, sandbox.level, tuple(sorted(signs)), None, accuracy)
+
+    def _not_loaded(self, error: SubmissionError) -> tuple[CheckResult, ...]:
+        first, *others = (_failed(check, error) for check in self.assignment.checks)
+        if error.problem.startswith("ModuleNotFoundError"):
+            packages = ", ".join(self.assignment.packages)
+            told = f"your file may import Python's standard library, {packages} and parts of classic_rc"
+            first = replace(first, details=f"{first.details}\n{told}")
+        return first, *(replace(other, details="") for other in others)
 
     def _run_checks(self, submission: Submission) -> tuple[CheckResult, ...]:
         results: dict[str, CheckResult] = {}

@@ -312,6 +312,10 @@ def _code_lines(source: bytes) -> list[tuple[str, ...]]:
 
 
 def _tokens(source: bytes) -> Iterator[tokenize.TokenInfo]:
-    """Yield a file's tokens, as far as Python's tokenizer goes."""
+    """Yield a file's tokens, as far as Python's tokenizer goes; bytes that are no text may be anything."""
+    text = source.decode("utf-8", "replace")
+    with suppress(SyntaxError, LookupError, ValueError):
+        encoding, _ = tokenize.detect_encoding(io.BytesIO(source).readline)
+        text = source.decode(encoding, "replace")
     with suppress(tokenize.TokenError, SyntaxError):
-        yield from tokenize.tokenize(io.BytesIO(source).readline)
+        yield from tokenize.generate_tokens(io.StringIO(text).readline)

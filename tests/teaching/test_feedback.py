@@ -11,7 +11,7 @@ import pytest
 from classic_rc.cli.main import main
 from classic_rc.teaching.assignment import CheckFailedError, Submission
 from classic_rc.teaching.feedback import compare_function, is_near, own_function, questions_lost, simpler_cases
-from classic_rc.teaching.sandbox import Limits, Sandbox, SubmissionError
+from classic_rc.teaching.sandbox import Limits, Sandbox
 from classic_rc.teaching.stories import made_stories
 
 CASES = [(["b", "a", "c", "a"], 3), (["a", "b"], 7), (["d", "e", "a", "f", "a", "a"], 5), ([], 2)]
@@ -107,7 +107,7 @@ def test_a_process_that_ends_is_not_asked_again():
 
 def test_a_function_must_be_there_and_be_one():
     with submission("g = 1") as own:
-        with pytest.raises(SubmissionError, match="does not define f"):
+        with pytest.raises(CheckFailedError, match="does not define f; it defines g"):
             compare_function(own, "f", CASES, right)
         with pytest.raises(CheckFailedError, match="g must be a function, not a value"):
             compare_function(own, "g", CASES, right)
