@@ -313,22 +313,27 @@ class Submission:
         return scores
 
     def _ask_scores(self, dataset: Dataset) -> list[list[float]] | SubmissionError:
+        is_secret = self.is_hidden and dataset is self.questions
         train = None if self.train is None else rows_of(self.train, with_gold=True)
         name = self.solver_name
         try:
             self.sandbox.make_solver(name, train)
             return self.sandbox.score(rows_of(dataset))
         except SubmissionError as error:
-            if not self.is_hidden:
-                return error
-            words = error.problem + error.traceback + error.printed
-            if any(text in words for question in dataset for text in (question.query, question.passage.text[:40])):
+            if is_secret and _quotes(error, dataset):
                 self.sandbox.events.add("quote")
-            return error.without_words()
+            return error.without_words() if is_secret or (self.is_hidden and train is not None) else error
         finally:
-            if self.is_hidden and dataset is self.questions:  # What has seen them must not quote them later.
+            if is_secret:  # What has seen hidden questions must not quote them later.
                 with suppress(SubmissionError):
                     self.sandbox.restart()
+
+
+def _quotes(error: SubmissionError, dataset: Dataset) -> bool:
+    words = error.problem + error.traceback + error.printed
+    return any(
+        text and text in words for question in dataset for text in (question.query, question.passage.text[:40])
+    )
 
 
 def rows_of(dataset: Dataset, *, with_gold: bool = False) -> list[dict[str, Any]]:

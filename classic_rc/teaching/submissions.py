@@ -27,6 +27,9 @@ _RUN = 5
 _FEW_RUNS = 16
 """Files with less code are alike by chance."""
 
+_MANY_RUNS = 100
+"""So long a file is no part of another one by chance."""
+
 _COPY = 60
 """Two people who write the same short function share up to 45 tokens in a row."""
 
@@ -222,7 +225,7 @@ class AlikePair(NamedTuple):
 
     first: str
     second: str
-    share: float  # of equal runs of five tokens, 0..1
+    share: float  # of the runs of five tokens, 0..1; of a long file, those that the other one has too
 
 
 def alike_pairs(submissions: Sequence[HandedIn], template: bytes | None = None) -> list[AlikePair]:
@@ -239,13 +242,13 @@ def alike_pairs(submissions: Sequence[HandedIn], template: bytes | None = None) 
     """
     runs = {one.student: _runs(one.files, template, _RUN) for one in submissions}
     runs = {student: own for student, own in runs.items() if own.total() >= _FEW_RUNS}
-    pairs = [
-        AlikePair(
-            first, second, (runs[first] & runs[second]).total() / max(runs[first].total(), runs[second].total())
-        )
-        for first, second in combinations(runs, 2)
-    ]
-    found = [pair for pair in pairs if pair.share >= _ALIKE]
+    found = []
+    for first, second in combinations(runs, 2):
+        shorter, longer = sorted((runs[first].total(), runs[second].total()))
+        of = shorter if shorter >= _MANY_RUNS else longer  # Code that is added to a copy does not hide it.
+        share = (runs[first] & runs[second]).total() / of
+        if share >= _ALIKE:
+            found.append(AlikePair(first, second, share))
     return sorted(found, key=lambda pair: (-pair.share, pair.first, pair.second))
 
 
