@@ -23,6 +23,7 @@ ASSIGNMENTS = Path(__file__).with_name("assignments")
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 
+@dataclass(eq=False)
 class CheckFailedError(AssertionError):
     """A check found something wrong, and can say more about it than one line.
 
@@ -34,10 +35,8 @@ class CheckFailedError(AssertionError):
         More lines for the student: the smallest counterexample, a likely cause.
     """
 
-    def __init__(self, problem: str, details: str = "") -> None:
-        super().__init__(problem)
-        self.problem = problem
-        self.details = details
+    problem: str
+    details: str = ""
 
 
 def check(*, points: float = 1, needs: str | Sequence[str] = ()) -> Callable[[_Function], _Function]:

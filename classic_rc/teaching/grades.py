@@ -108,11 +108,6 @@ class Grade:
     accuracy: Accuracy | None = None
 
     @property
-    def n_passed(self) -> int:
-        """The number of checks that passed."""
-        return sum(check.passed for check in self.checks)
-
-    @property
     def earned(self) -> float:
         """The points."""
         return sum(check.earned for check in self.checks)

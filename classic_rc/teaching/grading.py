@@ -6,7 +6,7 @@ import math
 import secrets
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import cache, lru_cache
+from functools import lru_cache
 from os import PathLike
 from pathlib import Path
 
@@ -18,7 +18,6 @@ from classic_rc.errors import DataError, UsageError
 from classic_rc.evaluation.resampling import percentile_interval, resample_means
 from classic_rc.folds import passage_groups
 from classic_rc.io.printable import printable
-from classic_rc.kernels import reference as plain_kernels
 from classic_rc.metrics.base import Metric
 from classic_rc.metrics.registry import primary_metric
 from classic_rc.predictions import Scores
@@ -28,15 +27,8 @@ from classic_rc.solvers.specs import parse_solver
 from classic_rc.teaching.assignment import Assignment, Check, CheckFailedError, Submission, load_assignment
 from classic_rc.teaching.grades import Accuracy, CheckResult, Grade, Grading
 from classic_rc.teaching.sandbox import Level, Limits, Sandbox, SubmissionError
-from classic_rc.teaching.signs import find_signs
-from classic_rc.teaching.submissions import (
-    HandedIn,
-    alike_pairs,
-    find_submissions,
-    has_piece_of,
-    pieces_of,
-    read_submission,
-)
+from classic_rc.teaching.signs import SignFinder
+from classic_rc.teaching.submissions import HandedIn, alike_pairs, find_submissions, read_submission
 
 DEFAULT_ASSIGNMENT = "solver"
 ISOLATED = (Level.NAMESPACES, Level.LANDLOCK)
@@ -45,8 +37,6 @@ ISOLATED = (Level.NAMESPACES, Level.LANDLOCK)
 DEFAULT_LIMITS = Limits()
 UNSAFE = (*ISOLATED, Level.PROCESS, Level.NONE)
 _MAX_MESSAGE = 300
-_SHORT = 8
-"""Texts of so many characters are in a file by chance."""
 
 
 def grade_file(
@@ -188,19 +178,12 @@ class _Setting:
             _check_data(data)
         if self.reference is not None and self.questions is not None:
             reference_statistics(self.reference, self.questions, train)  # An error here is no student's.
-        self.given_signs = set(find_signs({"template": assignment.template or b""}))
-        if train is not None:
-            self.given_signs.add("asks for gold")
-        self.own_pieces = _pieces_of_package(assignment.file, assignment.template)
-        self.known_texts = _public_texts() | (frozenset() if data is None else texts_of(data))
+        self.signs = SignFinder(assignment.file, assignment.template, data, has_train=train is not None)
 
     def grade(self, one: HandedIn) -> Grade:
-        signs = set(find_signs(one.files, self.known_texts)) - self.given_signs
-        if has_piece_of(one.files, self.own_pieces):
-            signs.add("has a long piece of the package's own code")
         if one.problem is not None:
             checks = tuple(_nothing(check, "not gradable") for check in self.assignment.checks)
-            return Grade(one.student, one.file, checks, None, tuple(sorted(signs)), one.problem)
+            return Grade(one.student, one.file, checks, None, self.signs.find(one.files), one.problem)
         accuracy = None
         with Sandbox(one.files, one.main, self.limits, self.levels, self.assignment.packages) as sandbox:
             try:
@@ -213,8 +196,8 @@ class _Setting:
                 )
                 checks = self._run_checks(submission)
                 accuracy = self._measure(submission)
-            signs |= _signs_of_events(sandbox.events)
-            return Grade(one.student, one.file, checks, sandbox.level, tuple(sorted(signs)), None, accuracy)
+            signs = self.signs.find(one.files, sandbox.events)
+            return Grade(one.student, one.file, checks, sandbox.level, signs, None, accuracy)
 
     def _not_loaded(self, error: SubmissionError) -> tuple[CheckResult, ...]:
         first, *others = (_failed(check, error) for check in self.assignment.checks)
@@ -243,28 +226,6 @@ class _Setting:
             return compare_solvers(submission, self.reference)
         except (SubmissionError, CheckFailedError):
             return None
-
-
-_SIGNS_OF_EVENTS = {
-    "answer": "answers with no plain data",
-    "channel": "writes to the grader's channel",
-    "disk": "fills the disk",
-    "exit": "ends its process",
-    "memory": "runs out of memory",
-    "quote": "quotes hidden questions in an error or a print",
-    "time": "takes too long",
-}
-
-
-def _signs_of_events(events: set[str]) -> set[str]:
-    """Return what to tell of events; of many files that were opened, one and how many more there are."""
-    kinds: dict[str, list[str]] = {}
-    for event in sorted(events - _SIGNS_OF_EVENTS.keys()):
-        kinds.setdefault(event.partition(" ")[0], []).append(event)
-    signs = {_SIGNS_OF_EVENTS[event] for event in events & _SIGNS_OF_EVENTS.keys()}
-    for first, *more in kinds.values():
-        signs.add(f"seen while it ran: {first}{f' and {len(more)} more' if more else ''}")
-    return signs
 
 
 def _check_data(data: Dataset) -> None:
@@ -383,26 +344,3 @@ def question_statistics(questions: Dataset, scores: Scores) -> NDArray[np.float6
 def _metric(questions: Dataset) -> Metric:
     assert questions.task is not None
     return primary_metric(questions.task)
-
-
-@lru_cache(maxsize=8)
-def _pieces_of_package(checks: Path, template: bytes | None) -> frozenset[tuple[str, ...]]:
-    """Return the pieces of code that solve an assignment and come with its checks or with the kernels."""
-    return pieces_of([checks, *Path(plain_kernels.__file__).parent.glob("*.py")], template)
-
-
-@cache
-def _public_texts() -> frozenset[str]:
-    """Return the ids and the longer options of the questions that come with the package."""
-    from classic_rc.datasets.registry import load
-
-    return texts_of(load("sample:single-choice"))
-
-
-def texts_of(questions: Dataset) -> frozenset[str]:
-    """Return what a file contains that has memorised questions: their ids, their texts and their longer options."""
-    texts = set()
-    for question in questions:
-        texts |= {text for text in (question.id, question.query) if len(text) > _SHORT}
-        texts |= {candidate.text for candidate in question.candidates if len(candidate.text) > _SHORT}
-    return frozenset(texts)

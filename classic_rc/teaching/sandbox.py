@@ -29,7 +29,7 @@ from tempfile import TemporaryDirectory
 from typing import IO, Any, Self
 
 from classic_rc.errors import UsageError
-from classic_rc.teaching.student_package import write_student_package
+from classic_rc.teaching.student_package import package_folders, python_folders, write_student_package
 
 _FOLDER = Path(__file__).parent
 _MAX_ANSWER = 2**24
@@ -52,11 +52,6 @@ class Level(StrEnum):
     LANDLOCK = "landlock"
     PROCESS = "process"
     NONE = "none"
-
-    @property
-    def hides_files(self) -> bool:
-        """Whether the student's code cannot read files of the grader."""
-        return self in (Level.NAMESPACES, Level.LANDLOCK)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +85,7 @@ class Limits:
         return self.seconds / 3
 
 
+@dataclass(eq=False)
 class SubmissionError(Exception):
     """The student's code raised an error, ended its process, took too long or answered with no plain data.
 
@@ -107,21 +103,11 @@ class SubmissionError(Exception):
         The problem without any words of the student's code; by default it has none.
     """
 
-    def __init__(
-        self,
-        problem: str,
-        *,
-        traceback: str = "",
-        printed: str = "",
-        is_final: bool = False,
-        summary: str | None = None,
-    ) -> None:
-        super().__init__(problem)
-        self.problem = problem
-        self.traceback = traceback
-        self.printed = printed
-        self.is_final = is_final
-        self.summary = problem if summary is None else summary
+    problem: str
+    traceback: str = ""
+    printed: str = ""
+    is_final: bool = False
+    summary: str | None = None
 
     @property
     def details(self) -> str:
@@ -130,8 +116,9 @@ class SubmissionError(Exception):
 
     def without_words(self) -> SubmissionError:
         """Return the error without any words of the student's code, which may be those of hidden questions."""
-        note = "" if self.summary == self.problem else "the rest is left out: it could quote hidden questions"
-        return SubmissionError(self.summary, traceback=note, is_final=self.is_final)
+        if self.summary is None:
+            return SubmissionError(self.problem, is_final=self.is_final)
+        return SubmissionError(self.summary, traceback="the rest is left out: it could quote hidden questions")
 
 
 @dataclass
@@ -294,14 +281,15 @@ class Sandbox:
         for script in (worker, jail):
             script.write_bytes(_script(script.name))
         python = os.path.realpath(getattr(sys, "_base_executable", sys.executable))
-        worker_command = [python, "-I", "-S", str(worker), str(package), str(work / self.main)]
+        # As -I, but with PYTHONHASHSEED: sets must have the same order when a grading is repeated.
+        worker_command = [python, "-P", "-s", "-S", str(worker), str(package), str(work / self.main)]
         environment = {
+            "PYTHONHASHSEED": "0",
             **dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"), "1"),
             **dict.fromkeys(("HOME", "TMPDIR", "TEMP", "TMP"), str(work)),
-            **{
-                name: os.environ[name] for name in ("SYSTEMROOT",) if name in os.environ
-            },  # Windows starts nothing without
         }
+        if "SYSTEMROOT" in os.environ:  # Windows starts nothing without.
+            environment["SYSTEMROOT"] = os.environ["SYSTEMROOT"]
         has_jail = sys.platform != "win32"
         self._process = subprocess.Popen(
             [python, "-I", "-S", str(jail)] if has_jail else worker_command,
@@ -344,8 +332,8 @@ class Sandbox:
             "environment": environment,
             "work": str(self._work),
             "root": str(self._work.with_name("root")),
-            "visible": [*_python_folders(python), *files],
-            "hidden": _package_folders(),
+            "visible": [*python_folders(python), *files],
+            "hidden": package_folders(),
             "visible_again": [str(link) for link in links],
             "limits": {
                 "cpu_seconds": math.ceil(self.limits.seconds) + 1,
@@ -534,21 +522,6 @@ def _text(value: Any) -> str:
 def _script(name: str) -> bytes:
     """Return a script of this package. No student's code has run when it is read."""
     return (_FOLDER / name).read_bytes()
-
-
-def _python_folders(python: str) -> list[str]:
-    """Return what a Python interpreter needs to run, without virtual environments."""
-    prefix = os.path.realpath(sys.base_prefix)
-    places = ["/usr/lib", "/usr/lib64", "/lib", "/lib64", "/etc/ld.so.cache", python]
-    return places + ([f"{prefix}/lib"] if prefix not in ("/usr", "/") else [])
-
-
-def _package_folders() -> list[str]:
-    """Return the folders of installed packages below the folders that are visible."""
-    prefix = Path(os.path.realpath(sys.base_prefix))
-    roots = [prefix / "lib", Path("/usr/lib")]
-    names = ("site-packages", "dist-packages")
-    return [str(path) for root in roots for name in names for path in root.glob(f"python*/{name}") if path.is_dir()]
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:

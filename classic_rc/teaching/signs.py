@@ -1,11 +1,15 @@
-"""Signs in a student's code of something else than the work that was asked for."""
+"""Signs of something else than the work that was asked for, in a student's code and in what it did."""
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Set
+from functools import cache, lru_cache
+from pathlib import Path
 
-from classic_rc.teaching.submissions import own_names, parse_source
+from classic_rc.kernels import reference
+from classic_rc.questions import Dataset
+from classic_rc.teaching.submissions import has_piece_of, own_names, parse_source, pieces_of
 
 _MODULES = {
     **dict.fromkeys(("asyncio", "concurrent", "threading", "_thread"), "threads"),
@@ -52,45 +56,115 @@ _NAMES = {
 }
 _NUMBERS = {"float", "int", "str", "list", "dict", "float64", "ndarray", "bool"}
 _OWN = ("classic_rc.text", "classic_rc.questions", "classic_rc.predictions", "classic_rc.errors")
+_EVENTS = {
+    "answer": "answers with no plain data",
+    "channel": "writes to the grader's channel",
+    "disk": "fills the disk",
+    "exit": "ends its process",
+    "memory": "runs out of memory",
+    "quote": "quotes hidden questions in an error or a print",
+    "time": "takes too long",
+}
 _MEMORISED = 3
 """So many texts of public questions in a file are no accident."""
 
+_SHORT = 8
+"""Texts of so many characters are in a file by chance."""
 
-def find_signs(files: Mapping[str, bytes], public_texts: Collection[str] = ()) -> list[str]:
-    """Return what is suspicious about a student's files, each sign once.
+
+class SignFinder:
+    """What is suspicious about submissions to one grading.
 
     A sign is a reason to read the file, not a proof: the result of a check does not depend on signs.
 
     Parameters
     ----------
-    files : mapping of str to bytes
-        Python source by name.
-    public_texts : collection of str
-        Ids and options of public questions; a file that has several by heart was not written for other questions.
-
-    Returns
-    -------
-    list of str
-        Sorted; such as "ends its process", "imports classic_rc.solvers", "replaces numpy.abs".
+    checks : path
+        The teacher's file: who copies from it has not done the work.
+    template : bytes or None
+        The file that students start from; its signs and its code do not count.
+    data : Dataset or None
+        Questions that nobody should know, beside those that come with the package.
+    has_train : bool
+        Whether solvers learn from questions with gold, so that an honest one asks for it.
     """
-    signs: set[str] = set()
-    known = 0
-    for name, source in files.items():
-        if (tree := parse_source(source)) is None:
-            signs.add(f"{name} is no Python that can be parsed")
-            continue
-        imported, own = dict(_imported(tree)), own_names(tree)
-        for node in ast.walk(tree):
-            if isinstance(node, ast.Name):
-                if node.id in _NAMES and node.id not in own:
-                    signs.add(_NAMES[node.id].format(node.id))
-            else:
-                signs.update(_signs_of(node, imported))
-        texts = {node.value for node in ast.walk(tree) if isinstance(node, ast.Constant)}
-        known += len(texts.intersection(public_texts))
-    if known >= _MEMORISED:
-        signs.add(f"has {known} texts of known questions by heart")
-    return sorted(signs)
+
+    def __init__(self, checks: Path, template: bytes | None, data: Dataset | None, *, has_train: bool) -> None:
+        self._known_texts = _public_texts() | (frozenset() if data is None else _texts_of(data))
+        self._known_code = _known_code(checks, template)
+        self._given = {"asks for gold"} if has_train else set()
+        self._given |= self._in_source({"template": template or b""})
+
+    def find(self, files: Mapping[str, bytes], events: Set[str] = frozenset()) -> tuple[str, ...]:
+        """Return the signs in a student's files and in what they did while they ran.
+
+        Parameters
+        ----------
+        files : mapping of str to bytes
+            Python source by name.
+        events : set of str
+            As :attr:`~classic_rc.teaching.sandbox.Sandbox.events` has them.
+
+        Returns
+        -------
+        tuple of str
+            Sorted; such as "ends its process", "imports classic_rc.solvers", "replaces numpy.abs".
+        """
+        signs = self._in_source(files) - self._given
+        if has_piece_of(files, self._known_code):
+            signs.add("has a long piece of the package's own code")
+        return tuple(sorted(signs | _signs_of_events(events)))
+
+    def _in_source(self, files: Mapping[str, bytes]) -> set[str]:
+        signs: set[str] = set()
+        known = 0
+        for name, source in files.items():
+            if (tree := parse_source(source)) is None:
+                signs.add(f"{name} is no Python that can be parsed")
+                continue
+            imported, own = dict(_imported(tree)), own_names(tree)
+            for node in ast.walk(tree):
+                if isinstance(node, ast.Name):
+                    if node.id in _NAMES and node.id not in own:
+                        signs.add(_NAMES[node.id].format(node.id))
+                else:
+                    signs.update(_signs_of(node, imported))
+            texts = {node.value for node in ast.walk(tree) if isinstance(node, ast.Constant)}
+            known += len(texts.intersection(self._known_texts))
+        if known >= _MEMORISED:
+            signs.add(f"has {known} texts of known questions by heart")
+        return signs
+
+
+@lru_cache(maxsize=8)
+def _known_code(checks: Path, template: bytes | None) -> frozenset[tuple[str, ...]]:
+    """Return the pieces of code that solve an assignment and come with its checks or with the kernels."""
+    return pieces_of([checks, *Path(reference.__file__).parent.glob("*.py")], template)
+
+
+@cache
+def _public_texts() -> frozenset[str]:
+    from classic_rc.datasets.registry import load
+
+    return _texts_of(load("sample:single-choice"))
+
+
+def _texts_of(questions: Dataset) -> frozenset[str]:
+    """Return what a file contains that has memorised questions: their ids, their texts and their longer options."""
+    texts = {text for question in questions for text in (question.id, question.query)}
+    texts |= {candidate.text for question in questions for candidate in question.candidates}
+    return frozenset(text for text in texts if len(text) > _SHORT)
+
+
+def _signs_of_events(events: Set[str]) -> set[str]:
+    """Return what to tell of events; of many files that were opened, one and how many more there are."""
+    kinds: dict[str, list[str]] = {}
+    for event in sorted(events - _EVENTS.keys()):
+        kinds.setdefault(event.partition(" ")[0], []).append(event)
+    signs = {_EVENTS[event] for event in events & _EVENTS.keys()}
+    for first, *more in kinds.values():
+        signs.add(f"seen while it ran: {first}{f' and {len(more)} more' if more else ''}")
+    return signs
 
 
 def _imported(tree: ast.AST) -> Iterator[tuple[str, str]]:

@@ -84,7 +84,7 @@ def notebook(*cells: str) -> str:
 def test_points_are_of_checks_and_a_gate_holds_back_what_needs_it(grade):
     assert grade(GOOD).earned == 10
     wrong = grade("def add(a, b):\n    return a - b\n")
-    assert (wrong.earned, wrong.score, wrong.n_passed) == (2, 0.2, 1)
+    assert (wrong.earned, wrong.score, [check.passed for check in wrong.checks]) == (2, 0.2, [True, False])
     assert re.fullmatch(r"add\((\d+), (\d+)\) is -?\d+ and should be \d+", problems(wrong)[1])
     assert problems(grade("x = 1\n")) == ["define add(a, b)", "counts when has_add passes"]
 
