@@ -465,7 +465,7 @@ class Sandbox:
             for name in names:
                 with suppress(OSError):
                     size += 4096 + os.lstat(os.path.join(folder, name)).st_size
-            if count > 1000 or size > self.limits.folder_bytes:
+            if count > 100 or size > self.limits.folder_bytes:
                 self.events.add("disk")
                 raise self._finish("fills the disk")
 

@@ -1,4 +1,4 @@
-"""What a student's process can read: Python, and as ``classic_rc`` questions, texts and the base class, no solver."""
+"""What a student's process can read: Python, and a ``classic_rc`` of questions, texts and the base class alone."""
 
 from __future__ import annotations
 

