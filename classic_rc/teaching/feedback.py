@@ -12,6 +12,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from classic_rc.errors import UsageError
 from classic_rc.predictions import Scores
 from classic_rc.questions import Dataset, Question
 from classic_rc.teaching.assignment import CheckFailedError, Submission
@@ -78,10 +79,14 @@ def compare_function(
         raises an error; with the mistake if it is a known one.
     SubmissionError
         Its process has ended before.
+    UsageError
+        There are no cases.
     """
     kind = submission.kind_of(name)
     if kind != "function":
         raise CheckFailedError(f"{name} must be a function, not a {kind}")
+    if not cases:
+        raise UsageError(f"the assignment has no cases for {name}, so every answer would pass", field="assignment")
     function = partial(submission.sandbox.call, name)
     expected = [reference(*case) for case in cases]
     found = []

@@ -91,7 +91,7 @@ def find_submissions(folder: str | PathLike[str], main: str | None = None) -> li
     if not root.is_dir():
         hint = "Give a folder with one file or one folder for each student"
         raise DataError("no such folder", source=str(folder), hint=hint)
-    found = [read_submission(path, main) for path in sorted(root.iterdir()) if not path.name.startswith((".", "_"))]
+    found = [read_submission(path, main) for path in sorted(root.iterdir()) if not _is_hidden(path.name)]
     if not found:
         raise DataError("no submissions", source=str(folder), expected="a file or a folder for each student")
     counts = Counter(one.student for one in found)
@@ -125,7 +125,10 @@ def read_submission(path: Path, main: str | None = None) -> HandedIn:
 def _read_folder(folder: Path, main: str | None) -> HandedIn:
     paths = [path for path in sorted(folder.rglob("*")) if _is_code(path, folder)]
     if not paths:
-        others = ", ".join(sorted(path.name for path in folder.iterdir())[:5]) or "nothing"
+        names = (
+            f"{path.name} (a link)" if path.is_symlink() else path.name for path in sorted(folder.iterdir())[:5]
+        )
+        others = ", ".join(names) or "nothing"
         return HandedIn(
             folder.name, folder.name, problem=f"the folder has no .py file and no notebook; it has {others}"
         )
@@ -152,8 +155,13 @@ def _read_folder(folder: Path, main: str | None) -> HandedIn:
 
 
 def _is_code(path: Path, folder: Path) -> bool:
-    hidden = any(part.startswith((".", "__")) for part in path.relative_to(folder).parts)
+    hidden = any(map(_is_hidden, path.relative_to(folder).parts))
     return path.suffix in (".py", ".ipynb") and path.is_file() and not path.is_symlink() and not hidden
+
+
+def _is_hidden(name: str) -> bool:
+    """Whether a system or a program has put it there: .DS_Store, __pycache__, __MACOSX, but not __init__.py."""
+    return name.startswith(".") or (name.startswith("__") and not name.endswith(".py"))
 
 
 def _main_of(paths: Sequence[Path], main: str | None) -> Path | None:

@@ -20,7 +20,7 @@ from collections.abc import Iterable
 from contextlib import suppress
 from numbers import Number
 from pathlib import Path
-from types import ModuleType
+from types import BuiltinFunctionType, FunctionType, ModuleType
 from typing import Any, BinaryIO
 
 _MAX_TEXT = 4000
@@ -90,13 +90,20 @@ class _Submission:
         self.module = importlib.util.module_from_spec(spec)
         sys.modules[_MODULE] = self.module
         spec.loader.exec_module(self.module)
-        kinds = {}
-        for name, value in vars(self.module).items():
-            if name.startswith("_") or isinstance(value, ModuleType):
-                continue
-            if getattr(value, "__module__", _MODULE) == _MODULE:
-                kinds[name] = _kind(value)
-        return kinds
+        return {
+            name: _kind(value)
+            for name, value in vars(self.module).items()
+            if not name.startswith("_") and not self._is_of_others(value)
+        }
+
+    def _is_of_others(self, value: object) -> bool:
+        """Whether the student has imported it, and not from another file of the submission."""
+        if isinstance(value, ModuleType) or type(value).__module__ in ("typing", "__future__"):
+            return True
+        if not isinstance(value, type | FunctionType | BuiltinFunctionType):
+            return False
+        place = getattr(sys.modules.get(str(value.__module__)), "__file__", None) or ""
+        return not Path(place).is_relative_to(self.file.parent)
 
     def _make_solver(self, name: str, train: list[dict[str, Any]] | None) -> None:
         self.solver = getattr(self.module, name)()
