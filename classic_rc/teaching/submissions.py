@@ -125,12 +125,11 @@ def read_submission(path: Path, main: str | None = None) -> HandedIn:
 def _read_folder(folder: Path, main: str | None) -> HandedIn:
     paths = [path for path in sorted(folder.rglob("*")) if _is_code(path, folder)]
     if not paths:
-        names = (
-            f"{path.name} (a link)" if path.is_symlink() else path.name for path in sorted(folder.iterdir())[:5]
-        )
-        others = ", ".join(names) or "nothing"
+        others = [f"{path.name}{' (a link)' * path.is_symlink()}" for path in sorted(folder.iterdir())[:5]]
         return HandedIn(
-            folder.name, folder.name, problem=f"the folder has no .py file and no notebook; it has {others}"
+            folder.name,
+            folder.name,
+            problem=f"the folder has no .py file and no notebook; it has {', '.join(others) or 'nothing'}",
         )
     if len(paths) > _MAX_FILES:
         return HandedIn(folder.name, folder.name, problem=f"the folder has {len(paths)} files of code")

@@ -199,8 +199,10 @@ def _watch(work: Path, package: str) -> list[str]:
                 if not path.startswith(known):
                     events.append(f"{event} {path}"[:200])
 
-    with suppress(ImportError):
-        import numpy  # noqa: F401  (what numpy does while it loads is no event)
+    code = b"".join(file.read_bytes() for file in work.rglob("*.py"))
+    if any(name.encode() in code for name in os.listdir(package)):  # It takes time: only for who may use it.
+        with suppress(ImportError):
+            import numpy  # noqa: F401  (what numpy does while it loads is no event)
     sys.addaudithook(note)
     return events
 
