@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Mapping, Set
-from functools import cache, lru_cache
+from functools import cache
 from pathlib import Path
 
 from classic_rc.kernels import reference
@@ -91,7 +91,7 @@ class SignFinder:
 
     def __init__(self, checks: Path, template: bytes | None, data: Dataset | None, *, has_train: bool) -> None:
         self._known_texts = _public_texts() | (frozenset() if data is None else _texts_of(data))
-        self._known_code = _known_code(checks, template)
+        self._known_code = _code_of_kernels() | pieces_of([checks], template)
         self._given = {"asks for gold"} if has_train else set()
         self._given |= self._in_source({"template": template or b""})
 
@@ -136,10 +136,9 @@ class SignFinder:
         return signs
 
 
-@lru_cache(maxsize=8)
-def _known_code(checks: Path, template: bytes | None) -> frozenset[tuple[str, ...]]:
-    """Return the pieces of code that solve an assignment and come with its checks or with the kernels."""
-    return pieces_of([checks, *Path(reference.__file__).parent.glob("*.py")], template)
+@cache
+def _code_of_kernels() -> frozenset[tuple[str, ...]]:
+    return pieces_of(Path(reference.__file__).parent.glob("*.py"))
 
 
 @cache
