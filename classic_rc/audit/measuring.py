@@ -23,6 +23,9 @@ SIGNIFICANCE = 0.05
 _REDUNDANT = 0.01
 """A finding whose p-value next to a stronger one is above this follows from the stronger one."""
 
+_TOGETHER = 4
+"""So many of the strongest findings explain others together."""
+
 _SHOWN_SO_FAR = 5
 
 _ABOUT_EQUAL = 0.015
@@ -52,8 +55,8 @@ _KINDS = (
     "punctuation",
     "endings",
     "characters",
-    "letters",
     "length",
+    "letters",
     "remainders",
     "reuse",
     "similarity",
@@ -155,7 +158,7 @@ class _Row:
     rule: PartialInput
     order: int
     below: bool
-    packed: NDArray[np.uint8]  # which options are selected, in bits: there are hundreds of rows
+    packed: NDArray[np.uint8]  # bits of each option, the first of them whether it is selected: rows are many
     n_options: int
     value: float
     chance: float
@@ -166,7 +169,13 @@ class _Row:
     @property
     def selected(self) -> NDArray[np.bool_]:
         """Whether each option is selected."""
-        return np.unpackbits(self.packed, count=self.n_options).astype(np.bool_)
+        return np.unpackbits(self.packed[0], count=self.n_options).astype(np.bool_)
+
+    @property
+    def levels(self) -> Integers:
+        """A number for each option; options with equal numbers are alike to the rule."""
+        bits = np.unpackbits(self.packed, axis=1, count=self.n_options)
+        return np.asarray((1 << np.arange(len(bits))) @ bits.astype(np.int64), dtype=np.int64)
 
     @property
     def gain(self) -> float:
@@ -190,6 +199,8 @@ class Measure:
         self.groups = np.unique(groups, return_inverse=True)[1].reshape(-1)
         self.rows: list[_Row] = []
         self.rare = 0
+        self._overall: dict[int, tuple[float, float]] = {}
+        self._alike: dict[tuple[int, ...], tuple[Integers, NDArray[np.int32]]] = {}
         self.expected_share = table.n_right / table.sizes
         self.classes = table.constant_class
         self.majority: float | None = None
@@ -230,8 +241,20 @@ class Measure:
             counts = self._counts(selected)
         value, chance, _ = self._value(counts)
         p = tails.two_sided if rule.below else (deflated(tails.upper) if deflate else tails.upper)
-        packed = np.packbits(selected)
+        packed = np.packbits(self._bits(selected, scores), axis=1)
         return _Row(rule, len(self.rows), below, packed, len(selected), value, chance, p, deflate, seconds)
+
+    def _bits(self, selected: NDArray[np.bool_], scores: Floats) -> NDArray[np.bool_]:
+        """Return what other rules are compared with, shape (n_bits, n_options).
+
+        To be above the mean says little of an option among many. Where several may be right, the quarters of the
+        ranks are kept too: the second longest option of six is right more often than the fifth.
+        """
+        table = self.table
+        if not table.selects_several:
+            return selected[None]
+        quarter = (4 * table.rank(scores) / table.sizes[table.question]).astype(np.int64)
+        return np.stack([selected, quarter % 2 == 1, quarter >= 2])
 
     def _counts(self, selected: NDArray[np.bool_]) -> _Counts:
         """Return how many options of each question are selected, and how many of them are right."""
@@ -323,7 +346,7 @@ class Measure:
         Fixed rules and counts come before regressions, which say less. Of rules that are about as strong, the
         one that says most comes first.
         """
-        leaders: list[tuple[_Row, _Counts]] = []
+        leaders: list[_Row] = []
         for learned in (False, True):
             left = [item for item in found if item[0].rule.group.startswith("learned") is learned]
             while left:
@@ -331,13 +354,12 @@ class Measure:
                 near = [item for item in left if self._strength(item) >= best - _ABOUT_EQUAL]
                 surest = max(self._surprise(item) for item in near)
                 near = [item for item in near if self._surprise(item) >= _AS_SURE * surest]
-                leader = self._cause_of(min(near, key=self._vagueness), left)
-                counts = self._counts(leader[0].selected)
-                follower_of = self._leader_of(leader[0], counts, leaders)
-                left.remove(leader)
-                yield (*leader, follower_of)
-                if follower_of is None:
-                    leaders.append((leader[0], counts))
+                next_ = self._cause_of(min(near, key=self._vagueness), left)
+                leader = self._leader_of(next_[0], leaders)
+                left.remove(next_)
+                yield (*next_, leader)
+                if leader is None:
+                    leaders.append(next_[0])
 
     def _cause_of(self, strongest: tuple[_Row, float], left: Sequence[tuple[_Row, float]]) -> tuple[_Row, float]:
         """Return the far surer finding that the strongest one follows from; without any, the strongest itself.
@@ -351,10 +373,7 @@ class Measure:
             if self._surprise(item) >= _FAR_SURER * self._surprise(strongest)
             and self._strength(item) >= _NEARLY * self._strength(strongest)
         ]
-        counts = self._counts(strongest[0].selected)
-        causes = [
-            item for item in surer if self._follows(strongest[0], counts, item[0], self._counts(item[0].selected))
-        ]
+        causes = [item for item in surer if self._follows(strongest[0], [item[0]])]
         if causes:
             surest = max(map(self._surprise, causes))
             return min((item for item in causes if self._surprise(item) >= 0.95 * surest), key=self._vagueness)
@@ -378,42 +397,72 @@ class Measure:
             return gain * _COUNTS_DISCOUNT
         return gain - (_DERIVED_DISCOUNT if group in ("derived", "alphabet") else 0)
 
-    def _leader_of(self, row: _Row, counts: _Counts, leaders: Sequence[tuple[_Row, _Counts]]) -> _Row | None:
-        return next((leader for leader, own in leaders if self._follows(row, counts, leader, own)), None)
+    def _leader_of(self, row: _Row, leaders: Sequence[_Row]) -> _Row | None:
+        """Return the stronger finding that explains a finding, alone or with the strongest others."""
+        # An artifact needs no passage, so no shortcut explains it.
+        leaders = [leader for leader in leaders if row.rule.reads_passage or not leader.rule.reads_passage]
+        alone = next((leader for leader in leaders if self._follows(row, [leader])), None)
+        if alone is None and len(leaders) > 1 and self._follows(row, leaders[:_TOGETHER]):
+            return min(leaders[:_TOGETHER], key=lambda leader: self._beside(row, [leader])[0])
+        return alone
 
     @staticmethod
     def _name(row: _Row) -> str:
         return row.rule.below if row.below else row.rule.name
 
-    def _follows(self, row: _Row, counts: _Counts, leader: _Row, of_leader: _Counts) -> bool:
-        """Return whether a finding adds nothing to a stronger one.
-
-        Gold is permuted within the options that the stronger one selects, and within the others. If all questions
-        have the same options, it is permuted between questions that the stronger one answers alike. The counts are
-        how many options of each question a finding selects, and how many of them are right.
-        """
-        table = self.table
-        if leader.rule.reads_passage and not row.rule.reads_passage:
-            return False  # an artifact needs no passage, so no shortcut explains it
-        if self.classes is not None:
-            answers = np.unique(self._credit(leader.selected), axis=0, return_inverse=True)[1].reshape(-1)
-            deviation, variance = self._class_deviation(row, answers)
-            overall, full_variance = self._class_deviation(row, np.zeros(len(table), dtype=np.int64))
-        else:
-            weights = np.ones(len(table)) if table.selects_several else 1 / np.maximum(counts[0], 1)
-            every = (table.sizes, table.n_right, *counts)
-            inside = (*of_leader, *self._counts(row.selected & leader.selected))
-            outside = tuple(all_ - own for all_, own in zip(every, inside, strict=True))
-            deviation, variance = _moments(weights, (inside, outside))
-            overall, full_variance = _moments(weights, (every,))
-        if variance <= 1e-9:
-            return True
+    def _follows(self, row: _Row, leaders: Sequence[_Row]) -> bool:
+        """Return whether a finding adds nothing to stronger ones."""
         from scipy.stats import norm
 
+        deviation, variance = self._beside(row, leaders)
+        if row.order not in self._overall:
+            self._overall[row.order] = self._beside(row, [])
+        overall, full_variance = self._overall[row.order]
+        if variance <= 1e-9:
+            return True
         z = deviation / np.sqrt(variance)
         p = float(norm.sf(z / np.sqrt(2))) if not row.rule.below else 2 * float(norm.sf(abs(z)))
-        # What the leader decides already is no room for another rule, so the share of the variance is the measure.
+        # What the leaders decide already is no room for another rule, so the share of the variance is the measure.
         return p > _REDUNDANT or abs(deviation) < 0.5 * abs(overall) * variance / full_variance
+
+    def _beside(self, row: _Row, leaders: Sequence[_Row]) -> tuple[float, float]:
+        """Return a finding's credit minus its expectation, and its variance, beside others.
+
+        Gold is permuted within the options of a question that the others select alike. If all questions have the
+        same options, it is permuted between questions that the others answer alike.
+        """
+        table, deviation, variance = self.table, 0.0, 0.0
+        if self.classes is not None:
+            credit = self._credit(row.selected)
+            answers = np.hstack([np.zeros((len(table), 1)), *(self._credit(leader.selected) for leader in leaders)])
+            strata = np.unique(answers, axis=0, return_inverse=True)[1].reshape(-1)
+            for stratum in range(int(strata.max()) + 1):
+                own = strata == stratum
+                if own.sum() > 1:
+                    moments = class_moments(credit[own], self.gold_class[own])
+                    deviation, variance = deviation + moments[0], variance + moments[1]
+            return deviation, variance
+        question, cells = self._cells(tuple(leaders))
+        selected = row.selected
+        k, g, s, h = (
+            np.bincount(cells[kept], minlength=len(question)).astype(np.float64)
+            for kept in (slice(None), table.right, selected, selected & table.right)
+        )
+        weights = self._weights(self._counts(selected)[0])[0][question]
+        mean = s * g / k
+        of_mean = mean * (1 - g / k) * (k - s) / np.maximum(k - 1, 1)
+        return float((weights * (h - mean)).sum()), float((weights**2 * of_mean).sum())
+
+    def _cells(self, leaders: tuple[_Row, ...]) -> tuple[Integers, NDArray[np.int32]]:
+        """Return the question of each cell, and the cell of each option: options of a question that are alike."""
+        key = tuple(leader.order for leader in leaders)
+        if key not in self._alike:
+            codes = self.table.question.astype(np.int64)
+            for leader in leaders:
+                codes = (codes << len(leader.packed)) + leader.levels
+            _, first, cells = np.unique(codes, return_index=True, return_inverse=True)
+            self._alike[key] = (self.table.question[first], cells.reshape(-1).astype(np.int32))
+        return self._alike[key]
 
     def _credit(self, selected: NDArray[np.bool_]) -> Floats:
         """Return the credit of a selection if each class is right, shape (n_questions, n_classes)."""
@@ -424,16 +473,6 @@ class Measure:
         n_selected = np.maximum(table.sum(selected.astype(np.int64)), 1)
         credit[table.question * k + self.classes] = selected / n_selected[table.question]
         return credit.reshape(-1, k)
-
-    def _class_deviation(self, row: _Row, strata: Integers) -> tuple[float, float]:
-        """Return credit minus expectation, and variance, if gold is permuted between questions of a stratum."""
-        credit, deviation, variance = self._credit(row.selected), 0.0, 0.0
-        for stratum in range(int(strata.max()) + 1):
-            own = strata == stratum
-            if own.sum() > 1:
-                moments = class_moments(credit[own], self.gold_class[own])
-                deviation, variance = deviation + moments[0], variance + moments[1]
-        return deviation, variance
 
     def _result(self, row: _Row, p: float, verdict: Verdict | None, follows: str | None) -> PartialResult:
         rule, table = row.rule, self.table
@@ -463,23 +502,3 @@ class Measure:
             len(table) - int(good.sum()),
             row.seconds,
         )
-
-
-def _moments(weights: Floats, sides: Sequence[tuple[Integers, ...]]) -> tuple[float, float]:
-    """Return a selection's credit minus its expectation, and its variance, if gold is permuted within sides.
-
-    Parameters
-    ----------
-    weights : ndarray of float64, shape (n_questions,)
-        The credit of a hit.
-    sides : sequence of tuple of ndarray of int64, shape (n_questions,)
-        For each side of a question its numbers of options, right ones, selected ones, and those that are both.
-    """
-    deviation = variance = 0.0
-    for side in sides:
-        k, g, s, h = (counts.astype(np.float64) for counts in side)
-        k = np.maximum(k, 1)
-        mean = s * g / k
-        deviation += float((weights * (h - mean)).sum())
-        variance += float((weights**2 * mean * (1 - g / k) * (k - s) / np.maximum(k - 1, 1)).sum())
-    return deviation, variance
