@@ -21,7 +21,7 @@ import threading
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from enum import StrEnum
 from functools import cache
 from pathlib import Path
@@ -337,13 +337,7 @@ class Sandbox:
             "visible": [*python_folders(python), *files],
             "hidden": package_folders(),
             "visible_again": [str(link) for link in links],
-            "limits": {
-                "cpu_seconds": math.ceil(self.limits.seconds) + 1,
-                "memory_bytes": self.limits.memory_bytes,
-                "file_bytes": self.limits.file_bytes,
-                "folder_bytes": self.limits.folder_bytes,
-                "processes": self.limits.processes,
-            },
+            "limits": asdict(self.limits) | {"cpu_seconds": math.ceil(self.limits.seconds) + 1},
         }
         self._write(json.dumps(settings).encode() + b"\n")
         level = self._read_until_line_end()
@@ -395,17 +389,9 @@ class Sandbox:
             return answer.get("value")
         if not isinstance(error, dict):
             raise self._broken("writes to the grader's channel")
-        kind, text, line = _text(error.get("type"))[:100], _text(error.get("text")), error.get("line")
-        said = " ".join((f"{kind}: {text}" if text else kind).split())[:300]
-        if kind == "MemoryError":
+        if error.get("type") == "MemoryError":
             self.events.add("memory")
-        where = f" (line {line})" if type(line) is int and 0 < line < 10**9 else ""
-        raise SubmissionError(
-            f"{said}{where}",
-            traceback=_text(error.get("traceback")),
-            printed=_text(answer.get("printed")),
-            summary=(kind if _is_pythons(kind) else "an error of a class of its own") + where,
-        )
+        raise _students_error(error, _text(answer.get("printed")))
 
     def _broken(self, problem: str) -> SubmissionError:
         self.events.add("channel")
@@ -499,6 +485,17 @@ class Sandbox:
         return self._finish(how)
 
 
+def _students_error(error: Mapping[str, Any], printed: str) -> SubmissionError:
+    """Return the error that the student's code raised; nothing in it can be relied on."""
+    kind, text, line = _text(error.get("type"))[:100], _text(error.get("text")), error.get("line")
+    said = " ".join((f"{kind}: {text}" if text else kind).split())[:300]
+    where = f" (line {line})" if type(line) is int and 0 < line < 10**9 else ""
+    known = getattr(builtins, kind, None)
+    is_pythons = isinstance(known, type) and issubclass(known, BaseException)
+    summary = (kind if is_pythons else "an error of a class of its own") + where
+    return SubmissionError(said + where, _text(error.get("traceback")), printed, summary=summary)
+
+
 def _is_finite(value: Any) -> bool:
     return type(value) in (int, float) and abs(value) <= sys.float_info.max
 
@@ -513,12 +510,6 @@ def _parse_constant(name: str) -> float:
     return float(name)
 
 
-def _is_pythons(kind: str) -> bool:
-    """Whether an error's class has a name that Python gives, and no student."""
-    known = getattr(builtins, kind, None)
-    return isinstance(known, type) and issubclass(known, BaseException)
-
-
 def _text(value: Any) -> str:
     return value[:_MAX_TEXT] if isinstance(value, str) else ""
 
@@ -531,6 +522,8 @@ def _script(name: str) -> bytes:
 
 def _end(process: subprocess.Popen[bytes]) -> None:
     """End a process and its children, also those that have left its group: the jail finds them."""
+    if process.stdout is None or process.stdout.closed:  # It has ended before: its number may be another's by now.
+        return
     if sys.platform != "win32" and process.poll() is None:
         process.terminate()
         with suppress(subprocess.TimeoutExpired):

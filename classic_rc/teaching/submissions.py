@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import combinations
 from os import PathLike
 from pathlib import Path
@@ -123,23 +124,17 @@ def read_submission(path: Path, main: str | None = None) -> HandedIn:
 
 
 def _read_folder(folder: Path, main: str | None) -> HandedIn:
+    refused = partial(HandedIn, folder.name, folder.name, {}, "")
     paths = [path for path in sorted(folder.rglob("*")) if _is_code(path, folder)]
     if not paths:
         others = [f"{path.name}{' (a link)' * path.is_symlink()}" for path in sorted(folder.iterdir())[:5]]
-        return HandedIn(
-            folder.name,
-            folder.name,
-            problem=f"the folder has no .py file and no notebook; it has {', '.join(others) or 'nothing'}",
-        )
+        return refused(f"the folder has no .py file and no notebook; it has {', '.join(others) or 'nothing'}")
     if len(paths) > _MAX_FILES:
-        return HandedIn(folder.name, folder.name, problem=f"the folder has {len(paths)} files of code")
+        return refused(f"the folder has {len(paths)} files of code")
     chosen = _main_of(paths, main)
     if chosen is None:
         names = ", ".join(path.relative_to(folder).as_posix() for path in paths[:5])
-        wanted = f"named {main}" if main else "named main.py"
-        return HandedIn(
-            folder.name, folder.name, problem=f"the folder has several files and none is {wanted}: {names}"
-        )
+        return refused(f"the folder has several files and none is named {main or 'main.py'}: {names}")
     files, problem = {}, None
     for path in paths:
         source, wrong = _read_source(path)
@@ -148,9 +143,8 @@ def _read_folder(folder: Path, main: str | None) -> HandedIn:
     if sum(map(len, files.values())) > _MAX_CODE:
         files, problem = {}, _TOO_MUCH_CODE
     name = chosen.relative_to(folder)
-    return HandedIn(
-        folder.name, f"{folder.name}/{name.as_posix()}", files, name.with_suffix(".py").as_posix(), problem
-    )
+    file, key = f"{folder.name}/{name.as_posix()}", name.with_suffix(".py").as_posix()
+    return HandedIn(folder.name, file, files, key, problem)
 
 
 def _is_code(path: Path, folder: Path) -> bool:
