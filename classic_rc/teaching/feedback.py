@@ -47,6 +47,7 @@ def compare_function(
     cases: Sequence[Case],
     reference: Function,
     *,
+    where: Callable[..., bool] | None = None,
     mistakes: Mapping[str, Function] | None = None,
     simplify: Callable[[Case], Iterable[Case]] | None = None,
     tolerance: float = 1e-6,
@@ -63,6 +64,9 @@ def compare_function(
     reference : callable
         The right function. It raises ValueError for arguments that nobody would call it with, so that the search
         for a smaller input does not try them.
+    where : callable, optional
+        Takes the arguments of a call, and says whether this check is about it. Other cases are left out, and the
+        search for a smaller input does not try them.
     mistakes : mapping of str to callable, optional
         Wrong variants of the reference by what is wrong with them: "your window is one token short". The first one
         that does what the student's function does in all cases is named. A variant may raise an error.
@@ -85,6 +89,8 @@ def compare_function(
     kind = submission.kind_of(name)
     if kind != "function":
         raise CheckFailedError(f"{name} must be a function, not a {kind}")
+    if where is not None:
+        cases, reference = [case for case in cases if where(*case)], _within(where, reference)
     if not cases:
         raise UsageError(f"the assignment has no cases for {name}, so every answer would pass", field="assignment")
     function = partial(submission.sandbox.call, name)
@@ -112,6 +118,15 @@ def compare_function(
         else:
             told = "your function gives different values when it is called twice with the same input"
     raise _told(name, case, own, reference(*case), told)
+
+
+def _within(where: Callable[..., bool], reference: Function) -> Function:
+    def within(*case: Any) -> Any:
+        if not where(*case):
+            raise ValueError("not what this check is about")
+        return reference(*case)
+
+    return within
 
 
 def own_function(

@@ -68,13 +68,11 @@ def check_scores_of_questions(submission: Submission) -> None:
 def _compare_distances(submission: Submission, chosen: Callable[[bool, bool], bool]) -> None:
     """Compare the cases that are chosen by whether question and candidate have words in the passage."""
 
-    def right(passage: _Words, question: _Words, candidate: _Words) -> float:
-        if len(passage) < 2 or not chosen(*_have_words(passage, question, candidate)):
-            raise ValueError("not what this check is about")
-        return reference.word_distance(passage, question, candidate, stop_words=_STOP_WORDS)
+    def where(*texts: _Words) -> bool:
+        return len(texts[0]) > 1 and chosen(*_have_words(*texts))
 
-    cases = [texts for texts in _cases(submission.seed) if chosen(*_have_words(*texts))]
-    compare_function(submission, "word_distance", cases, right, mistakes=_MISTAKES)
+    right = partial(reference.word_distance, stop_words=_STOP_WORDS)
+    compare_function(submission, "word_distance", _cases(submission.seed), right, where=where, mistakes=_MISTAKES)
 
 
 def _right_window(passage: _Words, question: _Words, candidate: _Words) -> float:
