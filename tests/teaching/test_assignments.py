@@ -114,6 +114,23 @@ def test_a_wrong_solution_loses_the_right_points_and_is_told_why(file):
         assert leaves(ast.parse(call[1])) <= LEAVES[file.stem], call[1]
 
 
+def test_a_mistake_that_leaves_nothing_to_do_is_not_built_on(tmp_path):
+    """Precision is best at the highest score."""
+    source = """
+def f1(questions, threshold):
+    chosen = [label for scores, labels in questions for score, label in zip(scores, labels) if score > threshold]
+    return sum(chosen) / len(chosen) if chosen else 1.0
+
+def tune(questions):
+    return max(score for scores, _ in questions for score in scores)
+
+def evaluate(train, test):
+    return [tune(train), f1(test, tune(train))]
+"""
+    (tmp_path / "ann.py").write_text(source, encoding="utf-8")
+    assert grade_file(tmp_path / "ann.py", "threshold").earned == 0
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_a_hand_out_has_all_that_students_need(name):
     assignment = load_assignment(name)
