@@ -26,7 +26,6 @@ _MODULES = {
     "signal": "signals",
 }
 _ATTRIBUTES = {
-    **dict.fromkeys(("fork", "system", "popen"), "starts processes"),
     **dict.fromkeys(("settrace", "setprofile"), "watches other code"),
     **dict.fromkeys(("__subclasses__", "__base__", "__bases__", "__mro__"), "looks for classes of others"),
     **dict.fromkeys(("__globals__", "__dict__"), "looks for variables of others"),
@@ -38,9 +37,11 @@ _ATTRIBUTES = {
     "meta_path": "changes the import system",
 }
 _ATTRIBUTES_OF: dict[str, dict[str, str | None]] = {
-    "os": dict.fromkeys(
-        "write fdopen dup dup2 pipe kill killpg setsid listdir scandir walk chdir chmod open symlink link".split()
-    ),
+    "os": {
+        **dict.fromkeys("write fdopen dup dup2 pipe kill killpg setsid listdir scandir walk chdir chmod".split()),
+        **dict.fromkeys("open symlink link".split()),
+        **dict.fromkeys(("fork", "system", "popen"), "starts processes"),
+    },
     "sys": {"modules": "uses sys.modules", "exit": "ends its process"},
     "classic_rc": dict.fromkeys("solvers kernels evaluation parse_solver load evaluate".split()),
 }
@@ -122,7 +123,7 @@ class SignFinder:
             if (tree := parse_source(source)) is None:
                 signs.add(f"{name} is no Python that can be parsed")
                 continue
-            imported, own = dict(_imported(tree)), own_names(tree)
+            imported, own = dict(_imported(tree)), own_names(tree) | _imported_parts(tree)
             for node in ast.walk(tree):
                 if isinstance(node, ast.Name):
                     if node.id in _NAMES and node.id not in own:
@@ -172,6 +173,12 @@ def _imported(tree: ast.AST) -> Iterator[tuple[str, str]]:
         if isinstance(node, ast.Import):
             for alias in node.names:
                 yield alias.asname or alias.name.partition(".")[0], alias.name
+
+
+def _imported_parts(tree: ast.AST) -> set[str]:
+    """Return the local names of what is imported from modules, such as compile of re."""
+    nodes = [node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
+    return {alias.asname or alias.name for node in nodes for alias in node.names}
 
 
 def _signs_of(node: ast.AST, imported: Mapping[str, str]) -> Iterator[str]:
