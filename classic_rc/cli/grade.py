@@ -163,7 +163,7 @@ def feedback_text(grade: Grade) -> str:
     """Return what one student should know: points and problem of each check, with the details."""
     lines = []
     for check in grade.checks:
-        mark = "passed" if check.passed else "FAILED"
+        mark = check.verdict.replace("failed", "FAILED")
         points = f"{check.earned:g} of {check.points:g} points" if check.points else "no points by itself"
         lines.append(f"{mark} {check.name}: {check.title or check.name} ({points})")
         lines += [f"        {line}" for line in (check.problem or "").splitlines()]

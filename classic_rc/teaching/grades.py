@@ -30,6 +30,8 @@ class CheckResult:
         Why points are missing; None if none are.
     details : str
         More for the student: the smallest counterexample, the traceback, what the code printed.
+    ran : bool
+        False if a check that it needs has failed, or if nothing can be graded.
     """
 
     name: str
@@ -38,11 +40,17 @@ class CheckResult:
     earned: float
     problem: str | None = None
     details: str = ""
+    ran: bool = True
 
     @property
     def passed(self) -> bool:
         """Whether the check found nothing wrong."""
         return self.problem is None
+
+    @property
+    def verdict(self) -> str:
+        """What the student reads: passed, failed or not run."""
+        return "passed" if self.passed else "failed" if self.ran else "not run"
 
 
 @dataclass(frozen=True, slots=True)

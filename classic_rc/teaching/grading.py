@@ -248,7 +248,7 @@ def _check_data(data: Dataset) -> None:
 
 
 def _nothing(check: Check, problem: str) -> CheckResult:
-    return CheckResult(check.name, check.title, check.points, 0.0, problem)
+    return CheckResult(check.name, check.title, check.points, 0.0, problem, ran=False)
 
 
 def _run(check: Check, submission: Submission) -> CheckResult:
