@@ -89,7 +89,7 @@ class Explainer:
             question = replace(question, candidates=question.candidates.generate())
         solver = self._system.solver_of(i)
         explanation = _explain_with(solver, question)
-        explains = (c.numbers or c.marks or c.quote or c.formula for c in explanation.candidates)
+        explains = (c.numbers or c.marks or c.quote or c.make_formula for c in explanation.candidates)
         return explanation if any(explains) else measure_words(solver, explanation)
 
     def __iter__(self) -> Iterator[Explanation]:

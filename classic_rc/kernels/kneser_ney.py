@@ -194,6 +194,7 @@ class KneserNey(NamedTuple):
     # follows it
     backoffs: tuple[NDArray[np.float64], ...]
     discounts: NDArray[np.float64]  # (n, 3): what is subtracted from counts of 1, 2, and 3 or more
+    counts: tuple[NDArray[np.int32], ...]  # of each k-gram, as :func:`adjusted_counts` adjusts them
 
     @property
     def order(self) -> int:
@@ -204,6 +205,11 @@ class KneserNey(NamedTuple):
     def n_words(self) -> int:
         """The size of the vocabulary, including the words of :data:`MARKS`."""
         return len(self.keys[0])
+
+    def following(self, k: int, context: int) -> slice:
+        """Return the places, among the k-grams, of those whose first k - 1 words are the (k - 1)-gram `context`."""
+        start, stop = np.searchsorted(self.keys[k - 1], [context * self.n_words, (context + 1) * self.n_words])
+        return slice(int(start), int(stop))
 
 
 class Probabilities(NamedTuple):
@@ -261,7 +267,13 @@ def kneser_ney(ngrams: Sequence[NGrams], discounts: NDArray[np.float64] | None =
         else:
             backoffs.append(backoff)
         probabilities.append(lower)
-    return KneserNey(tuple(t.keys for t in ngrams), tuple(probabilities), tuple(backoffs), discounts)
+    return KneserNey(
+        tuple(table.keys for table in ngrams),
+        tuple(probabilities),
+        tuple(backoffs),
+        discounts,
+        tuple(own.astype(np.int32) for own in adjusted),
+    )
 
 
 def adjusted_counts(ngrams: Sequence[NGrams], suffixes: Sequence[NDArray[np.int64]]) -> list[NDArray[np.int64]]:

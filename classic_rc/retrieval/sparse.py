@@ -142,12 +142,8 @@ class Sparse(Engine):
         offsets = offsets_of(np.array([len(own) for own in options], dtype=np.int64))
         return merge_best(self._search(search_constrained, encoded), self._firsts[:-1].tolist(), offsets)
 
-    def term_scores(self, query: str, sentence: int) -> list[tuple[str, float]]:
-        """Return what each index term of the query adds to the score of one sentence, in the order of the query."""
-        return [(facts.term, facts.share) for facts in self.term_facts(query, sentence).terms]
-
     def term_facts(self, query: str, sentence: int) -> QueryFacts:
-        """Return the counts behind :meth:`term_scores`."""
+        """See :meth:`Engine.term_facts`."""
         number, place = self._locate(sentence)
         segment, encoded = self.segments[number], EncodedQueries.of(self.analyzer, [query])
         statistics = self._statistics(encoded.terms)
@@ -170,10 +166,10 @@ class Sparse(Engine):
         of_terms = zip(
             [encoded.terms[word] for word in words],
             terms.boosts[has].tolist(),
+            shares.tolist(),
             segment.code_counts[codes].tolist(),
             np.asarray(statistics.frequencies)[words].tolist(),
             idfs.tolist(),
-            shares.tolist(),
             strict=True,
         )
         return QueryFacts(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from functools import partial
 from itertools import accumulate
 from typing import NamedTuple
 
@@ -72,7 +73,8 @@ def explain_components(
             },
             quote := _quote_sentences(question.passage.text, tokens, in_sentences, sentences.tolist()),
             "best sentences" if quote else None,
-            _explain_score(
+            partial(
+                _explain_score,
                 _Matched(components, row, tokens, bugs),
                 weights,
                 explained[i].score,
