@@ -22,9 +22,10 @@ _WIDTH, _INDENT = 96, "    "
 _GAP, _LEAST_WIDTH = " | ", 56
 """Between columns, and the width of a column that can be read."""
 
-LabelledNumber = tuple[str, str]
+_Symbols = tuple[str, str]
+"""What is written before and after a mark."""
 
-_PLAIN: Mapping[str, LabelledNumber] = {
+_PLAIN: Mapping[str, _Symbols] = {
     "window": ("[[", "]]"),
     "sentence": ("[[", "]]"),
     "question": ("_", "_"),
@@ -33,7 +34,7 @@ _PLAIN: Mapping[str, LabelledNumber] = {
     "pair-candidate": ("{", "}"),
     "effect": ("<", ">"),
 }
-_ANSI: Mapping[str, LabelledNumber] = {
+_ANSI: Mapping[str, _Symbols] = {
     "window": ("\x1b[100m", "\x1b[49m"),
     "sentence": ("\x1b[100m", "\x1b[49m"),
     "question": ("\x1b[36m", "\x1b[39m"),
@@ -89,7 +90,7 @@ def explanation_text(
 class _Style(NamedTuple):
     """How explanations are written."""
 
-    marks: Mapping[str, LabelledNumber]
+    marks: Mapping[str, _Symbols]
     digits: int
     every: bool
     width: int  # of passages
@@ -262,7 +263,7 @@ def _number_lines(numbers: Mapping[str, float], digits: int) -> Iterator[str]:
     return (f"{_INDENT}{value:{width}.{digits}f}  {number_name(name)}" for name, value in numbers.items())
 
 
-def mark_passage(text: str, marks: tuple[Mark, ...], symbols: Mapping[str, LabelledNumber]) -> str:
+def mark_passage(text: str, marks: tuple[Mark, ...], symbols: Mapping[str, _Symbols]) -> str:
     """Return the passage with symbols around its marks, longer marks outside; control characters are escaped."""
     # Marks that open later close first, hence the negative order of the closing symbols.
     opening: dict[int, list[tuple[int, str]]] = {}

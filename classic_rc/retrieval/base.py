@@ -112,6 +112,30 @@ class QueryFacts(NamedTuple):
     sum_of_squares: float = 0.0  # of the idfs of all query terms
 
 
+def check_sentences(sentences: Iterable[str]) -> Iterator[str]:
+    """Yield sentences.
+
+    Raises
+    ------
+    UsageError
+        The sentences are one string, or one of them is none.
+    """
+    if isinstance(sentences, str):
+        raise UsageError(
+            "sentences must be a sequence of strings, got a single string", field="sentences", found="str"
+        )
+    for number, sentence in enumerate(sentences):
+        if not isinstance(sentence, str):
+            kind = type(sentence).__name__
+            raise UsageError(
+                f"sentence {number} must be a string, got {kind}",
+                field=f"sentences[{number}]",
+                found=kind,
+                expected="str",
+            )
+        yield sentence
+
+
 def read_explanations(terms: Iterable[tuple[str, int, Mapping[str, Any]]], n_sentences: int) -> QueryFacts:
     """Return the facts in Lucene's explanations, which Elasticsearch and OpenSearch give too.
 

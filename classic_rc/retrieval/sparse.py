@@ -14,7 +14,7 @@ from classic_rc.errors import UsageError
 from classic_rc.kernels.arrays import offsets_of
 from classic_rc.kernels.search import best_constrained, best_per_query, top_sentences
 from classic_rc.kernels.sentence_postings import BLOCK_CELLS, SentencePostings
-from classic_rc.retrieval.base import Best, Engine, Hits, QueryFacts, TermFacts
+from classic_rc.retrieval.base import Best, Engine, Hits, QueryFacts, TermFacts, check_sentences
 from classic_rc.retrieval.corpus import StoredTexts
 from classic_rc.retrieval.queries import (
     EncodedQueries,
@@ -236,21 +236,9 @@ class Sparse(Engine):
 
 def _group_sentences(sentences: Iterable[str], max_sentences: int, max_characters: int) -> Iterator[list[str]]:
     """Yield the sentences of each segment."""
-    if isinstance(sentences, str):
-        raise UsageError(
-            "sentences must be a sequence of strings, got a single string", field="sentences", found="str"
-        )
     group: list[str] = []
     characters = 0
-    for number, sentence in enumerate(sentences):
-        if not isinstance(sentence, str):
-            kind = type(sentence).__name__
-            raise UsageError(
-                f"sentence {number} must be a string, got {kind}",
-                field=f"sentences[{number}]",
-                found=kind,
-                expected="str",
-            )
+    for sentence in check_sentences(sentences):
         group.append(sentence)
         characters += len(sentence)
         if len(group) == max_sentences or characters > max_characters:

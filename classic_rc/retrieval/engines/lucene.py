@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from classic_rc.errors import DataError, NotFittedError, UsageError
 from classic_rc.kernels.arrays import offsets_of
-from classic_rc.retrieval.base import Best, Engine, Hits, QueryFacts, read_explanations
+from classic_rc.retrieval.base import Best, Engine, Hits, QueryFacts, check_sentences, read_explanations
 from classic_rc.retrieval.engines.jvm import java_class, java_errors, start_java, to_java_text
 from classic_rc.retrieval.similarity import BM25, Similarity, get_similarity
 from classic_rc.text.analyzers import Analyzer, get_analyzer
@@ -284,7 +284,7 @@ class Lucene(Engine):
             )
         with java_errors("write the index", self._source):
             directory = open_directory(self.folder)
-            write_index(directory, _check_sentences(sentences))
+            write_index(directory, check_sentences(sentences))
             self.close()
             self._read(directory)
         return self
@@ -382,23 +382,6 @@ def _to_plain(explanation: Any) -> dict[str, Any]:
     details = [_to_plain(part) for part in explanation.getDetails()]
     value = explanation.getValue().doubleValue()
     return {"description": str(explanation.getDescription()), "value": value, "details": details}
-
-
-def _check_sentences(sentences: Iterable[str]) -> Iterator[str]:
-    if isinstance(sentences, str):
-        raise UsageError(
-            "sentences must be a sequence of strings, got a single string", field="sentences", found="str"
-        )
-    for number, sentence in enumerate(sentences):
-        if not isinstance(sentence, str):
-            kind = type(sentence).__name__
-            raise UsageError(
-                f"sentence {number} must be a string, got {kind}",
-                field=f"sentences[{number}]",
-                found=kind,
-                expected="str",
-            )
-        yield sentence
 
 
 def _to_arrays(hits: list[tuple[int, float]]) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
