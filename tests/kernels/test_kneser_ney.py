@@ -160,7 +160,8 @@ def test_probabilities_sum_to_one_after_any_context(texts, order, context, begin
     fast = Fast(texts, order, None if discount is None else np.full((order, 3), discount))
     values = fast.distribution(["<s>"] * begins + list(context))
     assert len(values) == len(fast.ids) + 2  # the words, END and UNKNOWN
-    assert (values > 0).all()
+    # A discount that is estimated as 0 leaves nothing for other words.
+    assert (values > 0).all() or (not fast.model.discounts.all() and (values >= 0).all())
     assert values.sum() == pytest.approx(1, abs=1e-12)
 
 
