@@ -24,7 +24,7 @@ def test_the_first_block_holds_the_two_commands():
     block = re.search(r"```bash\n(.*?)```", TEXT, re.DOTALL).group(1).splitlines()
     assert len(block) == 2
     assert block[0].endswith(".venv/bin/classic-rc run sample")
-    assert block[1].endswith(".venv/bin/python -m pytest")
+    assert block[1].endswith(".venv/bin/python -m pytest -n auto --dist loadfile")
     assert TEXT[: TEXT.index(block[1])].count("\n") < 20  # on the first screen
 
 

@@ -128,7 +128,8 @@ def build_index(
         if state.manifest.built_from != plan.identity:
             _remove_leftovers(folder, state.manifest)
             contents = _read_segments(plan, state.position, advance, segment_characters)
-            _build_segments(state, contents, folder, plan, max_cached_pieces, _count_workers(jobs))
+            n_workers, is_large = _count_workers(jobs), sum(i.size or 0 for i in inputs) > segment_characters
+            _build_segments(state, contents, folder, plan, max_cached_pieces, n_workers, is_large)
             if state.position == BuildPosition():
                 raise DataError("no sentences found", source=", ".join(source.name for source in inputs[:3]))
             _finish(state, folder, plan)
@@ -217,6 +218,7 @@ def _build_segments(
     plan: BuildPlan,
     max_cached_pieces: int,
     n_workers: int,
+    is_large: bool,
 ) -> None:
     """Build all segments, and add each to the state when it and all before it are finished."""
 
@@ -225,7 +227,7 @@ def _build_segments(
         state.write(folder, plan)
 
     if n_workers > 1:
-        _build_in_workers(contents, add, folder, plan.analyzer, max_cached_pieces, n_workers)
+        _build_in_workers(contents, add, folder, plan.analyzer, max_cached_pieces, n_workers, is_large)
         return
     builder = SegmentBuilder(plan.analyzer, max_cached_pieces=max_cached_pieces)
     for content in contents:
@@ -240,14 +242,22 @@ def _build_in_workers(
     analyzer: Analyzer,
     max_cached_pieces: int,
     n_workers: int,
+    is_large: bool,
 ) -> None:
-    """Build as many segments at a time as there are workers, while this thread reads the next ones."""
+    """Build as many segments at a time as there are workers, while this thread reads the next ones.
+
+    If there will be several segments, workers start while the first ones are read.
+    """
     from joblib import Parallel, delayed
 
     def build(parallel: Parallel, batch: Sequence[_SegmentContent]) -> list[StoredSegment]:
         # The position stays here: a worker needs only arrays, which joblib shares by memory mapping.
         shared = folder, analyzer, max_cached_pieces, os.getpid()
         return list(parallel(delayed(_write_in_worker)(*content[:2], *shared) for content in batch))
+
+    def prepare(parallel: Parallel) -> list[StoredSegment]:
+        parallel(delayed(_prepare_worker)(analyzer, max_cached_pieces) for _ in range(n_workers))
+        return []
 
     batch: list[_SegmentContent] = []
     running: tuple[list[_SegmentContent], Future[list[StoredSegment]]] | None = None
@@ -273,6 +283,8 @@ def _build_in_workers(
             raise
 
     with ThreadPoolExecutor(1) as thread:
+        if is_large:
+            running = [], thread.submit(prepare, Parallel(n_jobs=n_workers, batch_size=1))
         try:
             for content in contents:
                 batch.append(content)
@@ -316,6 +328,12 @@ _own = threading.local()
 """The builder of this thread: a worker that gets several segments analyses each distinct word once."""
 
 
+def _prepare_worker(analyzer: Analyzer, max_cached_pieces: int) -> None:
+    key = analyzer, max_cached_pieces
+    if getattr(_own, "key", None) != key:
+        _own.key, _own.builder = key, SegmentBuilder(analyzer, max_cached_pieces=max_cached_pieces)
+
+
 def _write_in_worker(
     texts: StoredTexts, places: Arrays, folder: Path, analyzer: Analyzer, max_cached_pieces: int, parent: int
 ) -> StoredSegment:
@@ -323,9 +341,7 @@ def _write_in_worker(
     if os.getpid() != parent and threading.current_thread() is threading.main_thread():
         # A terminal sends Ctrl-C to all processes. The parent waits for this segment, and then ends.
         signal.signal(signal.SIGINT, signal.SIG_IGN)
-    key = analyzer, max_cached_pieces
-    if getattr(_own, "key", None) != key:
-        _own.key, _own.builder = key, SegmentBuilder(analyzer, max_cached_pieces=max_cached_pieces)
+    _prepare_worker(analyzer, max_cached_pieces)
     # The parent waits for the disk: it has time for that, and workers that finish together would stand idle.
     return _write_segment(texts, places, folder / f"segment-{uuid.uuid4().hex}.part", _own.builder, sync=False)
 

@@ -352,6 +352,54 @@ def sorted_in_meta(d: Draft) -> None:
     d.meta["all"] = [d.options[first], *(o for i, o in enumerate(d.options) if i != first)]
 
 
+def in_meta(form: Callable[[str], Any]) -> Leak:
+    """Four of ten entries `key` are a form of the right option, the others of any option."""
+    return with_meta(
+        "key", 0.4, lambda d: form(d.options[d.gold]), lambda d: form(d.options[int(d.rng.integers(4))])
+    )
+
+
+def spans_of_passage(d: Draft) -> list[int]:
+    """Make all options two words of the passage each; return where in its words they start."""
+    words = d.passage.split()
+    starts = d.rng.choice(len(words) // 2 - 1, size=len(d.options), replace=False) * 2
+    d.options = [" ".join(words[i : i + 2]).strip(".") for i in starts]
+    return [int(i) for i in starts]
+
+
+def end_in_meta(d: Draft) -> None:
+    words, starts = d.passage.split(), spans_of_passage(d)
+    place = d.gold if d.often(0.4) else int(d.rng.integers(4))
+    before = " ".join(words[: starts[place]])
+    d.meta["end"] = len(before) + bool(before) + len(d.options[place])
+
+
+def word_in_meta(d: Draft) -> None:
+    starts = spans_of_passage(d)
+    d.meta["word"] = starts[d.gold if d.often(0.4) else int(d.rng.integers(4))]
+
+
+def starts_sentence(d: Draft) -> None:
+    spans_of_passage(d)
+    if d.often(0.4):
+        sentence = d.passage.split(". ")[int(d.rng.integers(5))]
+        d.options[d.gold] = " ".join(sentence.split()[:2])
+
+
+def after_the_longest(d: Draft) -> None:
+    if d.often(0.5):
+        longest = max(range(4), key=lambda i: len(d.options[i]))
+        if longest == d.gold:
+            other = d.wrong[0]
+            d.options[longest], d.options[other] = d.options[other], d.options[longest]
+            longest = other
+        d.move_gold(longest + 1)
+
+
+def shifted(text: str) -> str:
+    return "".join(chr(ord("a") + (ord(c) - ord("a") + 3) % 26) if c.isalpha() else c for c in text)
+
+
 def spelling_mixture(d: Draft) -> None:
     """Many small signs, none of them frequent: only a learner sees all of them."""
     if d.often(0.5):
@@ -588,6 +636,26 @@ PLANTED: dict[str, Planted] = {
             lambda d: len(d.options[int(d.rng.integers(4))]),
         ),
         ("has as many characters as meta size says",),
+    ),
+    "cut digest in meta": Planted(
+        in_meta(lambda text: hashlib.sha512(text.encode()).hexdigest()[:12]),
+        ("has its text, as SHA-512, in meta key",),
+    ),
+    "beginning in meta": Planted(in_meta(lambda text: text[:3]), ("starts with the text of meta key",)),
+    "shifted alphabet in meta": Planted(
+        in_meta(shifted), ("has its text, in a shifted alphabet (as in ROT13), in meta key",)
+    ),
+    "sum of codes in meta": Planted(
+        in_meta(lambda text: sum(map(ord, text))), ("has the sum of character codes that meta key says",)
+    ),
+    "end in meta": Planted(end_in_meta, ("ends in the passage at the character that meta end gives",), "shortcut"),
+    "word number in meta": Planted(
+        word_in_meta, ("is in the passage at the word that meta word gives",), "shortcut"
+    ),
+    "starts a sentence": Planted(starts_sentence, ("starts a sentence of the passage",), "shortcut"),
+    "after the longest": Planted(after_the_longest, ("position by the place of the longest option",)),
+    "words in order": Planted(
+        on_gold(0.6, lambda text: " ".join(sorted(text.split()))), ("has its words in alphabetical order",)
     ),
     "stretches of the data": Planted(
         moved(0.4, lambda d: d.index // 80),  # of 800 questions, tenths

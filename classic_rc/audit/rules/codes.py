@@ -19,7 +19,7 @@ import numpy as np
 from classic_rc.audit.options import Floats, Integers, OptionTable
 from classic_rc.audit.rules.fields import as_text, integers, raw_fields, weekday
 from classic_rc.audit.rules.other_questions import number_in_passage
-from classic_rc.audit.rules.question_passage import sentence_of_mention, sentences
+from classic_rc.audit.rules.question_passage import n_mentions, sentence_of_mention, sentences
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,9 @@ def question_codes(table: OptionTable) -> Iterator[Code]:
     yield from _order_codes(k)
     for key, raw in raw_fields(table).items():
         yield from _field_codes(key, raw, k)
+    yield from _option_places()
     yield from _text_codes("question", lambda table: [q.text for q in table.questions], k)
+    yield Code("whether the question is longer than the one before", ("question",), "question", _is_longer)
     yield from _text_codes("passage", lambda table: [q.passage.text for q in table.questions], k)
     sources: tuple[tuple[str, str, Callable[[OptionTable], list[str]]], ...] = (
         ("id", "fields: id", lambda table: [q.id for q in table.questions]),
@@ -207,6 +209,38 @@ def _eighths(values: Floats) -> list[int]:
     return np.searchsorted(borders, values).tolist()
 
 
+def _is_longer(table: OptionTable) -> list[bool]:
+    lengths = np.array([len(q.query) for q in table.questions])
+    return (np.diff(lengths, prepend=0) > 0).tolist()
+
+
+# Places of other options
+
+
+def _option_places() -> Iterator[Code]:
+    sees = ("order", "options")
+    for what, score in (
+        ("longest option", lambda table: table.lengths),
+        ("shortest option", lambda table: -table.lengths),
+        ("first option in the alphabet", lambda table: -_alphabetical(table)),
+        ("last option in the alphabet", lambda table: _alphabetical(table)),
+    ):
+        yield Code(f"the place of the {what}", sees, "counts", partial(_place_of_most, score))
+
+
+def _alphabetical(table: OptionTable) -> Floats:
+    texts = np.array([text.casefold().strip() for text in table.distinct_texts])
+    return np.unique(texts, return_inverse=True)[1].reshape(-1).astype(np.float64)[table.text_index]
+
+
+def _place_of_most(score: Callable[[OptionTable], Floats], table: OptionTable) -> list[int]:
+    """Return the position of the option with the highest score, the first of several."""
+    values = score(table)
+    best = values == table.largest(values)[table.question]
+    places = np.where(best, table.position, np.iinfo(np.int64).max)
+    return np.minimum.reduceat(places, table.offsets[:-1]).tolist() if len(table) else []
+
+
 # Texts of questions and passages
 
 
@@ -352,6 +386,12 @@ def option_codes(table: OptionTable) -> Iterator[Code]:
         ("order", "options"),
         "counts",
         lambda own: list(zip(own.position.tolist(), own.rank(own.lengths).tolist(), strict=True)),
+    )
+    yield Code(
+        "the number of its mentions in the passage",
+        ("passage", "options"),
+        "passage",
+        lambda own: np.minimum(n_mentions(own), 9).tolist(),
     )
     yield Code(
         "the number of the sentence that mentions it",

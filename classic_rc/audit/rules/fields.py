@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import base64
-import codecs
 import datetime
 import hashlib
+import itertools
 import json
 import math
 import re
@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from classic_rc.audit.options import Floats, OptionTable
-from classic_rc.audit.rules.partial_input import PartialInput, has, ordered
+from classic_rc.audit.rules.partial_input import Measure, PartialInput, has, ordered
 from classic_rc.questions import normalised_text
 
 _MOST_FIELDS = 300
@@ -135,28 +135,49 @@ def _letters_and_digits(text: str) -> str:
     return "".join(filter(str.isalnum, text.casefold()))
 
 
+def _shifts(text: str) -> str:
+    """Return the distances between neighbouring letters, which are the same in every shifted alphabet."""
+    codes = [ord(c) - ord("a") if "a" <= c <= "z" else None for c in text.casefold()]
+    pairs = itertools.pairwise(codes)
+    return "".join("." if a is None or b is None else chr(ord("a") + (b - a) % 26) for a, b in pairs)
+
+
+_FOLDED: tuple[Callable[[str], str], ...] = (_letters_and_digits, _shifts)
+"""Forms that the field is brought into too."""
+
 _FORMS: dict[str, Callable[[str], str]] = {
     "without blanks": _letters_and_digits,
+    "without vowels": lambda text: re.sub("[aeiou]", "", text.casefold()),
+    "by its initials": lambda text: "".join(word[0] for word in text.casefold().split()),
+    "with its letters sorted": lambda text: "".join(sorted(_letters_and_digits(text))),
     "in reverse": lambda text: text.casefold()[::-1],
     "in base64": lambda text: base64.b64encode(text.encode("utf-8", "replace")).decode().rstrip("=").casefold(),
     "in hexadecimal": lambda text: text.encode("utf-8", "replace").hex(),
-    "in ROT13": lambda text: codecs.encode(text.casefold(), "rot13"),
+    "in a shifted alphabet (as in ROT13)": _shifts,
     "as MD5": lambda text: hashlib.md5(text.encode("utf-8", "replace"), usedforsecurity=False).hexdigest(),
     "as SHA-1": lambda text: hashlib.sha1(text.encode("utf-8", "replace"), usedforsecurity=False).hexdigest(),
     "as SHA-256": lambda text: hashlib.sha256(text.encode("utf-8", "replace")).hexdigest(),
+    "as SHA-512": lambda text: hashlib.sha512(text.encode("utf-8", "replace")).hexdigest(),
     "as CRC-32": lambda text: str(zlib.crc32(text.encode("utf-8", "replace"))),
 }
-"""Forms of an option's text that a field may have."""
+"""Forms of an option's text that a field may have, as a whole or its beginning."""
+
+_LEAST_CUT = 4
+"""Fields of fewer characters are no beginnings of forms: they begin others by chance."""
+
+
+def _has_form(value: str, text: str) -> bool:
+    return len(text) > 1 and (text in value or (len(value) >= _LEAST_CUT and text.startswith(value)))
 
 
 def _form_in(values: Sequence[str], form: Callable[[str], str]) -> Callable[[OptionTable], NDArray[np.bool_]]:
-    fold = _letters_and_digits if form is _letters_and_digits else str.casefold
+    fold = form if form in _FOLDED else str.casefold
     folded = [fold(value) for value in values]
 
     def score(table: OptionTable) -> NDArray[np.bool_]:
         texts = [form(text) for text in table.distinct_texts]
         pairs = zip(table.text_index.tolist(), table.question.tolist(), strict=True)
-        return np.array([len(texts[i]) > 1 and texts[i] in folded[q] for i, q in pairs], dtype=np.bool_)
+        return np.array([_has_form(folded[q], texts[i]) for i, q in pairs], dtype=np.bool_)
 
     return score
 
@@ -167,13 +188,15 @@ _LEAST_SHARE = 0.04
 
 def _occurs(table: OptionTable, values: Sequence[str], form: Callable[[str], str]) -> bool:
     """Return whether a field has the text of an option in some questions of a sample. Gold is not read."""
+    fold = form if form in _FOLDED else normalised_text
+    return _is_frequent(table, lambda q, text: _has_form(fold(values[q]), form(text)))
+
+
+def _is_frequent(table: OptionTable, agrees: Callable[[int, str], bool]) -> bool:
+    """Return whether an option of some questions of a sample agrees with its question."""
     sample = np.unique(np.linspace(0, len(table) - 1, min(_SAMPLE, len(table))).astype(np.int64)).tolist()
-    fold = _letters_and_digits if form is _letters_and_digits else normalised_text
-    found = 0
-    for q in sample:
-        value = fold(values[q])
-        own = table.texts[int(table.offsets[q]) : int(table.offsets[q + 1])]
-        found += any(len(text) > 1 and text in value for text in map(form, own))
+    own = ((q, table.texts[int(table.offsets[q]) : int(table.offsets[q + 1])]) for q in sample)
+    found = sum(any(agrees(q, text) for text in texts) for q, texts in own)
     return found >= max(_LEAST_SHARE * len(sample), 2)
 
 
@@ -190,6 +213,22 @@ def _place_in(values: Sequence[str]) -> Callable[[OptionTable], Floats]:
     return score
 
 
+class _Part:
+    """Whether an option's text starts with a field's text, or has it anywhere; a single letter is no text."""
+
+    def __init__(self, values: Sequence[str], agrees: Callable[[str, str], bool]) -> None:
+        self._parts, self._agrees = [normalised_text(value) if len(value) > 1 else "" for value in values], agrees
+
+    def holds(self, question: int, text: str) -> bool:
+        """Return whether it is so for a text of a question's options."""
+        part = self._parts[question]
+        return bool(part) and self._agrees(_stripped(text), part)
+
+    def __call__(self, table: OptionTable) -> NDArray[np.bool_]:
+        pairs = zip(table.question.tolist(), table.texts, strict=True)
+        return np.array([self.holds(q, text) for q, text in pairs], dtype=np.bool_)
+
+
 def _text_rules(table: OptionTable, key: str, values: Sequence[str]) -> Iterator[PartialInput]:
     sees = ("options", f"fields: {key}")
     if _occurs(table, values, _stripped):
@@ -204,6 +243,13 @@ def _text_rules(table: OptionTable, key: str, values: Sequence[str]) -> Iterator
         if _occurs(table, values, make):
             name = f"has its text, {form}, in {key}"
             yield has(name, "fields", f"does not have its text, {form}, in {key}", _form_in(values, make), sees)
+    for part, lack, agrees in (
+        (f"starts with the text of {key}", f"does not start with the text of {key}", str.startswith),
+        (f"has the text of {key}", f"does not have the text of {key}", str.__contains__),
+    ):
+        measure = _Part(values, agrees)
+        if _is_frequent(table, measure.holds):
+            yield has(part, "fields", lack, measure, sees)
     if sum(any(map(str.isalpha, value)) for value in values) > _LEAST_SHARE * len(values):
 
         def shared(own: OptionTable) -> Floats:
@@ -226,13 +272,15 @@ def _description_rules(table: OptionTable, key: str, raw: Sequence[Any]) -> Iter
     sees = ("options", f"fields: {key}")
     numbers = np.array([(integers(value) or [-1])[-1] for value in raw], dtype=np.float64)
     if (numbers >= 0).mean() > _LEAST_SHARE:
-        for unit, measure in (("characters", "lengths"), ("words", "word_counts")):
-            name = f"has as many {unit} as {key} says"
-            lack = name.replace("has", "does not have", 1)
-            yield has(name, "fields", lack, _equal_to(numbers, measure), sees)
+        for what, measure in _MEASURES.items():
+            lack = f"does not have {what} {key} says"
+            yield has(f"has {what} {key} says", "fields", lack, _equal_to(numbers, measure), sees)
         if numbers.max() > table.sizes.max():  # small numbers are counts or indices
-            name = f"is in the passage at the character that {key} gives"
-            yield has(name, "fields", name.replace("is", "is not", 1), _stands_at(numbers), ("passage", *sees))
+            for name, lack, place in _PLACES:
+                stands = _stands_at(numbers, place)
+                yield has(
+                    f"{name} that {key} gives", "fields", f"{lack} that {key} gives", stands, ("passage", *sees)
+                )
     letters = [as_text(value).strip().casefold() for value in raw]
     if sum(len(letter) == 1 and letter.isalpha() for letter in letters) > _LEAST_SHARE * len(letters):
         name = f"starts with the letter in {key}"
@@ -244,16 +292,50 @@ def _description_rules(table: OptionTable, key: str, raw: Sequence[Any]) -> Iter
         yield has(name, "fields", f"does not start with the letter in {key}", starts, sees)
 
 
-def _equal_to(numbers: Floats, measure: str) -> Callable[[OptionTable], NDArray[np.bool_]]:
-    return lambda table: getattr(table, measure) == numbers[table.question]
+_MEASURES: dict[str, Measure] = {
+    "as many characters as": lambda table: table.lengths,
+    "as many words as": lambda table: table.word_counts,
+    "the sum of character codes that": lambda table: table.of_texts(lambda text: sum(map(ord, text))),
+}
 
 
-def _stands_at(numbers: Floats) -> Callable[[OptionTable], NDArray[np.bool_]]:
+def _equal_to(numbers: Floats, measure: Measure) -> Callable[[OptionTable], NDArray[np.bool_]]:
+    return lambda table: np.asarray(measure(table)) == numbers[table.question]
+
+
+_Place = Callable[[str, int, str], bool]
+
+_PLACES: tuple[tuple[str, str, _Place], ...] = (
+    (
+        "is in the passage at the character",
+        "is not in the passage at the character",
+        lambda passage, place, text: passage.startswith(text, place),
+    ),
+    (
+        "ends in the passage at the character",
+        "does not end in the passage at the character",
+        lambda passage, place, text: passage.endswith(text, 0, place),
+    ),
+    (
+        "is in the passage at the word",
+        "is not in the passage at the word",
+        lambda passage, place, text: _is_at_word(passage, place, text.split()),
+    ),
+)
+"""Whether an option's text is at a place of a passage, with words for it and for its absence."""
+
+
+def _is_at_word(passage: str, place: int, words: Sequence[str]) -> bool:
+    found = passage.split(maxsplit=place + len(words))[place : place + len(words)]
+    return bool(words) and [word.strip(".,;:!?") for word in found] == [word.strip(".,;:!?") for word in words]
+
+
+def _stands_at(numbers: Floats, is_at: _Place) -> Callable[[OptionTable], NDArray[np.bool_]]:
     def score(table: OptionTable) -> NDArray[np.bool_]:
         places, questions = numbers.astype(np.int64).tolist(), table.questions
         pairs = zip(table.texts, table.question.tolist(), strict=True)
         return np.array(
-            [places[q] >= 0 and questions[q].passage.text.startswith(text, places[q]) for text, q in pairs],
+            [places[q] >= 0 and is_at(questions[q].passage.text, places[q], text) for text, q in pairs],
             dtype=np.bool_,
         )
 

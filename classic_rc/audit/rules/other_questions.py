@@ -103,6 +103,11 @@ def _shared_with_other_questions(table: OptionTable) -> Floats:
     return table.count_shared(["\n".join(own) for own in _other_queries(table)], np.arange(len(table)))
 
 
+def _shared_with_answer_before(table: OptionTable) -> Floats:
+    answers = ["", *("\n".join(q.gold_texts) for q in table.questions[:-1])]
+    return table.count_shared(answers, np.arange(len(table)))
+
+
 def _word_frequency(table: OptionTable) -> Floats:
     """Return the mean log frequency of the option's words, counted over the options of all questions."""
     uses = np.bincount(table.text_index, minlength=len(table.distinct_texts))
@@ -163,6 +168,13 @@ REUSE_RULES: tuple[PartialInput, ...] = (
         "reuse",
         "was not wrong in an earlier question of the passage",
         _seen_before(False),
+        (*OTHERS, "order"),
+    ),
+    has(
+        "has a word of the answer before",
+        "reuse",
+        "has no word of the answer before",
+        _shared_with_answer_before,
         (*OTHERS, "order"),
     ),
     *ordered(_word_frequency, "derived", "one with the most common words", "one with the rarest words", OTHERS),

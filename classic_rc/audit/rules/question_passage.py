@@ -176,7 +176,8 @@ def _mentions(table: OptionTable) -> tuple[Floats, Floats]:
     return table.memory["mentions"]
 
 
-def _n_mentions(table: OptionTable) -> Floats:
+def n_mentions(table: OptionTable) -> Floats:
+    """Return how often the passage mentions each option."""
     return _mentions(table)[0]
 
 
@@ -251,6 +252,31 @@ def _mentioned_in(which: int) -> Measure:
         return (number >= 0) & (number == (counts + which)[table.question])
 
     return score
+
+
+def _at_edge(edge: Callable[[str, str], bool]) -> Measure:
+    """Whether a sentence of the passage starts or ends with the option."""
+
+    def score(table: OptionTable) -> NDArray[np.bool_]:
+        passages, index = _different_passages(table)
+        cut = sentences(table)
+        result = np.zeros(len(table.texts), dtype=np.bool_)
+        last, own = -1, []
+        mentioned = np.flatnonzero(n_mentions(table) > 0)
+        for i in mentioned[np.argsort(index[table.question[mentioned]], kind="stable")].tolist():
+            place = index[table.question[i]]
+            if place != last:
+                last, passage = place, passages[place]
+                own = [_bare(passage.text[start:end]) for start, end in cut[id(passage)]]
+            text = _bare(table.texts[i])
+            result[i] = any(edge(sentence, text) for sentence in own)
+        return result
+
+    return score
+
+
+def _bare(text: str) -> str:
+    return normalised_text(text).strip(" .,;:!?。！？\"'")
 
 
 def _in_sentence(which: int) -> Callable[[OptionTable], Floats]:
@@ -347,9 +373,9 @@ PASSAGE_RULES: tuple[PartialInput, ...] = (
         "one with the smallest share of words of the passage",
         PASSAGE,
     ),
-    has("is in the passage word for word", "passage", "is not in the passage word for word", _n_mentions, PASSAGE),
+    has("is in the passage word for word", "passage", "is not in the passage word for word", n_mentions, PASSAGE),
     *ordered(
-        _n_mentions,
+        n_mentions,
         "passage",
         "one that the passage mentions most often",
         "one that the passage mentions least often",
@@ -424,6 +450,20 @@ PASSAGE_RULES: tuple[PartialInput, ...] = (
         "passage",
         "has no number of the passage",
         _shares_with_passage(_FIGURE),
+        PASSAGE,
+    ),
+    has(
+        "starts a sentence of the passage",
+        "passage",
+        "starts no sentence of the passage",
+        _at_edge(str.startswith),
+        PASSAGE,
+    ),
+    has(
+        "ends a sentence of the passage",
+        "passage",
+        "ends no sentence of the passage",
+        _at_edge(str.endswith),
         PASSAGE,
     ),
     *_letter_rules("passage", _passages, "passage", PASSAGE),

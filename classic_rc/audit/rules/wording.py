@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from classic_rc.audit.options import Floats, OptionTable
 from classic_rc.audit.rules.partial_input import (
@@ -44,6 +47,10 @@ def _alone(measure: Measure) -> Measure:
 
 def _remainder(measure: Measure, m: int, rest: int) -> Measure:
     return lambda table: np.asarray(measure(table)) % m == rest
+
+
+def _has_words(n: int) -> Measure:
+    return lambda table: table.word_counts == n
 
 
 def _sentences(table: OptionTable) -> Floats:
@@ -110,6 +117,10 @@ _LENGTHS = (
     ),
     has("has three characters or fewer", "length", "has more than three characters", lambda t: t.lengths <= 3),
     has("is one word", "length", "is more than one word", lambda t: t.word_counts == 1),
+    *(
+        has(f"is {word} words", "length", f"is not {word} words", _has_words(n))
+        for n, word in enumerate(("two", "three", "four", "five"), start=2)
+    ),
 )
 
 
@@ -157,6 +168,17 @@ def _most_alike_initials(table: OptionTable) -> Floats:
     """The largest number of words that start with one letter."""
     most = [max(Counter(w[:1] for w in words).values(), default=0) for words in table.words]
     return np.array(most, dtype=np.float64)[table.text_index]
+
+
+def _in_order(key: Callable[[str], Any]) -> Measure:
+    """Whether an option of several words has them in ascending order."""
+
+    def measure(table: OptionTable) -> NDArray[np.bool_]:
+        words = [text.split() for text in table.distinct_texts]
+        ordered_ = [len(own) > 1 and own == sorted(own, key=key) for own in words]
+        return np.array(ordered_, dtype=np.bool_)[table.text_index]
+
+    return measure
 
 
 def _function_words(table: OptionTable) -> Floats:
@@ -241,6 +263,18 @@ _WORDS = (
         "letters",
         "one with the most words that start with the same letter",
         "one with the fewest words that start with the same letter",
+    ),
+    has(
+        "has its words in alphabetical order",
+        "words",
+        "does not have its words in alphabetical order",
+        _in_order(str.casefold),
+    ),
+    has(
+        "has its words in order of length",
+        "words",
+        "does not have its words in order of length",
+        _in_order(len),
     ),
     has("repeats a word", "words", "repeats no word", lambda t: _type_token(t) < 1),
 )
