@@ -137,7 +137,7 @@ def reached(rows, answer) -> float:
 
 @pytest.mark.parametrize("cue", LEAK.CUES)
 def test_each_leak_is_found_and_used_by_its_own_cue_alone(cue):
-    report = check_dataset(classic_rc.from_rows(LEAK.make_rows(cue, seed=3), name=cue))
+    report = check_dataset(classic_rc.from_rows(LEAK.make_rows(cue, seed=3), name=cue), regressions=False)
     assert report.leaks()[0].name in FOUND_BY[cue]
     told = {word.word for word in report.words.words}
     assert ({"again", "today"} <= told) is (cue == "word")
