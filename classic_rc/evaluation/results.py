@@ -465,9 +465,13 @@ def _sizes(dataset: Dataset, *more: str) -> str:
 
 
 def count_passages(dataset: Dataset) -> str:
-    """Return the number of passages in words; questions without any text to read have no passages."""
-    passages = dataset.passages
-    return format_count(len(passages) if any(p.text.strip() for p in passages) else 0, "passage")
+    """Return the number of passages in words."""
+    return format_count(len(dataset.passages) if has_passages(dataset) else 0, "passage")
+
+
+def has_passages(dataset: Dataset) -> bool:
+    """Return whether there is any text to read."""
+    return any(passage.text.strip() for passage in dataset.passages)
 
 
 def _metric_cell(row: Row, metric: str, value: float) -> str:

@@ -143,8 +143,8 @@ def _results_section(content: PageContent) -> dict[str, Any]:
     warning = published_warning(evaluation) if content.published else None
     table = results_table(evaluation, content.published)
     return {
-        # Signatures, which are notes too, have their own section on the page.
-        "table": replace(table, notes=[table.caption] if table.caption else []),
+        # Signatures, which are notes too, have their own section on the page; its head has the sizes of the data.
+        "table": replace(table, title="all systems", notes=[table.caption] if table.caption else []),
         "warnings": [*evaluation.warnings, *([warning] if warning else [])],
         "notes": [*evaluation.notes, *evaluation.dataset.notes],
     }
