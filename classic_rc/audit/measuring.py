@@ -199,6 +199,7 @@ class Measure:
         self.groups = np.unique(groups, return_inverse=True)[1].reshape(-1)
         self.rows: list[_Row] = []
         self.rare = 0
+        self._overall: dict[int, tuple[float, float]] = {}
         self._alike: dict[tuple[int, ...], tuple[Integers, NDArray[np.int32]]] = {}
         self.expected_share = table.n_right / table.sizes
         self.classes = table.constant_class
@@ -414,7 +415,9 @@ class Measure:
         from scipy.stats import norm
 
         deviation, variance = self._beside(row, leaders)
-        overall, full_variance = self._beside(row, [])
+        if row.order not in self._overall:
+            self._overall[row.order] = self._beside(row, [])
+        overall, full_variance = self._overall[row.order]
         if variance <= 1e-9:
             return True
         z = deviation / np.sqrt(variance)
