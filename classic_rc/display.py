@@ -139,6 +139,17 @@ def _pad(text: str, width: int, left: bool) -> str:
     return text + padding if left else padding + text
 
 
+def format_count(n: int, noun: str) -> str:
+    """Format a number of things.
+
+    Examples
+    --------
+    >>> format_count(2418, "question"), format_count(1, "passage"), format_count(0, "passage")
+    ('2,418 questions', '1 passage', 'no passages')
+    """
+    return f"{f'{n:,}' if n else 'no'} {noun}{'' if n == 1 else 's'}"
+
+
 def format_percent(
     value: float | None, decimals: int = 2, interval: tuple[float, float] | None = None, mark: str = ""
 ) -> str:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from classic_rc.questions import Dataset
     from classic_rc.solvers.explanation import Explanation
 
-_DEFAULT_EXPLAINED = "sw+d"
+DEFAULT_EXPLAINED = "sw+d"
 
 OPTIONS = (
     "data",
@@ -54,7 +54,7 @@ OPTIONS = (
 def handle(args: argparse.Namespace) -> int:
     """Run the sub-command."""
     check_writable(args.output, args.data, *args.train, args.tune)
-    given = inputs.parse_systems(args.solver or [_DEFAULT_EXPLAINED])
+    given = inputs.parse_systems(args.solver or [DEFAULT_EXPLAINED])
     for system in given:
         inputs.require_solver(system)
     dataset = _find_dataset(args)

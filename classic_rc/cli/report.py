@@ -11,6 +11,7 @@ from classic_rc.cli import inputs
 from classic_rc.cli.check import measure_annotators_of
 from classic_rc.cli.console import check_writable, write_output
 from classic_rc.cli.datasheet import check_contents, count_contents, parse_fact, write_datasheet
+from classic_rc.cli.explain import DEFAULT_EXPLAINED
 from classic_rc.cli.input_options import DATA
 from classic_rc.cli.options import vary_option
 from classic_rc.cli.perturb import evaluate_copies
@@ -25,9 +26,6 @@ if TYPE_CHECKING:
     from classic_rc.evaluation.systems import System
     from classic_rc.questions import Dataset
     from classic_rc.solvers.explanation import Explanation
-
-
-_DEFAULT_EXPLAINED = "sw+d"
 
 
 OPTIONS = (
@@ -150,7 +148,7 @@ def _find_explained(args: argparse.Namespace, systems: Sequence[System]) -> set[
             if s.solver is not None and any(is_same_system(s, other) for other in given)
         }
     names = set()
-    for text in args.explain or [_DEFAULT_EXPLAINED]:
+    for text in args.explain or [DEFAULT_EXPLAINED]:
         found = next((system for system in systems if system.name == text), None)
         if found is None:
             with suppress(UsageError, DataError):  # neither a name nor a system

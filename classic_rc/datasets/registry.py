@@ -215,9 +215,8 @@ def from_rows(
     ----------
     rows : iterable of mapping
         Rows in our own schema (see :class:`~classic_rc.datasets.jsonl.JsonLinesReader`), in a Hugging Face schema
-        (RACE,
-        SuperGLUE's MultiRC and ReCoRD, SQuAD, Quoref, ARC, OpenBookQA, DREAM, QuAIL, Cosmos QA, LogiQA, BoolQ or
-        Belebele); or in any other schema with `fields`.
+        (RACE, SuperGLUE's MultiRC and ReCoRD, SQuAD, Quoref, ARC, OpenBookQA, DREAM, C3, QuAIL, Cosmos QA, LogiQA,
+        BoolQ or Belebele); or in any other schema with `fields`.
     fields, gold_as
         See :func:`load`.
     task : Task or str, optional

@@ -89,7 +89,7 @@ class Explainer:
             question = replace(question, candidates=question.candidates.generate())
         solver = self._system.solver_of(i)
         explanation = _explain_with(solver, question)
-        explains = (c.numbers or c.marks or c.quote or c.formula for c in explanation.candidates)
+        explains = (c.numbers or c.marks or c.quote or c.make_formula for c in explanation.candidates)
         return explanation if any(explains) else measure_words(solver, explanation)
 
     def __iter__(self) -> Iterator[Explanation]:
@@ -133,6 +133,7 @@ ABLATION_NOTE = (
     "ablation: a number is the score minus the score of the same question without the word; "
     "the numbers do not add up to the score"
 )
+NO_EFFECT_NOTE = "ablation: no word changes a score when it is left out"
 
 
 class _Part(NamedTuple):
@@ -188,7 +189,8 @@ def measure_words(solver: Solver, explanation: Explanation) -> Explanation:
         passage = sorted((part.start, part.end, effect) for effect, part in changes if part.where == "passage")
         marks = tuple(Mark(start, end, "effect", effect) for start, end, effect in passage)
         explained.append(replace(plain, numbers=numbers, marks=marks))
-    return replace(explanation, candidates=tuple(explained), note=ABLATION_NOTE)
+    note = ABLATION_NOTE if any(own.numbers for own in explained) else NO_EFFECT_NOTE
+    return replace(explanation, candidates=tuple(explained), note=note)
 
 
 def _parts_of(question: Question) -> list[_Part]:

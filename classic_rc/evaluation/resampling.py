@@ -37,6 +37,7 @@ class Resampling:
     seed: int = 0
     level: float = 0.95  # in 0..1
     group: str | None = None  # the key of `meta` whose equal values stay together, as equal passages do
+    unit: str = "passages"  # what is drawn: "questions" where they have no passages
 
     def __post_init__(self) -> None:
         if self.n < 1:
@@ -52,7 +53,7 @@ class Resampling:
         """The settings in words, or the reason why there is no interval."""
         if self.n_groups < 2:
             return "no interval: resampling needs at least two different passages or groups"
-        what = "passages" if self.group is None else f"groups of passages ({self.group})"
+        what = self.unit if self.group is None else f"groups of {self.unit} ({self.group})"
         few = (
             f"; likely too narrow, with fewer than {MIN_RELIABLE_GROUPS}"
             if self.n_groups < MIN_RELIABLE_GROUPS
@@ -66,7 +67,8 @@ class Resampling:
         if self.n_groups < 2:
             return self.note
         if self.n_groups < MIN_RELIABLE_GROUPS:
-            return f"intervals are likely too narrow: {self.n_groups} passages are fewer than {MIN_RELIABLE_GROUPS}"
+            few = f"{self.n_groups} {self.unit} are fewer than {MIN_RELIABLE_GROUPS}"
+            return f"intervals are likely too narrow: {few}"
         return None
 
     def to_dict(self) -> dict[str, Any]:

@@ -10,7 +10,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from classic_rc.display import EMPTY_CELL, Table, format_percent, frame_of_records, html_table, render_text
+from classic_rc.display import (
+    EMPTY_CELL,
+    Table,
+    format_count,
+    format_percent,
+    frame_of_records,
+    html_table,
+    render_text,
+)
 from classic_rc.errors import ClassicRCError
 from classic_rc.evaluation.grouping import MIN_GROUP_QUESTIONS
 from classic_rc.evaluation.outcomes import Outcomes
@@ -417,7 +425,7 @@ def evaluation_table(evaluation: Evaluation, published: Sequence[Sequence[str]] 
         headings.setdefault(len(rows), "not measured") if name == next(iter(evaluation.errors)) else None
         rows.append([name, *[EMPTY_CELL] * (len(header) - 2), str(error)])
     signatures = [f"{row.name} = {row.short_signature}" for row in evaluation.rows]
-    dataset, candidates = evaluation.dataset, f"{evaluation.n_candidates:,} candidates"
+    dataset, candidates = evaluation.dataset, format_count(evaluation.n_candidates, "candidate")
     title = dataset_title(dataset, candidates)
     return Table(
         title,
@@ -460,7 +468,17 @@ def dataset_title(dataset: Dataset, *more: str) -> str:
 
 
 def _sizes(dataset: Dataset, *more: str) -> str:
-    return ", ".join([f"{len(dataset):,} questions", f"{len(dataset.passages):,} passages", *more])
+    return ", ".join([format_count(len(dataset), "question"), count_passages(dataset), *more])
+
+
+def count_passages(dataset: Dataset) -> str:
+    """Return the number of passages in words."""
+    return format_count(len(dataset.passages) if has_passages(dataset) else 0, "passage")
+
+
+def has_passages(dataset: Dataset) -> bool:
+    """Return whether there is any text to read."""
+    return any(passage.text.strip() for passage in dataset.passages)
 
 
 def _metric_cell(row: Row, metric: str, value: float) -> str:

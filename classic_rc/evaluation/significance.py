@@ -17,7 +17,7 @@ from classic_rc.evaluation.resampling import (
     permutation_test,
     resample_means,
 )
-from classic_rc.evaluation.results import Evaluation, Row, Significance
+from classic_rc.evaluation.results import Evaluation, Row, Significance, has_passages
 from classic_rc.folds import passage_groups
 from classic_rc.metrics.base import Metric
 from classic_rc.metrics.registry import METRICS, metric_of_task
@@ -231,7 +231,8 @@ def with_intervals(
     True
     """
     groups = passage_groups(evaluation.dataset, group)
-    resampling = Resampling(int(groups.max(initial=-1)) + 1, n, seed, level, group)
+    unit = "passages" if has_passages(evaluation.dataset) else "questions"
+    resampling = Resampling(int(groups.max(initial=-1)) + 1, n, seed, level, group, unit)
     rows = evaluation.rows
     if resampling.n_groups > 1:
         measured = [(METRICS[name], of) for row in rows for name, of in row.outcomes.statistics.items()]

@@ -194,6 +194,7 @@ class KneserNey(NamedTuple):
     # follows it
     backoffs: tuple[NDArray[np.float64], ...]
     discounts: NDArray[np.float64]  # (n, 3): what is subtracted from counts of 1, 2, and 3 or more
+    counts: tuple[NDArray[Any], ...]  # of each k-gram, as :func:`adjusted_counts` adjusts them
 
     @property
     def order(self) -> int:
@@ -204,6 +205,11 @@ class KneserNey(NamedTuple):
     def n_words(self) -> int:
         """The size of the vocabulary, including the words of :data:`MARKS`."""
         return len(self.keys[0])
+
+    def following(self, k: int, context: int) -> slice:
+        """Return the places, among the k-grams, of those whose first k - 1 words are the (k - 1)-gram `context`."""
+        start, stop = np.searchsorted(self.keys[k - 1], [context * self.n_words, (context + 1) * self.n_words])
+        return slice(int(start), int(stop))
 
 
 class Probabilities(NamedTuple):
@@ -261,10 +267,16 @@ def kneser_ney(ngrams: Sequence[NGrams], discounts: NDArray[np.float64] | None =
         else:
             backoffs.append(backoff)
         probabilities.append(lower)
-    return KneserNey(tuple(t.keys for t in ngrams), tuple(probabilities), tuple(backoffs), discounts)
+    return KneserNey(
+        tuple(table.keys for table in ngrams),
+        tuple(probabilities),
+        tuple(backoffs),
+        discounts,
+        tuple(adjusted),
+    )
 
 
-def adjusted_counts(ngrams: Sequence[NGrams], suffixes: Sequence[NDArray[np.int64]]) -> list[NDArray[np.int64]]:
+def adjusted_counts(ngrams: Sequence[NGrams], suffixes: Sequence[NDArray[np.int64]]) -> list[NDArray[Any]]:
     """Return the counts that Kneser-Ney uses in place of frequencies.
 
     The longest n-grams keep their frequency. A shorter n-gram gets the number of distinct words that precede it.
@@ -285,12 +297,13 @@ def adjusted_counts(ngrams: Sequence[NGrams], suffixes: Sequence[NDArray[np.int6
         counts = table.counts.copy()
         if k + 1 < len(ngrams):
             counts[n_from_start:] = np.bincount(suffixes[k], minlength=len(counts))[n_from_start:]
-        adjusted.append(counts)
+        # They stay in the model, so a narrow type matters.
+        adjusted.append(counts.astype(np.int32 if counts.max(initial=0) < 2**31 else np.int64))
     adjusted[0][START] = 0
     return adjusted
 
 
-def modified_discounts(counts: NDArray[np.int64]) -> NDArray[np.float64]:
+def modified_discounts(counts: NDArray[Any]) -> NDArray[np.float64]:
     r"""Estimate the discounts of one order from the numbers of n-grams with counts 1, 2, 3 and 4.
 
     .. math:: D_i = i - (i + 1)\, \frac{n_1}{n_1 + 2 n_2}\, \frac{n_{i+1}}{n_i}, \qquad i = 1, 2, 3+
@@ -300,7 +313,7 @@ def modified_discounts(counts: NDArray[np.int64]) -> NDArray[np.float64]:
 
     Parameters
     ----------
-    counts : ndarray of int64
+    counts : ndarray of int
         Adjusted counts.
 
     Returns

@@ -22,9 +22,10 @@ _WIDTH, _INDENT = 96, "    "
 _GAP, _LEAST_WIDTH = " | ", 56
 """Between columns, and the width of a column that can be read."""
 
-LabelledNumber = tuple[str, str]
+_Symbols = tuple[str, str]
+"""What is written before and after a mark."""
 
-_PLAIN: Mapping[str, LabelledNumber] = {
+_PLAIN: Mapping[str, _Symbols] = {
     "window": ("[[", "]]"),
     "sentence": ("[[", "]]"),
     "question": ("_", "_"),
@@ -33,7 +34,7 @@ _PLAIN: Mapping[str, LabelledNumber] = {
     "pair-candidate": ("{", "}"),
     "effect": ("<", ">"),
 }
-_ANSI: Mapping[str, LabelledNumber] = {
+_ANSI: Mapping[str, _Symbols] = {
     "window": ("\x1b[100m", "\x1b[49m"),
     "sentence": ("\x1b[100m", "\x1b[49m"),
     "question": ("\x1b[36m", "\x1b[39m"),
@@ -70,28 +71,30 @@ def explanation_text(
     every : bool
         Show all numbers of long sums.
     width : int
-        The width of the terminal. If it has room for a column for each solver, the solvers are side by side.
+        The width of the terminal; 0 if there is none. If it has room for a column for each solver, the solvers are
+        side by side. A passage is at most this wide; a formula has its own lines.
 
     Returns
     -------
     str
         Ends with a line break. Shows at most the 20 best candidates.
     """
+    marks = _ANSI if colour else _PLAIN
     column = (width - len(_GAP) * (len(explanations) - 1)) // len(explanations)
     if len(explanations) > 1 and column >= _LEAST_WIDTH:
-        style = _Style(_ANSI if colour else _PLAIN, digits, every, column - 1)
-        return _side_by_side(explanations, style)
-    style = _Style(_ANSI if colour else _PLAIN, digits, every)
+        return _side_by_side(explanations, _Style(marks, digits, every, column - 1, column - 1))
+    style = _Style(marks, digits, every, min(width or _WIDTH, _WIDTH))
     return "\n".join(_one_text(explanation, style) for explanation in explanations)
 
 
 class _Style(NamedTuple):
     """How explanations are written."""
 
-    marks: Mapping[str, LabelledNumber]
+    marks: Mapping[str, _Symbols]
     digits: int
     every: bool
-    width: int = 0  # of a column; 0: formulas are not wrapped
+    width: int  # of passages
+    column: int = 0  # of everything; 0: other lines are not wrapped
 
     def legend(self, candidates: Iterable[CandidateExplanation]) -> list[str]:
         """Return the line that says what the marks mean, if there are any."""
@@ -120,13 +123,12 @@ def _candidate_lines(question: Question, index: int, candidate: CandidateExplana
         lines += _formula_text(candidate.formula, style)
     elif len(candidate.numbers) > _NUMBERS_ON_LINE:
         lines += _number_lines(candidate.numbers, style.digits)
-    if style.width:
-        lines = [part for line in lines for part in _fit(line, style.width)]
-    width = style.width or _WIDTH
+    if style.column:
+        lines = [part for line in lines for part in _fit(line, style.column)]
     if candidate.quote is not None:
-        lines += _wrap(printable(f"{candidate.source}: {candidate.quote}", keep="\t"), width)
+        lines += _wrap(printable(f"{candidate.source}: {candidate.quote}", keep="\t"), style.width)
     if candidate.marks:
-        lines += _wrap(mark_passage(question.passage.text, candidate.marks, style.marks), width)
+        lines += _wrap(mark_passage(question.passage.text, candidate.marks, style.marks), style.width)
     return lines
 
 
@@ -143,13 +145,13 @@ def _side_by_side(explanations: Sequence[Explanation], style: _Style) -> str:
     shown = [explanation.candidates[index] for explanation in explanations for index in order]
     lines = [printable(f"{question.id}: {question.text}"), *style.legend(shown), ""]
     heads = [[f"solver: {own.solver}", *([f"note: {own.note}"] if own.note else [])] for own in explanations]
-    rows = [[[part for line in head for part in _fit(line, style.width)] for head in heads]]
+    rows = [[[part for line in head for part in _fit(line, style.column)] for head in heads]]
     rows += [
         [_candidate_lines(question, index, own.candidates[index], style) for own in explanations] for index in order
     ]
     for row in rows:
         lines += [
-            _GAP.join(_pad(cell, style.width) for cell in cells).rstrip()
+            _GAP.join(_pad(cell, style.column) for cell in cells).rstrip()
             for cells in zip_longest(*row, fillvalue="")
         ]
         lines.append("")
@@ -261,7 +263,7 @@ def _number_lines(numbers: Mapping[str, float], digits: int) -> Iterator[str]:
     return (f"{_INDENT}{value:{width}.{digits}f}  {number_name(name)}" for name, value in numbers.items())
 
 
-def mark_passage(text: str, marks: tuple[Mark, ...], symbols: Mapping[str, LabelledNumber]) -> str:
+def mark_passage(text: str, marks: tuple[Mark, ...], symbols: Mapping[str, _Symbols]) -> str:
     """Return the passage with symbols around its marks, longer marks outside; control characters are escaped."""
     # Marks that open later close first, hence the negative order of the closing symbols.
     opening: dict[int, list[tuple[int, str]]] = {}

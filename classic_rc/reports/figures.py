@@ -148,24 +148,7 @@ def _add_legend(figure: Figure, drawn: Sequence[Artist], names: Sequence[str], *
 
 
 def precision_recall_figure(curves: Sequence[PrecisionRecallCurve]) -> Figure:
-    """Draw the curves and points of several systems in one figure of a column's width, with a legend below.
-
-    Parameters
-    ----------
-    curves : sequence of PrecisionRecallCurve
-        All macro or all micro averages.
-
-    Returns
-    -------
-    matplotlib.figure.Figure
-
-    Raises
-    ------
-    UsageError
-        There is no curve, or the curves mix macro and micro averages.
-    MissingPackageError
-        Matplotlib is not installed.
-    """
+    """Draw curves and points with a legend below: see :func:`classic_rc.plots.precision_recall`."""
     labels = [textwrap.fill(_legend_label(curve), _COLUMN_LETTERS) for curve in curves]
     with styled_figure() as (figure, axes):
         lines = draw_precision_recall(curves, axes)
@@ -269,26 +252,7 @@ _HATCHES = ("", "////", "....", "\\\\\\\\", "xxxx", "----", "++++", "oooo", "|||
 
 
 def breakdown_figure(breakdowns: Sequence[Breakdown]) -> Figure:
-    """Draw the metric of every system in each group as bars with intervals; without systems, each group's share.
-
-    The bars of small groups are pale.
-
-    Parameters
-    ----------
-    breakdowns : sequence of Breakdown
-        Breakdowns of the same systems and metric; each has its own panel.
-
-    Returns
-    -------
-    matplotlib.figure.Figure
-
-    Raises
-    ------
-    UsageError
-        There is nothing to draw.
-    MissingPackageError
-        Matplotlib is not installed.
-    """
+    """Draw bars with intervals, or without systems the groups' shares: see :func:`classic_rc.plots.breakdown`."""
     if not breakdowns:
         raise UsageError("no breakdowns to draw", field="breakdowns")
     systems = breakdowns[0].systems
@@ -365,26 +329,7 @@ _PANEL_HEIGHT = 1.5
 
 
 def histogram_figure(found: DatasetStatistics) -> Figure:
-    """Draw histograms of the lengths of passages, questions and candidates, one panel each.
-
-    The height of a bar is the percentage of texts with that length in tokens. The longest 0.5 % are left out.
-    Several datasets are drawn as one outline each.
-
-    Parameters
-    ----------
-    found : DatasetStatistics
-
-    Returns
-    -------
-    matplotlib.figure.Figure
-
-    Raises
-    ------
-    UsageError
-        The datasets have no text.
-    MissingPackageError
-        Matplotlib is not installed.
-    """
+    """Draw histograms: see :func:`classic_rc.plots.lengths`."""
     names = list(found.lengths)
     lengths = {kind: [found.lengths[name][kind] for name in names] for kind in ("passage", "question", "candidate")}
     kinds = [kind for kind, values in lengths.items() if any(len(v.numbers) for v in values)]
@@ -424,26 +369,7 @@ _BLOCK_LOOKS: dict[Block, dict[str, Any]] = {
 
 
 def forest_figure(table: PaperTable) -> Figure:
-    """Draw every system of a paper's table with its interval, one panel per dataset, in its first tested metric.
-
-    A panel shows the dataset's tested metric, or else its first column. A dashed line is at the baseline. The
-    figure is one column wide and uses no colours.
-
-    Parameters
-    ----------
-    table : PaperTable
-
-    Returns
-    -------
-    matplotlib.figure.Figure
-
-    Raises
-    ------
-    UsageError
-        The table has no numbers.
-    MissingPackageError
-        Matplotlib is not installed.
-    """
+    """Draw one panel per dataset: see :func:`classic_rc.plots.forest`."""
     require_matplotlib()
     from matplotlib.lines import Line2D
 

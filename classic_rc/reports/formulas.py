@@ -100,8 +100,8 @@ def _fold(term: Term) -> Term:
 
 
 def _adds_up(term: Term, numbers: _Numbers) -> bool:
-    """Return whether all expressions give their numbers."""
-    if term.operation is not None and math.isfinite(term.value):
+    """Return whether all expressions give their numbers; a term without a name shows none."""
+    if term.operation is not None and term.name and math.isfinite(term.value):
         unit = 10.0**-numbers.digits
         try:
             error = abs(numbers.compute(term) - numbers.read(replace(term, operation=None)))
@@ -140,6 +140,8 @@ def _write_expression(term: Term, numbers: _Numbers) -> str:
 def _write_operation(term: Term, numbers: _Numbers) -> str:
     """Write an operation as Python does."""
     operands = [_write_operand(part, numbers) for part in term.parts]
+    if term.operation in ("maximum", "minimum") and len(operands) == 1:
+        return operands[0]
     if term.operation == "sum":
         first, *others = operands or ["0"]
         return first + "".join(f" - {own[1:]}" if own.startswith("-") else f" + {own}" for own in others)

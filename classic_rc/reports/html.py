@@ -15,6 +15,7 @@ from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from classic_rc.display import format_count
 from classic_rc.io.printable import printable
 
 if TYPE_CHECKING:
@@ -66,6 +67,7 @@ def template_environment() -> Environment:
         auto_reload=False,
     )
     templates.filters |= {
+        "count": format_count,
         "breakable": lambda text, at: Markup(insert_break_points(text, at)),
         "json": lambda value: Markup(json_for_script(value)),
         "number": format_number,

@@ -16,12 +16,12 @@ from classic_rc.audit.annotators import AnnotatorReport
 from classic_rc.audit.check import CheckReport
 from classic_rc.audit.statistics.tables import DatasetStatistics
 from classic_rc.audit.without_copies import ScoreWithout
-from classic_rc.display import Table, format_percent
+from classic_rc.display import Table, format_count, format_percent
 from classic_rc.evaluation.breakdown import Breakdown
 from classic_rc.evaluation.comparison import SOLVED_BY
 from classic_rc.evaluation.curves import AVERAGES, PrecisionRecallCurve
 from classic_rc.evaluation.grouping import Grouping
-from classic_rc.evaluation.results import Evaluation, Row
+from classic_rc.evaluation.results import Evaluation, Row, count_passages
 from classic_rc.metrics.registry import METRICS, has_unanswerable, metrics_for, primary_metric
 from classic_rc.questions import Dataset, Question
 from classic_rc.reports.annotators import annotator_tables
@@ -133,7 +133,7 @@ def default_breakdown_keys(dataset: Dataset) -> list[str]:
 
 def _dataset_facts(dataset: Dataset, date: str | None) -> str:
     kind = str(dataset.task).replace("-", " ")
-    facts = [f"{len(dataset):,} {kind} questions", f"{len(dataset.passages):,} passages"]
+    facts = [format_count(len(dataset), f"{kind} question"), count_passages(dataset)]
     facts += [] if dataset.split is None else [f"split {dataset.split}"]
     return " · ".join([*facts, f"data {dataset.fingerprint[:8]}", *([date] if date else [])])
 
@@ -143,8 +143,8 @@ def _results_section(content: PageContent) -> dict[str, Any]:
     warning = published_warning(evaluation) if content.published else None
     table = results_table(evaluation, content.published)
     return {
-        # Signatures, which are notes too, have their own section on the page.
-        "table": replace(table, notes=[table.caption] if table.caption else []),
+        # Signatures, which are notes too, have their own section on the page; its head has the sizes of the data.
+        "table": replace(table, title="all systems", notes=[table.caption] if table.caption else []),
         "warnings": [*evaluation.warnings, *([warning] if warning else [])],
         "notes": [*evaluation.notes, *evaluation.dataset.notes],
     }

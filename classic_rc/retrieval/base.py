@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import itertools
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -92,10 +92,11 @@ class TermFacts(NamedTuple):
 
     term: str
     boost: int  # how often the query has it
-    frequency: int  # how often the sentence has it: tf
-    n_sentences: int  # how many sentences of the index have it: df
-    idf: float  # as the engine rounds it
     share: float  # what the term adds to the score
+    # Unknown if the engine does not tell them.
+    frequency: int | None = None  # how often the sentence has it: tf
+    n_sentences: int | None = None  # how many sentences of the index have it: df
+    idf: float | None = None  # as the engine rounds it
 
 
 class QueryFacts(NamedTuple):
@@ -106,8 +107,64 @@ class QueryFacts(NamedTuple):
     n_with_terms: int  # those that have an index term
     n_tokens: int  # of the index
     length: int  # the sentence's number of index terms, as the index stores it
-    n_query_terms: int  # repetitions counted, also those of terms that no sentence has
-    sum_of_squares: float  # of the idfs of all query terms
+    # For the similarity "classic" alone.
+    n_query_terms: int = 0  # repetitions counted, also those of terms that no sentence has
+    sum_of_squares: float = 0.0  # of the idfs of all query terms
+
+
+def check_sentences(sentences: Iterable[str]) -> Iterator[str]:
+    """Yield sentences.
+
+    Raises
+    ------
+    UsageError
+        The sentences are one string, or one of them is none.
+    """
+    if isinstance(sentences, str):
+        raise UsageError(
+            "sentences must be a sequence of strings, got a single string", field="sentences", found="str"
+        )
+    for number, sentence in enumerate(sentences):
+        if not isinstance(sentence, str):
+            kind = type(sentence).__name__
+            raise UsageError(
+                f"sentence {number} must be a string, got {kind}",
+                field=f"sentences[{number}]",
+                found=kind,
+                expected="str",
+            )
+        yield sentence
+
+
+def read_explanations(terms: Iterable[tuple[str, int, Mapping[str, Any]]], n_sentences: int) -> QueryFacts:
+    """Return the facts in Lucene's explanations, which Elasticsearch and OpenSearch give too.
+
+    Parameters
+    ----------
+    terms : iterable of (str, int, mapping)
+        Of each term, how often the query has it, and the explanation of what it adds: ``description``, ``value``
+        and ``details``, which are explanations.
+    n_sentences : int
+        Of the index.
+    """
+    facts, numbers = [], {}
+    for term, boost, explanation in terms:
+        numbers = _numbers_in(explanation)
+        share = float(explanation["value"])
+        # Releases before Lucene 8 multiply by k1 + 1, as a part of the boost.
+        is_known = {"freq", "n", "N", "idf", "dl", "avgdl"} <= {*numbers} and numbers.get("boost", boost) == boost
+        counts = (int(numbers["freq"]), int(numbers["n"]), numbers["idf"]) if is_known else ()
+        facts.append(TermFacts(term, boost, share, *counts))
+    with_terms, length = int(numbers.get("N", 0)), int(numbers.get("dl", 0))
+    return QueryFacts(facts, n_sentences, with_terms, round(numbers.get("avgdl", 0) * with_terms), length)
+
+
+def _numbers_in(explanation: Mapping[str, Any]) -> dict[str, float]:
+    """Return the numbers of an explanation by the words before the first comma: ``freq``, ``idf``, ``avgdl``, …"""
+    numbers = {explanation.get("description", "").partition(",")[0]: float(explanation["value"])}
+    for part in explanation.get("details", ()):
+        numbers |= _numbers_in(part)
+    return numbers
 
 
 class Engine(ABC):
@@ -204,15 +261,16 @@ class Engine(ABC):
         """
 
     @abstractmethod
-    def term_scores(self, query: str, sentence: int) -> list[tuple[str, float]]:
-        """Return what each index term of the query adds to the score of one sentence, in the order of the query.
+    def term_facts(self, query: str, sentence: int) -> QueryFacts:
+        """Return what each index term of the query adds to the score of one sentence, and the counts behind it.
 
-        Terms that the sentence does not have are left out. The values sum to the score, except for rounding.
+        Terms that the sentence does not have are left out. What they add sums to the score, except for rounding.
+        The terms are in the order of the query.
         """
 
-    def term_facts(self, query: str, sentence: int) -> QueryFacts | None:
-        """Return the counts behind :meth:`term_scores`, or None if the engine does not tell them."""
-        return None
+    def term_scores(self, query: str, sentence: int) -> list[tuple[str, float]]:
+        """Return the terms of :meth:`term_facts` and what each adds."""
+        return [(fact.term, fact.share) for fact in self.term_facts(query, sentence).terms]
 
     def find_with_all_terms(self, texts: Sequence[str]) -> list[NDArray[np.int64]]:
         """Return for each text the sentences that have all of its index terms, ascending; none without terms.

@@ -14,7 +14,7 @@ from classic_rc.errors import UsageError
 from classic_rc.kernels.arrays import offsets_of
 from classic_rc.kernels.search import best_constrained, best_per_query, top_sentences
 from classic_rc.kernels.sentence_postings import BLOCK_CELLS, SentencePostings
-from classic_rc.retrieval.base import Best, Engine, Hits, QueryFacts, TermFacts
+from classic_rc.retrieval.base import Best, Engine, Hits, QueryFacts, TermFacts, check_sentences
 from classic_rc.retrieval.corpus import StoredTexts
 from classic_rc.retrieval.queries import (
     EncodedQueries,
@@ -142,12 +142,8 @@ class Sparse(Engine):
         offsets = offsets_of(np.array([len(own) for own in options], dtype=np.int64))
         return merge_best(self._search(search_constrained, encoded), self._firsts[:-1].tolist(), offsets)
 
-    def term_scores(self, query: str, sentence: int) -> list[tuple[str, float]]:
-        """Return what each index term of the query adds to the score of one sentence, in the order of the query."""
-        return [(facts.term, facts.share) for facts in self.term_facts(query, sentence).terms]
-
     def term_facts(self, query: str, sentence: int) -> QueryFacts:
-        """Return the counts behind :meth:`term_scores`."""
+        """See :meth:`Engine.term_facts`."""
         number, place = self._locate(sentence)
         segment, encoded = self.segments[number], EncodedQueries.of(self.analyzer, [query])
         statistics = self._statistics(encoded.terms)
@@ -170,10 +166,10 @@ class Sparse(Engine):
         of_terms = zip(
             [encoded.terms[word] for word in words],
             terms.boosts[has].tolist(),
+            shares.tolist(),
             segment.code_counts[codes].tolist(),
             np.asarray(statistics.frequencies)[words].tolist(),
             idfs.tolist(),
-            shares.tolist(),
             strict=True,
         )
         return QueryFacts(
@@ -240,21 +236,9 @@ class Sparse(Engine):
 
 def _group_sentences(sentences: Iterable[str], max_sentences: int, max_characters: int) -> Iterator[list[str]]:
     """Yield the sentences of each segment."""
-    if isinstance(sentences, str):
-        raise UsageError(
-            "sentences must be a sequence of strings, got a single string", field="sentences", found="str"
-        )
     group: list[str] = []
     characters = 0
-    for number, sentence in enumerate(sentences):
-        if not isinstance(sentence, str):
-            kind = type(sentence).__name__
-            raise UsageError(
-                f"sentence {number} must be a string, got {kind}",
-                field=f"sentences[{number}]",
-                found=kind,
-                expected="str",
-            )
+    for sentence in check_sentences(sentences):
         group.append(sentence)
         characters += len(sentence)
         if len(group) == max_sentences or characters > max_characters:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import cache
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Self, get_args
 
 import numpy as np
@@ -372,8 +372,8 @@ class _Texts(NamedTuple):
         )
 
 
-_Parts = tuple[tuple[Mark, ...], dict[str, float], Term]
-"""A candidate's marks, numbers and formula."""
+_Parts = tuple[tuple[Mark, ...], dict[str, float], Callable[[], Term]]
+"""A candidate's marks and numbers, and what makes its formula."""
 
 
 def explain_distance(solver: ClozeDistance, question: Question) -> Explanation:
@@ -398,7 +398,7 @@ def explain_distance(solver: ClozeDistance, question: Question) -> Explanation:
             note = "the passage does not mention the candidate: each query word costs the maximum"
             cost = times("", given("query words", n_words), given("maximum", solver.max_distance))
             numbers = {"distance": cost.value, "words": float(n_words), "matched": 0.0}
-            return (), numbers, minus("score", cost, note)
+            return (), numbers, partial(minus, "score", cost, note)
         # Mark the first of equally good mentions.
         start, words = min(mentions, key=lambda mention: sum(word.steps for word in mention[1]))
         matched = [word for word in words if word.place is not None]
@@ -409,15 +409,18 @@ def explain_distance(solver: ClozeDistance, question: Question) -> Explanation:
         mention = Mark(texts.places[start][0], texts.places[start + len(candidate) - 1][1], "candidate")
         marks = (mention, *(Mark(*texts.places[place], "question", weight) for place, weight in savings.items()))
         distance = float(sum(word.steps for word in words))
-        steps = (
-            given(
-                f'"{texts.query[word.at]}"',
-                word.steps,
-                f"token {word.place + 1}" if word.place is not None else "not near: the maximum",
+
+        def formula() -> Term:
+            steps = (
+                given(
+                    f'"{texts.query[word.at]}"',
+                    word.steps,
+                    f"token {word.place + 1}" if word.place is not None else "not near: the maximum",
+                )
+                for word in words
             )
-            for word in words
-        )
-        formula = minus("score", plus("distance", *steps), f"the mention is token {start + 1}")
+            return minus("score", plus("distance", *steps), f"the mention is token {start + 1}")
+
         numbers = {"distance": distance, "words": float(len(words)), "matched": float(len(matched))}
         return marks, numbers, formula
 
@@ -451,7 +454,11 @@ def explain_window(solver: ClozeWindow, question: Question) -> Explanation:
             weigh=weight_of.__getitem__,
         )
         if not total:
-            return (), {"window": 0.0}, given("score", 0.0, "no position has a word of the completed query")
+            return (
+                (),
+                {"window": 0.0},
+                partial(given, "score", 0.0, "no position has a word of the completed query"),
+            )
         completed = [*texts.query[: texts.placeholder], *candidate, *texts.query[texts.placeholder :]]
         inside = range(max(shift, 0), min(shift + len(completed), len(texts.passage)))
         matched = [place for place in inside if texts.passage[place] == completed[place - shift]]
@@ -463,12 +470,11 @@ def explain_window(solver: ClozeWindow, question: Question) -> Explanation:
                 kind = "candidate" if place in candidate_places else "question"
                 yield Mark(*texts.places[place], kind, weight_of[texts.passage[place]] / SCALE)
 
-        formula = plus(
-            "score",
-            *(weigh_word(texts.passage[place]) for place in matched),
-            value=total / SCALE,
-            note=f"the query begins at token {shift + 1} of the passage",
-        )
+        def formula() -> Term:
+            terms = (weigh_word(texts.passage[place]) for place in matched)
+            note = f"the query begins at token {shift + 1} of the passage"
+            return plus("score", *terms, value=total / SCALE, note=note)
+
         return tuple(make_marks()), {"window": total / SCALE, "matched": float(len(matched))}, formula
 
     return _explain_texts(solver, question, mark_candidate)
@@ -483,6 +489,6 @@ def _explain_texts(
     unmarked = Explanation.from_scores(solver.name, question, solver.score_candidates([question]))
     explained = []
     for plain in unmarked.candidates:
-        marks, numbers, formula = explain_text(plain.text)
-        explained.append(replace(plain, marks=marks, numbers=numbers, formula=formula))
+        marks, numbers, make_formula = explain_text(plain.text)
+        explained.append(replace(plain, marks=marks, numbers=numbers, make_formula=make_formula))
     return Explanation(solver.name, question, tuple(explained))

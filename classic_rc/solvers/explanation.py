@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property, partial
 from typing import Any
 
 from classic_rc.predictions import Scores
@@ -173,7 +174,13 @@ class CandidateExplanation:
     numbers: Mapping[str, float] = field(default_factory=dict)  # the terms of the score, by name
     quote: str | None = None  # the text that the score comes from, if it is not in the passage
     source: str | None = None  # where `quote` comes from
-    formula: Term | None = None  # the score as a formula with its numbers
+    # Makes the score's formula with its numbers, which may take longer than all of the above.
+    make_formula: Callable[[], Term | None] | None = None
+
+    @cached_property
+    def formula(self) -> Term | None:
+        """The score as a formula with its numbers, made when it is first asked for."""
+        return None if self.make_formula is None else self.make_formula()
 
 
 @dataclass(frozen=True)
@@ -220,7 +227,7 @@ class Explanation:
             solver,
             question,
             tuple(
-                CandidateExplanation(c.text, s, e, formula=None if formula is None else formula(i, s))
+                CandidateExplanation(c.text, s, e, make_formula=formula and partial(formula, i, s))
                 for i, (c, s, e) in enumerate(rows)
             ),
         )

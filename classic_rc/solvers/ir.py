@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any, ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
@@ -19,7 +20,7 @@ from classic_rc.retrieval.base import Best, Engine, QueryFacts, TermFacts
 from classic_rc.retrieval.corpus import Corpus, find_verbatim, passage_corpus
 from classic_rc.retrieval.passages import best_in_passages
 from classic_rc.retrieval.registry import ENGINES, get_engine, open_corpus
-from classic_rc.retrieval.similarity import BM25, Classic, Similarity
+from classic_rc.retrieval.similarity import BM25, Classic, Okapi, Similarity
 from classic_rc.solvers.base import ANALYZER, DECISION, Parameter, Solver, Variant, is_integer
 from classic_rc.solvers.explanation import (
     CandidateExplanation,
@@ -356,7 +357,7 @@ def explain_sentences(solver: IRSolver, question: Question) -> Explanation:
     scores = solver.score_candidates([question])
     bests = solver.best_sentences([question])
     explained = [
-        plain if plain.evidence else replace(plain, formula=given("score", plain.score, _NO_SENTENCE))
+        plain if plain.evidence else replace(plain, make_formula=partial(given, "score", plain.score, _NO_SENTENCE))
         for plain in Explanation.from_scores(solver.name, question, scores).candidates
     ]
     passage_engine = None if solver.searches_corpora else _index_passage(solver, question)
@@ -387,13 +388,12 @@ def _explain_candidate(
     engine, number, source = location
     query = f"{question.query} {plain.text}"
     facts = engine.term_facts(query, number)
-    if facts is None:
-        term_scores = dict(engine.term_scores(query, number))
-        terms = [given(f'"{term}"', share) for term, share in term_scores.items()]
-    else:
-        term_scores = {fact.term: fact.share for fact in facts.terms}
-        terms = [_explain_term(engine.similarity, fact, facts) for fact in facts.terms]
-    formula = plus("score", *terms, value=plain.score)
+    term_scores = {fact.term: fact.share for fact in facts.terms}
+
+    def formula() -> Term:
+        terms = (_explain_term(engine.similarity, fact, facts) for fact in facts.terms)
+        return plus("score", *terms, value=plain.score)
+
     marks: tuple[Mark, ...] = ()
     if source is None:
         marks = tuple(_mark_sentence(solver, question, plain.text, number, term_scores))
@@ -404,6 +404,8 @@ def _explain_candidate(
 def _explain_term(similarity: Similarity, fact: TermFacts, facts: QueryFacts) -> Term:
     """Return what one term adds, from the counts of the term, the sentence and the collection."""
     name, factors = f'"{fact.term}"', []
+    if fact.frequency is None or fact.n_sentences is None or fact.idf is None:
+        return given(name, fact.share, "the engine does not tell the counts")
     if fact.boost != 1:
         factors.append(given("times in the query", fact.boost))
     count = given("tf", fact.frequency)
@@ -434,7 +436,19 @@ def _explain_term(similarity: Similarity, fact: TermFacts, facts: QueryFacts) ->
             divided("coordination", matched, facts.n_query_terms, note="query terms that the sentence has"),
         ]
         return times(name, *factors, value=fact.share)
-    return given(name, fact.share)
+    assert isinstance(similarity, Okapi)
+    note = f"{fact.n_sentences} of {facts.n_sentences} sentences have it"
+    n_others, n_own = facts.n_sentences - fact.n_sentences + 0.5, fact.n_sentences + 0.5
+    if n_others < n_own:
+        mean_idf = given("mean idf of all terms", fact.idf / similarity.epsilon if similarity.epsilon else 0.0)
+        factors.append(times("idf", similarity.epsilon, mean_idf, value=fact.idf, note=f"{note}, more than half"))
+    else:
+        factors.append(logarithm("idf", divided("", n_others, n_own), fact.idf, note))
+    relative = times("", similarity.b, divided("", facts.length, divided("", facts.n_tokens, facts.n_sentences)))
+    note = "k1 * (1 - b + b * length / mean length)"
+    norm = times("length norm", similarity.k1, plus("", 1 - similarity.b, relative), note=note)
+    saturated = times("", fact.frequency, similarity.k1 + 1)
+    return times(name, *factors, divided("", saturated, plus("", count, norm)), value=fact.share)
 
 
 def _mark_sentence(

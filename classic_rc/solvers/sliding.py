@@ -447,25 +447,28 @@ def explain_match(solver: Solver, question: Question) -> Explanation:
         answer = analyzer.analyze(candidate.text)
         marks: list[Mark] = []
         numbers: dict[str, float] = {}
-        parts: list[Term] = []
+        sum_of_weights: Term | None = None
         if window is not None:
             sum_of_weights, inside = best_window(passage.tokens, query, answer, window, count_of)
             numbers["sliding_window"] = sum_of_weights.value
             marks += _mark_window(passage, {*query}, inside, sum_of_weights)
-            parts.append(sum_of_weights)
         if stop is not None:
             numbers["distance"] = plain_word_distance(passage.tokens, query, answer, stop, params["distance"])
-            distance = distance_term(passage.tokens, query, answer, stop, params["distance"], numbers["distance"])
             if "distance_weight" in params:
-                weight = numbers["distance_weight"] = float(params["distance_weight"])
-                distance = times("", given("distance weight", weight), distance)
-            parts.append(minus("", distance))
+                numbers["distance_weight"] = float(params["distance_weight"])
             marks += _nearest_pair(passage, query, answer, stop)
-        if "distance_weight" in params:
-            formula = plus("score", *parts, value=score)
-        else:
-            formula = parts[0].renamed("score")
-        return CandidateExplanation(candidate.text, score, evidence, tuple(marks), numbers, formula=formula)
+
+        def formula() -> Term:
+            parts = [] if sum_of_weights is None else [sum_of_weights]
+            if stop is not None:
+                rule, value = params["distance"], numbers["distance"]
+                distance = distance_term(passage.tokens, query, answer, stop, rule, value)
+                if "distance_weight" in params:
+                    distance = times("", given("distance weight", numbers["distance_weight"]), distance)
+                parts.append(minus("", distance))
+            return plus("score", *parts, value=score) if len(parts) > 1 else parts[0].renamed("score")
+
+        return CandidateExplanation(candidate.text, score, evidence, tuple(marks), numbers, make_formula=formula)
 
     # A span question has thousands of candidates, too many to read: only the best get marks.
     ranked = np.argsort(-scores[0], kind="stable")[:_MARKED_CANDIDATES]

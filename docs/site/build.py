@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import io
+import json
 import os
 import re
 import shlex
@@ -20,6 +21,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from base64 import b64decode
 from collections.abc import Iterator
 from contextlib import chdir, redirect_stderr, redirect_stdout
 from fnmatch import fnmatchcase
@@ -33,6 +35,7 @@ sys.path[:0] = [str(ROOT), str(DOCS), str(HERE)]  # this checkout, whatever is i
 
 import generated  # noqa: E402
 import links  # noqa: E402
+import make_notebook  # noqa: E402
 
 NAVIGATION = {
     "Start here": ("start", "tour", "glossary", "gallery"),
@@ -74,6 +77,8 @@ def stage(folder: Path) -> None:
     pages = generated.pages()
     for source in sources(folder):
         text = relinked(source, folder)
+        if (notebook := source.with_suffix(".ipynb")).exists():
+            text = with_outputs(text, notebook, folder)
         pages[place(source).removesuffix(".md")] = re.sub(r"^```python\n(?=>>> )", "```pycon\n", text, flags=re.M)
     for command in generated.commands():
         if f"commands/{command}" not in pages:
@@ -139,6 +144,28 @@ def relinked(source: Path, folder: Path) -> str:
 
     parts = FENCE.split(source.read_text(encoding="utf-8"))
     parts[::2] = [LINK.sub(site_link, prose) for prose in parts[::2]]
+    return "".join(parts)
+
+
+def with_outputs(text: str, notebook: Path, folder: Path) -> str:
+    """Return a page with the pictures and tables that its notebook has: each follows the code that makes it."""
+    cells = iter(json.loads(notebook.read_text(encoding="utf-8"))["cells"])
+    name, parts = notebook.stem, re.split(r"^```python\n(.*?)^```\n", text, flags=re.MULTILINE | re.DOTALL)
+    for i in range(1, len(parts), 2):
+        shown = []
+        for _ in make_notebook.sources(parts[i]):
+            cell = next(cell for cell in cells if cell["cell_type"] == "code")
+            for output in cell["outputs"]:
+                data = output.get("data", {})
+                if "image/png" in data:
+                    picture = folder / "_made" / name / f"{cell['id']}.png"
+                    picture.parent.mkdir(parents=True, exist_ok=True)
+                    picture.write_bytes(b64decode(data["image/png"]))
+                    shown.append(figure(name, picture.name, "The plot that this code draws"))
+                elif "text/html" in data:
+                    shown.append("```{raw} html\n" + "".join(data["text/html"]) + "\n```\n")
+        code = parts[i].replace(make_notebook.SKIPPED, "")
+        parts[i] = "\n".join([f"```python\n{code}```\n", *shown])
     return "".join(parts)
 
 
@@ -254,7 +281,7 @@ def made(block: str, name: str, folder: Path) -> str:
         shutil.copyfile(file, copy)
         up = "../" * name.count("/")
         if copy.suffix in (".svg", ".png"):
-            parts.append(f"```{{figure}} {up}_made/{name}/{copy.name}\n:alt: {title}\n\n{title}\n```\n")
+            parts.append(figure(name, copy.name, title))
         elif copy.suffix == ".html":
             address = escape(f"{up}{name}/{copy.name}")
             parts.append(
@@ -264,6 +291,12 @@ def made(block: str, name: str, folder: Path) -> str:
         else:
             parts.append(f"{title}:\n\n~~~~text\n{copy.read_text(encoding='utf-8').rstrip()}\n~~~~\n")
     return "\n".join(parts)
+
+
+def figure(name: str, file: str, title: str) -> str:
+    """Return what shows a picture that was made for a page."""
+    up = "../" * name.count("/")
+    return f"```{{figure}} {up}_made/{name}/{file}\n:alt: {title}\n\n{title}\n```\n"
 
 
 def main(arguments: list[str] | None = None) -> int:

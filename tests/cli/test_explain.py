@@ -120,8 +120,9 @@ def test_solvers_are_side_by_side_where_there_is_room(cli, single, monkeypatch):
     assert len(rows) == 3
     assert all(left == right for left, right in labels)  # a candidate is on the same line in both columns
     assert max(map(len, wide.splitlines())) <= 160
-    monkeypatch.setenv("COLUMNS", "100")
+    monkeypatch.setenv("COLUMNS", "60")
     narrow = cli(*args).out
+    assert max(len(line) for line in narrow.splitlines() if line.startswith("    [[")) <= 60
     assert [line for line in narrow.splitlines() if line.startswith("solver: ")] == [
         "solver: sliding-window",
         "solver: longest",
@@ -167,6 +168,11 @@ class Wrong(Plain):
         return "because"
 
 
+class Same(Solver):
+    def score_candidates(self, questions):
+        return [[1.0] * len(q.candidates) for q in questions]
+
+
 class Fragile(Plain):
     def score_candidates(self, questions):
         if "  " in "".join(q.passage.text for q in questions):
@@ -184,6 +190,7 @@ def test_ones_own_solver_is_explained_by_its_words_or_by_itself(cli, single, tmp
     assert omar["score"] == 1.0
     assert omar["numbers"] == {'candidate "Omar"': 1.0, 'passage "Omar"': 1.0}
     assert [done["passage"][m["start"] : m["end"]] for m in omar["marks"]] == ["Omar"]
+    assert "note: ablation: no word changes a score" in cli("explain", single, "q1", "-s", f"{file}:Same").out
     cli("explain", single, "q1", "-s", f"{file}:Wrong").fails(2, "must return", field="explain", found="str")
     fragile = cli("explain", single, "q1", "-s", f"{file}:Fragile")
     assert fragile.code == 0

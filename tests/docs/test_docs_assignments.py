@@ -19,7 +19,6 @@ from classic_rc.teaching.grading import DEFAULT_ASSIGNMENT
 ROOT = Path(__file__).resolve().parents[2]
 SOLUTIONS = ROOT / "tests" / "teaching" / "solutions"
 GUIDE = ROOT / "docs" / "assignments" / "README.md"
-PAGES = [GUIDE, *sorted(ASSIGNMENTS.glob("*/README.md"))]
 
 
 def loaded(file: Path):
@@ -138,7 +137,7 @@ def reached(rows, answer) -> float:
 
 @pytest.mark.parametrize("cue", LEAK.CUES)
 def test_each_leak_is_found_and_used_by_its_own_cue_alone(cue):
-    report = check_dataset(classic_rc.from_rows(LEAK.make_rows(cue, seed=3), name=cue))
+    report = check_dataset(classic_rc.from_rows(LEAK.make_rows(cue, seed=3), name=cue), regressions=False)
     assert report.leaks()[0].name in FOUND_BY[cue]
     told = {word.word for word in report.words.words}
     assert ({"again", "today"} <= told) is (cue == "word")
@@ -163,10 +162,3 @@ def test_every_cue_can_be_planted():
     seed = next(seed for seed in range(50) if LEAK.planted_cue(seed) != "position")
     with pytest.raises(CheckFailedError, match="it is not position"):
         LEAK.check_names_the_cue(SimpleNamespace(CUE="position", seed=seed))
-
-
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.parent.name)
-def test_links_lead_somewhere(page):
-    for target in re.findall(r"\]\(([^)#]+)\)", page.read_text(encoding="utf-8")):
-        if not target.startswith("http"):
-            assert (page.parent / target).exists(), target

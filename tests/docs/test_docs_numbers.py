@@ -75,8 +75,8 @@ def results(command: str, capsys: pytest.CaptureFixture[str]) -> dict[tuple[str,
     for dataset, rows in printed_rows(output(command, capsys)).items():
         remaining = list(rows)  # of one solver they are in the order of -s, of two they are in the order of blocks
         for spec in specs:
-            solver = spec.partition(",")[0].partition(":")[0]
-            found[dataset, spec] = next(r for r in remaining if r["system"].partition(":")[0] == solver)
+            solver = re.split("[:,]", spec)[0]
+            found[dataset, spec] = next(r for r in remaining if re.split("[:,]", r["system"])[0] == solver)
             remaining.remove(found[dataset, spec])
     return found
 

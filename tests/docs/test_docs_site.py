@@ -77,6 +77,15 @@ def test_links_lead_to_places_in_the_site(build, tmp_path):
     assert "classic_rc/kernels/reference/window.py" in text
 
 
+def test_the_tour_shows_what_its_notebook_shows(build, tmp_path):
+    text = build.with_outputs(build.relinked(DOCS / "tour.md", tmp_path), DOCS / "tour.ipynb", tmp_path)
+    pictures = re.findall(r"plt.legend.*\n\n```\n\n```\{figure\} (\S+)|```\{figure\} (\S+)", text)
+    files = ["".join(names) for names in pictures]
+    assert [bool(first) for first, _ in pictures] == [True, False]
+    assert all((tmp_path / file).read_bytes().startswith(b"\x89PNG") for file in files)
+    assert ">>> evaluation\n\n```\n\n```{raw} html\n<table>" in text
+
+
 def test_a_block_of_commands_has_their_output(build, tmp_path):
     page = "# A page\n\n```{run}\nclassic-rc list metrics\n```\n"
     text = build.executed(page, "page", tmp_path)

@@ -27,6 +27,7 @@ PAGES = sorted(
         *(ROOT / "docs").rglob("*.md"),
         *(ROOT / "docs").rglob("*.ipynb"),
         *(ROOT / "data").glob("*.md"),
+        *(ROOT / "classic_rc").rglob("*.md"),
     }
 )
 LINKED = [*PAGES, ROOT / "CHANGELOG.md"]

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from classic_rc.datasets import load
+from classic_rc.datasets import from_rows, load
 from classic_rc.errors import UsageError
 from classic_rc.evaluation import evaluate, resampling, with_intervals
 from classic_rc.evaluation.record import run_record, runs_to_dict
@@ -147,3 +147,14 @@ def test_scipy_finds_the_same_interval_of_a_paired_difference():
     ).confidence_interval  # fmt: skip
     assert found == pytest.approx(expected, abs=0.003)
     assert found.high - found.low > 0.05
+
+
+def test_questions_without_passages_are_drawn_by_themselves():
+    rows = [
+        {"id": f"q{i}", "passage": "", "question": f"What is {i}?", "candidates": ["a", "b"], "gold": i % 2}
+        for i in range(12)
+    ]
+    found = with_intervals(evaluate(from_rows(rows, name="bare"), ["longest"]), 100)
+    assert str(found).startswith("bare (rows) · 12 questions, no passages, 24 candidates")
+    assert found.resampling.note.startswith("95 % interval: 100 resamples of 12 questions, seed 0")
+    assert found.warnings[-1] == "intervals are likely too narrow: 12 questions are fewer than 30"

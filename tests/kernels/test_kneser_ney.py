@@ -160,14 +160,15 @@ def test_probabilities_sum_to_one_after_any_context(texts, order, context, begin
     fast = Fast(texts, order, None if discount is None else np.full((order, 3), discount))
     values = fast.distribution(["<s>"] * begins + list(context))
     assert len(values) == len(fast.ids) + 2  # the words, END and UNKNOWN
-    assert (values > 0).all()
+    # A discount that is estimated as 0 leaves nothing for other words.
+    assert (values > 0).all() or (not fast.model.discounts.all() and (values >= 0).all())
     assert values.sum() == pytest.approx(1, abs=1e-12)
 
 
 @given(TEXTS, ORDERS, st.integers(1, 50))
 def test_the_bits_do_not_depend_on_the_chunk(texts, order, chunk):
     whole, pieces = Fast(texts, order).model, Fast(texts, order, chunk=chunk).model
-    for name in ("keys", "probabilities", "backoffs"):
+    for name in ("keys", "probabilities", "backoffs", "counts"):
         for one, other in zip(getattr(whole, name), getattr(pieces, name), strict=True):
             assert one.tobytes() == other.tobytes()
 

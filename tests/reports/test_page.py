@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from functools import cache
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ import pytest
 import classic_rc
 from classic_rc.audit import check_dataset, evaluate_perturbed, measure_annotators
 from classic_rc.audit.annotators import Annotations
+from classic_rc.audit.check import CheckReport
 from classic_rc.audit.statistics import describe_datasets
 from classic_rc.evaluation import SharedResults, break_down, evaluate, group_questions, with_intervals
 from classic_rc.evaluation.curves import PrecisionRecallCurve
@@ -34,11 +36,16 @@ SOLVERS = [classic_rc.parse_solver(spec) for spec in ("random", "sw+d", "longest
 EVALUATION = with_intervals(evaluate(SAMPLE, SOLVERS), 100)
 
 
+@cache
+def audit() -> CheckReport:
+    return check_dataset(SAMPLE)
+
+
 def content(**changes) -> PageContent:
     grouping = group_questions(SAMPLE, "verbatim")
     filled = PageContent(
         EVALUATION,
-        check_dataset(SAMPLE),
+        audit(),
         describe_datasets([SAMPLE]),
         explanations={1: Explainer(SOLVERS[1], SAMPLE)},
         breakdowns=[break_down(SharedResults.of(EVALUATION), grouping, n=100)],

@@ -71,7 +71,7 @@ SHORT = SINGLE.dataset.fingerprint[:8]
 
 def test_table():
     assert render(results_table(SINGLE), "table") == (
-        f"mini (own) · 2 questions, 1 passages, 4 candidates · data {SHORT}\n"
+        f"mini (own) · 2 questions, 1 passage, 4 candidates · data {SHORT}\n"
         "system           Acc.  Acc. x|y (1)  Acc. 日本 (1)  ties  notes\n" + "-" * 126 + "\n"
         "random          50.00       (50.00)        (50.00)     –  expectation\n"
         "sw+d:mctest160  66.67      (100.00)        (33.33)  50.0  ties: first; tuned on mini = THIS DATA; "

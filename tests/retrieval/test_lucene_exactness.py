@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 
 from classic_rc.datasets import load
 from classic_rc.errors import ClassicRCError
+from classic_rc.kernels.bm25 import byte4_lengths
 from classic_rc.questions import Dataset
-from classic_rc.retrieval.base import Best, Hits
+from classic_rc.retrieval.base import Best, Hits, QueryFacts
 from classic_rc.retrieval.engines.jvm import java_class, start_java
 from classic_rc.retrieval.engines.lucene import Lucene
 from classic_rc.retrieval.sparse import Sparse
@@ -152,6 +153,16 @@ ENGLISH = "fox foxes fox's running ran dog dogs Dog's the of not a i zebra gener
 OTHERS = "café CAFÉ naïve U.S. 3.5 a_b 狐 🦊"
 WORDS = st.sampled_from(f"{ENGLISH} {OTHERS}".split())
 TEXTS = st.lists(WORDS, max_size=8).map(" ".join)
+
+
+def assert_same_facts(one: QueryFacts, other: QueryFacts) -> None:
+    """The counts that make a score are the same; Lucene tells those of the collection only if a term matches."""
+    assert one.terms == other.terms
+    if one.terms:
+        assert (one.n_with_terms, one.n_tokens) == (other.n_with_terms, other.n_tokens)
+        assert byte4_lengths(np.array([one.length])).tolist() == [other.length]
+
+
 CONSTANTS = st.sampled_from(["bm25", "bm25-lucene", "bm25+k1=0", "bm25+b=0", "bm25+k1=3+b=1"])
 
 
@@ -169,4 +180,4 @@ def test_small_corpora_of_few_words(sentences, questions, k, similarity):
     assert_same(sparse.best_constrained(texts, options), lucene.best_constrained(texts, options))
     for text in texts:
         for number in range(len(sentences)):
-            assert sparse.term_scores(text, number) == lucene.term_scores(text, number)
+            assert_same_facts(sparse.term_facts(text, number), lucene.term_facts(text, number))

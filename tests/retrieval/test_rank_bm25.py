@@ -5,9 +5,11 @@ from __future__ import annotations
 import pytest
 
 from classic_rc.questions import Candidate, Passage, Question, Task
+from classic_rc.reports.explanations import explanation_text
 from classic_rc.retrieval.corpus import passage_corpus
 from classic_rc.retrieval.engines.rank_bm25 import RankBM25
 from classic_rc.solvers.ir import IRSolver
+from tests.reports.formulas import assert_formulas_add_up
 
 
 @pytest.mark.parametrize("sentences", [["the", ""], ["the of"]])
@@ -21,6 +23,19 @@ def test_sentences_without_terms_have_no_shares(sentences):
 def test_an_unknown_sentence_number_is_refused(number):
     with pytest.raises(IndexError, match=rf"\b2\b.* {number}$"):
         RankBM25().index(["A fox.", "A hen."]).term_scores("fox", number)
+
+
+def test_scores_follow_from_the_counts_also_with_the_mean_idf():
+    solver = IRSolver(
+        corpus=[passage_corpus([Passage("p", "Foxes eat grapes. Foxes eat hens. Foxes.")], RankBM25())]
+    )
+    candidates = Candidate("grapes"), Candidate("hens hens")
+    question = Question("q", Passage("p", "x."), "What do foxes eat?", candidates, None, Task.SINGLE_CHOICE)
+    explanation = solver.fit([question]).explain(question)
+    assert_formulas_add_up(explanation)
+    text = explanation_text(explanation)
+    assert "mean idf of all terms" in text
+    assert "2  times in the query" in text
 
 
 def test_a_negative_score_is_not_hidden_by_a_corpus_without_such_a_sentence():

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from classic_rc.errors import UsageError
 from classic_rc.kernels.reference import bm25 as reference_bm25
 from classic_rc.kernels.reference import tfidf as reference_tfidf
+from classic_rc.retrieval.base import TermFacts, read_explanations
 from classic_rc.retrieval.segment import Segment, SegmentBuilder
 from classic_rc.retrieval.similarity import BM25, Classic
 from classic_rc.retrieval.sparse import Sparse
@@ -293,3 +294,44 @@ def test_sentences_that_are_left_out_count_as_sentences_without_a_term(similarit
     queries = ["red fox den", "den"]
     for found, expected in zip(left_out.top(queries), emptied.top(queries), strict=True):
         assert [part.tolist() for part in found] == [part.tolist() for part in expected]
+
+
+@pytest.mark.parametrize("legacy", [False, True])
+def test_explanations_of_lucene_and_opensearch_have_the_same_facts(legacy):
+    sentences = ["The fox ate grapes.", "A fox and a fox met hens.", "It rains."]
+    facts = Sparse().index(sentences).term_facts("two foxes, a fox", 1)
+    (fox,) = facts.terms
+    boost = fox.boost * (2.2 if legacy else 1)  # before Lucene 8, k1 + 1 is a part of it
+
+    def number(description, value, *details):
+        return {"description": description, "value": value, "details": list(details)}
+
+    explanation = number(
+        "weight(text:fox in 1) [PerFieldSimilarity], result of:",
+        fox.share,
+        number(
+            "score(freq=2.0), computed as boost * idf * tf from:",
+            fox.share,
+            number("boost", boost),
+            number(
+                "idf, computed as log(1 + (N - n + 0.5) / (n + 0.5)) from:",
+                fox.idf,
+                number("n, number of documents containing term", 2),
+                number("N, total number of documents with field", 3),
+            ),
+            number(
+                "tf, computed as freq / (freq + k1 * (1 - b + b * dl / avgdl)) from:",
+                0.7,
+                number("freq, occurrences of term within document", 2.0),
+                number("k1, term saturation parameter", 0.9),
+                number("b, length normalization parameter", 0.4),
+                number("dl, length of field", facts.length),
+                number("avgdl, average length of field", facts.n_tokens / 3),
+            ),
+        ),
+    )
+    found = read_explanations([("fox", fox.boost, explanation)], 3)
+    if legacy:
+        assert found.terms == [TermFacts("fox", fox.boost, fox.share)]
+    else:
+        assert found == facts._replace(n_query_terms=0, sum_of_squares=0.0)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, ClassVar, Self
@@ -12,7 +13,7 @@ from numpy.typing import NDArray
 
 from classic_rc.errors import DataError, NotFittedError, UsageError
 from classic_rc.kernels.arrays import offsets_of
-from classic_rc.retrieval.base import Best, Engine, Hits
+from classic_rc.retrieval.base import Best, Engine, Hits, QueryFacts, check_sentences, read_explanations
 from classic_rc.retrieval.engines.jvm import java_class, java_errors, start_java, to_java_text
 from classic_rc.retrieval.similarity import BM25, Similarity, get_similarity
 from classic_rc.text.analyzers import Analyzer, get_analyzer
@@ -138,21 +139,21 @@ class LuceneSearcher:
             query.add(of_option, self._filter)
             yield next(iter(self._run(query.build(), 1)), _NO_HIT)
 
-    def shares(self, text: str, document: int) -> list[tuple[str, float]]:
-        """Return the terms of `text` that the document has, and what each adds to its score."""
+    def explanations(self, text: str, document: int) -> list[tuple[str, int, dict[str, Any]]]:
+        """Return the terms of `text` that the document has, their counts in `text`, and what each adds."""
         term = java_class("org.apache.lucene.index.Term")
         term_query = java_class("org.apache.lucene.search.TermQuery")
         boosted = java_class("org.apache.lucene.search.BoostQuery")
         query = self._parse(text)
         # The query's string is its terms, separated by blanks; no term has a blank.
         words = [] if query is None else query.toString(self._field).split(" ")
-        shares = []
-        for word in dict.fromkeys(words):
-            weighted = boosted(term_query(term(self._field, word)), float(words.count(word)))
+        found = []
+        for word, count in Counter(words).items():
+            weighted = boosted(term_query(term(self._field, word)), float(count))
             explanation = self._searcher.explain(weighted, document)
             if explanation.isMatch():
-                shares.append((word, explanation.getValue().floatValue()))
-        return shares
+                found.append((word, count, _to_plain(explanation)))
+        return found
 
     def _parse(self, text: str) -> Any:
         """The query that any term of `text` satisfies; None if the text has no term."""
@@ -283,7 +284,7 @@ class Lucene(Engine):
             )
         with java_errors("write the index", self._source):
             directory = open_directory(self.folder)
-            write_index(directory, _check_sentences(sentences))
+            write_index(directory, check_sentences(sentences))
             self.close()
             self._read(directory)
         return self
@@ -340,11 +341,11 @@ class Lucene(Engine):
             ]
         return Best(*_to_arrays(best), _count_offsets(options))
 
-    def term_scores(self, query: str, sentence: int) -> list[tuple[str, float]]:
-        """Return what each index term of the query adds to the score of one sentence, in the order of the query."""
+    def term_facts(self, query: str, sentence: int) -> QueryFacts:
+        """See :meth:`Engine.term_facts`."""
         self._check_number(sentence)
         with java_errors("search", self._source):
-            return self._searcher.shares(query, int(sentence))
+            return read_explanations(self._searcher.explanations(query, int(sentence)), self.n_sentences)
 
     def __reduce__(self) -> tuple[Any, ...]:
         if self._reader is not None and self.folder is None:
@@ -376,21 +377,11 @@ class Lucene(Engine):
             raise IndexError(f"there are {self.n_sentences} sentences, numbered from 0: got {number}")
 
 
-def _check_sentences(sentences: Iterable[str]) -> Iterator[str]:
-    if isinstance(sentences, str):
-        raise UsageError(
-            "sentences must be a sequence of strings, got a single string", field="sentences", found="str"
-        )
-    for number, sentence in enumerate(sentences):
-        if not isinstance(sentence, str):
-            kind = type(sentence).__name__
-            raise UsageError(
-                f"sentence {number} must be a string, got {kind}",
-                field=f"sentences[{number}]",
-                found=kind,
-                expected="str",
-            )
-        yield sentence
+def _to_plain(explanation: Any) -> dict[str, Any]:
+    """Return an explanation of Lucene in the form of OpenSearch's JSON."""
+    details = [_to_plain(part) for part in explanation.getDetails()]
+    value = explanation.getValue().doubleValue()
+    return {"description": str(explanation.getDescription()), "value": value, "details": details}
 
 
 def _to_arrays(hits: list[tuple[int, float]]) -> tuple[NDArray[np.int64], NDArray[np.float32]]:

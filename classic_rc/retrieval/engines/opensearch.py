@@ -15,7 +15,7 @@ import numpy as np
 
 from classic_rc.errors import DataError, NotFittedError, UsageError
 from classic_rc.kernels.arrays import offsets_of
-from classic_rc.retrieval.base import Best, Engine, Hits
+from classic_rc.retrieval.base import Best, Engine, Hits, QueryFacts, read_explanations
 from classic_rc.retrieval.corpus import update_fingerprint
 from classic_rc.retrieval.engines.opensearch_cluster import (
     INDEX_MARK,
@@ -409,12 +409,18 @@ class OpenSearch(Engine):
         finally:
             self._texts = None
 
-    def term_scores(self, query: str, sentence: int) -> list[tuple[str, float]]:
-        """Return what each index term of the query adds to the score of one sentence; each term is one search."""
+    def term_facts(self, query: str, sentence: int) -> QueryFacts:
+        """See :meth:`Engine.term_facts`. Each term is one search; a server without explanations tells no counts."""
         self._check_number(sentence)
         counts = Counter(self._index.terms(query))
-        found = self._search(term_search(term, count, sentence) for term, count in counts.items())
-        return [(term, hits[0][1]) for term, hits in zip(counts, found, strict=True) if hits]
+        searches = [term_search(term, count, sentence) for term, count in counts.items()]
+        found = zip(counts.items(), self._index.search(searches) if searches else (), strict=True)
+        explained = [
+            (*of_query, hit.get("_explanation", {}) | {"value": hit["sort"][0]})
+            for of_query, hits in found
+            for hit in hits
+        ]
+        return read_explanations(explained, self.n_sentences)
 
     def _search(self, searches: Iterable[Body], k: int = 1) -> Iterator[list[tuple[int, float]]]:
         """Yield the hits of each search, as pairs of number and score, in the order of the searches."""

@@ -410,7 +410,8 @@ def constrained_search(question: str, option: str) -> Body:
 def term_search(term: str, count: int, number: int) -> Body:
     """Return the search for what a term with `count` occurrences in a query adds to one sentence's score."""
     scored = {"term": {"text": {"value": term, "boost": count}}}
-    return _search(scored, [{"ids": {"values": [str(number)]}}], 1)
+    search = _search(scored, [{"ids": {"values": [str(number)]}}], 1)
+    return search | {"explain": True, "stored_fields": []}
 
 
 def msearch_body(searches: Iterable[Body]) -> bytes:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Any, ClassVar, Self
 
@@ -10,7 +11,7 @@ from numpy.typing import NDArray
 
 from classic_rc.errors import MissingPackageError, UsageError
 from classic_rc.kernels.arrays import offsets_of
-from classic_rc.retrieval.base import Best, Engine, Hits
+from classic_rc.retrieval.base import Best, Engine, Hits, QueryFacts, TermFacts
 from classic_rc.retrieval.similarity import Okapi, Similarity
 from classic_rc.text.analyzers import Analyzer
 
@@ -101,17 +102,26 @@ class RankBM25(Engine):
         scores = np.array([score for _, score in best], dtype=np.float32)
         return Best(sentences, scores, offsets_of(np.array([len(own) for own in options], dtype=np.int64)))
 
-    def term_scores(self, query: str, sentence: int) -> list[tuple[str, float]]:
-        """Return what each index term of the query adds to the score of one sentence, in the order of the query."""
+    def term_facts(self, query: str, sentence: int) -> QueryFacts:
+        """See :meth:`Engine.term_facts`."""
         self.sentence(sentence)  # raises IndexError for an unknown number
         if self._bm25 is None:
-            return []
-        terms = self.analyzer.analyze(query)
-        return [
-            (term, float(self._bm25.get_scores([term] * terms.count(term))[sentence]))
-            for term in dict.fromkeys(terms)
-            if term in self._bm25.doc_freqs[sentence]
+            return QueryFacts([], self.n_sentences, 0, 0, 0)
+        counts = self._bm25.doc_freqs  # of each sentence, its terms
+        facts = [
+            TermFacts(
+                term,
+                boost,
+                float(self._bm25.get_scores([term] * boost)[sentence]),
+                counts[sentence][term],
+                sum(term in own for own in counts),
+                float(self._bm25.idf[term]),
+            )
+            for term, boost in Counter(self.analyzer.analyze(query)).items()
+            if term in counts[sentence]
         ]
+        lengths = self._bm25.doc_len
+        return QueryFacts(facts, self.n_sentences, sum(map(bool, counts)), sum(lengths), lengths[sentence])
 
     def _set_sentences(self, sentences: list[str]) -> None:
         self._sentences = sentences

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any, ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
@@ -365,11 +366,11 @@ def explain_graphs(
                 numbers=solution.graph.terms(program, constants),
                 quote=_describe_graph(alignment, alignment.candidates[i], solution.graph),
                 source="support graph",
-                formula=_explain_value(alignment, i, solution.graph, program, constants),
+                make_formula=partial(_explain_value, alignment, i, solution.graph, program, constants),
             )
         else:
             note = "no graph fulfils the constraints: less than any graph"
-            explained[i] = replace(explained[i], formula=given("score", explained[i].score, note))
+            explained[i] = replace(explained[i], make_formula=partial(given, "score", explained[i].score, note))
     return replace(plain, candidates=tuple(explained))
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import cache, partial
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -289,30 +290,31 @@ class Combination(Composite):
         """Show each member's normalised score, its weight, and its share of the sum, including its evidence's."""
         scored, weighting = self.member_scores([question]), self._fitted_weighting()
         shares, total = weighting.shares(scored), weighting.total(scored)
-        members = self._member_terms(question, scored)
-        explained = []
-        for i, plain in enumerate(Explanation.from_scores(self.name, question, total).candidates):
-            numbers: dict[str, float] = {}
+        members = cache(partial(self._member_terms, question, scored))
+
+        def formula(i: int, score: float) -> Term:
             parts: list[Term] = []
-            for name, scores, weight, evidence_weight, share, terms in zip(
-                self.member_names,
-                scored,
-                weighting.weights,
-                weighting.evidence_weights,
-                shares,
-                members,
-                strict=True,
+            for name, scores, weight, evidence_weight, terms in zip(
+                self.member_names, scored, weighting.weights, weighting.evidence_weights, members(), strict=True
             ):
-                numbers[name] = float(scores.values[i])
-                numbers |= {f"{name} weight": weight, f"{name} share": float(share[i])}
                 parts.append(times("", given(f"weight of {name}", weight), terms[i]))
                 if evidence_weight and scores.evidence[i]:
                     parts.append(given(f"{name} has evidence", evidence_weight))
             if weighting.bias:
-                numbers["bias"] = weighting.bias
                 parts.append(given("bias", weighting.bias))
-            formula = plus("score", *parts, value=plain.score)
-            explained.append(replace(plain, numbers=numbers, formula=formula))
+            return plus("score", *parts, value=score)
+
+        explained = []
+        for i, plain in enumerate(Explanation.from_scores(self.name, question, total, formula).candidates):
+            numbers: dict[str, float] = {}
+            for name, scores, weight, share in zip(
+                self.member_names, scored, weighting.weights, shares, strict=True
+            ):
+                numbers[name] = float(scores.values[i])
+                numbers |= {f"{name} weight": weight, f"{name} share": float(share[i])}
+            if weighting.bias:
+                numbers["bias"] = weighting.bias
+            explained.append(replace(plain, numbers=numbers))
         return Explanation(self.name, question, tuple(explained))
 
     def _member_terms(self, question: Question, scored: Sequence[Scores]) -> list[list[Term]]:

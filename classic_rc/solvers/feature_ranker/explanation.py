@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -62,7 +63,7 @@ def explain_parts(solver: str, question: Question, scores: Scores, parts: ScoreP
                 numbers=numbers,
                 quote=text,
                 source=source,
-                formula=_explain_score(parts, i, plain.score),
+                make_formula=partial(_explain_score, parts, i, plain.score),
             )
         )
     return Explanation(solver, question, tuple(explained))

@@ -61,6 +61,7 @@ class Components(NamedTuple):
     """The component scores of the candidates, in the arrays' order."""
 
     texts: LexicalTexts  # the texts that the components have read
+    linked: LexicalTexts | None  # those with mentions replaced, if there are any
     scores: NDArray[np.float64]  # shape (n_candidates, 4), columns as in COMPONENTS
     evidence: NDArray[np.bool_]  # shape (n_candidates,): whether a component found anything
     ruled: NDArray[np.bool_]  # shape (n_candidates, 4): where the rule for negated questions decides
@@ -104,7 +105,7 @@ def component_scores(
         absent, ruled = _apply_negation_rule(texts)
         scores = np.where(ruled, absent, scores)
         evidence |= ruled.any(axis=1)
-    return Components(texts, scores, evidence, ruled)
+    return Components(texts, linked, scores, evidence, ruled)
 
 
 def assign_sentences(texts: LexicalTexts, bugs: Collection[str]) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:

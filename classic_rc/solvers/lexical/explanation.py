@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from itertools import accumulate
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from classic_rc.kernels.arrays import TokenArrays
 from classic_rc.kernels.weights import SCALE, inverse_count_weights
@@ -18,6 +20,7 @@ from classic_rc.solvers.explanation import (
     Explanation,
     Mark,
     Term,
+    divided,
     given,
     inverse_count,
     minus,
@@ -25,7 +28,7 @@ from classic_rc.solvers.explanation import (
     times,
 )
 from classic_rc.solvers.lexical.components import COMPONENTS, SMOOTHING, WIDTHS, Components, assign_sentences
-from classic_rc.solvers.lexical.texts import Token
+from classic_rc.solvers.lexical.texts import LexicalTexts, Token
 from classic_rc.solvers.match_formulas import distance_term
 
 _MARKED_CANDIDATES = 100
@@ -72,13 +75,12 @@ def explain_components(
             },
             quote := _quote_sentences(question.passage.text, tokens, in_sentences, sentences.tolist()),
             "best sentences" if quote else None,
-            _explain_score(
+            partial(
+                _explain_score,
                 _Matched(components, row, tokens, bugs),
                 weights,
                 explained[i].score,
                 matched,
-                in_sentences,
-                sentences.tolist(),
             ),
         )
     return Explanation(solver, question, tuple(explained))
@@ -94,7 +96,7 @@ class _Matched(NamedTuple):
 
     def word(self, i: int, count: int, weight: int) -> Term:
         """Return the weight of the passage's token i."""
-        return inverse_count(f'"{self.tokens[i].word}"', count + SMOOTHING, weight / SCALE)
+        return _word(self.tokens[i].word, count, weight)
 
 
 def _explain_score(
@@ -102,8 +104,6 @@ def _explain_score(
     weights: Sequence[float],
     score: float,
     in_window: Sequence[int],
-    in_sentences: Sequence[int],
-    sentences: Sequence[int],
 ) -> Term:
     """Return the score as the weighted sum of its components, each with its own numbers."""
     values = matched.components.scores[matched.row].tolist()
@@ -112,7 +112,7 @@ def _explain_score(
         lambda value: _explain_windows(matched, in_window, value),
         lambda value: minus("", _explain_distance(matched, -value)),
         lambda value: _explain_bag(matched, value),
-        lambda value: _explain_sentences(matched, in_sentences, sentences, value),
+        lambda value: _explain_sentences(matched, value),
     )
     parts = []
     for name, weight, value, by_rule, explain in zip(COMPONENTS, weights, values, ruled, own, strict=True):
@@ -151,8 +151,6 @@ def _explain_windows(matched: _Matched, weights: Sequence[int], value: float) ->
 
 def _explain_distance(matched: _Matched, value: float) -> Term:
     texts = matched.components.texts
-    if "distance" in matched.bugs:
-        return given("distance", value, "measured as in the released code, without stop words")
     names = texts.encoded.vocabulary
     arrays = texts.words
     start, end = arrays.candidate_offsets[matched.row : matched.row + 2].tolist()
@@ -160,45 +158,87 @@ def _explain_distance(matched: _Matched, value: float) -> Term:
         [names[token] for token in tokens.tolist()]
         for tokens in (arrays.passage_tokens, arrays.question_tokens, arrays.candidate_tokens[start:end])
     )
+    if "distance" in matched.bugs:
+        content = [word for word, kept in zip(passage, texts.kept.tolist(), strict=True) if kept]
+        return _released_distance(content, set(query), set(answer), value)
     stop = {word for word, kept in zip(passage, texts.kept.tolist(), strict=True) if not kept}
     return distance_term(passage, query, answer, stop, "mean", value)
 
 
+def _released_distance(passage: Sequence[str], query: set[str], answer: set[str], value: float) -> Term:
+    """Return the distance of the released code: one step more from each occurrence of a question word."""
+    answer_places = [i for i, word in enumerate(passage) if word in answer]
+    steps = []
+    for i, word in enumerate(passage):
+        if word in query and answer_places:
+            j = min(answer_places, key=lambda place: abs(place - i))
+            note = f"tokens {i + 1} and {j + 1} of the content words, and one step"
+            steps.append(given(f'"{word}" to "{passage[j]}"', abs(i - j) + 1, note))
+    if not steps:
+        return given("distance", value, "no pair of a question word and a candidate word in the passage")
+    length = given("", max(len(passage) - 1, 1))
+    occurrences = given("occurrences of question words", len(steps))
+    return divided("distance", plus("", *steps), times("", occurrences, length), value)
+
+
 def _explain_bag(matched: _Matched, value: float) -> Term:
     """Return the sum of the weights of all matched words."""
-    texts = matched.components.texts
+    return _explain_texts("bag of words", matched, value, _bag_terms)
+
+
+def _explain_sentences(matched: _Matched, value: float) -> Term:
+    """Return the sum of the best sentences' sums of matched words."""
+    return _explain_texts("sentences", matched, value, _sentence_terms)
+
+
+def _explain_texts(
+    name: str, matched: _Matched, value: float, terms_of: Callable[[_Matched, LexicalTexts], tuple[list[Term], int]]
+) -> Term:
+    """Return the sum of the terms of the passage and, if it counts too, of the passage with mentions replaced."""
+    terms, total = terms_of(matched, matched.components.texts)
+    linked, left = matched.components.linked, value - total / SCALE
+    if left and linked is not None:
+        terms.append(plus("with mentions replaced", *terms_of(matched, linked)[0], value=left))
+    return plus(name, *terms, value=value) if terms else given(name, value, "no word matches")
+
+
+def _bag_terms(matched: _Matched, texts: LexicalTexts) -> tuple[list[Term], int]:
     counts, kept = texts.word_counts.tolist(), texts.kept.tolist()
-    weights = inverse_count_weights(texts.word_counts + SMOOTHING).tolist()
+    weights, names = _weights_of(texts.word_counts), _names_of(texts)
     kinds = _match_kinds(texts.words, matched.row)
     places = [i for i, kind in enumerate(kinds) if kind and kept[i]]
-    words = [matched.word(i, counts[i], weights[i]) for i in places]
-    return _with_coreference("bag of words", words, sum(weights[i] for i in places), value)
+    return [_word(names[i], counts[i], weights[i]) for i in places], sum(weights[i] for i in places)
 
 
-def _explain_sentences(
-    matched: _Matched, weights: Sequence[int], sentences: Sequence[int], value: float, n_best: int = 2
-) -> Term:
-    """Return the sum of the best sentences' sums of matched words."""
-    counts = matched.components.texts.stem_counts.tolist()
+def _sentence_terms(matched: _Matched, texts: LexicalTexts, n_best: int = 2) -> tuple[list[Term], int]:
+    sentences, counted = (own.tolist() for own in assign_sentences(texts, matched.bugs))
+    counts, weights, names = texts.stem_counts.tolist(), _weights_of(texts.stem_counts), _names_of(texts)
+    kinds = _match_kinds(texts.stems, matched.row)
+    places = [i for i, kind in enumerate(kinds) if kind and counted[i]]
     sums: Counter[int] = Counter()
-    for weight, sentence in zip(weights, sentences, strict=True):
-        sums[sentence] += weight
-    best = [(number, total) for number, total in sums.most_common(n_best) if total]
-    parts = []
-    for number, total in sorted(best):
-        places = [i for i, own in enumerate(sentences) if own == number and weights[i]]
-        words = [matched.word(i, counts[i], weights[i]) for i in places]
-        parts.append(plus(f"sentence {number + 1}", *words, value=total / SCALE))
-    return _with_coreference("sentences", parts, sum(total for _, total in best), value)
+    for i in places:
+        sums[sentences[i]] += weights[i]
+    # Of equal sums the first sentence counts.
+    best = sorted(number for number, _ in sorted(sums.items(), key=lambda item: (-item[1], item[0]))[:n_best])
+    terms = []
+    for number in best:
+        words = (_word(names[i], counts[i], weights[i]) for i in places if sentences[i] == number)
+        terms.append(plus(f"sentence {number + 1}", *words, value=sums[number] / SCALE))
+    return terms, sum(sums[number] for number in best)
 
 
-def _with_coreference(name: str, parts: Sequence[Term], total: int, value: float) -> Term:
-    """Return a sum; what is left of its value is the score of the passage with mentions replaced."""
-    left = value - total / SCALE
-    replaced = [given("with mentions replaced", left)] if left else []
-    if not parts and not replaced:
-        return given(name, value, "no word matches")
-    return plus(name, *parts, *replaced, value=value)
+def _weights_of(counts: NDArray[np.int64]) -> list[int]:
+    weights: list[int] = inverse_count_weights(counts + SMOOTHING).tolist()
+    return weights
+
+
+def _names_of(texts: LexicalTexts) -> list[str]:
+    """Return the words of the passage."""
+    return [texts.encoded.vocabulary[token] for token in texts.words.passage_tokens.tolist()]
+
+
+def _word(name: str, count: int, weight: int) -> Term:
+    return inverse_count(f'"{name}"', count + SMOOTHING, weight / SCALE)
 
 
 def _match_kinds(arrays: TokenArrays, candidate: int) -> list[str | None]:

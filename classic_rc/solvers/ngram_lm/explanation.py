@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import cache, partial
 from typing import NamedTuple
 
 import numpy as np
@@ -12,7 +14,7 @@ from classic_rc.kernels.kneser_ney import MARKS, find
 from classic_rc.kernels.pairs import occurrences
 from classic_rc.predictions import Scores
 from classic_rc.questions import Question
-from classic_rc.solvers.explanation import Explanation, Term, divided, given, logarithm, plus, times
+from classic_rc.solvers.explanation import Explanation, Term, divided, given, logarithm, minus, plus, times
 from classic_rc.solvers.ngram_lm.model import LanguageModel
 from classic_rc.solvers.ngram_lm.texts import ScoredTexts, Substitutions, score_answer_tokens, score_shared_tokens
 
@@ -64,34 +66,39 @@ class TokenExplainer(NamedTuple):
             yield logarithm(f"log {label}", probability, value=log)
 
     def _explain_probability(self, context: list[int], token: int) -> Term:
-        """Return p(token | context) by the recursion of interpolated Kneser-Ney, from the 1-grams up.
-
-        The model keeps probabilities and back-off weights, not counts. So the share of the counts at an order is
-        what is left of the probability without the lower orders.
-        """
+        """Return p(token | context) by the recursion of interpolated Kneser-Ney, from single words up."""
         model = self.model.model
-        note = f"order 1: {self._word(token)}"
-        probability = given("p1", float(model.probabilities[0][token]), note)
-        for k in range(1, len(context) + 1):
-            rank = self._rank(context[-k:])
+        note = f"the same for each of the {model.n_words - 1} words, </s> and <unk> included"
+        probability = divided("p0", 1, model.n_words - 1, note=note)
+        for k in range(1, len(context) + 2):
+            before = context[len(context) + 1 - k :]
+            rank = self._rank(before) if before else 0
             if rank < 0:  # the model has no longer context either
                 break
-            backoff = float(model.backoffs[k - 1][rank])
-            words = " ".join(map(self._word, [*context[-k:], token]))
-            gamma = given(f"back-off {k + 1}", backoff, f"of {' '.join(map(self._word, context[-k:]))!r}")
-            lower = times("", gamma, probability)
-            place = int(find(model.keys[k], np.array([rank * model.n_words + token]))[0])
-            if place < 0:
-                probability = lower.renamed(f"p{k + 1}", f"order {k + 1}: the model does not have {words!r}")
+            following = model.following(k, rank)
+            counts, discounts = model.counts[k - 1][following], model.discounts[k - 1].tolist()
+            total = int(counts.sum())
+            if not total:  # the texts have the context at their ends only
                 continue
-            value = float(model.probabilities[k][place])
-            discounts = ", ".join(f"{discount:.5g}" for discount in model.discounts[k].tolist())
-            share = given(
-                f"discounted share {k + 1}",
-                value - lower.value,
-                f"(count - discount) / total; the discounts of counts 1, 2, 3+ are {discounts}",
+            # A back-off weight is what the discounts take from all counts.
+            sizes = np.bincount(np.minimum(counts, 3), minlength=4)[1:].tolist()
+            taken = [times("", size, own) for size, own in zip(sizes, discounts, strict=True) if size]
+            words = " ".join(map(self._word, before))
+            after = f"after {words!r}" if before else "of all words"
+            gamma = divided(
+                f"back-off {k}", plus("", *taken), total, note=f"sum of the discounts / sum of the counts {after}"
             )
-            probability = plus(f"p{k + 1}", share, lower, value=value, note=f"order {k + 1}: {words}")
+            lower = times("", gamma, probability)
+            place = int(find(model.keys[k - 1][following], np.array([rank * model.n_words + token]))[0])
+            count = int(counts[place]) if place >= 0 else 0
+            name, ngram = f"p{k}", " ".join(map(self._word, [*before, token]))
+            if not count:
+                probability = lower.renamed(name, f"order {k}: the model does not have {ngram!r}")
+                continue
+            of_count = plus("", count, minus("", discounts[min(count, 3) - 1]))
+            share = divided(f"share {k}", of_count, total, note=f"(count - discount) / sum of the counts {after}")
+            value = float(model.probabilities[k - 1][following][place])
+            probability = plus(name, share, lower, value=value, note=f"order {k}: {ngram}")
         return probability
 
     def _rank(self, words: list[int]) -> int:
@@ -130,24 +137,30 @@ def explain_tokens(
     """
     shared = tokens.shared()
     n_others = sum(len(part.logs) for part in shared)
-    others = plus("other words", *(term for part in shared for term in tokens.terms(part)), note=_OTHERS)
+    of_others = math.fsum(log for part in shared for log in part.logs.tolist())
+
+    @cache
+    def others() -> Term:
+        note = "words that no candidate affects"
+        return plus("other words", *(term for part in shared for term in tokens.terms(part)), note=note)
+
+    def formula(score: float, scored: ScoredTexts) -> Term:
+        total = plus("", *tokens.terms(scored), *([others()] if n_others else []))
+        if by_length:
+            n_words = given("words in all", n_others + len(scored.logs))
+            return divided("score", total, n_words, value=score)
+        return replace(total, name="score", value=score)
+
     explained = list(Explanation.from_scores(solver, question, scores).candidates)
     for i in np.argsort(-scores[0], kind="stable")[:_EXPLAINED_CANDIDATES].tolist():
         scored = tokens.of_answer(int(tokens.texts.rows[i]))
-        own = list(tokens.terms(scored))
         numbers: dict[str, float] = {}
-        for term in own:  # equal words in equal contexts are added up
-            numbers[term.name] = numbers.get(term.name, 0.0) + term.value
-        numbers["other words"] = others.value
-        total = plus("", *own, *([others] if n_others else []))
-        score = explained[i].score
+        for label, log in zip(tokens.labels(scored), scored.logs.tolist(), strict=True):
+            # Equal words in equal contexts are added up.
+            numbers[f"log {label}"] = numbers.get(f"log {label}", 0.0) + log
+        numbers["other words"] = of_others
         if by_length:
-            numbers["words in all"] = float(n_others + len(own))
-            formula = divided("score", total, given("words in all", n_others + len(own)), value=score)
-        else:
-            formula = replace(total, name="score", value=score)
-        explained[i] = replace(explained[i], numbers=numbers, formula=formula)
+            numbers["words in all"] = float(n_others + len(scored.logs))
+        make_formula = partial(formula, explained[i].score, scored)
+        explained[i] = replace(explained[i], numbers=numbers, make_formula=make_formula)
     return Explanation(solver, question, tuple(explained))
-
-
-_OTHERS = "words that no candidate affects"

@@ -145,7 +145,7 @@ class LanguageModel:
     def to_state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         """Return the words as plain data, and the model as arrays by name."""
         arrays: dict[str, NDArray[Any]] = {"discounts": self.model.discounts}
-        for name in ("keys", "probabilities", "backoffs"):
+        for name in ("keys", "probabilities", "backoffs", "counts"):
             arrays |= {f"{name}.{k}": table for k, table in enumerate(getattr(self.model, name), 1)}
         return {"words": self.words}, arrays
 
@@ -163,7 +163,8 @@ class LanguageModel:
         keys = tuple(arrays[f"keys.{k}"] for k in range(1, order + 1))
         probabilities = tuple(arrays[f"probabilities.{k}"] for k in range(1, order + 1))
         backoffs = tuple(arrays[f"backoffs.{k}"] for k in range(1, order))
-        model = KneserNey(keys, probabilities, backoffs, arrays["discounts"])
+        counts = tuple(arrays[f"counts.{k}"] for k in range(1, order + 1))
+        model = KneserNey(keys, probabilities, backoffs, arrays["discounts"], counts)
         _check_tables(model, len(state["words"]))
         return cls(analyzer, list(state["words"]), model)
 
@@ -191,9 +192,10 @@ def _check_tables(model: KneserNey, n_words: int) -> None:
         raise ValueError(
             f"discounts of shape {model.discounts.shape} for order {model.order}, expected {(model.order, 3)}"
         )
-    for k, (keys, probabilities) in enumerate(zip(model.keys, model.probabilities, strict=True), 1):
-        if keys.shape != probabilities.shape or np.any(np.diff(keys) <= 0):
-            raise ValueError(f"the {k}-grams are not in order, or do not have one probability each")
+    tables = zip(model.keys, model.probabilities, model.counts, strict=True)
+    for k, (keys, probabilities, counts) in enumerate(tables, 1):
+        if not keys.shape == probabilities.shape == counts.shape or np.any(np.diff(keys) <= 0):
+            raise ValueError(f"the {k}-grams are not in order, or do not have one probability and one count each")
         if k > 1 and len(keys) and not 0 <= keys[0] <= keys[-1] < len(model.keys[k - 2]) * model.n_words:
             raise ValueError(f"a {k}-gram does not begin with a known {k - 1}-gram")
         if not np.all((probabilities >= 0) & (probabilities <= 1)):

@@ -313,7 +313,7 @@ def explain_spans(
     solver: Solver,
     question: Question,
     spans: EncodedSpans,
-    explain_score: Callable[[int, float], tuple[Mapping[str, float], Term]],
+    explain_score: Callable[[int, float], tuple[Mapping[str, float], Callable[[], Term]]],
 ) -> Explanation:
     """Explain the 100 best spans by their formulas and marks; the other spans get only their scores.
 
@@ -324,7 +324,7 @@ def explain_spans(
     spans : EncodedSpans
         The spans of this question only.
     explain_score : callable
-        Returns the numbers and the formula of the candidate with an index and a score.
+        Returns the numbers of the candidate with an index and a score, and what makes its formula.
     """
     scores = solver.score_candidates([question])
     explained = list(Explanation.from_scores(solver.name, question, scores).candidates)
@@ -332,9 +332,9 @@ def explain_spans(
     # A question has thousands of spans, too many to read.
     for i in np.argsort(-scores[0], kind="stable")[:_EXPLAINED_CANDIDATES].tolist():
         plain = explained[i]
-        numbers, formula = explain_score(i, plain.score)
+        numbers, make_formula = explain_score(i, plain.score)
         marks = tuple(_mark_span(spans, i, in_question))
-        explained[i] = replace(plain, marks=marks, numbers=numbers, formula=formula)
+        explained[i] = replace(plain, marks=marks, numbers=numbers, make_formula=make_formula)
     return Explanation(solver.name, question, tuple(explained))
 
 

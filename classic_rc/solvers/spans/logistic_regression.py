@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -185,7 +185,7 @@ class SpanLR(Solver):
         ((_, spans),) = encode_spans([question], self.analyzer)
         columns = self.design_.columns(self._compute_features(spans))
 
-        def explain_score(i: int, score: float) -> tuple[dict[str, float], Term]:
+        def explain_score(i: int, score: float) -> tuple[dict[str, float], Callable[[], Term]]:
             active = np.concatenate((columns.fixed[:, i], columns.words[columns.rows == i]))
             weights: dict[str, list[float]] = defaultdict(list)
             for label, weight in zip(self.design_.labels(active), model.weights[active].tolist(), strict=True):
@@ -194,8 +194,11 @@ class SpanLR(Solver):
             heaviest = sorted(terms, key=lambda label: (-abs(terms[label]), label))
             shown = {label: terms[label] for label in heaviest[:_SHOWN_FEATURES]}
             rest = sum(terms[label] for label in heaviest[_SHOWN_FEATURES:])
-            features = [_feature_term(label, weights[label]) for label in heaviest]
-            formula = plus("score", *features, given("bias", model.bias), value=score)
+
+            def formula() -> Term:
+                features = (_feature_term(label, weights[label]) for label in heaviest)
+                return plus("score", *features, given("bias", model.bias), value=score)
+
             return {**shown, "other features": rest, "bias": model.bias}, formula
 
         return explain_spans(self, question, spans, explain_score)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from itertools import pairwise
 from typing import Any, ClassVar, Literal, NamedTuple, get_args
 
@@ -133,8 +134,8 @@ class SpanSlidingWindow(Solver):
         terms = self._compute_terms(spans)
         n_tokens = int(np.diff(spans.passage_offsets)[0])
 
-        def explain_score(i: int, score: float) -> tuple[dict[str, float], Term]:
-            return terms.numbers(i), self._formula(spans, i, score, terms, n_tokens)
+        def explain_score(i: int, score: float) -> tuple[dict[str, float], Callable[[], Term]]:
+            return terms.numbers(i), partial(self._formula, spans, i, score, terms, n_tokens)
 
         return explain_spans(self, question, spans, explain_score)
 

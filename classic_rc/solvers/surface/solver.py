@@ -6,6 +6,7 @@ import math
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any, ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
@@ -367,7 +368,7 @@ def explain_features(solver: SurfaceLR, question: Question) -> Explanation:
             explained[i].evidence,
             tuple(Mark(start, end, "candidate", word_weights.get(w)) for w, start, end in located if w in shared),
             _shown_numbers(terms[row], solver.model_.bias, one_is_right=question.task is not Task.MULTIPLE_ANSWER),
-            formula=_explain_score(terms[row], solver.model_.bias, solver.output, explained[i].score),
+            make_formula=partial(_explain_score, terms[row], solver.model_.bias, solver.output, explained[i].score),
         )
     return Explanation(solver.name, question, tuple(explained))
 

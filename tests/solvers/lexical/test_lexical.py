@@ -16,6 +16,7 @@ from classic_rc.errors import DataError, NotFittedError, UsageError
 from classic_rc.kernels import reference
 from classic_rc.kernels.reference import lexical as reference_lexical
 from classic_rc.questions import Candidate, Dataset, Passage, Question, Task
+from classic_rc.reports.explanations import explanation_text
 from classic_rc.solvers import LexicalMatcher, load_solver, parse_solver, save_solver
 from classic_rc.solvers.lexical.components import BUGS, COMPONENTS, learn_weights
 from classic_rc.solvers.lexical.texts import is_negated, raw_tokens
@@ -26,6 +27,7 @@ from classic_rc.text.annotations import Annotations
 from classic_rc.text.sentences import passage_sentences
 from classic_rc.text.stemmers import stemmer
 from tests.errors import raises
+from tests.reports.formulas import assert_formulas_add_up
 
 STORY = Passage(
     "s",
@@ -226,6 +228,19 @@ def test_mentions_are_replaced_by_what_they_refer_to(tmp_path):
     )
     assert linked.scores[0, sentences] - plain.scores[0, sentences] == pytest.approx(2 * mary + rode_lake, abs=1e-6)
     assert linked.scores[:, :2].tolist() == plain.scores[:, :2].tolist()
+
+
+@pytest.mark.parametrize("coreference", ["none", "all"])
+@pytest.mark.parametrize("bugs", ["none", "all"])
+def test_formulas_have_replaced_mentions_and_released_mistakes(tmp_path, coreference, bugs):
+    path = annotate(QUESTIONS, tmp_path / "a.json", CHAINS)
+    solver = LexicalMatcher(normaliser="none", annotations=path, coreference=coreference, bugs=bugs).fit(QUESTIONS)
+    explanations = [solver.explain(question) for question in QUESTIONS]
+    for explanation in explanations:
+        assert_formulas_add_up(explanation)
+    text = explanation_text(explanations[0], every=True)
+    assert ("with mentions replaced = " in text) is (coreference == "all")
+    assert ("of the content words, and one step" in text) is (bugs == "all")
 
 
 def test_rules_go_by_categories(tmp_path):

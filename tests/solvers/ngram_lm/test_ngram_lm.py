@@ -388,6 +388,7 @@ def rewrite(path, change) -> None:
             "back-off.* 2-gram",
         ),
         (lambda h, m: m.update({"array.probabilities.3": np.ones(3)}), ValueError, "3-grams .*one probability"),
+        (lambda h, m: m.update({"array.counts.3": np.ones(3)}), ValueError, "3-grams .*one count"),
         (
             lambda h, m: m.update({"array.probabilities.1": -m["array.probabilities.1"]}),
             ValueError,
