@@ -255,6 +255,10 @@ class OptionTable:
             return None
         return np.searchsorted(ordered[0], rows).reshape(-1)
 
+    def options_of(self, question: int) -> list[str]:
+        """Return the texts of a question's options."""
+        return self.texts[int(self.offsets[question]) : int(self.offsets[question + 1])]
+
     # Arithmetic within questions
 
     def sum(self, values: NDArray[Any]) -> NDArray[Any]:

@@ -18,7 +18,7 @@ from classic_rc.datasets.fields import (
 )
 from classic_rc.datasets.gold import CODINGS, decode_gold, fitting_codings
 from classic_rc.errors import ClassicRCError, DataError
-from classic_rc.io.json import Node
+from classic_rc.io.json import Node, describe_value
 from classic_rc.questions import normalised_text
 
 UNKNOWN = "KEY"
@@ -39,6 +39,7 @@ _WRONG_OPTIONS = re.compile("distract|wrong|incorrect|false", re.IGNORECASE)
 _MOST_OPTIONS = 26
 _SHOWN_KEYS = 24
 _MOST_PATHS = 10_000
+_LONGEST_NAME = 100  # of a column
 _YES_NO = (("no", "yes"), ("false", "true"), ("no", "yes", "maybe"))
 
 Trial = Callable[[Mapping[str, str], str | None], None]
@@ -59,8 +60,18 @@ def unrecognised_rows_error(rows: Sequence[Node], source: str, trial: Trial, com
     command : bool
         Whether to propose a command line; otherwise the hint is a Python call.
     """
-    fields, gold_as = propose_fields(rows)
     keys = list(find_paths(rows[0].value)) if rows else []
+    unnamed = (key for key in keys if len(key) > _LONGEST_NAME or key.rstrip().endswith("?"))
+    if rows and rows[0].line not in (None, 1) and (text := next(unnamed, None)):
+        return DataError(
+            "the table has no header",
+            source=source,
+            where="line 1",
+            found=describe_value(text),
+            expected="names of columns",
+            hint="Put a line before it, such as passage,question,candidate_0,candidate_1,gold",
+        )
+    fields, gold_as = propose_fields(rows)
     found = (
         "rows with " + ", ".join(keys[:_SHOWN_KEYS]) + (", …" if len(keys) > _SHOWN_KEYS else "")
         if keys
@@ -69,7 +80,9 @@ def unrecognised_rows_error(rows: Sequence[Node], source: str, trial: Trial, com
     tried, problem = _find_working(rows, fields, gold_as, trial)
     rivals = [] if tried[1] is None else _rival_codings(rows, tried[0], tried[1])
     if command:
-        call = f"classic-rc run {quote_argument(source)} --fields {quote_argument(format_fields(tried[0]))}"
+        # Only `check` works without gold.
+        does = "run" if "gold" in tried[0] else "check"
+        call = f"classic-rc {does} {quote_argument(source)} --fields {quote_argument(format_fields(tried[0]))}"
         call += "" if tried[1] is None else f" --gold-as {tried[1]}"
     else:
         coding = "" if tried[1] is None else f", gold_as={tried[1]!r}"
@@ -320,7 +333,7 @@ def _find_constant(rows: Sequence[Node], gold: str) -> tuple[str, ...] | None:
     """Return the candidates of questions whose gold is yes or no, or true or false; None for other gold."""
     values = [found.value for row in rows if (found := find_value(row, gold)) is not None]
     values = [value for value in values if value is not None and value != ""]
-    if values and all(value in (0, 1, "0", "1") for value in values):
+    if values and all(isinstance(value, (int, str)) and value in (0, 1, "0", "1") for value in values):
         return _YES_NO[0]
     if not values or not all(isinstance(value, str) for value in values):
         return None

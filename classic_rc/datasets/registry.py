@@ -172,6 +172,8 @@ def load(
         own = Options(split, subset, None, roles, gold_as, bool(skip_bad), bool(labelled_only))
         return _load_from_hub(name, reader, own)
     source = open_input(path)
+    for file in source.files if skip_bad else ():
+        file.damaged = {}
     chosen = get_reader(reader) if reader is not None else _detect_reader(source, roles)
     return chosen.read(
         source,

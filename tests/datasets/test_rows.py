@@ -85,7 +85,7 @@ def test_hidden_gold_takes_the_task_of_the_other_rows():
         (["train", "test"], "row 0", None, "'train'", "a mapping"),
         (
             [_CHOICES | {"gold": 0, "id": "a"}, _CHOICES | {"gold": 0, "id": "a"}],
-            "question a",
+            "row 1, question a",
             None,
             None,
             "unique",

@@ -10,7 +10,7 @@ import json
 import math
 import re
 import zlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -186,18 +186,25 @@ _SAMPLE = 400
 _LEAST_SHARE = 0.04
 
 
+def _sample(table: OptionTable) -> list[int]:
+    return np.unique(np.linspace(0, len(table) - 1, min(_SAMPLE, len(table))).astype(np.int64)).tolist()
+
+
+def _is_frequent(agrees: Iterable[bool]) -> bool:
+    """Return whether enough questions of a sample agree."""
+    known = list(agrees)
+    return sum(known) >= max(_LEAST_SHARE * len(known), 2)
+
+
 def _occurs(table: OptionTable, values: Sequence[str], form: Callable[[str], str]) -> bool:
     """Return whether a field has the text of an option in some questions of a sample. Gold is not read."""
+    forms = table.memory.setdefault("forms", {})  # fields ask for the same ones
+    if form not in forms:
+        forms[form] = [[form(text) for text in table.options_of(q)] for q in _sample(table)]
     fold = form if form in _FOLDED else normalised_text
-    return _is_frequent(table, lambda q, text: _has_form(fold(values[q]), form(text)))
-
-
-def _is_frequent(table: OptionTable, agrees: Callable[[int, str], bool]) -> bool:
-    """Return whether an option of some questions of a sample agrees with its question."""
-    sample = np.unique(np.linspace(0, len(table) - 1, min(_SAMPLE, len(table))).astype(np.int64)).tolist()
-    own = ((q, table.texts[int(table.offsets[q]) : int(table.offsets[q + 1])]) for q in sample)
-    found = sum(any(agrees(q, text) for text in texts) for q, texts in own)
-    return found >= max(_LEAST_SHARE * len(sample), 2)
+    folded = [fold(values[q]) for q in _sample(table)]
+    pairs = zip(folded, forms[form], strict=True)
+    return _is_frequent(any(_has_form(value, text) for text in texts) for value, texts in pairs)
 
 
 def _place_in(values: Sequence[str]) -> Callable[[OptionTable], Floats]:
@@ -248,7 +255,7 @@ def _text_rules(table: OptionTable, key: str, values: Sequence[str]) -> Iterator
         (f"has the text of {key}", f"does not have the text of {key}", str.__contains__),
     ):
         measure = _Part(values, agrees)
-        if _is_frequent(table, measure.holds):
+        if _is_frequent(any(measure.holds(q, text) for text in table.options_of(q)) for q in _sample(table)):
             yield has(part, "fields", lack, measure, sees)
     if sum(any(map(str.isalpha, value)) for value in values) > _LEAST_SHARE * len(values):
 
