@@ -194,7 +194,7 @@ def _find_working(
     """Return the first variant of a guess that reads the rows, with its coding; else the guess and its error."""
     fields = {role: path for role, path in fields.items() if path != UNKNOWN or role != "gold"}
     has_choices = "candidates" in fields
-    first: ClassicRCError | None = None
+    first = _check_constant(rows, fields)
     variants: list[tuple[dict[str, str], str | None]] = []
     if "gold" in fields and has_choices:
         variants = [(fields, coding) for coding in (gold_as, *(c for c in CODINGS if c != gold_as))]
@@ -202,7 +202,7 @@ def _find_working(
         variants = [({**fields, "task": "span"}, None)]
     else:
         variants = [({**fields, "task": "single-choice" if has_choices else "span"}, None)]
-    for variant, coding in variants:
+    for variant, coding in variants if first is None else ():
         try:
             if not has_choices:
                 _check_spans(rows, fields)
@@ -212,6 +212,22 @@ def _find_working(
         else:
             return (variant, coding), None
     return variants[0], first
+
+
+def _check_constant(rows: Sequence[Node], fields: Mapping[str, str]) -> ClassicRCError | None:
+    """Return the error for rows that say whether one answer is right: yes and no are not what is chosen from."""
+    if not fields.get("candidates", "").startswith(CONSTANT):
+        return None
+    texts = [name for name in ("answer", "option", "choice", "candidate") if name not in fields.values()]
+    for name in texts:
+        found = find_value(rows[0], name)
+        if found is not None and isinstance(found.value, str) and _find_constant(rows, name) is None:
+            return DataError(
+                "each row seems to be one option of its question",
+                found=f"the key {name}, and whether it is right",
+                expected="a row for each question, with a list of its options",
+            )
+    return None
 
 
 def _check_spans(rows: Sequence[Node], fields: Mapping[str, str]) -> None:

@@ -99,6 +99,19 @@ def test_answers_that_are_in_the_passage_are_proposed_as_spans(tmp_path):
     assert [q.gold for q in load(path, fields=fields)] == [("low",), ("loud",)]
 
 
+def test_rows_of_one_option_are_no_yes_no_questions(tmp_path):
+    path = tmp_path / "rows.jsonl"
+    row = {"sentence": "Ann sang for an hour.", "question": "How long?", "label": 1}
+    path.write_text(json.dumps({**row, "answer": "an hour"}), "utf-8")
+    with pytest.raises(DataError) as caught:
+        load(path)
+    assert "fails: each row seems to be one option" in caught.value.hint
+    path.write_text(json.dumps({**row, "answer": "yes"}), "utf-8")
+    with pytest.raises(DataError) as caught:
+        load(path)
+    assert "fails" not in caught.value.hint
+
+
 def test_the_error_for_an_unknown_table_lists_its_columns(tmp_path):
     path = tmp_path / "t.csv"
     path.write_text("story,ask,A,B,answer\nOnce.,Who?,x,y,B\n", "utf-8")
