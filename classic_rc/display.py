@@ -98,7 +98,7 @@ def render_text(table: Table) -> str:
         return isolate_direction(f"({text})" if faint else text)
 
     header = [isolate_direction(name) for name in table.header]
-    widths = [max(map(_width, column)) for column in zip(header, *table.grid(cell), strict=True)]
+    widths = [max(map(column_width, column)) for column in zip(header, *table.grid(cell), strict=True)]
 
     def line(cells: Sequence[str]) -> str:
         padded = (
@@ -126,7 +126,7 @@ def isolate_direction(text: str) -> str:
     return text
 
 
-def _width(text: str) -> int:
+def column_width(text: str) -> int:
     """Return the number of terminal columns: two for wide characters, none for marks and joiners."""
     return sum(
         0 if unicodedata.category(c) in _NO_WIDTH else 2 if unicodedata.east_asian_width(c) in "WF" else 1
@@ -135,7 +135,7 @@ def _width(text: str) -> int:
 
 
 def _pad(text: str, width: int, left: bool) -> str:
-    padding = " " * (width - _width(text))
+    padding = " " * (width - column_width(text))
     return text + padding if left else padding + text
 
 

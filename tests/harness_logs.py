@@ -61,7 +61,7 @@ def text_row(doc_id: int, doc: Mapping[str, Any], answer: str, target: Any, **mo
         "filtered_resps": [answer],
         "filter": "none",
         "metrics": ["exact_match"],
-        "exact_match": 0.0,
+        "exact_match": float(answer == str(target).strip()),
         **more,
     }
 

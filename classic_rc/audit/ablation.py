@@ -34,6 +34,7 @@ from classic_rc.evaluation.plan import (
     require_gold,
 )
 from classic_rc.evaluation.resampling import Interval, Resampling, percentile_interval
+from classic_rc.evaluation.results import dataset_record
 from classic_rc.evaluation.significance import resample_metrics
 from classic_rc.evaluation.systems import Systems
 from classic_rc.folds import passage_groups, share_groups
@@ -153,17 +154,8 @@ class PerturbedEvaluation:
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data, ready for JSON."""
-        dataset = self.dataset
         return {
-            "dataset": {
-                "name": dataset.name,
-                "reader": dataset.reader,
-                "split": dataset.split,
-                "task": str(dataset.task),
-                "fingerprint": dataset.fingerprint,
-                "passages": len(dataset.passages),
-                "questions": len(dataset),
-            },
+            "dataset": dataset_record(self.dataset),
             "metric": self.metric.name,
             "trained_on_perturbed": self.trained_on_perturbed,
             "seeds": list(self.seeds),
@@ -277,8 +269,14 @@ def evaluate_perturbed(
         advance(1)
         for perturbation, own_seed in copies:
             advance.stage(perturbation.name)
-            run.measure_copy(perturbation, own_seed)
+            try:
+                run.measure_copy(perturbation, own_seed)
+            except UsageError as error:
+                if names:
+                    raise
+                left_out[perturbation.name] = str(error)
             advance(1)
+    chosen = [perturbation for perturbation in chosen if perturbation.name not in left_out]
     groups = passage_groups(dataset, group)
     resampling = Resampling(int(groups.max(initial=-1)) + 1, resamples, seed, group=group)
     originals, scores = run.summarise(chosen, groups, resampling)

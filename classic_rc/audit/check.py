@@ -16,6 +16,7 @@ from classic_rc.datasets.joined import TrainingData, as_dataset
 from classic_rc.display import frame_of_records, html_table
 from classic_rc.evaluation.fitted_system import EncodingCache
 from classic_rc.evaluation.plan import default_analyzer
+from classic_rc.evaluation.results import dataset_record
 from classic_rc.io.progress import progress_bar
 from classic_rc.questions import Dataset, Task
 
@@ -160,17 +161,8 @@ class CheckReport:
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data, ready for JSON."""
-        dataset = self.dataset
         return {
-            "dataset": {
-                "name": dataset.name,
-                "reader": dataset.reader,
-                "split": dataset.split,
-                "task": None if dataset.task is None else str(dataset.task),
-                "fingerprint": dataset.fingerprint,
-                "passages": len(dataset.passages),
-                "questions": len(dataset),
-            },
+            "dataset": dataset_record(self.dataset),
             "partial_inputs": self.partial_inputs.to_dict(),
             "words": None if self.words is None else self.words.to_dict(),
             "balance": None if self.balance is None else self.balance.to_dict(),

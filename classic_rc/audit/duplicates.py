@@ -3,15 +3,14 @@
 Passages are compared as :func:`classic_rc.near_duplicates.similar_texts` says. A question alone is no evidence,
 because datasets ask the same question about many passages: *two questions are near copies if three quarters of
 their words agree, or one is a part of the other, and they also agree in their passage or in most words of their
-options (without options, in their gold).* Questions whose gold contradicts each other are different questions.
+options (without options, in their gold).* With the same passage and the same options, four tenths of the words are
+enough. Questions whose gold contradicts each other are different questions.
 """
 
 from __future__ import annotations
 
-import difflib
-import re
 from collections import Counter
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -21,16 +20,12 @@ from numpy.typing import NDArray
 
 from classic_rc.audit.kinds import EXAMPLES, Finding, Kind, Severity
 from classic_rc.datasets.joined import TrainingData, as_dataset
-from classic_rc.evaluation.resampling import Interval, Resampling
-from classic_rc.evaluation.results import Evaluation
-from classic_rc.evaluation.significance import subset_intervals
-from classic_rc.folds import passage_groups
 from classic_rc.kernels.arrays import distinct, offsets_of
 from classic_rc.kernels.bags import least_shared, overlapping_bags, shared_weight, shared_words
 from classic_rc.kernels.draws import mix
-from classic_rc.metrics.base import Metric
 from classic_rc.near_duplicates import LENGTH_RATIO, SHORT_SHARE, are_similar_words, first_equal, similar_texts
 from classic_rc.questions import Dataset, Question, candidate_texts, normalised_text
+from classic_rc.text.differences import word_diff, words_only
 from classic_rc.text.encode import TextEncoder
 from classic_rc.text.stop_words import stop_words
 
@@ -65,6 +60,8 @@ _LEAST_SHARE = 0.4
 """Below this share of the words of the longer set of options, options are not compared."""
 _SAME_OPTIONS = 0.75
 """Sets of options of different questions are near copies from this share on."""
+_EQUAL_OPTIONS, _SAME_QUESTION = 0.9, 0.4
+"""About one passage, near copies have these shares of the words of the options and of the question in common."""
 _EQUAL_CONTENT, _NEAR_CONTENT, _OPTIONS_CONTENT = 3, 4, 8
 """How many different content words equal questions, near copies, and sets of options have in common at least, if
 their passages differ. Fewer words do not identify a source."""
@@ -96,7 +93,8 @@ class DuplicatePair:
     other_text: str
 
     def diff(self, width: int = 96) -> str:
-        """Return what differs, on one line of at most `width` characters (:func:`word_diff`)."""
+        """Return what differs, on one line of at most `width` characters
+        (:func:`~classic_rc.text.differences.word_diff`)."""
         return word_diff(self.other_text, self.text, width)
 
     def to_dict(self) -> dict[str, Any]:
@@ -231,16 +229,9 @@ def _most_similar(
     return dict(zip(items[first].tolist(), best, strict=True))
 
 
-_NO_WORD = re.compile(r"[\W_]+")
-
-
 def _are_equal(one: str, other: str) -> bool:
     """Return whether texts are equal up to case, blanks and punctuation."""
-    return one == other or _words_only(one) == _words_only(other)
-
-
-def _words_only(text: str) -> str:
-    return _NO_WORD.sub("", text.casefold()) or normalised_text(text)
+    return one == other or words_only(one) == words_only(other)
 
 
 class _Bags(NamedTuple):
@@ -383,7 +374,12 @@ class _SimilarQuestions:
 
     def _near_questions(self) -> _SimilarPairs:
         """Yield near copies of questions whose gold does not contradict."""
-        for one, two in (self._about_similar_passages(), self._with_similar_options(), self._with_equal_gold()):
+        for one, two in (
+            self._about_similar_passages(),
+            self._with_passage_and_options(),
+            self._with_similar_options(),
+            self._with_equal_gold(),
+        ):
             shared, sizes = np.zeros(len(one), dtype=np.int64), np.zeros(len(self.questions), dtype=np.int64)
             for bags in (self.words, self.options):
                 shared += shared_words(bags.words, bags.offsets, one, two)
@@ -401,6 +397,20 @@ class _SimilarQuestions:
         one, two = self._similar_texts(self.words.within(groups), self.is_own, has_own[groups])
         shared = shared_words(self.options.words, self.options.offsets, one, two)
         similar = self._have_similar_options(one, two, shared, 0.5)
+        return one[similar], two[similar]
+
+    def _with_passage_and_options(self) -> _Pairs:
+        """Return pairs of questions about similar passages with the same options, which say something."""
+        has_content = self.has_options & (self.content.sizes >= _EQUAL_CONTENT)
+        one, two, _ = overlapping_bags(
+            self.options.within(self.similar_passage).words,
+            self.options.offsets,
+            least_shared(self.options.sizes, _EQUAL_OPTIONS),
+            here=self.is_own & has_content,
+            there=has_content,
+        )
+        shared = shared_words(self.words.words, self.words.offsets, one, two)
+        similar = shared >= _SAME_QUESTION * np.maximum(self.words.sizes[one], self.words.sizes[two])
         return one[similar], two[similar]
 
     def _similar_texts(self, bags: _Bags, here: NDArray[np.bool_], there: NDArray[np.bool_]) -> _Pairs:
@@ -549,163 +559,3 @@ def _item_text(question: Question) -> str:
     if not question.task.has_choices:
         return question.text
     return " | ".join((question.text, *sorted(candidate_texts(question.candidates), key=normalised_option)))
-
-
-_DIFF_WORDS = 1000
-_SHOWN_WORDS = 6
-
-
-def word_diff(one: str, other: str, width: int = 96) -> str:
-    """Return the words that differ, in the notation of wdiff, on one line of at most `width` characters.
-
-    Parameters
-    ----------
-    one, other : str
-        Words of `one` are ``[-removed-]``, words of `other` are ``{+added+}``.
-    width : int
-
-    Examples
-    --------
-    >>> word_diff("What did Nora plant in spring?", "What did Nora plant in summer?")
-    'in [-spring?-] {+summer?+}'
-    >>> word_diff("Who ran?", "who ran"), word_diff("Who ran?", "Who ran?")
-    ('case, blanks or punctuation', 'equal')
-    """
-    if one == other:
-        return "equal"
-    words, others = one.split(), other.split()
-    keys, other_keys = [_words_only(w) for w in words], [_words_only(w) for w in others]
-    if keys == other_keys or _words_only(one) == _words_only(other):
-        return "case, blanks or punctuation"
-    n = next((i for i, pair in enumerate(zip(keys, other_keys, strict=False)) if pair[0] != pair[1]), None)
-    n = min(len(keys), len(other_keys)) if n is None else n
-    start = max(n - 1, 0)  # with one word before the first difference
-    changed = slice(start, start + _DIFF_WORDS)  # comparing very long texts word by word takes long
-    matcher = difflib.SequenceMatcher(None, keys[changed], other_keys[changed], autojunk=False)
-    parts: list[str] = []
-    operations = matcher.get_opcodes()
-    for i, (tag, a, b, c, d) in enumerate(operations):
-        if tag == "equal":
-            same = others[start + c : start + d]
-            parts += same if len(same) <= 2 else [*(same[:1] if i else []), *(["…"] if i else []), same[-1]]
-            if len(same) > 2 and i == len(operations) - 1:
-                parts.pop()
-        if b > a and tag != "equal":
-            parts.append(f"[-{_clip(words[start + a : start + b])}-]")
-        if d > c and tag != "equal":
-            parts.append(f"{{+{_clip(others[start + c : start + d])}+}}")
-    line = " ".join(parts)
-    return line if len(line) <= width else line[: width - 1].rstrip() + "…"
-
-
-def _clip(words: Sequence[str]) -> str:
-    """Join words; of many, only the first and last ones and their number."""
-    if len(words) <= _SHOWN_WORDS:
-        return " ".join(words)
-    return f"{' '.join(words[:2])} … {words[-1]} ({len(words)} words)"
-
-
-# ------------------------------------------------------------------------------------------------------------------
-# Scores without duplicates
-
-
-@dataclass(frozen=True, slots=True)
-class ScoreWithout:
-    """A system's main metric on all questions, and on those that are no copies (:func:`copied_questions`)."""
-
-    system: str
-    trained_on: str | None
-    metric: Metric
-    n_questions: int
-    n_left: int
-    value: float  # on all questions, a fraction
-    interval: Interval | None  # over resampled passages; None with fewer than two groups
-    left_value: float | None  # on the questions that are left; None if none is
-    left_interval: Interval | None
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain data."""
-        return {
-            "system": self.system,
-            "trained_on": self.trained_on,
-            "metric": self.metric.name,
-            "questions": self.n_questions,
-            "left": self.n_left,
-            "value": self.value,
-            "interval": self.interval and list(self.interval),
-            "value_left": self.left_value,
-            "interval_left": self.left_interval and list(self.left_interval),
-        }
-
-
-def copied_questions(dataset: Dataset, duplicates: Iterable[Finding]) -> NDArray[np.bool_]:
-    """Return which questions, or whose passages, training data or an earlier part of the dataset has or nearly has.
-
-    Parameters
-    ----------
-    dataset : Dataset
-    duplicates : iterable of Finding
-        From :func:`find_duplicates` or :func:`~classic_rc.audit.integrity.find_defects`. Those of :data:`COPIES`
-        count; others are ignored.
-
-    Returns
-    -------
-    ndarray of bool, shape (n_questions,)
-    """
-    ids: dict[str, set[str]] = {"question": set(), "passage": set()}
-    for finding in duplicates:
-        if finding.kind.name in COPIES and isinstance(finding, DuplicateFinding):
-            ids[finding.kind.name.partition("-")[0]].update(pair.id for pair in finding.pairs)
-    return np.array([q.id in ids["question"] or q.passage.id in ids["passage"] for q in dataset], dtype=bool)
-
-
-def score_without(
-    evaluation: Evaluation, duplicates: Iterable[Finding], *, resamples: int = 10_000, seed: int = 0
-) -> tuple[ScoreWithout, ...]:
-    """Score systems on all questions, and without those that are copies.
-
-    Parameters
-    ----------
-    evaluation : Evaluation
-    duplicates : iterable of Finding
-        As for :func:`copied_questions`, which says what a copy is.
-    resamples, seed : int
-        Of the intervals, over groups of passages.
-
-    Returns
-    -------
-    tuple of ScoreWithout
-        One per row, in the order of the rows.
-
-    Examples
-    --------
-    >>> import classic_rc
-    >>> data = classic_rc.load("sample:single-choice")
-    >>> duplicates = find_duplicates(data, data[:12])
-    >>> scores = score_without(classic_rc.evaluate(data, ["sw+d"]), duplicates)
-    >>> scores[0].n_questions, scores[0].n_left
-    (24, 12)
-    """
-    dataset, metric = evaluation.dataset, evaluation.primary
-    left = ~copied_questions(dataset, duplicates)
-    groups = passage_groups(dataset)
-    resampling = Resampling(int(groups.max(initial=-1)) + 1, resamples, seed)
-    measured = [(metric, row.outcomes.statistics[metric.name]) for row in evaluation.rows]
-    intervals = subset_intervals(measured, groups, np.ones(len(left), dtype=bool), resampling)
-    left_intervals = subset_intervals(measured, groups, left, resampling)
-    return tuple(
-        ScoreWithout(
-            row.name,
-            row.trained_on,
-            metric,
-            len(left),
-            int(left.sum()),
-            metric.aggregate(statistics),
-            interval,
-            metric.aggregate(statistics[left]) if left.any() else None,
-            left_interval,
-        )
-        for row, (_, statistics), interval, left_interval in zip(
-            evaluation.rows, measured, intervals, left_intervals, strict=True
-        )
-    )

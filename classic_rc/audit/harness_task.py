@@ -44,6 +44,11 @@ def harness_rows(dataset: Dataset) -> str:
     return "".join(json.dumps(row) + "\n" for row in _rows(dataset))
 
 
+def task_name(name: str) -> str:
+    """Return the name of a task: characters other than letters, digits, ``_``, ``-`` and ``.`` become ``_``."""
+    return re.sub(r"[^\w.-]", "_", name)
+
+
 def harness_yaml(dataset: Dataset, name: str, data_file: str) -> str:
     """Return the YAML of the task.
 
@@ -52,7 +57,7 @@ def harness_yaml(dataset: Dataset, name: str, data_file: str) -> str:
     dataset : Dataset
         Of choices.
     name : str
-        The task's name; characters other than letters, digits, ``_``, ``-`` and ``.`` become ``_``.
+        The task's name, as :func:`task_name` makes it.
     data_file : str
         The path of the rows, as the harness shall open it.
 
@@ -64,7 +69,7 @@ def harness_yaml(dataset: Dataset, name: str, data_file: str) -> str:
     _check(dataset)
     single = dataset.task is Task.SINGLE_CHOICE
     values: dict[str, Any] = {
-        "task": re.sub(r"[^\w.-]", "_", name),
+        "task": task_name(name),
         "dataset_path": "json",
         "dataset_kwargs": {"data_files": {"test": data_file}},
         "test_split": "test",

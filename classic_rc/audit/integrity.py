@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from itertools import chain
@@ -17,7 +18,7 @@ from classic_rc.audit.texts import find_text_defects
 from classic_rc.datasets.joined import TrainingData, as_dataset
 from classic_rc.errors import DataError
 from classic_rc.metrics.squad import normalise_squad_answer
-from classic_rc.questions import Dataset, Question, ReadingLog, Task, normalised_text
+from classic_rc.questions import Dataset, Question, ReadingLog, Task, candidate_texts, normalised_text
 
 _E, _W, _N = Severity.ERROR, Severity.WARNING, Severity.NOTE
 
@@ -25,6 +26,7 @@ _OWN_KINDS = (
     Kind("no-right-option", _E, "single choice without a right option", "no answer can score"),
     Kind("gold-differs", _E, "questions repeated with different gold", "one of the two must be wrong"),
     Kind("option-both", _E, "questions with an option both right and wrong", "gold contradicts itself"),
+    Kind("shifted-cells", _E, "questions whose last option looks like gold", "cells are in the wrong columns"),
     Kind("gold-not-candidate", _W, "questions whose gold is not a candidate", "no candidate can score"),
     Kind("gold-not-in-passage", _W, "questions whose gold is not in the passage", "no span gets full credit"),
     Kind("mojibake", _W, "questions with wrongly decoded text (é as Ã©)", "damaged words match nothing"),
@@ -99,7 +101,7 @@ def in_order(findings: Iterable[Finding]) -> tuple[Finding, ...]:
 
 def _with_places_of(dataset: Dataset, findings: Iterable[Finding]) -> tuple[Finding, ...]:
     log = dataset.log
-    return in_order(findings if log is None else (_with_places(finding, log) for finding in findings))
+    return in_order(findings if log is None else (_with_places(finding, dataset, log) for finding in findings))
 
 
 def find_reading_defects(log: ReadingLog) -> tuple[Finding, ...]:
@@ -120,9 +122,12 @@ def find_reading_defects(log: ReadingLog) -> tuple[Finding, ...]:
     return tuple(findings)
 
 
-def _with_places(finding: Finding, log: ReadingLog) -> Finding:
-    places = (f"{log.places[id_]}, question {id_}" for id_ in finding.examples if id_ in log.places)
-    return replace(finding, places=tuple(places))
+def _with_places(finding: Finding, dataset: Dataset, log: ReadingLog) -> Finding:
+    what, asked = "question", {id_: id_ for id_ in finding.examples}
+    if finding.kind.name.startswith("passage-"):  # the place of a passage is that of its first question
+        what, asked = "passage", {q.passage.id: q.id for q in reversed(dataset) if q.passage.id in asked}
+    found = ((id_, log.places.get(asked.get(id_, ""))) for id_ in finding.examples)
+    return replace(finding, places=tuple(f"{place}, {what} {id_}" for id_, place in found if place is not None))
 
 
 _Defects = Iterator[tuple[str, str]]
@@ -130,6 +135,7 @@ _Defects = Iterator[tuple[str, str]]
 
 
 def _find_in_questions(dataset: Dataset) -> _Defects:
+    yield from (("shifted-cells", question.id) for question in _find_shifted(dataset))
     for question in dataset:
         for kind in _find_empty(question):
             yield kind, question.id
@@ -140,6 +146,22 @@ def _find_in_questions(dataset: Dataset) -> _Defects:
                 yield kind, question.id
         elif not _is_reachable(question):
             yield "gold-not-in-passage" if question.task.has_spans else "gold-not-candidate", question.id
+
+
+_GOLD = re.compile(r"[0-9]{1,2}|[A-Za-z]")
+_SELDOM = 0.05
+
+
+def _find_shifted(dataset: Dataset) -> list[Question]:
+    """Return the questions without gold whose last option is a number or a letter, as hardly any other's is.
+
+    In a row whose cells are one column too far to the left, gold is the last option, and the cell of gold is empty.
+    """
+    asked = [q for q in dataset if not q.task.has_spans and len(q.candidates)]
+    marked = [q for q in asked if _GOLD.fullmatch(candidate_texts(q.candidates)[-1].strip())]
+    labelled = sum(q.gold is not None for q in asked)
+    is_usual = sum(q.gold is not None for q in marked) > _SELDOM * labelled
+    return [] if is_usual or not labelled else [q for q in marked if q.gold is None]
 
 
 def _find_empty(question: Question) -> Iterator[str]:

@@ -36,7 +36,16 @@ from classic_rc.audit.rewriting import (
 from classic_rc.errors import DataError, UsageError, unknown_name
 from classic_rc.kernels.draws import text_keys, uniform_draws
 from classic_rc.near_duplicates import near_duplicate_groups
-from classic_rc.questions import PLACEHOLDER, Dataset, Gold, Passage, Question, Task, TextCandidates
+from classic_rc.questions import (
+    PLACEHOLDER,
+    Dataset,
+    Gold,
+    Passage,
+    Question,
+    Task,
+    TextCandidates,
+    candidate_texts,
+)
 from classic_rc.text.stop_words import stop_words
 
 INTERROGATIVES = frozenset(
@@ -200,6 +209,13 @@ def _count_notes(original: Dataset, perturbed: Sequence[Question]) -> Iterator[s
     words = WORDS.tokenize
     if empty := sum(not words(new.text) and bool(words(old.text)) for old, new in pairs):
         yield f"{empty:,} of {n:,} questions have no word left"
+    if 2 * (same := sum(_texts(new) == _texts(old) for old, new in pairs)) > n:
+        yield f"{same:,} of {n:,} questions are as before"
+
+
+def _texts(question: Question) -> tuple[str, ...]:
+    options = () if question.task.has_spans else candidate_texts(question.candidates)
+    return question.passage.text, question.text, *options
 
 
 # ------------------------------------------------------------------------------------------------------------------

@@ -230,7 +230,7 @@ ANALYSIS_OPTIONS: dict[str, tuple[Option, ...]] = {
             type=parse_finite_number,
             default=60.0,
             metavar="SECONDS",
-            help="the time limit for each submission (default 60)",
+            help="the time limit for each submission; one check may use a third of it (default 60)",
         ),
         option(
             "--unsafe",

@@ -31,9 +31,9 @@ if TYPE_CHECKING:
 
     from classic_rc.audit.annotators import AnnotatorReport
     from classic_rc.audit.check import CheckReport
-    from classic_rc.audit.duplicates import ScoreWithout
     from classic_rc.audit.findings import Comparison
     from classic_rc.audit.measuring import PartialResult
+    from classic_rc.audit.without_copies import ScoreWithout
     from classic_rc.datasets.folder import DatasetFiles
     from classic_rc.evaluation.systems import System
     from classic_rc.questions import Dataset
@@ -105,6 +105,7 @@ def handle(args: argparse.Namespace) -> int:
 def _check(args: argparse.Namespace) -> int:
     from classic_rc.audit.check import CheckInterrupted
     from classic_rc.audit.findings import accept, answered_ids, compare_checks, format_allowed, read_allowed
+    from classic_rc.io.text import read_text
     from classic_rc.reports.checks import fail_messages
     from classic_rc.text.analyzers import get_analyzer
 
@@ -122,6 +123,8 @@ def _check(args: argparse.Namespace) -> int:
     if args.analyzer is not None:
         get_analyzer(args.analyzer)  # refuses an unknown name before anything is read
     allowed = frozenset() if args.allow is None else read_allowed(args.allow)
+    if args.annotators is not None:
+        read_text(args.annotators)  # refuses a missing file before anything is measured
     learning = inputs.learning_options(args)
     train = learning["train"]
     found: list[CheckReport] = []
@@ -191,7 +194,7 @@ def _score_without_copies(
     There are none without copies, without gold, and without given systems for very large datasets.
     """
     from classic_rc.audit.check import labelled_part
-    from classic_rc.audit.duplicates import copied_questions, score_without
+    from classic_rc.audit.without_copies import copied_questions, score_without
     from classic_rc.evaluation.evaluate import evaluate
     from classic_rc.evaluation.plan import add_span_candidates
 
@@ -245,7 +248,9 @@ def _check_dataset(args: argparse.Namespace, data: DatasetFiles, train: Dataset 
 
     dataset = inputs.load_dataset(args, data)
     if hidden := sum(question.gold is None for question in dataset):
-        text = f"gold of {hidden:,} questions is hidden: leaks are measured on the other {len(dataset) - hidden:,}"
+        labelled = len(dataset) - hidden
+        text = f"gold of {hidden:,} questions is hidden: "
+        text += f"leaks are measured on the other {labelled:,}" if labelled else "leaks are not measured"
         inputs.report_notes(args, "note", [text], dataset.name)
     report = check_dataset(
         dataset,

@@ -11,11 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 from classic_rc.cli import inputs
 from classic_rc.cli.breakdown import GroupTables, count_questions, read_groups
+from classic_rc.cli.check import measure_annotators_of
 from classic_rc.cli.console import write_file, write_output
 from classic_rc.errors import UsageError
 from classic_rc.io.progress import progress_bar
 
 if TYPE_CHECKING:
+    from classic_rc.audit.check import CheckReport
     from classic_rc.audit.statistics.tables import DatasetStatistics
     from classic_rc.evaluation.results import Evaluation
     from classic_rc.questions import Dataset
@@ -68,14 +70,14 @@ _FLAGS = {
     "no_check": "--no-check",
     "no_floors": "--no-floors",
     "published": "--published",
+    "annotators": "--annotators",
 }
 """The options that change a datasheet, by the name of their value."""
 
 
 def write_datasheet(args: argparse.Namespace) -> int:
     """Write the datasheet that the arguments of ``report`` ask for, and return the exit code."""
-    from classic_rc.audit.check import check_dataset
-    from classic_rc.audit.duplicates import score_without
+    from classic_rc.audit.without_copies import score_without
     from classic_rc.reports.datasheet import Datasheet, render_datasheet
 
     form, facts = _find_form(args.output), dict(map(parse_fact, args.facts))
@@ -84,18 +86,9 @@ def write_datasheet(args: argparse.Namespace) -> int:
     dataset = inputs.load_dataset(args, data)
     learning = inputs.learning_options(args)
     groups = group_questions(args, dataset)
+    annotators = measure_annotators_of(args, dataset)
     evaluation = None if args.no_floors else _measure_floors(args, dataset, learning)
-    check = None
-    if not args.no_check:
-        check = check_dataset(
-            dataset,
-            train=learning["train"],
-            cv=learning["cv"],
-            group=learning["group"],
-            analyzer=args.analyzer,
-            jobs=args.jobs,
-            progress=inputs.shows_progress(args),
-        )
+    check = None if args.no_check else check_contents(args, dataset, learning)
     scores = (
         ()
         if evaluation is None or check is None
@@ -117,6 +110,7 @@ def write_datasheet(args: argparse.Namespace) -> int:
             args.published,
             groups.breakdowns,
             groups.crosses,
+            annotators,
         )
     write_output(render_datasheet(sheet, form), args.output)
     if figure is not None:
@@ -129,8 +123,25 @@ def write_datasheet(args: argparse.Namespace) -> int:
 def count_contents(args: argparse.Namespace, dataset: Dataset) -> DatasetStatistics:
     """Return the statistics of a dataset; with ``--pool``, also of each of the datasets in it."""
     from classic_rc.audit.statistics.tables import describe_datasets
+    from classic_rc.evaluation.plan import default_analyzer
 
-    return describe_datasets((dataset.parts if args.pool else ()) or [dataset], args.analyzer or "word")
+    parts = (dataset.parts if args.pool else ()) or [dataset]
+    return describe_datasets(parts, args.analyzer or default_analyzer(dataset))
+
+
+def check_contents(args: argparse.Namespace, dataset: Dataset, learning: dict[str, Any]) -> CheckReport:
+    """Return what ``check`` finds in a dataset."""
+    from classic_rc.audit.check import check_dataset
+
+    return check_dataset(
+        dataset,
+        train=learning["train"],
+        cv=learning["cv"],
+        group=learning["group"],
+        analyzer=args.analyzer,
+        jobs=args.jobs,
+        progress=inputs.shows_progress(args),
+    )
 
 
 def group_questions(args: argparse.Namespace, dataset: Dataset) -> GroupTables:

@@ -73,6 +73,7 @@ def handle(args: argparse.Namespace) -> int:
     grade = grade_file(args.submissions, args.assignment, **setting)
     write_output(feedback_text(grade), args.output)
     if not args.quiet:
+        print_message(f"note: isolation: {grade.level or 'nothing ran'}")
         for sign in grade.signs:
             print_message(f"note: {sign}")
     _write_pages(args, Grading(assignment, seed, (grade,), ()), is_class=False)
@@ -162,7 +163,7 @@ def feedback_text(grade: Grade) -> str:
     """Return what one student should know: points and problem of each check, with the details."""
     lines = []
     for check in grade.checks:
-        mark = "passed" if check.passed else "FAILED"
+        mark = check.verdict.replace("failed", "FAILED")
         points = f"{check.earned:g} of {check.points:g} points" if check.points else "no points by itself"
         lines.append(f"{mark} {check.name}: {check.title or check.name} ({points})")
         lines += [f"        {line}" for line in (check.problem or "").splitlines()]

@@ -40,6 +40,7 @@ OPTIONS = (
         "text field are datasets",
     ),
     vary_option("--split", help="the split to use of datasets that have several"),
+    vary_option("--subset", help="the subset to use of datasets that have several"),
 )
 
 

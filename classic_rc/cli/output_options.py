@@ -28,7 +28,8 @@ OUTPUT_OPTIONS: dict[str, tuple[Option, ...]] = {
             "--datasheet",
             action="store_true",
             help="write one page for the appendix of the dataset's paper instead: sizes, lengths, floors, "
-            "findings, duplicates; the name of FILE decides between Markdown, LaTeX, HTML, JSON and CSV",
+            "findings, duplicates, agreement (--annotators); the name of FILE decides between Markdown, LaTeX, "
+            "HTML, JSON and CSV",
         ),
         option(
             "--no-floors",
@@ -41,8 +42,7 @@ OUTPUT_OPTIONS: dict[str, tuple[Option, ...]] = {
             action="append",
             default=[],
             metavar="NAME=TEXT",
-            help="a fact to show on the datasheet: Licence='CC BY 4.0', Agreement='Fleiss kappa 0.71'; repeat for "
-            "several",
+            help="a fact to show on the datasheet: Licence='CC BY 4.0', Language=English; repeat for several",
         ),
     ),
     "paper": (

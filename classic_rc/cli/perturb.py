@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import argparse
+import shlex
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -61,17 +62,18 @@ def handle(args: argparse.Namespace) -> int:
     dataset = inputs.load_dataset(args, args.data)
     copy = perturb_dataset(dataset, args.perturbation, seed=args.seed, function_words=args.function_words)
     if args.form == "lm-eval":
-        from classic_rc.audit.harness_task import harness_rows, harness_yaml
+        from classic_rc.audit.harness_task import harness_rows, harness_yaml, task_name
 
         rows, task = harness_rows(copy), harness_yaml(copy, yaml.stem, args.output)
         write_file(Path(args.output), rows)
         write_file(yaml, task)
+        if not args.quiet:
+            command = "lm_eval run --model hf --model_args pretrained=MODEL --tasks"
+            place = shlex.join((task_name(yaml.stem), "--include_path", str(yaml.parent)))
+            print_message(f"run it in this folder with {command} {place}")
     else:
         write_file(Path(args.output), to_jsonl(copy))
     inputs.report_notes(args, "note", copy.notes, dataset.name)
-    if args.form == "lm-eval" and not args.quiet:
-        command = f"lm_eval run --tasks {yaml.stem} --include_path {yaml.parent}"
-        print_message(f"run it in this folder with {command}")
     return 0
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from classic_rc.cli import inputs
 from classic_rc.cli.check import measure_annotators_of
 from classic_rc.cli.console import check_writable, write_output
-from classic_rc.cli.datasheet import count_contents, parse_fact, write_datasheet
+from classic_rc.cli.datasheet import check_contents, count_contents, parse_fact, write_datasheet
 from classic_rc.cli.explain import DEFAULT_EXPLAINED
 from classic_rc.cli.input_options import DATA
 from classic_rc.cli.options import vary_option
@@ -19,7 +19,6 @@ from classic_rc.errors import DataError, UsageError, unknown_name
 from classic_rc.io.progress import progress_bar
 
 if TYPE_CHECKING:
-    from classic_rc.audit.check import CheckReport
     from classic_rc.evaluation.curves import PrecisionRecallCurve
     from classic_rc.evaluation.explain import Explainer
     from classic_rc.evaluation.grouping import Grouping
@@ -67,7 +66,7 @@ OPTIONS = (
 
 def handle(args: argparse.Namespace) -> int:
     """Run the sub-command."""
-    from classic_rc.audit.duplicates import score_without
+    from classic_rc.audit.without_copies import score_without
     from classic_rc.evaluation.breakdown import break_down
     from classic_rc.evaluation.comparison import SharedResults
     from classic_rc.evaluation.evaluate import evaluate
@@ -77,6 +76,10 @@ def handle(args: argparse.Namespace) -> int:
 
     check_writable(args.output, *args.data, *args.train, args.tune, *args.labels)
     if args.datasheet:
+        for name in ("perturbed", "perturbed_train", "explain"):
+            if getattr(args, name) not in (None, False):
+                option = f"--{name.replace('_', '-')}"
+                raise UsageError(f"{option} does not apply to the datasheet: leave out --datasheet", field=option)
         return write_datasheet(args)
     for name, option in (("plot", "--plot"), ("no_floors", "--no-floors"), ("cross", "--cross")):
         if getattr(args, name):
@@ -103,7 +106,7 @@ def handle(args: argparse.Namespace) -> int:
     inputs.report_notes(args, "warning", evaluation.warnings)
     fitted = list(_fit_systems(args, evaluation, systems, explained, learning))
     results = SharedResults.of(evaluation, group=args.group)
-    check = None if args.no_check else _check_dataset(args, dataset, learning)
+    check = None if args.no_check else check_contents(args, dataset, learning)
     content = PageContent(
         evaluation,
         check,
@@ -165,20 +168,6 @@ def _group_questions(args: argparse.Namespace, dataset: Dataset) -> list[Groupin
     labels = inputs.read_label_files(args, dataset)
     keys = args.by or dict.fromkeys([*(kind.name for kind in labels), *default_breakdown_keys(dataset)])
     return [group_questions(dataset, key, labels) for key in keys]
-
-
-def _check_dataset(args: argparse.Namespace, dataset: Dataset, learning: dict[str, Any]) -> CheckReport:
-    from classic_rc.audit.check import check_dataset
-
-    return check_dataset(
-        dataset,
-        train=learning["train"],
-        cv=learning["cv"],
-        group=learning["group"],
-        analyzer=args.analyzer,
-        jobs=args.jobs,
-        progress=inputs.shows_progress(args),
-    )
 
 
 def _fit_systems(

@@ -10,6 +10,8 @@ from classic_rc.io.archives import InputFile
 from classic_rc.io.json import Node, describe_value
 from classic_rc.questions import Question, Task, TextCandidates
 
+_PASSAGES = frozenset("passage context paragraph para article story document".split())
+
 
 class ArcReader(Reader):
     """JSON lines of ARC, OpenBookQA and datasets of the same form.
@@ -29,10 +31,11 @@ class ArcReader(Reader):
     is_dataset: ClassVar[bool] = False
 
     def recognises(self, file: InputFile) -> bool:
-        """Return whether the first record has a question with a stem and choices."""
+        """Return whether the first record has a question with a stem and choices, and no passage outside of it."""
         first = file.head[0] if isinstance(file.head, list) and file.head else file.head
         question = first.get("question") if isinstance(first, dict) else None
-        return isinstance(question, dict) and "stem" in question and "choices" in question
+        is_arc = isinstance(question, dict) and "stem" in question and "choices" in question
+        return is_arc and _PASSAGES.isdisjoint(first)
 
     def questions(self, file: InputFile, reading: Reading) -> Iterator[Question]:
         """Yield one question per record."""

@@ -412,6 +412,9 @@ class Reader(ABC):
             reading.split = splits[file]
             with reading.at(""):
                 questions += gather(self.questions(file, reading), file.name, reading, seen, places)
+            for line, what in (file.damaged or {}).items():
+                with reading.at(f"line {line}"):
+                    reading.repair(f"lines with {what}", file.name)
             if file.blank_lines:
                 reading.count("blank lines skipped", file.blank_lines)
             if file.columns is not None and file.columns.left_out:
@@ -465,7 +468,7 @@ def _duplicate_id_error(question: Question, source: str, first: str, reading: Re
     return DataError(
         "duplicate question id",
         source=source,
-        where=reading.where if reading.options.skip_bad else f"question {question.id}",
+        where=reading.where if reading.options.skip_bad else f"{reading.where}, question {question.id}",
         found=None if is_same else f"the same id in {first}",
         expected="unique ids",
         hint=None if is_same else "If the rows have no ids, load one of the files",

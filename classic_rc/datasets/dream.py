@@ -13,7 +13,7 @@ from classic_rc.questions import Question, Task, TextCandidates
 
 _HAN = re.compile("[\u4e00-\u9fff]")
 _C3_FILE = re.compile(r"c3[-_]([dm])(?![a-z])")
-_GENRES = {"d": "dialogue", "m": "mixed"}
+GENRES = {"d": "dialogue", "m": "mixed"}
 
 
 class DreamReader(Reader):
@@ -86,7 +86,7 @@ class C3Reader(Reader):
         for entry in file.root().elements():
             with reading.at(entry):
                 is_dialogue = len(entry.sequence(0)) > 1
-                genre = _GENRES["d" if is_dialogue else "m"]
+                genre = GENRES["d" if is_dialogue else "m"]
                 yield from _read_dialogue(entry, file, reading, f"{part}-" if part else "", genre=genre)
 
 

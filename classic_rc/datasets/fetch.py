@@ -358,7 +358,7 @@ def fetch(
         is_new = not _is_expected(file, path)  # The other process may have downloaded it.
         if is_new:
             with progress_bar(f"fetching {file.key}", file.bytes, progress, unit="B") as advance:
-                _download(file, _address(file), path, advance)
+                _download(file, _address(file), path, advance, notify)
         sha256 = _check_sum(file, path, command)
         if not is_known:
             sums = _recorded_sums(file.dataset) | {file.name: sha256}
@@ -370,7 +370,9 @@ def _is_expected(file: RemoteFile, path: Path) -> bool:
     return path.is_file() and known_sum(file) in (None, sha256_of(path))
 
 
-def _download(file: RemoteFile, url: str, path: Path, advance: Callable[[int], object]) -> None:
+def _download(
+    file: RemoteFile, url: str, path: Path, advance: Callable[[int], object], notify: Callable[[str], object]
+) -> None:
     """Download a file with pooch, which checks its sum and moves it into the cache when it is complete."""
     import pooch
 
@@ -385,7 +387,7 @@ def _download(file: RemoteFile, url: str, path: Path, advance: Callable[[int], o
 
     def download_and_continue(url: str, target: str, _: Any) -> None:
         part = path.with_name(path.name + ".part")
-        download(url, part, expected, advance=advance, hint=hint)
+        download(url, part, expected, advance=advance, notify=notify, hint=hint)
         finish_download(part, Path(target))
 
     known = None if expected.sha256 is None else f"sha256:{expected.sha256}"
@@ -484,8 +486,9 @@ def _cache_error(path: Path, error: BaseException) -> UsageError:
 
 
 def _shortest_name(file: RemoteFile) -> str:
-    """Return a name whose files include this one."""
-    splits = named_datasets()[file.dataset].splits.values()
+    """Return a name whose files include this one; the dataset's if it has no other file."""
+    dataset = named_datasets()[file.dataset]
+    splits = () if len(dataset.files) == 1 else dataset.splits.values()
     return next((split.name for split in splits if file in split.files), file.dataset)
 
 

@@ -20,6 +20,18 @@ OWN_FIELDS = {role: role for role in ROLES}
 CONSTANT = "const:"
 """The start of a path that is the value itself: ``const:no|yes`` gives each question these two candidates."""
 
+USUAL_NAMES = {
+    "passage": "passage context para article text story paragraph document content background dialogue body "
+    "support ctx sentence sentences documents contexts plot situation premise sentence1 sent1",
+    "question": "question query stem question_text qtext goal problem hypothesis sentence2 prompt q ask sent2",
+    "candidates": "candidates options choices option choice answers endings alternatives answer_choices texts text",
+    "gold": "gold label answer answerkey answer_key answer_idx answer_index correct correct_answer correct_option "
+    "target solution key answers labels correct_answers correct_options golds answer_id answer_num final_decision "
+    "cop ra",
+    "id": "id qid question_id example_id uid guid",
+}
+"""The names, in lower case, that keys of a role usually have, the most usual ones first."""
+
 _MEMBER = re.compile(r"(.*?)([_ .-]?)([0-9]{1,4}|[A-Za-z])([).:\]]?)")
 _LABEL = r"[(\[]?([A-Za-z]|[0-9]{1,2})[).:\]][ \t]*"
 _LABELS = (re.compile(rf"^[ \t]*{_LABEL}", re.MULTILINE), re.compile(rf"(?:^|(?<=\s)){_LABEL}"))

@@ -26,10 +26,11 @@ _NUMBER = re.compile(r"[0-9]{1,9}(?:\.0{1,9})?", re.ASCII)
 _LETTER = re.compile(r"([A-Za-z])|[(\[]?([A-Za-z])[).:\]](.*)", re.DOTALL)
 """A letter, or a letter as a label: ``(A)``, or ``A. red`` with the candidate's own text."""
 
-_PART = re.compile(r"[A-Za-z]|[0-9]+")
+_PART = re.compile(r"\b[A-Za-z]\b|[0-9]+")
+_BETWEEN = r"(?:\s*(?:[,;/|&+ ]|,?\s+and\s)\s*)"
 _JOINED = {
-    "letter": re.compile(r"(?:[A-Za-z](?:\s*[,;/|&+ ]\s*[A-Za-z])+)|([A-Z]{2,26}|[a-z]{2,26})"),
-    "index0": (_INDICES := re.compile(r"[0-9]{1,4}(?:\s*[,;/|&+ ]\s*[0-9]{1,4})+()??")),
+    "letter": re.compile(rf"(?:[A-Za-z](?:{_BETWEEN}[A-Za-z])+)|([A-Z]{{2,26}}|[a-z]{{2,26}})"),
+    "index0": (_INDICES := re.compile(rf"[0-9]{{1,4}}(?:{_BETWEEN}[0-9]{{1,4}})+()??")),
     "index1": _INDICES,
 }
 """Several letters or indices in one text; the group is the letters if nothing separates them."""
@@ -114,7 +115,9 @@ def infer_common_coding(golds: Sequence[tuple[Node, Any, Sequence[str]]]) -> tup
     if not golds or counts[best[0]] == 0:
         return infer_coding(golds), False
     if len(best) > 1:
-        node, value, _ = next(gold for gold, fitting in zip(golds, fits, strict=True) if fitting.issuperset(best))
+        # Either a row fits several codings, or the rows are divided equally between them.
+        unclear = (gold for gold, fitting in zip(golds, fits, strict=True) if fitting.issuperset(best))
+        node, value, _ = next(unclear, golds[0])
         raise ambiguous_coding_error(node, value, best)
     indices = [fitting & {"index0", "index1"} for fitting in fits]
     return best[0], {"index0"} in indices and {"index1"} in indices

@@ -65,4 +65,4 @@ class HarnessReader(Reader):
         self, source: InputFiles, files: list[InputFile], split: str | None, subset: str | None
     ) -> str:
         """Return the task that the log's name gives."""
-        return task_of_log(files[0].base) or super().dataset_name(source, files, split, subset)
+        return task_of_log(files[0].name) or super().dataset_name(source, files, split, subset)

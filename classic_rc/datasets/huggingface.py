@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from typing import Any, ClassVar
 
@@ -12,7 +12,7 @@ from classic_rc.datasets.base import Reader, Reading
 from classic_rc.datasets.belebele import BELEBELE
 from classic_rc.datasets.boolq import BOOLQ
 from classic_rc.datasets.cosmosqa import COSMOS_QA
-from classic_rc.datasets.dream import decode_answer_text
+from classic_rc.datasets.dream import GENRES, decode_answer_text
 from classic_rc.datasets.logiqa import LOGIQA, LOGIQA_2
 from classic_rc.datasets.quail import QUAIL
 from classic_rc.datasets.rows import read_questions
@@ -32,7 +32,7 @@ class HuggingFaceReader(Reader):
 
     name: ClassVar[str] = "huggingface"
     title: ClassVar[str] = "Hugging Face rows"
-    description: ClassVar[str] = "Exported rows of RACE, SuperGLUE, SQuAD, Quoref, ARC, OpenBookQA or DREAM."
+    description: ClassVar[str] = "Exported rows of RACE, SuperGLUE, SQuAD, Quoref, ARC, OpenBookQA, DREAM or C3."
     citation: ClassVar[str] = "The cards of these datasets on the Hugging Face hub"
     cites = ("classic_rc",)
     is_dataset: ClassVar[bool] = False
@@ -102,6 +102,40 @@ def _convert_dream(rows: Iterable[Node], reading: Reading) -> Iterator[Node]:
                 gold=single_index(decode_answer_text(node, "answer", choices)),
                 task=Task.SINGLE_CHOICE.value,
             )
+
+
+def _convert_c3(rows: Iterable[Node], reading: Reading) -> Iterator[Node]:
+    """Give each question of a document a row; the ids are those of the authors' files without their part."""
+    for node in rows:
+        with reading.at(node):
+            id, documents = node.name("document_id"), node.texts("documents")
+            for i, asked in enumerate(_list_objects(node.child("questions"))):
+                with reading.at(asked, f"{id}-{i}"):
+                    choices = asked.texts("choice")
+                    yield make_row(
+                        asked,
+                        id=f"{id}-{i}",
+                        passage="\n".join(documents),
+                        passage_id=id,
+                        question=asked.text("question"),
+                        candidates=choices,
+                        gold=single_index(decode_answer_text(asked, "answer", choices)),
+                        task=Task.SINGLE_CHOICE.value,
+                        meta={"genre": GENRES["d" if len(documents) > 1 else "m"]},
+                    )
+
+
+def _list_objects(node: Node) -> Iterator[Node]:
+    """Yield the objects of a list, which older versions of ``datasets`` store as an object of lists."""
+    if not isinstance(node.value, Mapping):
+        yield from node.elements()
+        return
+    columns = {key: node.sequence(key) for key in node.value}
+    if len({len(column) for column in columns.values()}) > 1:
+        found = ", ".join(f"{len(column)} of {key}" for key, column in columns.items())
+        raise node.error("lists of different lengths", found=found, expected="one of each for each question")
+    for values in zip(*columns.values(), strict=True):
+        yield node.with_value(dict(zip(columns, values, strict=True)))
 
 
 def _convert_arc(rows: Iterable[Node], reading: Reading) -> Iterator[Node]:
@@ -213,6 +247,7 @@ def _convert_multirc(rows: Iterable[Node], reading: Reading) -> Iterator[Node]:
 
 SCHEMAS = (
     Schema("RACE", required_keys("article", "question", "options", "answer", "example_id"), _convert_race),
+    Schema("C3", required_keys("documents", "document_id", "questions"), _convert_c3),
     Schema("DREAM", required_keys("dialogue_id", "dialogue", "question", "choice", "answer"), _convert_dream),
     Schema(
         "MultiRC",

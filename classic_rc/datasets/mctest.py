@@ -65,12 +65,15 @@ class MCTestReader(Reader):
         """Yield four questions per line."""
         lines = file.text.rstrip("\n").split("\n")
         answers = _find_answers(file, reading)
-        gold = _read_answers(answers, len(lines), file.name) if answers else None
-        if gold is None:
+        answer_lines = None if answers is None else _answer_lines(answers, len(lines), file.name)
+        if answer_lines is None:
             reading.count(f"files without answers, so gold is hidden ({file.base})")
         for story, line in enumerate(lines):
             with reading.at(f"line {story + 1}"):
-                yield from _read_story(line, story, None if gold is None else gold[story], file, reading)
+                gold = None
+                if answers is not None and answer_lines is not None:
+                    gold = _parse_answers(answer_lines[story], answers.name, story + 1)
+                yield from _read_story(line, story, gold, file, reading)
 
 
 def _read_story(
@@ -137,8 +140,8 @@ def _find_answers(file: InputFile, reading: Reading) -> InputFile | None:
     return found
 
 
-def _read_answers(file: InputFile, stories: int, questions_file: str) -> list[list[int]]:
-    """Return the positions of the right options: one row per story, four per row."""
+def _answer_lines(file: InputFile, stories: int, questions_file: str) -> list[str]:
+    """Return the lines of answers, one for each story."""
     lines = file.text.rstrip("\n").split("\n")
     if len(lines) != stories:
         raise DataError(
@@ -147,16 +150,18 @@ def _read_answers(file: InputFile, stories: int, questions_file: str) -> list[li
             found=str(len(lines)),
             expected=f"{stories} lines, one for each story",
         )
-    gold = []
-    for number, line in enumerate(lines, start=1):
-        letters = line.split("\t")
-        if len(letters) != len(_STARTS) or any(len(x) != 1 or x not in _LETTERS for x in letters):
-            raise DataError(
-                "malformed answers",
-                source=file.name,
-                where=f"line {number}",
-                found=describe_value(line),
-                expected="four letters from A to D, separated by tabs",
-            )
-        gold.append([_LETTERS.index(letter) for letter in letters])
-    return gold
+    return lines
+
+
+def _parse_answers(line: str, source: str, number: int) -> list[int]:
+    """Return the positions of the four right options in a line of answers."""
+    letters = line.split("\t")
+    if len(letters) != len(_STARTS) or any(len(x) != 1 or x not in _LETTERS for x in letters):
+        raise DataError(
+            "malformed answers",
+            source=source,
+            where=f"line {number}",
+            found=describe_value(line),
+            expected="four letters from A to D, separated by tabs",
+        )
+    return [_LETTERS.index(letter) for letter in letters]

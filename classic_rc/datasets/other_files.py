@@ -22,7 +22,8 @@ _DATA_KEYS = {"passage", "context", "article", "story", "text", "document", "que
 def describe_other(file: InputFile) -> DataError | None:
     """Return the error for a file that is no dataset but another known file, or None.
 
-    It knows run records, saved solvers, MCTest's answers, and files of scores and predictions.
+    It knows run records, saved solvers, MCTest's answers, results of lm-evaluation-harness, and files of scores and
+    predictions.
 
     Parameters
     ----------
@@ -48,6 +49,14 @@ def describe_other(file: InputFile) -> DataError | None:
             "a run record",
             f"`classic-rc compare {path}` compares its systems, `classic-rc table {path}` prints them",
         )
+    if isinstance(value, dict) and value.keys() >= {"results", "configs", "versions"}:
+        logs = [str(log) for log in sorted(Path(path).parent.glob("samples_*"))]
+        hint = (
+            f"`classic-rc run {logs[0]}` reads a log of its answers"
+            if logs
+            else "Run the harness with --log_samples"
+        )
+        return _error(path, "a results file of lm-evaluation-harness, without questions and answers", hint)
     is_one_value = value is not None and file.is_one_value  # and not the first of several lines
     what = _name_predictions(text.lstrip("\n").partition("\n")[0], value, is_one_value)
     if what is None:

@@ -9,6 +9,7 @@ from typing import Any, TypeGuard
 
 from classic_rc.datasets.fields import (
     CONSTANT,
+    USUAL_NAMES,
     find_families,
     find_paths,
     find_value,
@@ -17,23 +18,20 @@ from classic_rc.datasets.fields import (
 )
 from classic_rc.datasets.gold import CODINGS, decode_gold, fitting_codings
 from classic_rc.errors import ClassicRCError, DataError
-from classic_rc.io.json import Node
+from classic_rc.io.json import Node, describe_value
 from classic_rc.questions import normalised_text
 
-_NAMES = {
-    "passage": "passage context para article text story paragraph document content background dialogue body "
-    "support ctx sent1",
-    "question": "question query stem prompt q ask sent2",
-    "candidates": "candidates options choices option choice answers endings alternatives answer_choices texts text",
-    "gold": "gold label answer answerkey answer_key answer_idx answer_index correct correct_answer correct_option "
-    "target solution key answers labels correct_answers correct_options golds",
-    "id": "id qid question_id example_id uid guid",
-}
 UNKNOWN = "KEY"
 """The place of a key in proposed fields if no key fits."""
 
 _CLEAR_NAMES = 6
 """The first names of candidates, which a text with all options has too."""
+
+_LISTS_OF_PARTS = {"context", "contexts", "dialogue", "documents", "paragraphs", "passage", "sentences", "story"}
+"""Names of columns whose lists of texts are the parts of a passage."""
+
+_EXPLANATION = re.compile(r"rationale|explanation|\bexp\b|long_answer|solution|reason|hint", re.IGNORECASE)
+"""In names of columns that explain the right answer, and are no passages."""
 
 _WRONG_OPTIONS = re.compile("distract|wrong|incorrect|false", re.IGNORECASE)
 """In names of columns that have only the wrong options."""
@@ -41,6 +39,7 @@ _WRONG_OPTIONS = re.compile("distract|wrong|incorrect|false", re.IGNORECASE)
 _MOST_OPTIONS = 26
 _SHOWN_KEYS = 24
 _MOST_PATHS = 10_000
+_LONGEST_NAME = 100  # of a column
 _YES_NO = (("no", "yes"), ("false", "true"), ("no", "yes", "maybe"))
 
 Trial = Callable[[Mapping[str, str], str | None], None]
@@ -61,8 +60,18 @@ def unrecognised_rows_error(rows: Sequence[Node], source: str, trial: Trial, com
     command : bool
         Whether to propose a command line; otherwise the hint is a Python call.
     """
-    fields, gold_as = propose_fields(rows)
     keys = list(find_paths(rows[0].value)) if rows else []
+    unnamed = (key for key in keys if len(key) > _LONGEST_NAME or key.rstrip().endswith("?"))
+    if rows and rows[0].line not in (None, 1) and (text := next(unnamed, None)):
+        return DataError(
+            "the table has no header",
+            source=source,
+            where="line 1",
+            found=describe_value(text),
+            expected="names of columns",
+            hint="Put a line before it, such as passage,question,candidate_0,candidate_1,gold",
+        )
+    fields, gold_as = propose_fields(rows)
     found = (
         "rows with " + ", ".join(keys[:_SHOWN_KEYS]) + (", …" if len(keys) > _SHOWN_KEYS else "")
         if keys
@@ -71,7 +80,9 @@ def unrecognised_rows_error(rows: Sequence[Node], source: str, trial: Trial, com
     tried, problem = _find_working(rows, fields, gold_as, trial)
     rivals = [] if tried[1] is None else _rival_codings(rows, tried[0], tried[1])
     if command:
-        call = f"classic-rc run {quote_argument(source)} --fields {quote_argument(format_fields(tried[0]))}"
+        # Only `check` works without gold.
+        does = "run" if "gold" in tried[0] else "check"
+        call = f"classic-rc {does} {quote_argument(source)} --fields {quote_argument(format_fields(tried[0]))}"
         call += "" if tried[1] is None else f" --gold-as {tried[1]}"
     else:
         coding = "" if tried[1] is None else f", gold_as={tried[1]!r}"
@@ -101,10 +112,10 @@ def propose_fields(rows: Sequence[Node]) -> tuple[dict[str, str], str]:
     >>> propose_fields([Node(row, "rows")])
     ({'passage': 'context', 'question': 'q.text', 'candidates': 'choices', 'gold': 'label'}, 'index0')
     """
-    paths = _collect_paths(rows)
+    paths = {path: value for path, value in _collect_paths(rows).items() if not _EXPLANATION.search(path)}
     texts = {path: value for path, value in paths.items() if isinstance(value, str)}
     lists = {path: value for path, value in paths.items() if _is_list_of_texts(value)}
-    named = _NAMES["candidates"].split()[:_CLEAR_NAMES]
+    named = USUAL_NAMES["candidates"].split()[:_CLEAR_NAMES]
     lists |= {
         path: options
         for path, value in paths.items()
@@ -112,15 +123,19 @@ def propose_fields(rows: Sequence[Node]) -> tuple[dict[str, str], str]:
     }
     fields = {"passage": "", "question": ""}  # in this order in the command
     of_gold = _find_named("gold", {path: value for path, value in lists.items() if path not in named})
-    lists = {path: value for path, value in lists.items() if path != of_gold or len(lists) == 1}
-    candidates = _find_named("candidates", lists) or next(iter(lists), None)
+    parts = {path: value for path, value in lists.items() if path.split(".")[-1].lower() in _LISTS_OF_PARTS}
+    long = None if _find_named("passage", texts) else _find_named("passage", parts)
+    lists = {path: value for path, value in lists.items() if path not in (of_gold, long) or len(lists) == 1}
+    candidates = _find_named("candidates", lists)
     family = [] if candidates else _choose_family(texts)
+    if lists and not (family and family[0].rpartition(".")[0].lower() in named):
+        candidates, family = candidates or next(iter(lists)), []
     others = {path: value for path, value in texts.items() if path not in family and path != candidates}
     gold_name = _find_named("gold", {path: value for path, value in paths.items() if path not in family})
     questions = {path: text for path, text in others.items() if path != gold_name}
-    asked = _NAMES["question"].split()
+    asked = USUAL_NAMES["question"].split()
     apart = {p: value for p, value in others.items() if not any(key.lower() in asked for key in p.split(".")[1:])}
-    passage = _find_named("passage", apart) or _find_named("passage", others)
+    passage = _find_named("passage", apart) or _find_named("passage", others) or long
     question = _find_named("question", {path: text for path, text in questions.items() if path != passage})
     if question is None:
         asking = (path for path, text in questions.items() if path != passage and text.rstrip().endswith("?"))
@@ -143,7 +158,12 @@ def propose_fields(rows: Sequence[Node]) -> tuple[dict[str, str], str]:
     used = {part for path in fields.values() for part in (path, *path.split("+"))}
     golds = {path: value for path, value in paths.items() if path not in used and not isinstance(value, Mapping)}
     gold = _find_gold(golds, candidates)
-    if gold is not None and candidates is None:
+    if gold is None and candidates and not family and _are_answers(rows, fields):
+        del fields["candidates"]  # all accepted answers to a span question
+        gold, candidates = candidates, None
+    elif gold is not None and not any(
+        fitting_codings(*pair) for pair in _iter_gold(rows, {**fields, "gold": gold})
+    ):
         constant = _find_constant(rows, gold)
         if constant:
             fields["candidates"] = f"{CONSTANT}{'|'.join(constant)}"
@@ -233,14 +253,16 @@ def _collect_paths(rows: Sequence[Node]) -> dict[str, Any]:
 
 
 def _id_paths(paths: Mapping[str, Any]) -> list[str]:
-    return [path for path in paths if path.split(".")[-1].lower() in _NAMES["id"].split()]
+    return [path for path in paths if path.split(".")[-1].lower() in USUAL_NAMES["id"].split()]
 
 
 def _find_named(role: str, paths: Mapping[str, Any]) -> str | None:
     """Return the path whose last key, or else first key, is a usual name of a role; None if there is none."""
     for position in (-1, 0):
-        keys = {path.split(".")[position].lower(): path for path in reversed(list(paths))}
-        for name in _NAMES[role].split():
+        keys: dict[str, str] = {}
+        for path in sorted(paths, key=lambda path: path.count(".")):  # objects inside a row often only describe it
+            keys.setdefault(path.split(".")[position].lower(), path)
+        for name in USUAL_NAMES[role].split():
             if name in keys:
                 return keys[name]
     return None
@@ -252,7 +274,7 @@ def _find_gold(paths: Mapping[str, Any], candidates: str | None) -> str | None:
     outside = {path: v for path, v in paths.items() if not container or not path.startswith(f"{container}.")}
     inside = {path: v for path, v in paths.items() if path not in outside and _are_flags(v)}
     top = {path: value for path, value in outside.items() if "." not in path}
-    for choice in (top, outside):
+    for choice in (top, inside, outside):
         named = _find_named("gold", choice)
         if named is None:
             named = next((path for path in choice if path.split(".")[-1].lower().startswith("correct")), None)
@@ -261,13 +283,25 @@ def _find_gold(paths: Mapping[str, Any], candidates: str | None) -> str | None:
     return next(iter(inside), None)
 
 
+def _are_answers(rows: Sequence[Node], fields: Mapping[str, str]) -> bool:
+    """Return whether the lists that would be candidates are answers: texts of the passage, often a single one."""
+    lists = [found.value for row in rows if (found := find_value(row, fields["candidates"])) is not None]
+    if not any(isinstance(texts, list) and len(texts) < 2 for texts in lists):
+        return False
+    try:
+        _check_spans(rows, {"passage": fields["passage"], "gold": fields["candidates"]})
+    except DataError:
+        return False
+    return True
+
+
 def _are_flags(value: Any) -> bool:
     return isinstance(value, list) and bool(value) and all(isinstance(v, int) and v in (0, 1) for v in value)
 
 
 def _choose_family(texts: Mapping[str, str]) -> list[str]:
     """Return the columns of one family that are most likely the candidates; none without a family."""
-    names = _NAMES["candidates"].split()
+    names = USUAL_NAMES["candidates"].split()
 
     def rank(family: list[str]) -> tuple[bool, bool, int]:
         stem = re.sub(r"[\W_]*([0-9]+|[A-Za-z])$", "", family[0]).split(".")[-1].lower()
@@ -283,7 +317,7 @@ def _find_constant(rows: Sequence[Node], gold: str) -> tuple[str, ...] | None:
     """Return the candidates of questions whose gold is yes or no, or true or false; None for other gold."""
     values = [found.value for row in rows if (found := find_value(row, gold)) is not None]
     values = [value for value in values if value is not None and value != ""]
-    if values and all(isinstance(value, (bool, int)) and value in (0, 1) for value in values):
+    if values and all(isinstance(value, (int, str)) and value in (0, 1, "0", "1") for value in values):
         return _YES_NO[0]
     if not values or not all(isinstance(value, str) for value in values):
         return None

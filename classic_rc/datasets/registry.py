@@ -172,6 +172,8 @@ def load(
         own = Options(split, subset, None, roles, gold_as, bool(skip_bad), bool(labelled_only))
         return _load_from_hub(name, reader, own)
     source = open_input(path)
+    for file in source.files if skip_bad else ():
+        file.damaged = {}
     chosen = get_reader(reader) if reader is not None else _detect_reader(source, roles)
     return chosen.read(
         source,
@@ -213,9 +215,8 @@ def from_rows(
     ----------
     rows : iterable of mapping
         Rows in our own schema (see :class:`~classic_rc.datasets.jsonl.JsonLinesReader`), in a Hugging Face schema
-        (RACE,
-        SuperGLUE's MultiRC and ReCoRD, SQuAD, Quoref, ARC, OpenBookQA, DREAM, QuAIL, Cosmos QA, LogiQA, BoolQ or
-        Belebele); or in any other schema with `fields`.
+        (RACE, SuperGLUE's MultiRC and ReCoRD, SQuAD, Quoref, ARC, OpenBookQA, DREAM, C3, QuAIL, Cosmos QA, LogiQA,
+        BoolQ or Belebele); or in any other schema with `fields`.
     fields, gold_as
         See :func:`load`.
     task : Task or str, optional

@@ -213,6 +213,9 @@ def _read_row(node: Node, number: int, reading: Reading, fields: Mapping[str, st
             found[gold_path] = None
             reading.count("gold -1, read as hidden")
         found[fields["candidates"]] = options
+    lines = found.get(fields["passage"])
+    if fields is not OWN_FIELDS and isinstance(lines, list) and all(isinstance(line, str) for line in lines):
+        found[fields["passage"]] = "\n".join(lines)  # a dialogue, sentences, or several columns
     values = node.with_value(found)
 
     def has(role: str) -> bool:

@@ -258,13 +258,7 @@ class Evaluation:
         dataset = self.dataset
         return {
             "dataset": {
-                "name": dataset.name,
-                "reader": dataset.reader,
-                "split": dataset.split,
-                "task": None if dataset.task is None else str(dataset.task),
-                "fingerprint": dataset.fingerprint,
-                "passages": len(dataset.passages),
-                "questions": len(dataset),
+                **dataset_record(dataset),
                 "candidates": self.n_candidates,
                 "spans": dataset.span_generator,
                 "primary_metric": self.primary.name if dataset.task is not None else None,
@@ -452,6 +446,19 @@ def _headings(blocks: Sequence[Block]) -> dict[int, str]:
     if len(set(blocks)) < 2:
         return {}
     return {blocks.index(block): block.heading for block in Block if block in blocks}
+
+
+def dataset_record(dataset: Dataset) -> dict[str, Any]:
+    """Return what JSON says of a dataset, whatever was measured on it."""
+    return {
+        "name": dataset.name,
+        "reader": dataset.reader,
+        "split": dataset.split,
+        "task": None if dataset.task is None else str(dataset.task),
+        "fingerprint": dataset.fingerprint,
+        "passages": len(dataset.passages),
+        "questions": len(dataset),
+    }
 
 
 def dataset_title(dataset: Dataset, *more: str) -> str:

@@ -58,7 +58,7 @@ class System:
         return read_predictions(self.path, dataset, self.format, notes=notes)
 
 
-_MEASURES = {"harness-norm": "acc_norm", "harness-yes": "yes is right"}
+_MEASURES = {"harness-norm": "acc_norm", "harness-yes": "yes is right", "harness-last": "last filter"}
 """What tells a log's second row from its first one, by format."""
 
 SystemLike: TypeAlias = "System | Solver | str"
@@ -179,7 +179,7 @@ def systems_of_log(dataset: Dataset) -> list[System]:
     """Return the systems that a dataset brings with it: the model whose log it is; none for other data.
 
     The first measures the harness's ``acc``. A second one measures ``acc_norm``, or, where the harness has
-    MultiRC's labels reversed, the model's "yes" as right.
+    MultiRC's labels reversed, the model's "yes" as right; of generated answers, it is that of the last filter.
     """
     if dataset.reader != "harness" or len(dataset.sources) != 1:
         return []

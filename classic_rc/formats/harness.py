@@ -53,7 +53,10 @@ class HarnessFormat(Format):
 
     def has_scores(self, text: str, source: str) -> bool:
         """Return whether the log has log-likelihoods, and not texts only."""
-        return bool(read_log(text, source).responses[0].values)
+        return bool(self._read_log(text, source).responses[0].values)
+
+    def _read_log(self, text: str, source: str) -> HarnessLog:
+        return read_log(text, source)
 
     def parse(
         self, text: str, questions: Sequence[Question], source: str, *, partial: bool = False
@@ -72,7 +75,7 @@ class HarnessFormat(Format):
             The log has texts only.
         """
         self._check_questions(questions)
-        log = read_log(text, source)
+        log = self._read_log(text, source)
         if not log.responses[0].values:
             raise self._no_scores(source)
         scores = self._option_scores(log)
@@ -93,7 +96,7 @@ class HarnessFormat(Format):
     def _parse_with_notes(
         self, text: str, questions: Sequence[Question], source: str, partial: bool, notes: list[str]
     ) -> list[Prediction]:
-        log = read_log(text, source)
+        log = self._read_log(text, source)
         matches = _match(log, questions, source, notes)
         answers = self._decide(log, source, notes)
         predictions = []
@@ -111,7 +114,9 @@ class HarnessFormat(Format):
         """Return the answers to the log's own questions."""
         if log.kind == "texts":
             samples = [[(response.node, value) for value in response.texts] for response in log.responses]
-            return parse_texts(log.questions, samples, source, notes)
+            predictions = parse_texts(log.questions, samples, source, notes)
+            self._check_accuracy(log, predictions, "exact_match", source, notes)
+            return predictions
         if not log.responses[0].values:
             return _decide_label_texts(log, source, notes)
         scores = self._option_scores(log)
@@ -124,7 +129,7 @@ class HarnessFormat(Format):
             Prediction(q.id, (frozenset({int(s.argmax())}),), n_tied=int((s == s.max()).sum()), n_candidates=len(s))
             for q, s in zip(log.questions, scores, strict=True)
         ]
-        self._check_accuracy(log, predictions, source, notes)
+        self._check_accuracy(log, predictions, self.metric, source, notes)
         return predictions
 
     metric: ClassVar[str] = "acc"
@@ -137,18 +142,25 @@ class HarnessFormat(Format):
         return [np.array(response.values[0], dtype=np.float64) for response in log.responses]
 
     def _check_accuracy(
-        self, log: HarnessLog, predictions: Sequence[Prediction], source: str, notes: list[str]
+        self,
+        log: HarnessLog,
+        predictions: Sequence[Prediction],
+        metric: str,
+        source: str,
+        notes: list[str],
     ) -> None:
         """Note where the answers are not those that the harness measured."""
         n_other = 0
         for question, response, prediction in zip(log.questions, log.responses, predictions, strict=True):
-            logged = response.logged.get(self.metric)
-            right = bool(question.gold) and prediction.answers[0] in [frozenset({i}) for i in question.gold or ()]
-            n_other += logged is not None and question.gold is not None and right != (logged > 0.5)
+            logged = response.logged.get(metric)
+            # Of samples, and of a metric with values between 0 and 1, nothing is known.
+            if logged in (0, 1) and question.gold is not None and len(response.texts) < 2:
+                right = prediction.answers and prediction.answers[0] in [frozenset({i}) for i in question.gold]
+                n_other += bool(right) != (logged == 1)
         if n_other:
+            what = "of the best log-likelihood" if log.kind == "choices" else "of the option that the answer names"
             notes.append(
-                f"{source}: on {n_other:,} of {len(predictions):,} questions the log's {self.metric} is not that "
-                "of the best log-likelihood"
+                f"{source}: on {n_other:,} of {len(predictions):,} questions the log's {metric} is not that {what}"
             )
 
 
@@ -205,6 +217,21 @@ class HarnessYesFormat(HarnessFormat):
     def _option_scores(self, log: HarnessLog) -> list[NDArray[np.float64]]:
         scores = super()._option_scores(log)
         return [-of_question for of_question in scores] if log.is_reversed else scores
+
+
+class HarnessLastFormat(HarnessFormat):
+    """The format ``harness`` with the last of several filters: ``flexible-extract`` after ``strict-match``."""
+
+    name = "harness-last"
+    description = "the format harness, with the answers of the last of several filters (never detected: name it)"
+    is_detected = False
+
+    def recognises(self, text: str) -> bool:
+        """Return False: it must be named."""
+        return False
+
+    def _read_log(self, text: str, source: str) -> HarnessLog:
+        return read_log(text, source, last_filter=True)
 
 
 def _first_row(text: str) -> Any:

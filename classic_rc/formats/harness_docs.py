@@ -10,13 +10,15 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
+from classic_rc.datasets.fields import USUAL_NAMES, find_families
 from classic_rc.formats.answers import fold_text
 from classic_rc.io.json import Node, describe_value
 from classic_rc.questions import Passage, Question, Task, TextCandidates
 
 RIGHT_WORDS = frozenset({"yes", "true", "correct", "1"})
 WRONG_WORDS = frozenset({"no", "false", "incorrect", "0"})
-_LABEL = re.compile(r"[A-Za-z0-9]|\([A-Za-z0-9]\)")
+_LABEL = re.compile(r"(?:(?:option|choice|answer) )?[(\[]?(\w)[)\].:]*", re.IGNORECASE)
+_MIN_WORDS = 3  # of a field that a note names, because nobody reads it
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,12 +28,17 @@ class Document:
     Attributes
     ----------
     family : str or None
-        The task family by whose fields it was read; None if they are unknown.
+        The task family by whose fields it was read; None if they are unknown. It depends on the names of the fields
+        alone, so that all documents of a task have the same one.
     passage, question : str
         Empty where the document has none. They come from the document and never from the prompt, which can also
         have other questions with their answers.
     options : tuple of str
         In the order of the continuations that the model scored.
+    has_options : bool
+        Whether the options are the document's own; otherwise they are the continuations themselves.
+    unread : tuple of str
+        The names of fields of unknown documents with texts that are in neither passage, question nor options.
     is_label : bool
         Whether the one option is right or wrong by itself, and the model scored the two labels.
     label : bool or None
@@ -56,6 +63,8 @@ class Document:
     group: Any = None
     n_other_questions: int = 0
     right: frozenset[int] | None = None
+    has_options: bool = True
+    unread: tuple[str, ...] = ()
 
 
 _Asked: TypeAlias = "tuple[str, str, Sequence[str] | None]"
@@ -80,63 +89,108 @@ def read_document(doc: Node, continuations: Sequence[str] | None, n_prompts: int
         The document is malformed, or it has no options and the model generated a text.
     """
     keys = doc.value.keys()
-    if keys >= {"paragraph", "question", "answer", "label"} or keys >= {"passage", "question", "option", "label"}:
+    if _is_labelled(doc, continuations):
         return _read_labelled(doc)
     n_others = 0
+    found: Sequence[str] | None
     if keys >= {"article", "problems"}:
         family: str | None = "race"
-        passage, question, options, n_others = _read_race(doc)
+        passage, question, found, n_others = _read_race(doc)
     else:
-        family = next((name for name, needed, _ in _FAMILIES if needed <= keys), None)
-        read = next((read for _, needed, read in _FAMILIES if needed <= keys), _read_unknown)
+        family, read = next(((name, read) for name, needed, read in _FAMILIES if needed <= keys), (None, _read_any))
         passage, question, found = read(doc)
-        if found is None and family == "lists":
-            family = None
-        if found is None and family == "boolq" and continuations is None:
-            found = ["no", "yes"]
-        options = found if found is not None else [text.strip() for text in continuations or ()]
-    if not options:
+    if found is None and family in (None, "lists"):
+        found = _find_options(doc, continuations)
+    if found is None and continuations is None and _find_truth(doc) is not None:
+        found = ["no", "yes"]
+    if n_prompts > 1 and family != "winogrande" and continuations is not None and len(set(continuations)) == 1:
+        raise doc.error(
+            "the choices differ in the prompt and not in the continuation",
+            found=f"{len(continuations)} times {continuations[0][:40]!r}",
+            expected="a continuation for each option",
+            hint="Such tasks cannot be measured here",
+        )
+    right = None
+    options = found
+    if family == "winogrande":
+        right = frozenset(i for i in range(2) if doc.value.get("answer") == str(i + 1)) or None
+    elif continuations is not None:
+        options = None if found is None else _in_scored_order(doc, found, continuations)
+        if family == "record" and options is not None and _is_texts(doc.value["answers"], 1):
+            right = frozenset(i for i, option in enumerate(options) if option in doc.value["answers"]) or None
+        elif family == "truthfulqa":
+            right = _read_truths(doc, continuations)
+    shown = [text.strip() for text in continuations or ()] if options is None else options
+    if not shown:
         raise doc.error(
             "no options in the document, and none that the model scored",
             found=describe_value(doc.value),
             expected="the fields of a task with options",
             hint="Tasks whose answers are free texts cannot be measured here",
         )
-    right = None
-    if family == "winogrande":
-        right = frozenset(i for i in range(2) if doc.value.get("answer") == str(i + 1)) or None
-    elif continuations is not None:
-        if n_prompts > 1 and len(set(continuations)) == 1:
-            raise doc.error(
-                "the choices differ in the prompt and not in the continuation",
-                found=f"{len(continuations)} times {continuations[0][:40]!r}",
-                expected="a continuation for each option",
-                hint="Such tasks cannot be measured here",
-            )
-        options = _in_scored_order(doc, options, continuations)
-    return Document(family, passage, question, tuple(options), n_other_questions=n_others, right=right)
+    unread = _find_unread(doc, (passage, question, *shown)) if family in (None, "lists") else ()
+    return Document(
+        family,
+        passage,
+        question,
+        tuple(shown),
+        n_other_questions=n_others,
+        right=right,
+        has_options=options is not None,
+        unread=unread,
+    )
 
 
-def _in_scored_order(doc: Node, options: Sequence[str], continuations: Sequence[str]) -> Sequence[str]:
-    """Return the options in the order in which the model scored them."""
-    scored = [fold_text(text) for text in continuations]
-    own = [fold_text(option) for option in options]
-    if len(own) == len(scored) and sorted(own) != sorted(scored):
-        return options  # labels such as A and B, or texts in a sentence around them
-    if len(own) == len(scored):
-        left = list(range(len(own)))
-        order = []
-        for text in scored:
-            order.append(next(i for i in left if own[i] == text))
-            left.remove(order[-1])
-        return [options[i] for i in order]
-    if all(_LABEL.fullmatch(text.strip()) for text in continuations):
+def _in_scored_order(doc: Node, options: Sequence[str], continuations: Sequence[str]) -> Sequence[str] | None:
+    """Return the options in the order in which the model scored them; None if that order is unknown."""
+    labels = _read_labels(doc, continuations)
+    if len(options) != len(continuations):
+        if labels is None:
+            return None
         raise doc.error(
             "options do not fit the continuations",
             found=f"{len(options)} options and {len(continuations)} continuations",
             expected="as many of each",
         )
-    return [text.strip() for text in continuations]
+    scored = [fold_text(text) for text in continuations]
+    own = [fold_text(option) for option in options]
+    if sorted(own) == sorted(scored):
+        places: dict[str, list[int]] = {}
+        for i, text in enumerate(own):
+            places.setdefault(text, []).append(i)
+        return [options[places[text].pop(0)] for text in scored]
+    if labels is not None:
+        return [options[i] for i in labels]
+    if all(option in text for option, text in zip(own, scored, strict=True)):
+        return options  # in a sentence around them
+    nearest = [_find_nearest(text, own) for text in scored]
+    return [options[i] for i in nearest] if sorted(nearest) == list(range(len(own))) else None
+
+
+def _read_labels(doc: Node, continuations: Sequence[str]) -> list[int] | None:
+    """Return the position of the option that each label means, such as A or (1); None for other continuations."""
+    found = [_LABEL.fullmatch(text.strip()) for text in continuations]
+    labels = [match[1].casefold() for match in found if match is not None]
+    if len(labels) < len(continuations) or len(set(labels)) < len(labels):
+        return None
+    for first in "a01":
+        in_order = [chr(ord(first) + i) for i in range(len(labels))]
+        if sorted(labels) == in_order:
+            return [in_order.index(label) for label in labels]
+    return list(range(len(labels)))  # letters of other scripts, or K to N
+
+
+def _find_nearest(text: str, options: Sequence[str]) -> int:
+    """Return the position of the option that shares most pieces of three characters with a text."""
+    own = _pieces(text)
+    shares = [2 * (own & other).total() / (own.total() + other.total()) for other in map(_pieces, options)]
+    best = max(shares)
+    return shares.index(best) if best > 0 and shares.count(best) == 1 else -1
+
+
+def _pieces(text: str) -> Counter[str]:
+    padded = f" {text} "
+    return Counter(padded[i : i + 3] for i in range(len(padded) - 2))
 
 
 def join_documents(documents: Sequence[Document], ids: Sequence[str]) -> list[tuple[Question, list[int]]]:
@@ -208,13 +262,27 @@ def _read_race(doc: Node) -> tuple[str, str, Sequence[str], int]:
     return doc.text("article"), last.text("question"), last.texts("options"), len(problems) - 1
 
 
+_TRUTHS = ("label", "answer")
+"""The fields that say whether an option, or the question, is right."""
+
+
+def _is_labelled(doc: Node, continuations: Sequence[str] | None) -> bool:
+    """Return whether a document is one option of a question, which is right or wrong by itself."""
+    keys = doc.value.keys()
+    if keys >= {"passage", "question", "option", "label"} or keys >= {"paragraph", "question", "answer", "label"}:
+        return True
+    words = [text for text in continuations or () if says_right(text) or fold_text(text) in WRONG_WORDS]
+    return keys >= {"sentence", "question", "answer", "label"} and len(words) == 2  # MC-TACO
+
+
 def _read_labelled(doc: Node) -> Document:
-    """Read a row of one option and its label: MultiRC as SuperGLUE has it, or as ``perturb`` writes it."""
+    """Read a row of one option and its label: MultiRC as SuperGLUE has it, MC-TACO, or what ``perturb`` writes."""
     label = doc.value["label"]
     if label not in (0, 1, -1, None):
         raise doc.error("invalid label", field="label", found=describe_value(label), expected="0 or 1")
     is_ours = "option" in doc.value
-    passage, question = doc.text("passage" if is_ours else "paragraph"), doc.text("question")
+    own_name = "passage" if is_ours else "paragraph" if "paragraph" in doc.value else "sentence"
+    passage, question = doc.text(own_name), doc.text("question")
     place = doc.value.get("idx")
     id_ = str(doc.value.get("id", "")) if is_ours else ""
     if isinstance(place, Mapping) and {"paragraph", "question"} <= place.keys():
@@ -235,13 +303,17 @@ def _read_labelled(doc: Node) -> Document:
 def _read_arc(doc: Node) -> _Asked:
     choices = doc.value["choices"]
     if not isinstance(choices, Mapping):
-        return _read_lists(doc)
+        return _read_any(doc)
     stem = "question" if doc.has("question") else "question_stem"
     return "", doc.text(stem), doc.child("choices").texts("text")
 
 
 def _read_qa4mre(doc: Node) -> _Asked:
     return doc.text("document_str"), doc.text("question_str"), doc.child("answer_options").texts("answer_str")
+
+
+def _read_record(doc: Node) -> _Asked:
+    return doc.text("passage"), doc.text("query"), doc.texts("entities")
 
 
 def _fields(passage: str | None, question: str | None, *options: str) -> Callable[[Node], _Asked]:
@@ -257,27 +329,71 @@ def _fields(passage: str | None, question: str | None, *options: str) -> Callabl
     return read
 
 
-_PASSAGES = ("article", "passage", "paragraph", "context", "story", "document", "support", "ctx")
-_QUESTIONS = ("question", "question_text", "query", "goal", "sentence", "premise", "prompt", "input")
-_OPTIONS = ("options", "choices", "answers", "endings", "candidates")
+_PASSAGES = USUAL_NAMES["passage"].split()
+_QUESTIONS = [*USUAL_NAMES["question"].split(), "sentence", "premise", "input"]
+_OPTIONS = ("options", "choices", "choice", "answers", "endings", "candidates")
 
 
-def _read_lists(doc: Node) -> _Asked:
-    """Read a document with a list of options: QuAIL, LogiQA, ReClor, MMLU, AGIEval and many others."""
-    options = next((doc.value[key] for key in _OPTIONS if _is_texts(doc.value.get(key))), None)
-    return _first_text(doc, _PASSAGES), _first_text(doc, _QUESTIONS), options
+def _read_any(doc: Node) -> _Asked:
+    """Read the passage and the question of a document by the usual names of fields: QuAIL, MMLU and many others."""
+    names = {key.lower(): key for key in doc.value if isinstance(key, str)}
+    asked = next((names[name] for name in _QUESTIONS if isinstance(doc.value.get(names.get(name)), str)), None)
+    texts = (_join_texts(doc.value[names[name]]) for name in _PASSAGES if name in names and names[name] != asked)
+    return next(filter(None, texts), ""), doc.value[asked] if asked else "", None
 
 
-def _read_unknown(doc: Node) -> _Asked:
-    return _first_text(doc, _PASSAGES), _first_text(doc, _QUESTIONS), None
+def _join_texts(value: Any) -> str:
+    """Return a text, or the lines of a list of texts such as a dialogue; else an empty text."""
+    if isinstance(value, str):
+        return value
+    return "\n".join(value) if _is_texts(value, 1) else ""
 
 
-def _first_text(doc: Node, keys: Sequence[str]) -> str:
-    return next((doc.value[key] for key in keys if isinstance(doc.value.get(key), str)), "")
+def _find_options(doc: Node, continuations: Sequence[str] | None) -> Sequence[str] | None:
+    """Return the list of options of a document, or where the model scored letters, its columns of options."""
+    lists = [doc.value[key] for key in _OPTIONS if _is_texts(doc.value.get(key), 2)]
+    if continuations is None:
+        return next(iter(lists), None)
+    fitting = [texts for texts in lists if len(texts) == len(continuations)]
+    is_letters = _read_labels(doc, continuations) is not None
+    if fitting or not is_letters:
+        return next(iter(fitting), None)
+    columns = find_families(key for key, value in doc.value.items() if isinstance(value, str))
+    families = [family for family in columns if len(family) == len(continuations)]
+    return [doc.value[name] for name in families[0]] if len(families) == 1 else next(iter(lists), None)
 
 
-def _is_texts(value: Any) -> bool:
-    return isinstance(value, list) and len(value) > 1 and all(isinstance(text, str) for text in value)
+def _find_truth(doc: Node) -> bool | None:
+    """Return what a document has as the answer to a yes-no question; None for other documents."""
+    return next((doc.value[key] for key in _TRUTHS if isinstance(doc.value.get(key), bool)), None)
+
+
+def _read_truthfulqa(doc: Node) -> _Asked:
+    return "", doc.text("question"), None
+
+
+def _read_truths(doc: Node, continuations: Sequence[str]) -> frozenset[int] | None:
+    """Return the right options of TruthfulQA's list that the model scored; its second one has several."""
+    scored = [fold_text(text) for text in continuations]
+    for target in (doc.value["mc1_targets"], doc.value["mc2_targets"]):
+        choices, labels = (
+            target.get(key) if isinstance(target, Mapping) else None for key in ("choices", "labels")
+        )
+        are_scored = isinstance(choices, list) and [fold_text(str(text)) for text in choices] == scored
+        if are_scored and isinstance(labels, list):
+            return frozenset(i for i, label in enumerate(labels[: len(scored)]) if label == 1) or None
+    return None
+
+
+def _find_unread(doc: Node, texts: Sequence[str]) -> tuple[str, ...]:
+    """Return the names of the fields whose texts are in none of these texts."""
+    long = (key for key, value in doc.value.items() if isinstance(value, str) and len(value.split()) >= _MIN_WORDS)
+    folded = list(map(fold_text, texts))
+    return tuple(str(key) for key in long if not any(fold_text(doc.value[key]) in text for text in folded))
+
+
+def _is_texts(value: Any, at_least: int) -> bool:
+    return isinstance(value, list) and len(value) >= at_least and all(isinstance(text, str) for text in value)
 
 
 _FAMILIES: tuple[tuple[str, set[str], Callable[[Node], _Asked]], ...] = (
@@ -313,8 +429,11 @@ _FAMILIES: tuple[tuple[str, set[str], Callable[[Node], _Asked]], ...] = (
     ),
     ("arc", {"question", "choices", "answerKey"}, _read_arc),  # also CommonsenseQA
     ("openbookqa", {"question_stem", "choices"}, _read_arc),
-    *(("lists", {key}, _read_lists) for key in _OPTIONS),
+    ("record", {"passage", "query", "entities", "answers"}, _read_record),
+    ("truthfulqa", {"question", "mc1_targets", "mc2_targets"}, _read_truthfulqa),
+    *(("lists", {key}, _read_any) for key in _OPTIONS),
     ("boolq", {"passage", "question", "label"}, _fields("passage", "question")),
     ("boolq", {"passage", "question", "answer"}, _fields("passage", "question")),
+    ("nli", {"premise", "hypothesis", "label"}, _fields("premise", "hypothesis")),
 )
 """Name, the fields that identify it, and how to read it; the first that fits is taken."""

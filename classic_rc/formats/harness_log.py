@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import json
 import math
+import re
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
@@ -24,6 +25,7 @@ Kind: TypeAlias = Literal["choices", "labels", "texts"]
 """What a model answered with: a log-likelihood of each option, of each label of each option, or a text."""
 
 _KEYS = {"doc", "arguments", "resps"}
+_LETTER = re.compile(r"\W*\w\W*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +64,7 @@ class HarnessLog:
     family: str | None  # the task family whose fields the documents have; None if they are unknown
     notes: tuple[str, ...]  # about the questions, and what the model saw apart from them
     n_rows: int  # documents; of MultiRC, one for each option
+    n_filters: int  # of the task; the harness logs every document once for each
 
     @property
     def is_reversed(self) -> bool:
@@ -71,9 +74,10 @@ class HarnessLog:
     @property
     def formats(self) -> tuple[str, ...]:
         """The names of the formats that read an answer of their own from this log, that of ``acc`` first."""
+        last = ("harness-last",) if self.n_filters > 1 else ()
         if self.kind == "choices" and all("acc_norm" in response.logged for response in self.responses):
-            return ("harness", "harness-norm")
-        return ("harness", "harness-yes") if self.is_reversed else ("harness",)
+            return ("harness", "harness-norm", *last)
+        return ("harness", "harness-yes", *last) if self.is_reversed else ("harness", *last)
 
 
 def is_log_row(row: Any) -> bool:
@@ -81,8 +85,8 @@ def is_log_row(row: Any) -> bool:
     return isinstance(row, Mapping) and row.keys() >= _KEYS and isinstance(row["doc"], Mapping)
 
 
-@lru_cache(maxsize=2)  # the questions, the answers and their normalised form are read one after the other
-def read_log(text: str, source: str) -> HarnessLog:
+@lru_cache(maxsize=3)  # the questions, the answers and their normalised form are read one after the other
+def read_log(text: str, source: str, last_filter: bool = False) -> HarnessLog:
     """Read a sample log: JSON lines, or the JSON list of older versions.
 
     Parameters
@@ -90,6 +94,8 @@ def read_log(text: str, source: str) -> HarnessLog:
     text : str
     source : str
         The log's path: its settings are in ``results_*.json`` next to it.
+    last_filter : bool
+        Whether to read the rows of the last filter instead of those of the first.
 
     Returns
     -------
@@ -101,7 +107,7 @@ def read_log(text: str, source: str) -> HarnessLog:
         The log is malformed or cut off, has several tasks, or its task has no options to choose from.
     """
     notes: list[str] = []
-    rows = _choose_filter(_read_rows(text, source), notes)
+    rows, n_filters = _choose_filter(_read_rows(text, source), notes, -1 if last_filter else 0)
     documents = []
     for row in rows:
         contexts, continuations = _read_arguments(row)
@@ -124,10 +130,12 @@ def read_log(text: str, source: str) -> HarnessLog:
     else:
         questions = _add_gold(questions, documents, rows, responses, source)
     notes += _describe_questions(documents, questions)
+    if kind == "choices":
+        notes += _describe_metrics(rows, responses)
     if first.is_label:
         notes += _describe_labels(questions, responses)
     notes += _compare_with_results(rows, source)
-    return HarnessLog(tuple(questions), tuple(responses), kind, first.family, tuple(notes), len(rows))
+    return HarnessLog(tuple(questions), tuple(responses), kind, first.family, tuple(notes), len(rows), n_filters)
 
 
 def _read_rows(text: str, source: str) -> list[Node]:
@@ -162,12 +170,15 @@ def _read_rows(text: str, source: str) -> list[Node]:
     return rows
 
 
-def _choose_filter(rows: Sequence[Node], notes: list[str]) -> list[Node]:
-    """Return the rows of the first filter; the harness logs every document once for each filter of its task."""
+def _choose_filter(rows: Sequence[Node], notes: list[str], place: int) -> tuple[list[Node], int]:
+    """Return the rows of the filter at a place, and the number of filters: each has a row for every document."""
     names = list(dict.fromkeys(str(row.value.get("filter", "")) for row in rows))
-    chosen = [row for row in rows if str(row.value.get("filter", "")) == names[0]]
+    chosen = [row for row in rows if str(row.value.get("filter", "")) == names[place]]
     if len(names) > 1:
-        notes.append(f"the log has the filters {', '.join(names)}: the answers are those of {names[0]}")
+        notes.append(
+            f"the log has the filters {', '.join(names)}: the answers are those of {names[0]}, and those of "
+            f"{names[-1]} are another row of the model"
+        )
     documents: dict[Any, list[Node]] = defaultdict(list)
     for row in chosen:
         documents[str(row.value.get("doc_id"))].append(row)
@@ -177,15 +188,26 @@ def _choose_filter(rows: Sequence[Node], notes: list[str]) -> list[Node]:
                 raise _several_tasks(row, f"doc_id {row.value.get('doc_id')} with two different documents")
     repeats = {len(same) for same in documents.values()}
     if repeats == {1} or "doc_id" not in rows[0].value:
-        return chosen
-    if len(repeats) > 1:
+        return chosen, len(names)
+    # Versions before 0.4.8 do not name the filter of a row. Filters change the same responses.
+    are_filters = "filter" not in rows[0].value and all(
+        row.value["resps"] == same[0].value["resps"] for same in documents.values() for row in same[1:]
+    )
+    if len(repeats) > 1 or not are_filters:
         twice = next(same[1] for same in documents.values() if len(same) > 1)
         raise twice.error(
-            "a document is logged twice", field="doc_id", found=str(twice.value["doc_id"]), expected="each once"
+            "a document is logged twice",
+            field="doc_id",
+            found=str(twice.value["doc_id"]),
+            expected="each once, in the log of one run",
+            hint="If these are the logs of several runs or models, name their files one by one",
         )
-    # Older versions do not name the filter of a row.
-    notes.append(f"the log has {repeats.pop()} rows for each document, one for each filter: the first is read")
-    return [same[0] for same in documents.values()]
+    n_filters = repeats.pop()
+    notes.append(
+        f"the log has {n_filters} rows for each document, one for each filter: the answers are those of the first, "
+        "and those of the last are another row of the model"
+    )
+    return [same[place] for same in documents.values()], n_filters
 
 
 def _several_tasks(row: Node, found: str) -> DataError:
@@ -232,7 +254,7 @@ def _read_response(row: Node) -> Response:
     contexts, continuations = _read_arguments(row)
     logged = {
         name: float(value)
-        for name in ("acc", "acc_norm")
+        for name in ("acc", "acc_norm", "exact_match")
         if isinstance(value := row.value.get(name), (int, float, bool))
     }
     place = Node(None, row.source, row.line if row.line is not None else row.where)
@@ -375,14 +397,21 @@ def _join_responses(rows: Sequence[Node], responses: Sequence[Response], members
 def _describe_questions(documents: Sequence[Document], questions: Sequence[Question]) -> list[str]:
     """Return notes on what the questions lack, and on what the model's prompts have apart from them."""
     notes = []
-    if documents[0].family is None:
+    is_known = documents[0].family not in (None, "lists")
+    n_scored = sum(not document.has_options for document in documents)
+    if not is_known and n_scored:
         passages = "a field of the documents" if any(document.passage for document in documents) else "empty"
         notes.append(
-            "the fields of this task's documents are unknown: options are the continuations that the model scored, "
+            "the fields of this task's documents are unknown: options are the continuations that the model scored"
+            f"{f' ({n_scored:,} of {len(documents):,} documents)' if n_scored < len(documents) else ''}, "
             f"and passages are {passages}"
         )
-    elif not any(document.passage for document in documents):
+        if all(_LETTER.fullmatch(option) for document in documents for option in document.options):
+            notes.append("the options are letters without their texts, so that systems that compare texts guess")
+    elif not any(document.passage for document in documents) and any(d.question for d in documents):
         notes.append("the documents have no passage: the other systems see the question and the options alone")
+    if unread := Counter(name for document in documents for name in document.unread):
+        notes.append(f"the other systems do not see the fields {', '.join(unread)}, whose role is unknown")
     if not any(document.question for document in documents):
         notes.append("the documents have no question: the other systems see the options and any passage alone")
     if n_more := sum(document.n_other_questions > 0 for document in documents):
@@ -392,12 +421,24 @@ def _describe_questions(documents: Sequence[Document], questions: Sequence[Quest
         )
     golds = Counter(q.gold for q in questions if q.task is Task.SINGLE_CHOICE)
     places = [candidate for gold in golds for candidate in (gold if isinstance(gold, frozenset) else ())]
-    if len(golds) == 1 and len(questions) > 9 and places:
+    if len(golds) == len(places) == 1 and len(questions) > 9:
         notes.append(
-            f"the right option is always option {min(places) + 1}: the harness puts it there, so that systems that "
+            f"the right option is always option {places[0] + 1}: the harness puts it there, so that systems that "
             "go by positions, such as constant-position, measure nothing"
         )
     return notes
+
+
+def _describe_metrics(rows: Sequence[Node], responses: Sequence[Response]) -> list[str]:
+    """Return notes on what the harness measured in place of the share of right answers."""
+    values = [response.logged.get("acc") for response in responses]
+    if any(value not in (0, 1, None) for value in values):
+        return ["the log's acc is no share of right answers: it has values between 0 and 1"]
+    if None not in values:
+        return []
+    metrics = rows[0].value.get("metrics")
+    names = f" ({', '.join(map(str, metrics))})" if isinstance(metrics, list) and metrics else ""
+    return [f"the harness has not measured acc, but other metrics{names}: the accuracy is that of the best options"]
 
 
 def _describe_labels(questions: Sequence[Question], responses: Sequence[Response]) -> list[str]:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 _FILE = re.compile(r"samples_(?P<task>.+?)_(?P<date>\d{4}-\d\d-\d\dT[\d.:-]*\d)(?:\.jsonl?)?(?:\.gz)?")
+_OLD_RESULTS = "results.json"
 _NAME_ARGUMENTS = ("pretrained", "model", "model_name", "path")
 
 
@@ -40,7 +41,7 @@ def task_of_log(path: str) -> str | None:
     'arc_easy'
     """
     match = _FILE.fullmatch(Path(path).name)
-    return match["task"] if match else None
+    return match["task"] if match else _find_old_task(path, _read_json(Path(path).parent / _OLD_RESULTS))
 
 
 def name_of_log(path: str) -> str | None:
@@ -55,21 +56,36 @@ def name_of_log(path: str) -> str | None:
 def read_settings(path: str) -> LogSettings | None:
     """Return what the results file next to a log says, or None if there is no such file.
 
-    It is the file with the log's date, else the only one in the folder.
+    It is the file with the log's date, else the only one in the folder. The name of a log of versions before 0.4.3
+    has no date, and its results are in ``results.json``.
     """
     match = _FILE.fullmatch(Path(path).name)
-    if match is None:
-        return None
     folder = Path(path).parent
+    if match is None:
+        content = _read_json(folder / _OLD_RESULTS)
+        task = _find_old_task(path, content)
+        return None if task is None else _read_results(content, task)
     own = folder / f"results_{match['date']}.json"
     others = [own] if own.is_file() else sorted(folder.glob("results*.json"))
-    if len(others) != 1:
-        return None
+    content = _read_json(others[0]) if len(others) == 1 else {}
+    return _read_results(content, match["task"]) if content else None
+
+
+def _read_json(path: Path) -> Mapping[str, Any]:
+    """Return the object in a file; an empty one if there is none."""
     try:
-        content = json.loads(others[0].read_text(encoding="utf-8"))
+        content = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError, RecursionError):
-        return None
-    return _read_results(content, match["task"]) if isinstance(content, dict) else None
+        return {}
+    return content if isinstance(content, dict) else {}
+
+
+def _find_old_task(path: str, content: Mapping[str, Any]) -> str | None:
+    """Return the task of a log named ``pretrained__ORG__MODEL_TASK.jsonl``, by the tasks of its results file."""
+    results = content.get("results")
+    stem = Path(path).name.removesuffix(".gz").removesuffix(".jsonl")
+    tasks = [task for task in results or () if stem.endswith(f"_{task}")] if isinstance(results, Mapping) else []
+    return max(tasks, key=len, default=None)
 
 
 def _read_results(content: Mapping[str, Any], task: str) -> LogSettings:
@@ -86,6 +102,8 @@ def _read_results(content: Mapping[str, Any], task: str) -> LogSettings:
     pairs = arguments if isinstance(arguments, Mapping) else dict(_split_arguments(arguments))
     named = [str(pairs[name]) for name in _NAME_ARGUMENTS if pairs.get(name)]
     model = next(iter(named), None) or part("config", "model") or part("model_name")
+    if part("config", "model") == "classic-rc" and pairs.get("solver"):
+        model = f"classic-rc {pairs['solver']}"
     facts = {
         "few-shot": part("n-shot", key),
         "task version": part("versions", key),

@@ -9,7 +9,7 @@ from classic_rc.errors import DataError, UsageError, unknown_name
 from classic_rc.formats.answers import AnswersFormat, AnswersFromIndex0, AnswersFromIndex1
 from classic_rc.formats.base import Content, Format
 from classic_rc.formats.by_id import ReCoRDFormat, SQuADFormat
-from classic_rc.formats.harness import HarnessFormat, HarnessNormFormat, HarnessYesFormat
+from classic_rc.formats.harness import HarnessFormat, HarnessLastFormat, HarnessNormFormat, HarnessYesFormat
 from classic_rc.formats.jsonl import JSONLinesFormat
 from classic_rc.formats.mctest import MCTestAnswersFormat, MCTestScoresFormat
 from classic_rc.formats.multirc import MultiRCFormat
@@ -32,6 +32,7 @@ FORMATS: dict[str, Format] = {
         HarnessFormat(),  # before those that recognise every JSON list, or one JSON object
         HarnessNormFormat(),
         HarnessYesFormat(),
+        HarnessLastFormat(),
         AnswersFormat(),  # before those that recognise every JSON list, or every row with a question_id
         AnswersFromIndex0(),
         AnswersFromIndex1(),

@@ -156,6 +156,9 @@ class InputFile:
         The number of folders between the opened path and the file.
     blank_lines : int
         The number of blank lines that reading skipped.
+    damaged : dict of int to str or None
+        If a dictionary is put here before the text is read, damaged bytes are no error, and it gets what each
+        damaged line has.
     origin : Source or None
         The archive that the file is a member of.
     split : str or None
@@ -175,6 +178,7 @@ class InputFile:
         self.name, self.depth = name, depth
         self.folders, self.base = parts[:-1], parts[-1]
         self.blank_lines = 0
+        self.damaged: dict[int, str] | None = None
         self.origin = origin
         self.split = None if saved is None else saved.split
         self._saved = saved
@@ -253,7 +257,7 @@ class InputFile:
         """
         if self.columns is not None:
             raise DataError("not a text file", source=self.name, found="a Parquet or Arrow file", expected="text")
-        text = decode_text(self.data, self.name)
+        text = decode_text(self.data, self.name, self.damaged)
         if not text or text.isspace():
             raise DataError("the file is empty", source=self.name)
         return text

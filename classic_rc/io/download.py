@@ -65,6 +65,7 @@ def download(
     expected: Expected,
     *,
     advance: Callable[[int], object] = lambda steps: None,
+    notify: Callable[[str], object] = lambda text: None,
     hint: str | None = None,
 ) -> str:
     """Download a file, continuing the partial file at `path` if there is one.
@@ -78,6 +79,8 @@ def download(
     expected : Expected
     advance : callable
         Called with the number of bytes that are there, then of new bytes; negative if a download starts again.
+    notify : callable
+        Called with what a user should know of a complete download.
     hint : str, optional
         What the user can do if the server does not have the file.
 
@@ -95,14 +98,14 @@ def download(
         The partial file cannot be written.
     """
     waits = iter(RETRY_SECONDS)
-    may_restart = True
+    may_restart, has_known_end = True, True
     most = _size(path)
     advance(most)
     while True:
         start = _size(path)
         try:
             if expected.size is None or start != expected.size:
-                _receive(url, path, expected, advance, hint)
+                has_known_end = _receive(url, path, expected, advance, hint)
         except _BrokeOffError as problem:
             if _size(path) > most:  # more than ever: a server that makes us start again and again is no progress
                 waits = iter(RETRY_SECONDS)
@@ -121,6 +124,8 @@ def download(
             raise DataError("the server sends an empty file", source=url, expected="content", hint=hint)
         sha256 = sha256_of(path)
         if (expected.sha256 is None or sha256 == expected.sha256) and expected.size in (None, _size(path)):
+            if not has_known_end and expected == Expected():
+                notify(f"the server did not say how long {url} is: nobody can tell whether its end is missing")
             return sha256
         found = f"{_size(path):,} bytes with sha256 {sha256}"
         _forget(path, advance)
@@ -138,8 +143,17 @@ def download(
         )
 
 
-def _receive(url: str, path: Path, expected: Expected, advance: Callable[[int], object], hint: str | None) -> None:
-    """Download the rest of a file, or all of it, into the partial file."""
+class _HttpRedirects(urllib.request.HTTPRedirectHandler):
+    """Redirections to HTTP addresses only; urllib would follow those to FTP servers too."""
+
+    def redirect_request(self, req: Any, fp: Any, code: int, msg: str, headers: Any, newurl: str) -> Any:
+        if not newurl.lower().startswith(("http://", "https://")):
+            raise urllib.error.HTTPError(req.full_url, code, f"{msg}, to {newurl}, no HTTP address", headers, fp)
+        return super().redirect_request(req, fp, code, msg, headers, newurl)
+
+
+def _receive(url: str, path: Path, expected: Expected, advance: Callable[[int], object], hint: str | None) -> bool:
+    """Download the rest of a file, or all of it, and return whether the server told where it ends."""
     start, validator = _size(path), _read_validator(path)
     # Without a validator, only the sum can tell whether the bytes belong together.
     if start and validator is None and expected.sha256 is None:
@@ -150,9 +164,8 @@ def _receive(url: str, path: Path, expected: Expected, advance: Callable[[int], 
         if validator:
             headers["If-Range"] = validator
     try:
-        with urllib.request.urlopen(
-            urllib.request.Request(url, headers=headers), timeout=TIMEOUT_SECONDS
-        ) as response:
+        opener = urllib.request.build_opener(_HttpRedirects)
+        with opener.open(urllib.request.Request(url, headers=headers), timeout=TIMEOUT_SECONDS) as response:
             if response.status == http.client.PARTIAL_CONTENT and not _continues(response, start, validator):
                 _forget(path, advance)
                 raise _BrokeOffError("a part of the file that was not asked for")
@@ -163,6 +176,7 @@ def _receive(url: str, path: Path, expected: Expected, advance: Callable[[int], 
             elif response.status != http.client.PARTIAL_CONTENT:
                 raise _not_given_error(url, f"HTTP {response.status} {response.reason}", hint)
             _store(response, url, path, start, expected, advance)
+            return response.chunked or _announced_length(response) is not None
     except UsageError:  # a ValueError too, but of ours
         raise
     except urllib.error.HTTPError as error:
@@ -212,6 +226,11 @@ def _check_content(response: Any, url: str, expected: Expected, hint: str | None
         )
 
 
+def _announced_length(response: Any) -> int | None:
+    length = response.headers.get("Content-Length")
+    return int(length) if length is not None and length.isdecimal() else None
+
+
 def _decoder(response: Any, url: str) -> Callable[[bytes], bytes]:
     """Return the function that undoes the content coding, although none was asked for."""
     coding = response.headers.get("Content-Encoding", "identity").lower()
@@ -231,8 +250,7 @@ def _decoder(response: Any, url: str) -> Callable[[bytes], bytes]:
 def _store(
     response: Any, url: str, path: Path, start: int, expected: Expected, advance: Callable[[int], object]
 ) -> None:
-    length = response.headers.get("Content-Length")
-    n_announced = int(length) if length is not None and length.isdecimal() else None
+    n_announced = _announced_length(response)
     limit = files.MAX_INPUT if expected.size is None else expected.size
     decode = _decoder(response, url)
     written, n_received = start, 0

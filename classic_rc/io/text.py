@@ -6,6 +6,7 @@ import codecs
 import csv
 import io
 import os
+import re
 import time
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, nullcontext
@@ -16,6 +17,9 @@ from classic_rc.io.binary import binary_file_error, identify
 from classic_rc.io.files import read_input
 
 _UTF16 = {codecs.BOM_UTF16_LE: "utf-16-le", codecs.BOM_UTF16_BE: "utf-16-be"}
+_ESCAPED = re.compile("[\udc80-\udcff]")
+_MOST_AGAIN = 100
+"""How often a table is read again from the line after a malformed one; each time may take as long as the rest."""
 _RETRY_DELAYS = (0.0, 0.05, 0.2, 1.0)
 
 
@@ -50,7 +54,8 @@ def table_records(
     """Yield the records of a table, each with the line at which it starts; a blank line has no cells.
 
     Tabs separate cells if the first line has one, else commas; semicolons if it has neither. A malformed record
-    raises its error in `guard`; if that suppresses it, the record is left out.
+    raises its error in `guard`; if that suppresses it, the record's first line is left out, and the next line
+    begins another record: a quote that is never closed must not swallow the rest of the table.
 
     Raises
     ------
@@ -60,6 +65,8 @@ def table_records(
     header = text.partition("\n")[0]
     delimiter = next((mark for mark in "\t,;" if mark in header), ",")
     records = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
+    lines: list[str] | None = None  # all lines, once one is malformed
+    before = n_again = 0
     # The default limit is shorter than some passages. It is global to the process, so it is never lowered again.
     csv.field_size_limit(max(csv.field_size_limit(), len(text)))
     start = 1
@@ -75,15 +82,19 @@ def table_records(
                     where=f"line {start}",
                     hint="End a quoted field with a quote, and double the quotes inside it",
                 ) from None
-            # The parser continues with the next line.
+            if before + records.line_num > start and n_again < _MOST_AGAIN:
+                lines = io.StringIO(text, newline="").readlines() if lines is None else lines
+                before, n_again = start, n_again + 1
+                records = csv.reader(lines[start:], delimiter=delimiter, strict=True)
+            # Else the parser continues with the line after those that it read.
         else:
             if cells is None:
                 return
             yield start, cells
-        start = records.line_num + 1
+        start = before + records.line_num + 1
 
 
-def decode_text(data: bytes, source: str) -> str:
+def decode_text(data: bytes, source: str, damaged: dict[int, str] | None = None) -> str:
     r"""Decode the bytes of a file to text, with every line end as ``"\n"``.
 
     Parameters
@@ -92,6 +103,9 @@ def decode_text(data: bytes, source: str) -> str:
         UTF-8 with or without a byte order mark, or UTF-16 with one.
     source : str
         The name of the file in error messages.
+    damaged : dict of int to str, optional
+        If less than half of the lines are damaged, read bad bytes as U+FFFD, keep NUL characters, and put here what
+        each damaged line has, by its number.
 
     Raises
     ------
@@ -112,6 +126,8 @@ def decode_text(data: bytes, source: str) -> str:
     except UnicodeDecodeError as error:
         if known := identify(data):
             raise binary_file_error(known, source) from None
+        if damaged is not None and (repaired := _decode_damaged(data[bom_length:], encoding, damaged)):
+            return repaired
         before = data[bom_length : bom_length + error.start].decode(encoding, "replace")
         raise _decoding_error(
             bom_length + error.start,
@@ -123,12 +139,33 @@ def decode_text(data: bytes, source: str) -> str:
     if "\0" in text:
         if known := identify(data):
             raise binary_file_error(known, source)
+        if damaged is not None and (repaired := _decode_damaged(data[bom_length:], encoding, damaged)):
+            return repaired
         before = text[: text.index("\0")]
         offset = bom_length + len(before.encode(encoding))
         raise _decoding_error(offset, before, source, "a NUL character", "text (UTF-16 needs its byte order mark)")
-    if "\r" in text:
-        text = text.replace("\r\n", "\n").replace("\r", "\n")
-    return text
+    return _with_line_feeds(text)
+
+
+def _with_line_feeds(text: str) -> str:
+    return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
+
+
+def _decode_damaged(data: bytes, encoding: str, damaged: dict[int, str]) -> str | None:
+    """Decode what can be decoded, and note the damage of each line; None if half of the lines are damaged."""
+    # Escapes tell damaged bytes from a U+FFFD that is in the file.
+    escaped = data.decode(encoding, "surrogateescape" if encoding == "utf-8" else "replace")
+    lines = _with_line_feeds(escaped).split("\n")
+    found: dict[int, str] = {}
+    for number, line in enumerate(lines, start=1):
+        if "\0" in line:
+            found[number] = "a NUL character"
+        elif _ESCAPED.search(line):
+            found[number] = "bytes that are not text, read as U+FFFD"
+    if not found or 2 * len(found) > len(lines):
+        return None
+    damaged.update(found)
+    return _with_line_feeds(data.decode(encoding, "replace"))
 
 
 def line_and_column(text: str, offset: int) -> str:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from classic_rc.audit.annotators import AnnotatorReport, Estimate
+from classic_rc.audit.agreement import Estimate
+from classic_rc.audit.annotators import AnnotatorReport
 from classic_rc.display import EMPTY_CELL, Table, format_percent
 from classic_rc.evaluation.results import dataset_title
 
@@ -19,6 +20,34 @@ def annotator_tables(report: AnnotatorReport) -> list[Table]:
     list of Table
     """
     return [_accuracy_table(report), _agreement_table(report)]
+
+
+def annotator_summary(report: AnnotatorReport) -> Table:
+    """Return the numbers of all annotators together: a table for one column of a page.
+
+    Parameters
+    ----------
+    report : AnnotatorReport
+
+    Returns
+    -------
+    Table
+    """
+    shares = {
+        "accuracy, the mean": report.mean_accuracy,
+        "accuracy of the majority vote": report.majority,
+        "held-out annotator": report.held_out,
+        "agreement": report.observed,
+    }
+    coefficients = {
+        "S (chance 1/k)": report.s,
+        "Fleiss' kappa": report.fleiss,
+        "Krippendorff's alpha": report.alpha,
+    }
+    rows = [[name, _percent(found), _count(found)] for name, found in shares.items() if found is not None]
+    rows += [[name, _number(found), _count(found)] for name, found in coefficients.items()]
+    title = f"Agreement of {len(report.annotators)} annotators"
+    return Table(title, ["", "value", "questions"], rows, frozenset({0}), [report.resampling.note, *report.notes])
 
 
 def _accuracy_table(report: AnnotatorReport) -> Table:

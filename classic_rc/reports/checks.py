@@ -6,11 +6,12 @@ from collections.abc import Iterator, Sequence
 
 from classic_rc.audit.artifacts import PartialInputs
 from classic_rc.audit.check import Balance, CheckReport
-from classic_rc.audit.duplicates import COPIES, ScoreWithout
+from classic_rc.audit.duplicates import COPIES
 from classic_rc.audit.findings import Comparison
 from classic_rc.audit.hard import HardSubset, Share
 from classic_rc.audit.integrity import Finding, Severity
 from classic_rc.audit.measuring import PartialResult
+from classic_rc.audit.without_copies import ScoreWithout
 from classic_rc.audit.words import LeakingWords
 from classic_rc.display import EMPTY_CELL, Table, format_percent
 from classic_rc.evaluation.results import dataset_title

@@ -12,16 +12,19 @@ from typing import Any
 import numpy as np
 
 from classic_rc._version import __version__
+from classic_rc.audit.annotators import AnnotatorReport
 from classic_rc.audit.check import CheckReport, labelled_part, measure_label_balance
-from classic_rc.audit.duplicates import DuplicateFinding, ScoreWithout
+from classic_rc.audit.duplicates import DuplicateFinding
 from classic_rc.audit.statistics.measures import QUESTION_WORDS, MeasuredValues
 from classic_rc.audit.statistics.tables import DatasetStatistics, StatisticsRow
+from classic_rc.audit.without_copies import ScoreWithout
 from classic_rc.display import format_percent
 from classic_rc.evaluation.breakdown import Breakdown, CrossTabulation
 from classic_rc.evaluation.results import Evaluation
 from classic_rc.io.printable import printable
 from classic_rc.metrics.registry import METRICS
 from classic_rc.questions import Dataset
+from classic_rc.reports.annotators import annotator_summary
 from classic_rc.reports.breakdown import breakdown_records, breakdown_tables, cross_table
 from classic_rc.reports.duplicates import scores_without_table
 from classic_rc.reports.html import fill_template
@@ -76,6 +79,8 @@ class Datasheet:
     breakdowns : sequence of Breakdown
         Of no system: how many questions each group has.
     crosses : sequence of CrossTabulation
+    annotators : AnnotatorReport, optional
+        Several annotators' answers.
     """
 
     dataset: Dataset
@@ -91,6 +96,7 @@ class Datasheet:
     published: bool = False
     breakdowns: Sequence[Breakdown] = ()
     crosses: Sequence[CrossTabulation] = ()
+    annotators: AnnotatorReport | None = None
 
 
 def render_datasheet(sheet: Datasheet, form: str) -> str:
@@ -139,7 +145,7 @@ def datasheet_tables(sheet: Datasheet) -> list[Table]:
     """Return the tables of the datasheet, in their order; those without content are left out.
 
     Sizes, lengths, first words of questions, positions of the right options, floors, partial inputs, findings,
-    duplicates, scores without duplicates and, if asked for, the paper's own statistics.
+    duplicates, scores without duplicates, agreement of annotators and, if asked for, the paper's own statistics.
     """
     tables = count_tables(sheet)
     if sheet.breakdowns:
@@ -151,6 +157,8 @@ def datasheet_tables(sheet: Datasheet) -> list[Table]:
         tables += _check_tables(sheet.check)
     if any(score.n_left < score.n_questions for score in sheet.scores_without):
         tables.append(scores_without_table(sheet.scores_without))
+    if sheet.annotators is not None:
+        tables.append(annotator_summary(sheet.annotators))
     if sheet.published:
         tables += statistics_tables(sheet.statistics)[: len(sheet.statistics.papers)]
     return tables
@@ -196,8 +204,9 @@ def _shape_tables(sheet: Datasheet) -> Iterator[Table]:
     shares = {row.statistic.label: measure.value or 0.0 for row, measure in _own_rows(sheet)}
     by_word = {word: shares.get(f"questions with {word} %", 0.0) for word in QUESTION_WORDS}
     by_word["other"] = max(1 - sum(by_word.values()), 0.0)
-    cells = ["% of questions", *(format_percent(share, 1) for share in by_word.values())]
-    yield Table("First words of questions", ["", *by_word], [cells])
+    if by_word["other"] < 1:  # else the questions are in another language
+        cells = ["% of questions", *(format_percent(share, 1) for share in by_word.values())]
+        yield Table("First words of questions", ["", *by_word], [cells])
     dataset = sheet.dataset
     if dataset.task is None or not dataset.task.has_choices or all(q.gold is None for q in dataset):
         return
@@ -390,6 +399,7 @@ def _json(sheet: Datasheet) -> str:
         "floors": None if sheet.evaluation is None else _without_times(sheet.evaluation.to_dict()),
         "check": None if sheet.check is None else _without_times(sheet.check.to_dict()),
         "scores_without_duplicates": [score.to_dict() for score in sheet.scores_without],
+        "annotators": None if sheet.annotators is None else sheet.annotators.to_dict(),
         "command": sheet.command,
     }
     return json.dumps(plain, indent=2, allow_nan=False) + "\n"
@@ -425,6 +435,14 @@ def _csv(sheet: Datasheet) -> str:
         for finding in sheet.check.findings:
             record = {"table": "findings", "statistic": str(finding.kind.severity), "column": finding.kind.name}
             records.append({**record, "count": finding.count, "definition": finding.kind.what})
+    if sheet.annotators is not None:
+        plain = sheet.annotators.to_dict()
+        names = ("mean_accuracy", "majority", "held_out")
+        for name, found in {**{n: plain[n] for n in names}, **plain["agreement"]}.items():
+            if found is not None:
+                record = {"table": "annotators", "statistic": name, "value": found["value"]}
+                low, high = found["interval"] or (None, None)
+                records.append({**record, "low": low, "high": high, "count": found["questions"]})
     return records_csv(records)
 
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from classic_rc.audit.duplicates import DuplicateFinding, ScoreWithout
+from classic_rc.audit.duplicates import DuplicateFinding
 from classic_rc.audit.kinds import Finding
+from classic_rc.audit.without_copies import ScoreWithout
 from classic_rc.display import format_percent
 from classic_rc.evaluation.resampling import Interval
 from classic_rc.reports.tables import EMPTY_CELL, Table
@@ -53,7 +54,7 @@ def scores_without_table(scores: Sequence[ScoreWithout]) -> Table:
     Parameters
     ----------
     scores : sequence of ScoreWithout
-        From :func:`~classic_rc.audit.duplicates.score_without`; at least one.
+        From :func:`~classic_rc.audit.without_copies.score_without`; at least one.
 
     Returns
     -------

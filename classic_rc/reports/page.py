@@ -14,8 +14,8 @@ from classic_rc._version import __version__
 from classic_rc.audit.ablation import PerturbedEvaluation
 from classic_rc.audit.annotators import AnnotatorReport
 from classic_rc.audit.check import CheckReport
-from classic_rc.audit.duplicates import ScoreWithout
 from classic_rc.audit.statistics.tables import DatasetStatistics
+from classic_rc.audit.without_copies import ScoreWithout
 from classic_rc.display import Table, format_count, format_percent
 from classic_rc.evaluation.breakdown import Breakdown
 from classic_rc.evaluation.comparison import SOLVED_BY

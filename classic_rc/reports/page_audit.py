@@ -11,9 +11,10 @@ from typing import Any, NamedTuple
 
 from classic_rc.audit.artifacts import PartialInputs
 from classic_rc.audit.check import CheckReport
-from classic_rc.audit.duplicates import DuplicateFinding, DuplicatePair, ScoreWithout, copied_questions
+from classic_rc.audit.duplicates import DuplicateFinding, DuplicatePair
 from classic_rc.audit.integrity import Severity
 from classic_rc.audit.measuring import PartialResult, Verdict
+from classic_rc.audit.without_copies import ScoreWithout, copied_questions
 from classic_rc.display import format_percent
 from classic_rc.metrics.registry import METRICS
 from classic_rc.reports.checks import (

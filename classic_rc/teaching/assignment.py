@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from os import PathLike
@@ -22,6 +23,7 @@ ASSIGNMENTS = Path(__file__).with_name("assignments")
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 
+@dataclass(eq=False)
 class CheckFailedError(AssertionError):
     """A check found something wrong, and can say more about it than one line.
 
@@ -33,10 +35,8 @@ class CheckFailedError(AssertionError):
         More lines for the student: the smallest counterexample, a likely cause.
     """
 
-    def __init__(self, problem: str, details: str = "") -> None:
-        super().__init__(problem)
-        self.problem = problem
-        self.details = details
+    problem: str
+    details: str = ""
 
 
 def check(*, points: float = 1, needs: str | Sequence[str] = ()) -> Callable[[_Function], _Function]:
@@ -253,17 +253,27 @@ class Submission:
     questions: Dataset | None = None
     train: Dataset | None = None
     is_hidden: bool = False
-    _scores: dict[str, list[list[float]]] = field(default_factory=dict, repr=False)
+    _scores: dict[str, list[list[float]] | SubmissionError] = field(default_factory=dict, repr=False)
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):
             raise AttributeError(name)
-        kind = self.names.get(name)
-        if kind is None:
-            raise SubmissionError(f"the file does not define {name}")
-        if kind == "value":
+        if self.kind_of(name) == "value":
             return self.sandbox.read(name)
         return lambda *args: self.sandbox.call(name, *args)
+
+    def kind_of(self, name: str) -> str:
+        """Return whether a name of the student's file is a function, a solver, a class or a value.
+
+        Raises
+        ------
+        CheckFailedError
+            The file does not define it.
+        """
+        if name not in self.names:
+            told = ", ".join(sorted(self.names)) or "nothing"
+            raise CheckFailedError(f"the file does not define {name}; it defines {told}")
+        return self.names[name]
 
     @property
     def solver_name(self) -> str:
@@ -287,13 +297,42 @@ class Submission:
         -------
         list of list of float
             A finite number for each candidate of each question.
+
+        Raises
+        ------
+        SubmissionError, CheckFailedError
+            The solver fails, or there is none. With hidden questions, the error has no words of the student's code.
         """
         key = dataset.fingerprint
         if key not in self._scores:
-            train = None if self.train is None else rows_of(self.train, with_gold=True)
-            self.sandbox.make_solver(self.solver_name, train)
-            self._scores[key] = self.sandbox.score(rows_of(dataset))
-        return self._scores[key]
+            self._scores[key] = self._ask_scores(dataset)
+        scores = self._scores[key]
+        if isinstance(scores, SubmissionError):
+            raise scores
+        return scores
+
+    def _ask_scores(self, dataset: Dataset) -> list[list[float]] | SubmissionError:
+        is_secret = self.is_hidden and dataset is self.questions
+        train = None if self.train is None else rows_of(self.train, with_gold=True)
+        name = self.solver_name
+        try:
+            self.sandbox.make_solver(name, train)
+            return self.sandbox.score(rows_of(dataset))
+        except SubmissionError as error:
+            if is_secret and _quotes(error, dataset):
+                self.sandbox.events.add("quote")
+            return error.without_words() if is_secret or (self.is_hidden and train is not None) else error
+        finally:
+            if is_secret:  # What has seen hidden questions must not quote them later.
+                with suppress(SubmissionError):
+                    self.sandbox.restart()
+
+
+def _quotes(error: SubmissionError, dataset: Dataset) -> bool:
+    words = error.problem + error.traceback + error.printed
+    return any(
+        text and text in words for question in dataset for text in (question.query, question.passage.text[:40])
+    )
 
 
 def rows_of(dataset: Dataset, *, with_gold: bool = False) -> list[dict[str, Any]]:

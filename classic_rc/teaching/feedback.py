@@ -6,14 +6,15 @@ import math
 import shlex
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, TypeAlias
 
 import numpy as np
 
+from classic_rc.errors import UsageError
 from classic_rc.predictions import Scores
-from classic_rc.questions import Dataset
+from classic_rc.questions import Dataset, Question
 from classic_rc.teaching.assignment import CheckFailedError, Submission
 from classic_rc.teaching.grading import DEFAULT_ASSIGNMENT, question_statistics, reference_statistics
 from classic_rc.teaching.sandbox import SubmissionError
@@ -28,6 +29,7 @@ _MAX_SECONDS = 5.0
 """What the search for a smaller input may cost. Slow code must not lose its other checks to it."""
 
 _N_LOST = 5
+_MAX_SHOWN = 400
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +47,7 @@ def compare_function(
     cases: Sequence[Case],
     reference: Function,
     *,
+    where: Callable[..., bool] | None = None,
     mistakes: Mapping[str, Function] | None = None,
     simplify: Callable[[Case], Iterable[Case]] | None = None,
     tolerance: float = 1e-6,
@@ -61,6 +64,9 @@ def compare_function(
     reference : callable
         The right function. It raises ValueError for arguments that nobody would call it with, so that the search
         for a smaller input does not try them.
+    where : callable, optional
+        Takes the arguments of a call, and says whether this check is about it. Other cases are left out, and the
+        search for a smaller input does not try them.
     mistakes : mapping of str to callable, optional
         Wrong variants of the reference by what is wrong with them: "your window is one token short". The first one
         that does what the student's function does in all cases is named. A variant may raise an error.
@@ -76,13 +82,17 @@ def compare_function(
         With the call, the value found and the one expected; with the traceback and what was printed if the call
         raises an error; with the mistake if it is a known one.
     SubmissionError
-        The file does not define the function, or its process has ended before.
+        Its process has ended before.
+    UsageError
+        There are no cases.
     """
-    kind = submission.names.get(name)
-    if kind is None:
-        raise SubmissionError(f"the file does not define {name}")
+    kind = submission.kind_of(name)
     if kind != "function":
         raise CheckFailedError(f"{name} must be a function, not a {kind}")
+    if where is not None:
+        cases, reference = [case for case in cases if where(*case)], _within(where, reference)
+    if not cases:
+        raise UsageError(f"the assignment has no cases for {name}, so every answer would pass", field="assignment")
     function = partial(submission.sandbox.call, name)
     expected = [reference(*case) for case in cases]
     found = []
@@ -108,6 +118,15 @@ def compare_function(
         else:
             told = "your function gives different values when it is called twice with the same input"
     raise _told(name, case, own, reference(*case), told)
+
+
+def _within(where: Callable[..., bool], reference: Function) -> Function:
+    def within(*case: Any) -> Any:
+        if not where(*case):
+            raise ValueError("not what this check is about")
+        return reference(*case)
+
+    return within
 
 
 def own_function(
@@ -202,6 +221,8 @@ def _name_mistake(
 
 def _name_constant(found: Sequence[_Outcome]) -> str | None:
     values = [own.value for own in found]
+    if all(own.error is None and own.value is None for own in found):
+        return "your function returns nothing; return the value, do not print it"
     if all(own.error is None for own in found) and values.count(values[0]) == len(values) > 1:
         return f"your function gives {_shown(values[0])} whatever it is called with"
     return None
@@ -332,26 +353,65 @@ def _size(case: Case) -> tuple[float, ...]:
 def _told(name: str, case: Case, own: _Outcome, expected: Any, mistake: str | None) -> CheckFailedError:
     call = f"{name}({', '.join(map(repr, case))})"
     lines = [] if mistake is None else [f"likely cause: {mistake}"]
-    lines += ["the smallest input found that fails:", f"    {call}", f"expected: {_shown(expected)}"]
+    found = "the input that fails:" if _has_ended(own) else "the smallest input found that fails:"
+    lines += [found, f"    {call}", f"expected: {_shown(expected)}"]
     if own.error is None:
         problem = f"{call} is {_shown(own.value)}, and should be {_shown(expected)}"
         lines.append(f"found:    {_shown(own.value)}")
     else:
         problem = f"{call}: {own.error.problem}"
         lines.append(f"found:    {own.error.problem}")
-        lines += own.error.traceback.splitlines()
-        if own.error.printed:
-            lines += ["printed before:", *own.error.printed.splitlines()]
+        lines += own.error.details.splitlines()
     return CheckFailedError(problem, "\n".join(lines))
 
 
 def _shown(value: Any) -> str:
-    """Return a value with as many digits as a reader needs."""
+    """Return a value with as many digits as a reader needs, up to a length."""
     if isinstance(value, float):
         return f"{value:.6g}" if math.isfinite(value) else str(value)
     if isinstance(value, list | tuple):
-        return f"[{', '.join(map(_shown, value))}]"
-    return repr(value)[:200]
+        text = f"[{', '.join(map(_shown, value[:_MAX_SHOWN]))}]"
+    else:
+        text = repr(value)
+    return text if len(text) <= _MAX_SHOWN else f"{text[:_MAX_SHOWN]} ..."
+
+
+def scores_of(submission: Submission, dataset: Dataset) -> list[list[float]]:
+    """Return the scores of the student's solver; if it raises an error, show the shortest question that has it.
+
+    Parameters
+    ----------
+    submission : Submission
+    dataset : Dataset
+        It is shown, so it must not be hidden.
+
+    Raises
+    ------
+    CheckFailedError
+        With the question, the traceback and what was printed.
+    SubmissionError
+        No single question has the error, or the process has ended.
+    """
+    try:
+        return submission.score(dataset)
+    except SubmissionError as error:
+        if error.is_final:
+            raise
+        deadline = time.monotonic() + _MAX_SECONDS
+        for question in sorted(dataset, key=lambda own: len(own.passage.text) + len(own.query)):
+            try:
+                submission.score(replace(dataset, questions=[question]))
+            except SubmissionError as own:
+                raise CheckFailedError(own.problem, "\n".join([own.details, *question_lines(question)])) from None
+            if time.monotonic() > deadline:
+                break
+        raise
+
+
+def question_lines(question: Question) -> list[str]:
+    """Return a question for the details of a check that failed."""
+    options = [candidate.text for candidate in question.candidates]
+    return [f"passage: {question.passage.text!r}", f"question: {question.query!r}", f"options: {options}"]
 
 
 def questions_lost(submission: Submission, reference: str, assignment: str = DEFAULT_ASSIGNMENT) -> str:

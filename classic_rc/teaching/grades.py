@@ -30,6 +30,8 @@ class CheckResult:
         Why points are missing; None if none are.
     details : str
         More for the student: the smallest counterexample, the traceback, what the code printed.
+    ran : bool
+        False if a check that it needs has failed, or if nothing can be graded.
     """
 
     name: str
@@ -38,11 +40,17 @@ class CheckResult:
     earned: float
     problem: str | None = None
     details: str = ""
+    ran: bool = True
 
     @property
     def passed(self) -> bool:
         """Whether the check found nothing wrong."""
         return self.problem is None
+
+    @property
+    def verdict(self) -> str:
+        """What the student reads: passed, failed or not run."""
+        return "passed" if self.passed else "failed" if self.ran else "not run"
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,11 +114,6 @@ class Grade:
     signs: tuple[str, ...] = ()
     problem: str | None = None
     accuracy: Accuracy | None = None
-
-    @property
-    def n_passed(self) -> int:
-        """The number of checks that passed."""
-        return sum(check.passed for check in self.checks)
 
     @property
     def earned(self) -> float:
@@ -206,7 +209,8 @@ def gradescope_json(grade: Grade) -> dict[str, Any]:
         }
         for check in grade.checks
     ]
-    result: dict[str, Any] = {"score": grade.earned, "tests": tests}
+    seen = {"isolation": grade.level or "", "signs": list(grade.signs)}  # stored, and not shown to the student
+    result: dict[str, Any] = {"score": grade.earned, "tests": tests, "extra_data": seen}
     if grade.problem is not None:
         result["output"] = f"not gradable: {grade.problem}"
     return result

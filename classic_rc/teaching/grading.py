@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 import secrets
 from collections.abc import Callable, Sequence
-from functools import cache, lru_cache
+from dataclasses import replace
+from functools import lru_cache
 from os import PathLike
 from pathlib import Path
 
@@ -26,7 +27,7 @@ from classic_rc.solvers.specs import parse_solver
 from classic_rc.teaching.assignment import Assignment, Check, CheckFailedError, Submission, load_assignment
 from classic_rc.teaching.grades import Accuracy, CheckResult, Grade, Grading
 from classic_rc.teaching.sandbox import Level, Limits, Sandbox, SubmissionError
-from classic_rc.teaching.signs import find_signs
+from classic_rc.teaching.signs import SignFinder
 from classic_rc.teaching.submissions import HandedIn, alike_pairs, find_submissions, read_submission
 
 DEFAULT_ASSIGNMENT = "solver"
@@ -36,8 +37,6 @@ ISOLATED = (Level.NAMESPACES, Level.LANDLOCK)
 DEFAULT_LIMITS = Limits()
 UNSAFE = (*ISOLATED, Level.PROCESS, Level.NONE)
 _MAX_MESSAGE = 300
-_SHORT = 8
-"""Texts of so many characters are in a file by chance."""
 
 
 def grade_file(
@@ -179,28 +178,34 @@ class _Setting:
             _check_data(data)
         if self.reference is not None and self.questions is not None:
             reference_statistics(self.reference, self.questions, train)  # An error here is no student's.
-        self.given_signs = set(find_signs({"template": assignment.template or b""}))
-        self.known_texts = _public_texts() | (frozenset() if data is None else texts_of(data))
+        self.signs = SignFinder(assignment.file, assignment.template, data, has_train=train is not None)
 
     def grade(self, one: HandedIn) -> Grade:
-        signs = set(find_signs(one.files, self.known_texts)) - self.given_signs
         if one.problem is not None:
             checks = tuple(_nothing(check, "not gradable") for check in self.assignment.checks)
-            return Grade(one.student, one.file, checks, None, tuple(sorted(signs)), one.problem)
+            return Grade(one.student, one.file, checks, None, self.signs.find(one.files), one.problem)
         accuracy = None
         with Sandbox(one.files, one.main, self.limits, self.levels, self.assignment.packages) as sandbox:
             try:
                 names = sandbox.load()
             except SubmissionError as error:
-                checks = tuple(_failed(check, error) for check in self.assignment.checks)
+                checks = self._not_loaded(error)
             else:
                 submission = Submission(
                     sandbox, names, self.seed, self.questions, self.train, is_hidden=self.is_hidden
                 )
                 checks = self._run_checks(submission)
                 accuracy = self._measure(submission)
-            signs |= {_SIGNS_OF_EVENTS.get(event, f"seen while it ran: {event}") for event in sandbox.events}
-            return Grade(one.student, one.file, checks, sandbox.level, tuple(sorted(signs)), None, accuracy)
+            signs = self.signs.find(one.files, sandbox.events)
+            return Grade(one.student, one.file, checks, sandbox.level, signs, None, accuracy)
+
+    def _not_loaded(self, error: SubmissionError) -> tuple[CheckResult, ...]:
+        first, *others = (_failed(check, error) for check in self.assignment.checks)
+        if error.problem.startswith("ModuleNotFoundError"):
+            packages = ", ".join(self.assignment.packages)
+            told = f"your file may import Python's standard library, {packages} and parts of classic_rc"
+            first = replace(first, details=f"{first.details}\n{told}")
+        return first, *(replace(other, details="") for other in others)
 
     def _run_checks(self, submission: Submission) -> tuple[CheckResult, ...]:
         results: dict[str, CheckResult] = {}
@@ -217,19 +222,10 @@ class _Setting:
         if self.reference is None or submission.questions is None:
             return None
         try:
+            submission.sandbox.begin_check()
             return compare_solvers(submission, self.reference)
         except (SubmissionError, CheckFailedError):
             return None
-
-
-_SIGNS_OF_EVENTS = {
-    "answer": "answers with no plain data",
-    "channel": "writes to the grader's channel",
-    "disk": "fills the disk",
-    "exit": "ends its process",
-    "memory": "runs out of memory",
-    "time": "takes too long",
-}
 
 
 def _check_data(data: Dataset) -> None:
@@ -252,13 +248,16 @@ def _check_data(data: Dataset) -> None:
 
 
 def _nothing(check: Check, problem: str) -> CheckResult:
-    return CheckResult(check.name, check.title, check.points, 0.0, problem)
+    return CheckResult(check.name, check.title, check.points, 0.0, problem, ran=False)
 
 
 def _run(check: Check, submission: Submission) -> CheckResult:
     try:
+        submission.sandbox.begin_check()
         share = check.run(submission)
         share = 1.0 if share is None else float(share)
+    except UsageError:  # A new process does not start: that is no student's.
+        raise
     except Exception as error:
         return _failed(check, error)
     share = 0.0 if math.isnan(share) else min(max(share, 0.0), 1.0)
@@ -270,9 +269,7 @@ def _failed(check: Check, error: Exception) -> CheckResult:
     """Return the result of a check that raised: the student's mistake, or the student's error."""
     details = ""
     if isinstance(error, SubmissionError):
-        problem, details = error.problem, error.traceback
-        if error.printed:
-            details += f"printed before:\n{error.printed}"
+        problem, details = error.problem, error.details.strip("\n")
     elif isinstance(error, CheckFailedError):
         problem, details = error.problem, error.details
     elif isinstance(error, AssertionError):
@@ -347,20 +344,3 @@ def question_statistics(questions: Dataset, scores: Scores) -> NDArray[np.float6
 def _metric(questions: Dataset) -> Metric:
     assert questions.task is not None
     return primary_metric(questions.task)
-
-
-@cache
-def _public_texts() -> frozenset[str]:
-    """Return the ids and the longer options of the questions that come with the package."""
-    from classic_rc.datasets.registry import load
-
-    return texts_of(load("sample:single-choice"))
-
-
-def texts_of(questions: Dataset) -> frozenset[str]:
-    """Return what a file contains that has memorised questions: their ids, their texts and their longer options."""
-    texts = set()
-    for question in questions:
-        texts |= {text for text in (question.id, question.query) if len(text) > _SHORT}
-        texts |= {candidate.text for candidate in question.candidates if len(candidate.text) > _SHORT}
-    return frozenset(texts)

@@ -48,7 +48,7 @@ _REFUSED_CALLS = {
     **{"sched_setattr": (314, 274), "shmget": (29, 194), "msgget": (68, 186), "semget": (64, 190)},
     **{"mq_open": (240, 180), "memfd_create": (319, 279), "add_key": (248, 217), "keyctl": (250, 219)},
     **{"request_key": (249, 218), "bpf": (321, 280), "perf_event_open": (298, 241), "userfaultfd": (323, 282)},
-    **{"open_by_handle_at": (304, 265)},
+    **{"open_by_handle_at": (304, 265), "unshare": (272, 97), "setns": (308, 268), "chroot": (161, 51)},
 }
 _IGNORED_CALLS = {  # what Landlock lets through; copying a file makes some of them
     **{"chmod": (90, None), "fchmod": (91, 52), "fchmodat": (268, 53), "fchmodat2": (452, 452)},
@@ -58,6 +58,8 @@ _IGNORED_CALLS = {  # what Landlock lets through; copying a file makes some of t
     **{"removexattr": (197, 14), "lremovexattr": (198, 15), "fremovexattr": (199, 16), "removexattrat": (466, 466)},
 }
 _LIMITS_CALL = (302, 261)  # prlimit64 may change the limits of other processes
+_CLONE_CALL = (56, 220)  # may make a user namespace, and with it new rights
+_CLONE3_CALL = (435, 435)  # A filter cannot read its flags; without it, libc uses clone.
 
 _libc = ctypes.CDLL(None, use_errno=True)
 
@@ -72,13 +74,16 @@ def main() -> None:
         _call("prctl", _SET_PARENT_DEATH_SIGNAL, signal.SIGTERM)  # nothing outlives the grader
     signal.signal(signal.SIGTERM, lambda *_: _end_all(143))
     for level in settings["levels"]:
+        told, refused = os.pipe()  # Not inherited by the worker: no exit code of its own looks like a refusal.
         child = os.fork()
         if child == 0:
             signal.signal(signal.SIGTERM, signal.SIG_DFL)
-            _enter(level, settings)
+            _enter(level, settings, refused)
+        os.close(refused)
         code = _wait(child)
-        if code != _REFUSED:
+        if not os.read(told, 1):
             _end_all(code)
+        os.close(told)
     os.write(1, b"refused\n")
 
 
@@ -116,19 +121,16 @@ def _children() -> list[int]:
     return found
 
 
-_REFUSED = 117
-"""The exit code of a process that could not enter its level. The worker never ends with it."""
-
-
-def _enter(level: str, settings: dict[str, Any]) -> None:
-    """Become the worker at a level, or end this process with the code for a refusal."""
+def _enter(level: str, settings: dict[str, Any], refused: int) -> None:
+    """Become the worker at a level, or write to `refused` and end this process."""
     levels = {"namespaces": _enter_namespaces, "landlock": _enter_landlock, "process": _enter_process}
     enter = levels.get(level, lambda settings: None)
     try:
         enter(settings)
         os.write(1, level.encode() + b"\n")
     except (OSError, AttributeError, KeyError):  # KeyError: a machine whose system calls are not known here
-        os._exit(_REFUSED)
+        os.write(refused, b"x")
+        os._exit(1)
     try:
         os.execve(settings["command"][0], settings["command"], settings["environment"])
     finally:
@@ -172,7 +174,7 @@ def _enter_namespaces(settings: dict[str, Any]) -> None:
 
 def _make_root(root: Path, settings: dict[str, Any]) -> None:
     """Build the tree of files that the student's code sees."""
-    _mount_memory(root, settings["limits"]["work_bytes"])
+    _mount_memory(root, settings["limits"]["folder_bytes"])
     for name in ("bin", "lib", "lib64", "sbin"):
         if os.path.islink(f"/{name}"):
             (root / name).symlink_to(os.readlink(f"/{name}"))
@@ -281,14 +283,17 @@ def _filter_calls() -> None:
     """Refuse the system calls by which a process reaches others than by files; it needs ``_NO_NEW_RIGHTS``."""
     architecture, column = _ARCHITECTURES[os.uname().machine]
     # Berkeley packet filter: (operation, steps if true, steps if false, value), on nr, architecture and arguments.
-    load, equal, at_least, give = 0x20, 0x15, 0x35, 0x06
-    allow, refuse, ignore, end = 0x7FFF0000, 0x00050001, 0x00050000, 0x80000000
+    load, equal, at_least, has_bits, give = 0x20, 0x15, 0x35, 0x45, 0x06
+    allow, refuse, ignore, unknown, end = 0x7FFF0000, 0x00050001, 0x00050000, 0x00050026, 0x80000000
     program = [(load, 0, 0, 4), (equal, 1, 0, architecture), (give, 0, 0, end), (load, 0, 0, 0)]
     program += [(at_least, 0, 1, 0x40000000), (give, 0, 0, end)]  # the second table of calls on x86-64
     for calls, answer in ((_REFUSED_CALLS, refuse), (_IGNORED_CALLS, ignore)):
         for numbers in calls.values():
             if (number := numbers[column]) is not None:
                 program += [(equal, 0, 1, number), (give, 0, 0, answer)]
+    program += [(equal, 0, 1, _CLONE3_CALL[column]), (give, 0, 0, unknown)]
+    program += [(equal, 0, 4, _CLONE_CALL[column]), (load, 0, 0, 16)]
+    program += [(has_bits, 1, 0, _NEW_USER), (give, 0, 0, allow), (give, 0, 0, refuse)]
     program += [(equal, 0, 3, _LIMITS_CALL[column]), (load, 0, 0, 16), (equal, 1, 0, 0), (give, 0, 0, refuse)]
     program += [(give, 0, 0, allow)]
     code = ctypes.create_string_buffer(b"".join(struct.pack("=HBBI", *step) for step in program))
@@ -330,7 +335,7 @@ def _set_limits(limits: dict[str, int]) -> None:
         (resource.RLIMIT_CPU, limits["cpu_seconds"]),
         (resource.RLIMIT_AS, limits["memory_bytes"]),
         (resource.RLIMIT_FSIZE, limits["file_bytes"]),
-        (resource.RLIMIT_NOFILE, 256),
+        (resource.RLIMIT_NOFILE, 64),
         (resource.RLIMIT_CORE, 0),
         (resource.RLIMIT_NPROC, limits["processes"]),
     ):

@@ -84,7 +84,7 @@ def class_page(grading: Grading) -> str:
 
 
 def _look(check: CheckResult) -> str:
-    return "right" if check.passed else "partly" if check.earned > 0 else "wrong"
+    return "right" if check.passed else "partly" if check.earned > 0 else "wrong" if check.ran else ""
 
 
 def _accuracy_facts(accuracy: Accuracy) -> list[tuple[str, str]]:

@@ -6,6 +6,7 @@ ends, it does to its own process.
 
 from __future__ import annotations
 
+import builtins
 import json
 import math
 import os
@@ -20,7 +21,7 @@ import threading
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from enum import StrEnum
 from functools import cache
 from pathlib import Path
@@ -28,7 +29,7 @@ from tempfile import TemporaryDirectory
 from typing import IO, Any, Self
 
 from classic_rc.errors import UsageError
-from classic_rc.teaching.student_package import write_student_package
+from classic_rc.teaching.student_package import package_folders, python_folders, write_student_package
 
 _FOLDER = Path(__file__).parent
 _MAX_ANSWER = 2**24
@@ -36,6 +37,8 @@ _MAX_TEXT = 4000
 _START_SECONDS = 60.0
 _READY = b"ready\n"
 """What the worker says before it runs any of the student's code."""
+_PIPE = 4096
+"""An empty pipe takes so many bytes at once; there is one request at a time."""
 _MEGABYTE = 2**20
 
 
@@ -52,34 +55,39 @@ class Level(StrEnum):
     PROCESS = "process"
     NONE = "none"
 
-    @property
-    def hides_files(self) -> bool:
-        """Whether the student's code cannot read files of the grader."""
-        return self in (Level.NAMESPACES, Level.LANDLOCK)
-
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What a student's process may use.
+    """What a student's code may use.
 
     Parameters
     ----------
     seconds : float
-        Wall time that all calls take together, and CPU time.
+        Wall time that all calls take together. One check may use a third of it, so that an endless loop leaves time
+        for the others.
     memory_bytes : int
-        Address space.
+        Address space of a process.
     file_bytes : int
-        The largest file; all files together may have four times as many.
+        The largest file.
+    folder_bytes : int
+        All files together.
     processes : int
         Processes and threads, where the student's process has a user or a namespace of its own.
     """
 
     seconds: float = 60.0
     memory_bytes: int = 2048 * _MEGABYTE
-    file_bytes: int = 16 * _MEGABYTE
+    file_bytes: int = _MEGABYTE
+    folder_bytes: int = 64 * _MEGABYTE
     processes: int = 32
 
+    @property
+    def check_seconds(self) -> float:
+        """Wall time that the calls of one check take together."""
+        return self.seconds / 3
 
+
+@dataclass(eq=False)
 class SubmissionError(Exception):
     """The student's code raised an error, ended its process, took too long or answered with no plain data.
 
@@ -92,15 +100,27 @@ class SubmissionError(Exception):
     printed : str
         What the student's code printed before.
     is_final : bool
-        Whether the process has ended, so that no later call can work.
+        Whether the process has ended, so that no later call of this check can work.
+    summary : str, optional
+        The problem without any words of the student's code; by default it has none.
     """
 
-    def __init__(self, problem: str, *, traceback: str = "", printed: str = "", is_final: bool = False) -> None:
-        super().__init__(problem)
-        self.problem = problem
-        self.traceback = traceback
-        self.printed = printed
-        self.is_final = is_final
+    problem: str
+    traceback: str = ""
+    printed: str = ""
+    is_final: bool = False
+    summary: str | None = None
+
+    @property
+    def details(self) -> str:
+        """The traceback, and what was printed."""
+        return self.traceback + (f"\nprinted before:\n{self.printed}" if self.printed else "")
+
+    def without_words(self) -> SubmissionError:
+        """Return the error without any words of the student's code, which may be those of hidden questions."""
+        if self.summary is None:
+            return SubmissionError(self.problem, is_final=self.is_final)
+        return SubmissionError(self.summary, traceback="the rest is left out: it could quote hidden questions")
 
 
 @dataclass
@@ -135,6 +155,11 @@ class Sandbox:
     events: set[str] = field(default_factory=set, init=False)
     """What the student's code did that an honest solution has no need of, as far as its process noticed."""
     _final: SubmissionError | None = field(default=None, init=False)
+    _seconds_left: float = field(init=False)
+    _check_seconds_left: float = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._seconds_left = self._check_seconds_left = self.limits.seconds
 
     def __enter__(self) -> Self:
         self._folder = TemporaryDirectory(prefix="classic-rc-", ignore_cleanup_errors=True)
@@ -147,6 +172,31 @@ class Sandbox:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+    def begin_check(self) -> None:
+        """Give the next check its share of the time, and a new process if the last one has ended.
+
+        Raises
+        ------
+        SubmissionError
+            The new process cannot run the file, or all the time is used up.
+        """
+        self._check_seconds_left = self.limits.check_seconds
+        if self._final is not None and self._seconds_left > 0:
+            self.restart()
+
+    def restart(self) -> None:
+        """Go on in a new process, which knows nothing of what the old one has seen.
+
+        Raises
+        ------
+        SubmissionError
+            The new process cannot run the file.
+        """
+        self.close()
+        self._final = None
+        self.__enter__()
+        self.load()
 
     def load(self) -> dict[str, str]:
         """Run the file.
@@ -203,10 +253,8 @@ class Sandbox:
             raise SubmissionError(f"score_candidates must give one list for each of the {len(rows)} questions")
         for row, own, count in zip(rows, scores, counts, strict=True):
             if not isinstance(own, list) or len(own) != count or not all(map(_is_finite, own)):
-                raise SubmissionError(
-                    f"score_candidates must give {count} finite numbers for question {row['id']}; "
-                    f"it gives {json.dumps(own)[:80]}"
-                )
+                expected = f"score_candidates must give {count} finite numbers for {row['id']}"
+                raise SubmissionError(f"{expected}; it gives {json.dumps(own)[:80]}", summary=expected)
         return scores
 
     def close(self) -> None:
@@ -235,14 +283,15 @@ class Sandbox:
         for script in (worker, jail):
             script.write_bytes(_script(script.name))
         python = os.path.realpath(getattr(sys, "_base_executable", sys.executable))
-        worker_command = [python, "-I", "-S", str(worker), str(package), str(work / self.main)]
+        # As -I, but with PYTHONHASHSEED: sets must have the same order when a grading is repeated.
+        worker_command = [python, "-P", "-s", "-S", str(worker), str(package), str(work / self.main)]
         environment = {
+            "PYTHONHASHSEED": "0",
             **dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"), "1"),
             **dict.fromkeys(("HOME", "TMPDIR", "TEMP", "TMP"), str(work)),
-            **{
-                name: os.environ[name] for name in ("SYSTEMROOT",) if name in os.environ
-            },  # Windows starts nothing without
         }
+        if "SYSTEMROOT" in os.environ:  # Windows starts nothing without.
+            environment["SYSTEMROOT"] = os.environ["SYSTEMROOT"]
         has_jail = sys.platform != "win32"
         self._process = subprocess.Popen(
             [python, "-I", "-S", str(jail)] if has_jail else worker_command,
@@ -254,7 +303,7 @@ class Sandbox:
             bufsize=0,
             start_new_session=True,
         )
-        self._work, self._seconds_left = work, self.limits.seconds
+        self._work = work
         self._deadline = time.monotonic() + _START_SECONDS
         # A full queue stops the thread, so that endless output costs no memory.
         self._parts: queue.Queue[bytes] = queue.Queue(maxsize=64)
@@ -285,16 +334,10 @@ class Sandbox:
             "environment": environment,
             "work": str(self._work),
             "root": str(self._work.with_name("root")),
-            "visible": [*_python_folders(python), *files],
-            "hidden": _package_folders(),
+            "visible": [*python_folders(python), *files],
+            "hidden": package_folders(),
             "visible_again": [str(link) for link in links],
-            "limits": {
-                "cpu_seconds": math.ceil(self.limits.seconds) + 1,
-                "memory_bytes": self.limits.memory_bytes,
-                "file_bytes": self.limits.file_bytes,
-                "work_bytes": 4 * self.limits.file_bytes,
-                "processes": self.limits.processes,
-            },
+            "limits": asdict(self.limits) | {"cpu_seconds": math.ceil(self.limits.seconds) + 1},
         }
         self._write(json.dumps(settings).encode() + b"\n")
         level = self._read_until_line_end()
@@ -315,11 +358,13 @@ class Sandbox:
         if self._final is not None:
             raise self._final
         started = time.monotonic()
-        self._deadline = started + self._seconds_left
+        self._deadline = started + min(self._seconds_left, self._check_seconds_left)
         try:
             return self._exchange(request)
         finally:
-            self._seconds_left -= time.monotonic() - started
+            used = time.monotonic() - started
+            self._seconds_left -= used
+            self._check_seconds_left -= used
 
     def _exchange(self, request: Mapping[str, Any]) -> Any:
         number = secrets.token_hex(8)  # An answer that the student's code has written beforehand has another one.
@@ -332,6 +377,7 @@ class Sandbox:
             answer = json.loads(self._read(length), parse_constant=_parse_constant)
             if answer["number"] != number:
                 raise self._broken("writes to the grader's channel")
+            self._check_disk()
             events, error = answer["events"], answer.get("error")
             self.events.update(str(event)[:200] for event in events[:20] if isinstance(event, str))
         except _NotANumberError:
@@ -343,14 +389,9 @@ class Sandbox:
             return answer.get("value")
         if not isinstance(error, dict):
             raise self._broken("writes to the grader's channel")
-        kind, text, line = _text(error.get("type"))[:100], _text(error.get("text")), error.get("line")
-        said = " ".join((f"{kind}: {text}" if text else kind).split())[:300]
-        if kind == "MemoryError":
+        if error.get("type") == "MemoryError":
             self.events.add("memory")
-        where = f" (line {line})" if type(line) is int and 0 < line < 10**9 else ""
-        raise SubmissionError(
-            f"{said}{where}", traceback=_text(error.get("traceback")), printed=_text(answer.get("printed"))
-        )
+        raise _students_error(error, _text(answer.get("printed")))
 
     def _broken(self, problem: str) -> SubmissionError:
         self.events.add("channel")
@@ -363,7 +404,7 @@ class Sandbox:
         return self._final
 
     def _write(self, data: bytes) -> None:
-        """Write in a thread: a process that reads nothing must not stop the grader."""
+        """Write, in a thread if it may block: a process that reads nothing must not stop the grader."""
         assert self._process.stdin is not None
         failures: list[OSError] = []
 
@@ -376,8 +417,11 @@ class Sandbox:
                 failures.append(OSError(str(error)))
 
         thread = threading.Thread(target=write, args=(self._process.stdin,), daemon=True)
-        thread.start()
-        thread.join(self._time_left())
+        if len(data) <= _PIPE:
+            write(self._process.stdin)
+        else:
+            thread.start()
+            thread.join(self._time_left())
         if failures or thread.is_alive():
             raise self._ended()
 
@@ -386,9 +430,7 @@ class Sandbox:
             try:
                 part = self._parts.get(timeout=min(self._time_left(), 1.0))
             except queue.Empty:
-                if self._is_disk_full():
-                    self.events.add("disk")
-                    raise self._finish("fills the disk") from None
+                self._check_disk()
                 if self._time_left() > 0:
                     continue
                 part = b""
@@ -407,16 +449,16 @@ class Sandbox:
         with suppress(queue.Full):
             self._parts.put(b"", timeout=1.0)
 
-    def _is_disk_full(self) -> bool:
-        """Whether the files of the student's process are too many or too large."""
+    def _check_disk(self) -> None:
+        """End the process if its files are too many or too large."""
         size = 0
         for count, (folder, _, names) in enumerate(os.walk(self._work)):
             for name in names:
                 with suppress(OSError):
                     size += 4096 + os.lstat(os.path.join(folder, name)).st_size
-            if count > 1000 or size > 4 * self.limits.file_bytes:
-                return True
-        return False
+            if count > 100 or size > self.limits.folder_bytes:
+                self.events.add("disk")
+                raise self._finish("fills the disk")
 
     def _read_until_line_end(self) -> str:
         line = bytearray()
@@ -435,10 +477,23 @@ class Sandbox:
         code = self._process.poll()
         if code is None:
             self.events.add("time")
-            return self._finish(f"takes longer than {self.limits.seconds:g} s")
+            if self._check_seconds_left < self._seconds_left:
+                return self._finish(f"takes longer than {self.limits.check_seconds:.3g} s")
+            return self._finish(f"takes longer than {self.limits.seconds:g} s in all")
         self.events.add("exit")
         how = f"is ended by signal {code - 128}" if code > 128 else f"ends its process (exit code {code})"
         return self._finish(how)
+
+
+def _students_error(error: Mapping[str, Any], printed: str) -> SubmissionError:
+    """Return the error that the student's code raised; nothing in it can be relied on."""
+    kind, text, line = _text(error.get("type"))[:100], _text(error.get("text")), error.get("line")
+    said = " ".join((f"{kind}: {text}" if text else kind).split())[:300]
+    where = f" (line {line})" if type(line) is int and 0 < line < 10**9 else ""
+    known = getattr(builtins, kind, None)
+    is_pythons = isinstance(known, type) and issubclass(known, BaseException)
+    summary = (kind if is_pythons else "an error of a class of its own") + where
+    return SubmissionError(said + where, _text(error.get("traceback")), printed, summary=summary)
 
 
 def _is_finite(value: Any) -> bool:
@@ -465,23 +520,10 @@ def _script(name: str) -> bytes:
     return (_FOLDER / name).read_bytes()
 
 
-def _python_folders(python: str) -> list[str]:
-    """Return what a Python interpreter needs to run, without virtual environments."""
-    prefix = os.path.realpath(sys.base_prefix)
-    places = ["/usr/lib", "/usr/lib64", "/lib", "/lib64", "/etc/ld.so.cache", python]
-    return places + ([f"{prefix}/lib"] if prefix not in ("/usr", "/") else [])
-
-
-def _package_folders() -> list[str]:
-    """Return the folders of installed packages below the folders that are visible."""
-    prefix = Path(os.path.realpath(sys.base_prefix))
-    roots = [prefix / "lib", Path("/usr/lib")]
-    names = ("site-packages", "dist-packages")
-    return [str(path) for root in roots for name in names for path in root.glob(f"python*/{name}") if path.is_dir()]
-
-
 def _end(process: subprocess.Popen[bytes]) -> None:
     """End a process and its children, also those that have left its group: the jail finds them."""
+    if process.stdout is None or process.stdout.closed:  # It has ended before: its number may be another's by now.
+        return
     if sys.platform != "win32" and process.poll() is None:
         process.terminate()
         with suppress(subprocess.TimeoutExpired):

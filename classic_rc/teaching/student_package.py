@@ -1,7 +1,9 @@
-"""What a student's code can import as ``classic_rc``: questions, texts and the base class, and no solver."""
+"""What a student's process can read: Python, and a ``classic_rc`` of questions, texts and the base class alone."""
 
 from __future__ import annotations
 
+import os
+import sys
 from functools import cache
 from pathlib import Path
 
@@ -81,6 +83,21 @@ def write_student_package(folder: Path, packages: tuple[str, ...] = ("numpy",)) 
     for name in ("kernels", "solvers"):
         (own / name / "__init__.py").touch()
     return [target for name in packages for target in _link(folder, name)]
+
+
+def python_folders(python: str) -> list[str]:
+    """Return what a Python interpreter needs to run, without virtual environments."""
+    prefix = os.path.realpath(sys.base_prefix)
+    places = ["/usr/lib", "/usr/lib64", "/lib", "/lib64", "/etc/ld.so.cache", python]
+    return places + ([f"{prefix}/lib"] if prefix not in ("/usr", "/") else [])
+
+
+def package_folders() -> list[str]:
+    """Return the folders of installed packages below the folders that are visible."""
+    prefix = Path(os.path.realpath(sys.base_prefix))
+    roots = [prefix / "lib", Path("/usr/lib")]
+    names = ("site-packages", "dist-packages")
+    return [str(path) for root in roots for name in names for path in root.glob(f"python*/{name}") if path.is_dir()]
 
 
 def _copy(source: Path, target: Path) -> None:

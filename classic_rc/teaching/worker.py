@@ -16,9 +16,11 @@ import os
 import struct
 import sys
 import traceback
+from collections.abc import Iterable
 from contextlib import suppress
+from numbers import Number
 from pathlib import Path
-from types import ModuleType
+from types import BuiltinFunctionType, FunctionType, ModuleType
 from typing import Any, BinaryIO
 
 _MAX_TEXT = 4000
@@ -88,13 +90,20 @@ class _Submission:
         self.module = importlib.util.module_from_spec(spec)
         sys.modules[_MODULE] = self.module
         spec.loader.exec_module(self.module)
-        kinds = {}
-        for name, value in vars(self.module).items():
-            if name.startswith("_") or isinstance(value, ModuleType):
-                continue
-            if getattr(value, "__module__", _MODULE) == _MODULE:
-                kinds[name] = _kind(value)
-        return kinds
+        return {
+            name: _kind(value)
+            for name, value in vars(self.module).items()
+            if not name.startswith("_") and not self._is_of_others(value)
+        }
+
+    def _is_of_others(self, value: object) -> bool:
+        """Whether the student has imported it, and not from another file of the submission."""
+        if isinstance(value, ModuleType) or type(value).__module__ in ("typing", "__future__"):
+            return True
+        if not isinstance(value, type | FunctionType | BuiltinFunctionType):
+            return False
+        place = getattr(sys.modules.get(str(value.__module__)), "__file__", None) or ""
+        return not Path(place).is_relative_to(self.file.parent)
 
     def _make_solver(self, name: str, train: list[dict[str, Any]] | None) -> None:
         self.solver = getattr(self.module, name)()
@@ -119,11 +128,15 @@ def _kind(value: object) -> str:
 
 
 def _plain(value: Any) -> Any:
-    """Return what JSON does not know as what it knows: arrays and their numbers, and sets."""
+    """Return what JSON does not know as what it knows: arrays, other numbers, sets and whatever gives items."""
     if isinstance(value, set | frozenset):
         return sorted(value)
     if hasattr(value, "tolist"):
         return value.tolist()
+    if isinstance(value, Number):
+        return float(value)  # type: ignore[arg-type]
+    if isinstance(value, Iterable) and not isinstance(value, bytes):
+        return list(value)
     raise TypeError(f"the answer has a {type(value).__name__[:100]}, which is no plain data")
 
 
@@ -186,8 +199,10 @@ def _watch(work: Path, package: str) -> list[str]:
                 if not path.startswith(known):
                     events.append(f"{event} {path}"[:200])
 
-    with suppress(ImportError):
-        import numpy  # noqa: F401  (what numpy does while it loads is no event)
+    code = b"".join(file.read_bytes() for file in work.rglob("*.py"))
+    if any(name.encode() in code for name in os.listdir(package)):  # It takes time: only for who may use it.
+        with suppress(ImportError):
+            import numpy  # noqa: F401  (what numpy does while it loads is no event)
     sys.addaudithook(note)
     return events
 

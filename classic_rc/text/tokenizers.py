@@ -107,7 +107,7 @@ HAN = (
 )
 """The blocks of Chinese characters, as a character class."""
 
-_UNSPACED = (
+UNSPACED = (
     HAN + "\u0e00-\u0eff"  # Thai, Lao
     "\u1000-\u109f\ua9e0-\ua9ff\uaa60-\uaa7f"  # Myanmar
     "\u1780-\u17ff"  # Khmer
@@ -174,7 +174,7 @@ def unspaced_share(texts: Iterable[str]) -> float:
     0.14285714285714285
     """
     texts = [text for text in texts if text]
-    unspaced_run = re.compile(f"(?:(?=[^\\W_])[{_UNSPACED}])+")
+    unspaced_run = re.compile(f"(?:(?=[^\\W_])[{UNSPACED}])+")
     unspaced = sum(len(run) for text in texts if not text.isascii() for run in unspaced_run.findall(text))
     if not unspaced:
         return 0.0
@@ -217,7 +217,7 @@ def _word_pattern() -> re.Pattern[str]:
 @cache
 def char_pattern() -> re.Pattern[str]:
     """Return the pattern of the tokens of :class:`CharTokenizer`."""
-    return re.compile(f"(?=[^\\W_])[{_UNSPACED}][{mark_class()}]*|{_word_regex(without=_UNSPACED)}")
+    return re.compile(f"(?=[^\\W_])[{UNSPACED}][{mark_class()}]*|{_word_regex(without=UNSPACED)}")
 
 
 def _word_regex(without: str = "") -> str:

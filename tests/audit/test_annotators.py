@@ -9,18 +9,16 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from classic_rc.audit.annotators import (
+from classic_rc.audit.agreement import (
     MISSING,
-    Annotations,
     cohen_kappa,
     count_answers,
     fleiss_kappa,
     free_marginal_s,
     krippendorff_alpha,
-    measure_annotators,
     observed_agreement,
-    read_annotations,
 )
+from classic_rc.audit.annotators import Annotations, measure_annotators, read_annotations
 from classic_rc.errors import DataError, UsageError
 from classic_rc.questions import Candidate, Dataset, Passage, Question, ReadingLog, Task
 from classic_rc.reports import annotator_tables

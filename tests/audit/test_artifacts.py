@@ -47,9 +47,9 @@ def test_a_planted_leak_is_the_first_finding_in_95_of_100_datasets(name):
 
 
 def test_all_kinds_of_clean_data_together_raise_few_alarms():
-    """Of 16 datasets, each with some 200 rules: at a level of 5 %, three or more are one in 20."""
-    alarms = [seed for seed in range(16) if measure(null_dataset(seed)).findings]
-    assert len(alarms) <= 2
+    """Of 8 datasets, one of each kind, with some 200 rules each: at a level of 5 %, two or more are one in 17."""
+    alarms = [seed for seed in range(8) if measure(null_dataset(seed)).findings]
+    assert len(alarms) <= 1
 
 
 @pytest.mark.slow
@@ -109,7 +109,7 @@ def test_two_leaks_are_two_findings():
 
 
 def test_the_level_is_a_least_gain():
-    data = make(5, on_gold(0.2, lambda text: text + "."), n=800)
+    data = make(5, on_gold(0.2, lambda text: text + "."), n=400)
     assert measure(data).findings[0].name == "ends with '.'"
     assert measure(data, level=30).findings == ()
 
@@ -241,9 +241,8 @@ def test_bad_options():
         measure(dataset, train=synthetic_dataset(Task.CLOZE))
 
 
-@pytest.mark.parametrize("task", [Task.SINGLE_CHOICE, Task.MULTIPLE_ANSWER])
-def test_threads_change_nothing(task):
-    dataset = synthetic_dataset(task, n_passages=12, seed=4)
+def test_threads_change_nothing():
+    dataset = synthetic_dataset(Task.MULTIPLE_ANSWER, n_passages=10, seed=4)
 
     def results(jobs):
         partial = measure(dataset, jobs=jobs, regressions=True)

@@ -52,6 +52,22 @@ def test_each_kind_alone(kind, question):
     assert names(question) == {kind: (1, ("q",))}
 
 
+def test_a_row_of_shifted_cells():
+    shifted = ask("Nora planted beans.", "Nora", ("Omar", "Eve", "0"), gold=None)
+    assert names(shifted)["shifted-cells"] == (1, ("Nora planted beans.",))
+    numbers = [ask(f"n{i}", f"How many {i}?", (str(i), str(i + 1))) for i in range(3)]
+    assert "shifted-cells" not in names(*numbers, shifted)
+
+
+def test_a_passage_has_the_place_of_its_first_question(tmp_path):
+    path = tmp_path / "a.csv"
+    cells = ["Once there was an owl.", "Once there was a hen.", "once there was an owl"]
+    rows = [f"{text},Who {i}?,Ann,Eve,0" for i, text in enumerate(cells)]
+    path.write_text("\n".join(["passage,question,candidate_0,candidate_1,gold", *rows]), "utf-8")
+    found = {f.kind.name: f.places for f in find_defects(classic_rc.load(path, skip_bad=True))}
+    assert found["passage-repeated"] == (f"{path}, line 4, passage passage-3",)
+
+
 def test_a_question_repeated_with_other_gold():
     assert names(ask("q", "Who planted beans?", ("Omar", "Nora"))) == {
         "gold-differs": (1, ("q",)),

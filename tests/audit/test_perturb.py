@@ -568,3 +568,20 @@ def test_mc500(shared_data):
     assert lost["no-question"].interval is not None
     assert lost["no-question"].interval.high < -0.1
     assert abs(lost["shuffled-words"].difference) < 0.06
+
+
+def test_a_list_of_another_language_changes_nothing_and_says_so():
+    rows = [
+        {"passage": f"猫在第{i}家。", "question": "猫在哪里？", "candidates": ["家", "山"], "gold": 0}
+        for i in range(3)
+    ]
+    assert "3 of 3 questions are as before" in perturb_dataset(from_rows(rows), "no-function-words").notes
+    assert not any("as before" in note for note in perturb_dataset(from_rows(rows), "no-passage").notes)
+
+
+def test_what_the_data_do_not_allow_is_left_out_unless_it_is_named():
+    found = evaluate_perturbed(one(), ["sw"], **FEW)
+    assert "other-passage" in found.left_out
+    assert {score.perturbation for score in found.scores} == set(PERTURBATIONS) - {"other-passage"}
+    with raises(UsageError, field="dataset"):
+        evaluate_perturbed(one(), ["sw"], ["other-passage"], **FEW)

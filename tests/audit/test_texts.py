@@ -75,6 +75,33 @@ def test_foreign_texts_are_told_from_most():
     assert found == [("other-language", "de"), ("other-script", "ru"), ("other-script", "options")]
 
 
+_OTHERS = {
+    "pl": "Następnego ranka Janek poszedł z ojcem na targ i kupił tam chleb oraz butelkę oliwy.",
+    "tr": "Ertesi sabah Ali babasıyla birlikte pazara gitti ve domates, ekmek ve zeytinyağı aldı.",
+    "it": "La mattina dopo Marco andò al mercato con suo padre e comprò pane, olio e pomodori.",
+}
+_STORIES = [
+    f"In the morning {name} went to the {place} with a friend, and then they ate {food} in the garden of the house."
+    for name in ("Nora", "Omar", "Eve")
+    for place in ("market", "river", "old mill")
+    for food in ("bread", "soup", "a cake")
+]
+
+
+@pytest.mark.parametrize("language", _OTHERS)
+def test_two_foreign_passages_in_thirty_are_found_in_any_language(language):
+    rows = [_row(f"q{i}", text) for i, text in enumerate(_STORIES)]
+    table = "Bread 2.50 Milk 1.20 Tea 3.00 Rice 4.10 Soup 5.00 Cake 2.20 Fish 9.90 Eggs 3.10 Corn 1.10 Beans 2.00"
+    rows += [_row("one", _OTHERS[language]), _row("two", _OTHERS[language] + " Nora."), _row("table", table)]
+    assert list(find_text_defects(from_rows(rows))) == [("other-language", "one"), ("other-language", "two")]
+
+
+def test_half_of_each_language_is_no_defect():
+    han = "第二天早上，小明和爸爸一起去市场。他们买了西红柿、面包和一瓶油。"
+    rows = [_row(f"q{i}", f"{han}{i}" if i % 2 else _STORIES[i]) for i in range(20)]
+    assert list(find_text_defects(from_rows(rows))) == []
+
+
 def test_without_a_common_language_none_is_foreign():
     assert list(find_text_defects(from_rows([_row("a", _EN), _row("b", "owl"), _row("c", _DE)]))) == []
 

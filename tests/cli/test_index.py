@@ -273,3 +273,13 @@ def test_a_build_of_files_that_is_killed_goes_on_too(cli, write, index, tmp_path
         assert cli(*COMMAND[3:], *paths, "-o", folder).code == 0
     assert check_index(index) == Manifest.read(tmp_path / "whole")
     assert answers(index) == answers(tmp_path / "whole")
+
+
+def test_a_subset_of_a_dataset_is_indexed(cli, tmp_path):
+    for part, text in (("d", "河边有一只猫。"), ("m", "山上有雪。")):
+        questions = [{"question": "?", "choice": ["猫", "雪"], "answer": "猫"}]
+        document = [[text], questions, "1-1"]
+        (tmp_path / f"c3-{part}-dev.json").write_text(json.dumps([document]), encoding="utf-8")
+    done = cli("index", str(tmp_path), "--subset", "m", "-o", str(tmp_path.parent / "made"))
+    assert done.code == 0, done.err
+    assert done.messages("note", "1 passages")

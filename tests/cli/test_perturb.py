@@ -34,11 +34,11 @@ def test_options_reach_the_copy(cli, single, tmp_path):
 
 
 def test_a_task_for_the_harness(cli, single, tmp_path):
-    rows = tmp_path / "my.copy.jsonl"
+    rows = tmp_path / "my copy.jsonl"
     done = cli("perturb", single, "--with", "no-passage", "-o", rows, "--as", "lm-eval")
     assert done.code == 0
-    assert "lm_eval run --tasks my.copy" in done.err
-    task = (tmp_path / "my.copy.yaml").read_text(encoding="utf-8")
+    assert "--tasks my_copy --include_path" in done.err
+    task = (tmp_path / "my copy.yaml").read_text(encoding="utf-8")
     assert f'"test": {json.dumps(str(rows))}' in task
     assert len(rows.read_text(encoding="utf-8").splitlines()) == 3
     cli("perturb", single, "--with", "no-passage", "-o", tmp_path / "a.yaml", "--as", "lm-eval").fails(

@@ -129,6 +129,12 @@ MCTEST_SCORES = "0.5,0.25,0,1\t1,2,3,4\n"
         ("p.jsonl", '{"idx": 3, "label": "Ann"}\n{"idx": 4, "label": "Bob"}\n', "predictions", "score DATA {}"),
         ("p.jsonl", '{"idx": 0, "passage": {"questions": []}}\n', "predictions", "score DATA {}"),
         ("run.json", '{"version": "0.2.0", "runs": []}', "a run record", "classic-rc compare {}"),
+        (
+            "results_1.json",
+            '{"results": {}, "configs": {}, "versions": {}}',
+            "a results file",
+            "with --log_samples",
+        ),
         ("x.ans", "A\tB\tC\tD\n", "MCTest's answers", "classic-rc run x.tsv --answers {}"),
     ],
 )

@@ -9,9 +9,10 @@ from typing import Any
 
 import pytest
 
-from classic_rc import load
+from classic_rc import evaluate, load
 from classic_rc.datasets.registry import READERS
 from classic_rc.errors import DataError
+from classic_rc.evaluation.systems import systems_of_log
 from classic_rc.questions import Question, Task
 from tests.errors import raises
 from tests.harness_logs import (
@@ -132,6 +133,40 @@ FAMILIES = {
         ["A", "B", "C", "D"],
         ("", ASKED, OPTIONS),
     ),
+    "swag": (
+        {"sent1": TEXT, "sent2": "the bees", **{f"ending{i}": option for i, option in enumerate(OPTIONS)}},
+        list(OPTIONS),
+        (TEXT, "the bees"),
+    ),
+    "dialogue": (
+        {"dialogue": ["M: Bees?", "W: Yes."], "question": ASKED, "choice": list(OPTIONS), "answer": OPTIONS[2]},
+        None,
+        ("M: Bees?\nW: Yes.", ASKED, OPTIONS),
+    ),
+    "columns": (
+        {
+            "question": ASKED,
+            **{f"op{letter}": text for letter, text in zip("abcd", OPTIONS, strict=True)},
+            "cop": 2,
+        },
+        ["A", "B", "C", "D"],
+        ("", ASKED, OPTIONS),
+    ),
+    "nli": (
+        {"premise": TEXT, "hypothesis": "Mira sells bees", "label": 2},
+        ["True", "False", "Neither"],
+        (TEXT, "Mira sells bees"),
+    ),
+    "capitals": (
+        {"QUESTION": ASKED, "CONTEXTS": ["Bees.", "Honey."], "final_decision": "maybe"},
+        ["yes", "no", "maybe"],
+        ("Bees.\nHoney.", ASKED),
+    ),
+    "record": (
+        {"passage": TEXT, "query": "@placeholder keeps", "entities": list(OPTIONS), "answers": [OPTIONS[2]]},
+        None,
+        (TEXT, "@placeholder keeps", OPTIONS),
+    ),
     "copa": (
         {"premise": TEXT, "question": "cause", "choice1": OPTIONS[0], "choice2": OPTIONS[1], "label": 1},
         None,
@@ -158,6 +193,66 @@ def test_options_have_the_order_in_which_they_were_scored(tmp_path):
     question = read_one(tmp_path, doc, [" Two", " one"], 1)
     assert options_of(question) == ["two", "one"]
     assert question.gold == {1}
+
+
+@pytest.mark.parametrize(
+    ("continuations", "options"),
+    [
+        ([f"So: {option}!" for option in OPTIONS[::-1]], OPTIONS[::-1]),  # in a sentence, and in another order
+        (["D", "C", "B", "A"], OPTIONS[::-1]),
+        (["Option A", "Option B", "Option C", "Option D"], OPTIONS),
+        (["(1)", "(2)", "(3)", "(4)"], OPTIONS),
+        (["가", "나", "다", "라"], OPTIONS),
+        (["red", "green", "blue", "black"], ("red", "green", "blue", "black")),  # others than the document's
+    ],
+)
+def test_the_options_are_those_that_the_positions_of_the_log_mean(tmp_path, continuations, options):
+    doc = {"passage": TEXT, "question": ASKED, "options": list(OPTIONS)}
+    question = read_one(tmp_path, doc, continuations, 3)
+    assert options_of(question) == list(options)
+    assert question.gold == {3}
+
+
+def test_lists_of_right_answers_are_no_options(tmp_path):
+    docs = [{"question": f"Where {i}?", "answers": list(OPTIONS[: 1 + i]), "context": TEXT} for i in range(3)]
+    scored = [["in a", "in b"], ["in c", "in d"], ["in e", "in f"]]
+    rows = [choice_row(i, docs[i], scored[i], (-1.0, -2.0), 0) for i in range(3)]
+    dataset = load(write_log(tmp_path, rows))
+    assert [options_of(question) for question in dataset] == scored
+
+
+def test_texts_that_nobody_reads_are_noted(tmp_path):
+    doc = {"txt": TEXT, "qst": ASKED, "id": "a", "key": OPTIONS[0]}
+    dataset = load(write_log(tmp_path, [choice_row(0, doc, list(OPTIONS), (-1.0, -2.0, -3.0, -4.0), 0)]))
+    assert any("fields txt, qst, whose role is unknown" in note for note in dataset.notes)
+    letters = load(write_log(tmp_path, [choice_row(0, doc, ["A", "B", "C", "D"], (-1.0, -2.0, -3.0, -4.0), 0)]))
+    assert any("letters without their texts" in note for note in letters.notes)
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [({"acc": 0.4}, "values between 0 and 1"), ({"acc": None, "metrics": ["mcc"]}, "other metrics (mcc)")],
+)
+def test_what_the_harness_measured_in_place_of_acc_is_noted(tmp_path, change, words):
+    rows = belebele_rows(VALUES)
+    for row in rows:
+        row |= change
+    assert any(words in note for note in load(write_log(tmp_path, rows)).notes)
+
+
+def test_several_right_options_of_truthfulqa_and_record_are_right(tmp_path):
+    targets = {"choices": ["bees", "keys", "ferries"], "labels": [1, 1, 0]}
+    other = {"choices": ["bees", "keys"], "labels": [1, 0]}
+    truths = {"question": ASKED, "mc1_targets": other, "mc2_targets": targets}
+    assert read_one(tmp_path, truths, ["bees", "keys", "ferries"], 0).gold == {0, 1}
+    assert read_one(tmp_path, truths, ["bees", "keys"], 0).gold == {0}
+    doc = {
+        "passage": TEXT,
+        "query": "@placeholder sang",
+        "entities": ["Al", "Al B", "Bo"],
+        "answers": ["Al B", "Bo"],
+    }
+    assert read_one(tmp_path, doc, ["  - Al sang", "  - Al B sang", "  - Bo sang"], "  - Al B sang").gold == {1, 2}
 
 
 @pytest.mark.parametrize(
@@ -360,6 +455,15 @@ def test_a_number_that_is_also_a_choice_is_read_as_the_accuracy_says(tmp_path, a
     assert question.gold == gold
 
 
+def test_rows_of_options_of_mc_taco_are_questions_with_several_answers(tmp_path):
+    rows = []
+    for i, (option, label) in enumerate([("a year", 1), ("a second", 0), ("two years", 1)]):
+        doc = {"sentence": TEXT, "question": ASKED, "answer": option, "label": label, "category": 1}
+        rows.append(choice_row(i, doc, [" no", " yes"], (-1.0, -2.0), label))
+    (question,) = load(write_log(tmp_path, rows))
+    assert (question.passage.text, question.text, question.gold) == (TEXT, ASKED, {0, 2})
+
+
 def test_rows_of_options_as_perturb_writes_them_are_questions_with_several_answers(tmp_path):
     rows = []
     for i, (name, option, label) in enumerate([("a", "bee", 1), ("a", "key", 0), ("b", "bee", 0)]):
@@ -406,16 +510,27 @@ def test_each_filter_has_its_own_rows(tmp_path):
         for i in range(2):
             doc = {"question": f"Which is {i}?", "choices": list(OPTIONS)}
             rows.append(text_row(i, doc, answer, "C", filter=name))
-    dataset = load(write_log(tmp_path, rows))
+    path = write_log(tmp_path, rows)
+    dataset = load(path)
     assert len(dataset) == 2
     assert any("strict-match, flexible-extract" in note and "of strict-match" in note for note in dataset.notes)
+    found = {row.name: row.metrics()["accuracy"] for row in evaluate(dataset, systems_of_log(dataset)).rows}
+    assert found == {"samples_made": 0.0, "samples_made (last filter)": 1.0}
+    with raises(DataError, where="line 5", field="doc_id", found="0", expected="each once, in the log of one run"):
+        load(write_log(tmp_path, rows * 2))
     for row in rows:
         del row["filter"]
+        row["resps"] = [["The answer is C"]]  # what filters start from
+    rows[3]["filtered_resps"] = ["D"]
     dataset = load(write_log(tmp_path, rows))
     assert len(dataset) == 2
     assert any("2 rows for each document" in note for note in dataset.notes)
+    assert [row.metrics()["accuracy"] for row in evaluate(dataset, systems_of_log(dataset)).rows] == [0.0, 0.5]
     with raises(DataError, where="line 3", field="doc_id", found="0"):
         load(write_log(tmp_path, rows[:3]))
+    rows[2]["resps"] = [["D"]]  # another run
+    with raises(DataError, where="line 3", field="doc_id", found="0"):
+        load(write_log(tmp_path, rows))
 
 
 def test_a_folder_has_one_log(tmp_path):

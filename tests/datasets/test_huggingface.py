@@ -35,6 +35,21 @@ def test_rows_of_dream_equal_its_files(tmp_path, write, content):
     assert from_rows([row]).fingerprint == load(write(tmp_path, "dream")).fingerprint
 
 
+@pytest.mark.parametrize("as_lists", [False, True])
+def test_rows_of_c3_equal_its_files(tmp_path, write, content, as_lists):
+    rows = []
+    for turns, questions, id in content("c3"):
+        columns = {key: [question[key] for question in questions] for key in ("question", "answer", "choice")}
+        rows.append({"documents": turns, "document_id": id, "questions": columns if as_lists else questions})
+    original = load(write(tmp_path, "c3", name="talks.json"))
+    assert from_rows(rows).fingerprint == original.fingerprint
+    assert [q.meta for q in from_rows(rows)] == [q.meta for q in original]
+    if as_lists:
+        rows[1]["questions"]["answer"] = []
+        with raises(DataError, found="1 of question, 0 of answer, 1 of choice"):
+            from_rows(rows)
+
+
 def test_rows_of_multirc_are_grouped_by_question(tmp_path, write, content):
     passage = content("superglue")["passage"]
     question = passage["questions"][0]

@@ -87,7 +87,14 @@ _CHANGES = [
     ("multirc", (*_Q, "answers", 1, "text", None), f"{_QUESTION}.answers[1]", "text", "null", "a string"),
     ("multirc", (*_Q, "sentences_used", [3]), _QUESTION, "sentences_used", "3", "0 to 2"),
     ("multirc", (*_Q, "sentences_used", [True]), f"{_QUESTION}.sentences_used", "[0]", "true", "a whole number"),
-    ("multirc", (*_Q, "idx", "1"), "question News/rain.txt==1", None, None, "unique ids"),
+    (
+        "multirc",
+        (*_Q, "idx", "1"),
+        "$.data[0].paragraph.questions[1], question News/rain.txt==1",
+        None,
+        None,
+        "unique ids",
+    ),
     (
         "superglue",
         ("passage", "questions", 0, "answers", 0, "label", 2),
@@ -127,7 +134,7 @@ _CHANGES = [
     ),
     ("squad", (*_S, "answers", []), _QA, "answers", "an empty list", "at least one answer, is_impossible: true"),
     ("squad", (*_S, "answers", 0, "answer_start", "0"), f"{_QA}.answers[0]", "answer_start", "'0'", "a whole"),
-    ("squad", (*_S, "id", "s2"), "question s2", None, None, "unique ids"),
+    ("squad", (*_S, "id", "s2"), "$.data[0].paragraphs[0].qas[1], question s2", None, None, "unique ids"),
     (
         "squad",
         ("data", 0, "paragraphs", 0, "context", None),
@@ -227,7 +234,7 @@ def test_wrong_values(refused, content, which, change, where, field, found, expe
     [
         ("\tblue\t", "\t", "line 1", None, "22", "23, separated by tabs"),
         ("mc160.dev.1\t", "\t", "line 2", "id", None, "the id of the story"),
-        ("mc160.dev.1\t", "mc160.dev.0\t", "question mc160.dev.0,0", None, None, "unique ids"),
+        ("mc160.dev.1\t", "mc160.dev.0\t", "line 2, question mc160.dev.0,0", None, None, "unique ids"),
         ("one: What", "What", "line 1", "question 3", "'What colour was it?'", "'one: …' or 'multiple: …'"),
     ],
 )
@@ -375,4 +382,4 @@ def test_a_wrong_line_in_the_middle_is_named(refused, content):
     line = json.dumps(content("jsonl"))
     refused("jsonl", f"{line}\n{line[:-1]}\n{line}\n", where=re.compile(r"^line 2 column \d+$"), line=2)
     refused("jsonl", f"{line}\n[1]\n", where="line 2", found="a list of 1", expected=_containing("an object"))
-    refused("jsonl", f"{line}\n{line}\n", where="question o1", expected="unique ids")
+    refused("jsonl", f"{line}\n{line}\n", where="line 2, question o1", expected="unique ids")

@@ -48,6 +48,32 @@ from tests.errors import raises
             "passage=text,question=question,candidates=option_a+option_b+option_c,gold=answer",
             "letter",
         ),
+        (  # the passage is a list, and one column explains the answer
+            {"contexts": ["S", "T"], "question": "Q", "mesh": ["u"], "long_answer": "No.", "final_decision": "no"},
+            "passage=contexts,question=question,candidates=const:no|yes,gold=final_decision",
+            "text",
+        ),
+        (  # the story's number is inside an object before it
+            {
+                "idx": {"story": "a7"},
+                "question": "Q",
+                "story": "S",
+                "answer_options": {"A": "u", "B": "v"},
+                "answer": "B",
+            },
+            "passage=story,question=question,candidates=answer_options.A+answer_options.B,gold=answer",
+            "letter",
+        ),
+        (  # the right ones are marked inside, and not in another list
+            {"question": "Q?", "two": {"labels": [1, 1]}, "one": {"choices": ["u", "v", "w"], "labels": [1, 0, 0]}},
+            "passage=const:,question=question,candidates=one.choices,gold=one.labels",
+            "flags",
+        ),
+        (
+            {"question": "Q?", "words": ["w"], "options": {"A": "u", "B": "v"}, "answer_idx": "B"},
+            "passage=const:,question=question,candidates=options.A+options.B,gold=answer_idx",
+            "letter",
+        ),
     ],
 )
 @pytest.mark.parametrize("name", ["rows.jsonl", "my rows.json"])
@@ -57,9 +83,20 @@ def test_the_proposed_command_reads_the_file(tmp_path, row, fields, gold_as, nam
     with raises(DataError, source=str(path), found=re.compile("^rows with ")) as caught:
         load(path)
     assert caught.value.exit_code == 3
-    command = caught.value.hint.partition("classic-rc run ")[2]
+    command = caught.value.hint.partition("classic-rc ")[2].partition(" ")[2]
     assert shlex.split(command) == [str(path), "--fields", fields, "--gold-as", gold_as]
     assert len(load(path, fields=fields, gold_as=gold_as)) == 1
+
+
+def test_answers_that_are_in_the_passage_are_proposed_as_spans(tmp_path):
+    path = tmp_path / "rows.jsonl"
+    rows = [{"plot": f"Ann sang {w}.", "question": f"What {w}?", "answers": [w]} for w in ("low", "loud")]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
+    with pytest.raises(DataError) as caught:
+        load(path)
+    _, fields, _ = _unquoted_options(caught.value.hint)
+    assert fields == "passage=plot,question=question,gold=answers,task=span"
+    assert [q.gold for q in load(path, fields=fields)] == [("low",), ("loud",)]
 
 
 def test_the_error_for_an_unknown_table_lists_its_columns(tmp_path):
@@ -72,7 +109,7 @@ def test_the_error_for_an_unknown_table_lists_its_columns(tmp_path):
 
 def _unquoted_options(hint):
     """The fields and the coding in a proposed command line."""
-    words = shlex.split(re.search(r"classic-rc run (.*)", hint)[1])
+    words = shlex.split(re.search(r"classic-rc (?:run|check) (.*)", hint)[1])
     options = dict(zip(words[1::2], words[2::2], strict=True))
     return words[0], options["--fields"], options.get("--gold-as")
 

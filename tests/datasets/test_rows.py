@@ -85,7 +85,7 @@ def test_hidden_gold_takes_the_task_of_the_other_rows():
         (["train", "test"], "row 0", None, "'train'", "a mapping"),
         (
             [_CHOICES | {"gold": 0, "id": "a"}, _CHOICES | {"gold": 0, "id": "a"}],
-            "question a",
+            "row 1, question a",
             None,
             None,
             "unique",
@@ -371,3 +371,12 @@ def test_the_error_for_unknown_rows_proposes_fields():
         from_rows([_FOREIGN | {"label": 0}])
     assert "from_rows(rows, fields={'passage': 'context'" in caught.value.hint
     assert "gold_as='index0'" in caught.value.hint
+
+
+def test_a_passage_of_several_texts_has_a_line_for_each():
+    row = {"talk": ["A: Hi.", "B: Ho."], "end": "Bye.", "question": "Who?", "options": ["A", "B"], "gold": 1}
+    fields = "question=question,candidates=options,gold=gold"
+    (one,) = from_rows([row], fields=f"passage=talk,{fields}", gold_as="index0")
+    assert one.passage.text == "A: Hi.\nB: Ho."
+    (two,) = from_rows([row], fields=f"passage=talk+end,{fields}", gold_as="index0")
+    assert two.passage.text == "A: Hi.\nB: Ho.\nBye."

@@ -152,7 +152,7 @@ def proposal(path):
     with pytest.raises(DataError) as caught:
         classic_rc.load(path)
     assert ", fails: " not in str(caught.value), caught.value
-    command = re.search(r"classic-rc run (.*)", str(caught.value), re.DOTALL)
+    command = re.search(r"classic-rc (?:run|check) (.*)", str(caught.value), re.DOTALL)
     assert command is not None, caught.value
     file, *options = shlex.split(command[1])
     pairs = zip(options[::2], options[1::2], strict=True)

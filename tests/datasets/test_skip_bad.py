@@ -225,3 +225,58 @@ def test_how_the_data_were_read_is_kept(damaged):
 def test_the_question_of_an_error_survives_pickling():
     error = pickle.loads(pickle.dumps(DataError("bad", source="a", where="line 3", question="q7")))
     assert (error.question, error.place) == ("q7", "a, line 3, question q7")
+
+
+def test_damaged_bytes_are_lines_with_their_numbers(tmp_path):
+    rows = [json.dumps(_ROW | {"id": str(i), "question": "Who, café?"}, ensure_ascii=False) for i in range(6)]
+    lines = [row.encode("latin-1" if i == 4 else "utf-8") for i, row in enumerate(rows)]
+    path = tmp_path / "a.jsonl"
+    path.write_bytes(b"\n".join([*lines[:2], b"\0\0", *lines[2:]]))
+    with raises(DataError, line=6):
+        load(path)
+    dataset = load(path, skip_bad=True)
+    assert [question.id for question in dataset] == list("012345")
+    assert [q.id for q in dataset if "\ufffd" in q.text] == ["4"]
+    assert [(error.line, "NUL" in error.problem) for error in dataset.log.repaired] == [(3, True), (6, False)]
+    path.write_bytes("\n".join(rows).encode("latin-1"))
+    with raises(DataError, line=1):  # not damaged, but in another encoding
+        load(path, skip_bad=True)
+
+
+@pytest.mark.parametrize("closed", [True, False])
+def test_an_open_quote_leaves_out_its_own_line_only(tmp_path, closed):
+    rows = [f'{i},"Ann met Bob {i}.",Who?,Ann,Eve,0' if closed else f"{i},Ann,Who?,Ann,Eve,0" for i in range(6)]
+    rows[2] = '2,"Ann met Bob,Who?,Ann,Eve,0'
+    rows[4] = rows[4].replace("Who?", '"Who?\nWhere?"')
+    path = tmp_path / "a.csv"
+    path.write_text("\n".join(["id,passage,question,candidate_0,candidate_1,gold", *rows]), "utf-8")
+    with raises(DataError, line=4):
+        load(path)
+    dataset = load(path, skip_bad=True)
+    assert [question.id for question in dataset] == list("01345")
+    assert [error.line for error in dataset.log.left_out] == [4]
+    assert dataset.log.places["5"].endswith("line 8")
+
+
+def test_a_line_of_wrong_answers_leaves_out_its_story(tmp_path, write, content):
+    path = write(tmp_path, "mctest")
+    story = content("mctest").partition("\n")[0]
+    path.write_text(story.replace("mc160.dev.0", "mc160.dev.8") + "\n" + story + "\n", "utf-8")
+    path.with_suffix(".ans").write_text("A\tB\tE\tD\nA\tB\tC\tD\n", "utf-8")
+    with raises(DataError, line=1):
+        load(path)
+    dataset = load(path, skip_bad=True)
+    assert [q.id for q in dataset] == [f"mc160.dev.0,{i}" for i in range(4)]
+    assert [(error.line, error.source.endswith(".ans")) for error in dataset.log.left_out] == [(1, True)]
+
+
+@pytest.mark.parametrize("codings", ["AB12", ["Eve", "Ann", "A", "B"]])
+def test_rows_divided_between_two_codings_leave_the_choice_to_the_user(tmp_path, codings):
+    rows = [_ROW | {"id": str(i), "gold": gold} for i, gold in enumerate(codings)]
+    path = _write_lines(tmp_path / "a.jsonl", rows)
+    fields = {role: role for role in ("id", "passage", "question", "candidates", "gold")}
+    with raises(DataError, field="gold") as caught:
+        load(path, fields=fields, skip_bad=True)
+    assert "--gold-as letter" in caught.value.hint
+    dataset = load(path, fields=fields, skip_bad=True, gold_as="letter")
+    assert (len(dataset), len(dataset.log.left_out)) == (2, 2)

@@ -201,8 +201,9 @@ def test_generated_letters_and_texts_are_answers(tmp_path):
     notes: list[str] = []
     predictions = read_predictions(path, dataset, notes=notes)
     assert [p.answers for p in predictions] == [(frozenset({0}),), (frozenset({1}),), (), (frozenset({3}),)]
-    assert len(notes) == 1
+    assert len(notes) == 2
     assert "1 of 4 answers could not be parsed and count as wrong" in notes[0]
+    assert "on 3 of 4 questions the log's exact_match is not that of the option" in notes[1]
     assert accuracy(path, dataset) == 0.75
     with raises(UsageError, found="decisions", expected="scores"):
         read_scores(path, dataset)
@@ -292,6 +293,12 @@ def test_older_versions_wrote_lists_and_numbers(tmp_path):
     dataset = load(path)
     assert dataset.reader == "harness"
     assert answers(path, dataset) == [{0}, {0}, {0}, {3}]
+    path = path.rename(tmp_path / "pretrained__org__tiny-1b,dtype__float16_made.jsonl")
+    assert name_of_log(str(path)) is None
+    (tmp_path / "results.json").write_text(json.dumps(RESULTS), encoding="utf-8")
+    assert load(path).name == "made"
+    assert name_of_log(str(path)) == "org/tiny-1b"
+    assert read_settings(str(path)) is not None
 
 
 def test_requests_without_a_prompt_are_not_options(tmp_path):

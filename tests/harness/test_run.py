@@ -220,46 +220,34 @@ def test_the_command_line_is_the_harnesss_own_and_writes_logs(tasks, tmp_path):
     assert all(prediction.n_tied for prediction in read_predictions(path, load(path)))
 
 
-@pytest.mark.parametrize(
-    ("arguments", "words"),
-    [("solver=swd+", "unknown solver 'swd+'"), ("solver=sw+d,windo=3", "unknown parameter of sw+d 'windo'")],
-)
-def test_a_refusal_is_one_sentence(tasks, tmp_path, arguments, words):
-    old_form = [
-        "--model",
-        "classic-rc",
-        "--model_args",
-        arguments,
-        "--tasks",
-        "lists",
-        "--include_path",
-        str(tasks),
-    ]
-    done = command(tmp_path, *old_form)
+def test_a_refusal_is_one_sentence(tasks, tmp_path):
+    old_form = ["--model", "classic-rc", "--model_args", "solver=sw+d,windo=3", "--tasks", "lists"]
+    done = command(tmp_path, *old_form, "--include_path", str(tasks))
     assert done.returncode == 2
     assert "Traceback" not in done.stderr
-    assert words in done.stderr.splitlines()[-1]
+    assert "unknown parameter of sw+d 'windo'" in done.stderr.splitlines()[-1]
 
 
-@pytest.mark.parametrize("task", [Task.SINGLE_CHOICE, Task.MULTIPLE_ANSWER])
-def test_what_perturb_writes_runs_with_classic_rc_and_with_dummy(task, tmp_path, monkeypatch):
-    dataset = CHOICES if task is Task.SINGLE_CHOICE else SELECTIONS
+@pytest.mark.parametrize(
+    ("dataset", "model", "arguments"),
+    [(CHOICES, "dummy", []), (SELECTIONS, "classic-rc", ["--model_args", "solver=sliding-window,threshold=2.5"])],
+    ids=["single-choice", "multiple-answer"],
+)
+def test_what_perturb_writes_runs_with_any_model(dataset, model, arguments, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     Path("data.jsonl").write_text(to_jsonl(dataset), encoding="utf-8")
     assert main(["perturb", "data.jsonl", "--with", "no-question", "-o", "made.jsonl", "--as", "lm-eval"]) == 0
     copy = perturb_dataset(dataset, "no-question")
-    for model, arguments in (("classic-rc", "solver=sliding-window,threshold=2.5"), ("dummy", "")):
-        options = ["--model", model, "--tasks", "made", "--include_path", ".", "--output_path", model]
-        options += ["--log_samples", *(["--model_args", arguments] if arguments else [])]
-        done = command(tmp_path, "run", *options)
-        assert done.returncode == 0, done.stderr
-        (path,) = tmp_path.glob(f"{model}/*/samples_made_*.jsonl")
-        log = load(path)
-        assert [q.text for q in log] == [q.text for q in copy]
-        assert [q.gold for q in log] == [q.gold for q in copy]
-        answers = [prediction.answers for prediction in read_predictions(path, log)]
-        if model == "classic-rc":
-            assert answers == [prediction.answers for prediction in answers_of(copy)]
+    options = ["--model", model, "--tasks", "made", "--include_path", ".", "--output_path", model, "--log_samples"]
+    done = command(tmp_path, "run", *options, *arguments)
+    assert done.returncode == 0, done.stderr
+    (path,) = tmp_path.glob(f"{model}/*/samples_made_*.jsonl")
+    log = load(path)
+    assert [q.text for q in log] == [q.text for q in copy]
+    assert [q.gold for q in log] == [q.gold for q in copy]
+    answers = [prediction.answers for prediction in read_predictions(path, log)]
+    if model == "classic-rc":
+        assert answers == [prediction.answers for prediction in answers_of(copy)]
 
 
 def test_releases_that_load_plug_ins_find_the_model():

@@ -182,7 +182,9 @@ def test_redirects_are_followed_and_the_rest_is_asked_for_there(server, interrup
     assert server.headers("Range") == ["bytes=100000-"] * 2
 
 
-@pytest.mark.parametrize("target", ["file:///etc/hostname", "/old"], ids=["file", "loop"])
+@pytest.mark.parametrize(
+    "target", ["file:///etc/hostname", "ftp://127.0.0.1/a", "/old"], ids=["file", "ftp", "loop"]
+)
 def test_bad_redirects(server, part, target):
     server.resources["/old"] = Resource(b"", redirect=target)
     with raises(DataError, source=f"{server.address}/old", found=re.compile("HTTP 302")):
@@ -260,6 +262,16 @@ def test_a_connection_that_ends_early_without_a_length_is_continued(server, part
     server.resources["/a"] = Resource(CONTENT, length=False, cuts=[70_000])
     assert download(f"{server.address}/a", part, EXPECTED) == sha256(CONTENT)
     assert server.headers("Range") == [None, "bytes=70000-"]
+
+
+@pytest.mark.parametrize(
+    ("length", "expected", "n_notes"), [(True, UNKNOWN, 0), (False, UNKNOWN, 1), (False, EXPECTED, 0)]
+)
+def test_a_file_whose_end_nobody_knows_is_noted(server, part, length, expected, n_notes):
+    server.resources["/a"] = Resource(CONTENT, length=length)
+    notes = []
+    download(f"{server.address}/a", part, expected, notify=notes.append)
+    assert len(notes) == n_notes
 
 
 def test_a_file_of_unknown_size_has_a_limit(server, part, monkeypatch):

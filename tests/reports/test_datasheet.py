@@ -12,9 +12,9 @@ import pytest
 
 import classic_rc
 from classic_rc.audit.check import check_dataset
-from classic_rc.audit.duplicates import score_without
 from classic_rc.audit.integrity import find_defects
 from classic_rc.audit.statistics.tables import describe_datasets
+from classic_rc.audit.without_copies import score_without
 from classic_rc.evaluation.significance import with_intervals
 from classic_rc.reports.datasheet import (
     DATASHEET_FORMATS,

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import classic_rc
-from classic_rc.audit.duplicates import find_duplicates, score_without
+from classic_rc.audit.duplicates import find_duplicates
 from classic_rc.audit.integrity import find_defects
+from classic_rc.audit.without_copies import score_without
 from classic_rc.reports.duplicates import duplicates_table, scores_without_table
 from classic_rc.reports.tables import render
 

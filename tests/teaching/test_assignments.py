@@ -32,10 +32,10 @@ def module_of(name: str):
 
 
 def seeds_of(name: str) -> list[int]:
-    """Five seeds; the solution of the leak is for one cue."""
+    """Three seeds; the solution of the leak is for one cue."""
     if name != "leak":
-        return [0, 1, 2, 3, 4]
-    return [seed for seed in range(100) if module_of("leak").planted_cue(seed) == "verbatim"][:5]
+        return [0, 1, 2]
+    return [seed for seed in range(100) if module_of("leak").planted_cue(seed) == "verbatim"][:3]
 
 
 def loaded(file: Path):
@@ -112,6 +112,23 @@ def test_a_wrong_solution_loses_the_right_points_and_is_told_why(file):
     assert (call is not None) == (file.stem in LEAVES)
     if call is not None:
         assert leaves(ast.parse(call[1])) <= LEAVES[file.stem], call[1]
+
+
+def test_a_mistake_that_leaves_nothing_to_do_is_not_built_on(tmp_path):
+    """Precision is best at the highest score."""
+    source = """
+def f1(questions, threshold):
+    chosen = [label for scores, labels in questions for score, label in zip(scores, labels) if score > threshold]
+    return sum(chosen) / len(chosen) if chosen else 1.0
+
+def tune(questions):
+    return max(score for scores, _ in questions for score in scores)
+
+def evaluate(train, test):
+    return [tune(train), f1(test, tune(train))]
+"""
+    (tmp_path / "ann.py").write_text(source, encoding="utf-8")
+    assert grade_file(tmp_path / "ann.py", "threshold").earned == 0
 
 
 @pytest.mark.parametrize("name", NAMES)

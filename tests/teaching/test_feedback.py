@@ -9,10 +9,12 @@ from dataclasses import replace
 import pytest
 
 from classic_rc.cli.main import main
+from classic_rc.errors import UsageError
 from classic_rc.teaching.assignment import CheckFailedError, Submission
 from classic_rc.teaching.feedback import compare_function, is_near, own_function, questions_lost, simpler_cases
-from classic_rc.teaching.sandbox import Limits, Sandbox, SubmissionError
+from classic_rc.teaching.sandbox import Limits, Sandbox
 from classic_rc.teaching.stories import made_stories
+from tests.errors import raises
 
 CASES = [(["b", "a", "c", "a"], 3), (["a", "b"], 7), (["d", "e", "a", "f", "a", "a"], 5), ([], 2)]
 
@@ -107,10 +109,22 @@ def test_a_process_that_ends_is_not_asked_again():
 
 def test_a_function_must_be_there_and_be_one():
     with submission("g = 1") as own:
-        with pytest.raises(SubmissionError, match="does not define f"):
+        with pytest.raises(CheckFailedError, match="does not define f; it defines g"):
             compare_function(own, "f", CASES, right)
         with pytest.raises(CheckFailedError, match="g must be a function, not a value"):
             compare_function(own, "g", CASES, right)
+
+
+def test_a_check_without_cases_passes_nobody():
+    with submission("def f(words, n): return 0") as own, raises(UsageError, field="assignment"):
+        compare_function(own, "f", CASES, right, where=lambda words, n: n > 100)
+
+
+def test_a_check_is_about_a_part_of_the_cases():
+    with submission("def f(words, n): return n * words.count('a') if n > 3 else -1") as own:
+        compare_function(own, "f", CASES, right, where=lambda words, n: n > 3)
+        with pytest.raises(CheckFailedError, match=r"f\(\[\], 3\)"):
+            compare_function(own, "f", CASES, right, where=lambda words, n: n > 2)
 
 
 def test_a_function_may_be_called_like_a_method_of_submissions():

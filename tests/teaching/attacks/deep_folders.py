@@ -3,7 +3,7 @@
 
 import os
 
-for _ in range(2000):
+for _ in range(1100):
     os.mkdir("deeper")
     os.chdir("deeper")
 

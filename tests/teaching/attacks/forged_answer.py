@@ -1,6 +1,6 @@
 """Answers requests itself: a thread takes them from the stream, with their numbers."""
 # sign: uses threads (threading)
-# seconds: 5
+# seconds: 3
 
 import json
 import os

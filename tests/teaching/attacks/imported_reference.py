@@ -1,5 +1,6 @@
 """Lets the package do the work."""
 # sign: imports classic_rc.kernels
+# at: every level
 
 try:
     from classic_rc.kernels import reference

@@ -1,5 +1,6 @@
 """Lifts its limits with system calls, and those of the grader."""
 # sign: uses foreign memory (ctypes)
+# at: every level
 
 import ctypes
 import os

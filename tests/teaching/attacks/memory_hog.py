@@ -1,5 +1,6 @@
 """Takes all memory."""
 # sign: runs out of memory
+# at: every level
 
 
 def add(a, b):

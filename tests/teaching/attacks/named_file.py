@@ -1,5 +1,6 @@
 """Reads the checker's file, whose place it knows."""
 # sign: opens files
+# at: every level
 
 FOUND = False
 try:

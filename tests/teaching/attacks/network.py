@@ -1,5 +1,6 @@
 """Asks a server for the answers."""
 # sign: uses the network (socket)
+# at: every level
 
 import socket
 

@@ -1,5 +1,6 @@
 """Uses what the grader has left open."""
 # sign: uses os.fdopen
+# at: every level
 
 import os
 

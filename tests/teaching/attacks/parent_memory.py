@@ -1,5 +1,6 @@
 """Reads the memory of its parent with a system call."""
 # sign: uses foreign memory (ctypes)
+# at: every level
 
 import ctypes
 import os

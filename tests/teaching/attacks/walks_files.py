@@ -1,5 +1,6 @@
 """Looks for the checker's file everywhere."""
 # sign: uses os.walk
+# at: every level
 
 import os
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Callable
 from functools import partial
 from math import log
 from typing import Any
@@ -36,15 +37,13 @@ def check_rarity(submission: Submission) -> None:
 @check(points=3)
 def check_scores(submission: Submission) -> None:
     """score is right for queries that have each term once."""
-    cases = [case for case in _score_cases(submission.seed) if _is_plain(*case)]
-    compare_function(submission, "score", cases, _plain_score, mistakes=_SCORE_MISTAKES, tolerance=_TOLERANCE)
+    _compare_scores(submission, where=_is_plain)
 
 
 @check(points=2, needs="scores")
 def check_all_scores(submission: Submission) -> None:
     """score is right for repeated terms, empty sentences and extreme parameters."""
-    cases = _score_cases(submission.seed)
-    compare_function(submission, "score", cases, _right_score, mistakes=_SCORE_MISTAKES, tolerance=_TOLERANCE)
+    _compare_scores(submission)
 
 
 @check(points=2)
@@ -52,6 +51,11 @@ def check_best_sentences(submission: Submission) -> None:
     """best_sentence is right, with ties and without matches."""
     cases = _cases(submission.seed)
     compare_function(submission, "best_sentence", cases, _right_best, mistakes=_BEST_MISTAKES)
+
+
+def _compare_scores(submission: Submission, where: Callable[..., bool] | None = None) -> None:
+    cases, mistakes = _score_cases(submission.seed), _SCORE_MISTAKES
+    compare_function(submission, "score", cases, _right_score, where=where, mistakes=mistakes, tolerance=_TOLERANCE)
 
 
 def _cases(seed: int) -> list[_Case]:
@@ -116,14 +120,6 @@ def _right_score(
         if count:
             total += float(reference.term_score(weight, count, len(sentence), Float(mean_length), k1, b))
     return total
-
-
-def _plain_score(
-    query: _Words, sentence: _Words, weights: dict[str, float], mean_length: float, k1: float, b: float
-) -> float:
-    if not _is_plain(query, sentence, weights, mean_length, k1, b):
-        raise ValueError("not what this check is about")
-    return _right_score(query, sentence, weights, mean_length, k1, b)
 
 
 def _right_best(query: _Words, sentences: list[_Words], k1: float, b: float) -> int:

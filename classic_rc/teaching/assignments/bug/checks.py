@@ -13,7 +13,7 @@ from classic_rc.kernels import SCALE, reference
 from classic_rc.questions import Task
 from classic_rc.solvers.specs import parse_solver
 from classic_rc.teaching.assignment import CheckFailedError, Submission, check
-from classic_rc.teaching.feedback import compare_function
+from classic_rc.teaching.feedback import compare_function, question_lines, scores_of
 from classic_rc.testing.synthetic import synthetic_dataset
 from classic_rc.text.stop_words import stop_words
 
@@ -59,25 +59,20 @@ def check_scores_of_questions(submission: Submission) -> None:
     """The scores of fresh questions are those of sw+d."""
     dataset = synthetic_dataset(Task.SINGLE_CHOICE, n_passages=40, seed=submission.seed)
     expected = parse_solver("sw+d").score_candidates(dataset)
-    for question, found, own in zip(dataset, submission.score(dataset), expected, strict=True):
+    for question, found, own in zip(dataset, scores_of(submission, dataset), expected, strict=True):
         if not np.allclose(found, own, atol=1e-5):
-            raise CheckFailedError(
-                f"the scores of a question are {_rounded(found)} and should be {_rounded(own)}",
-                f"passage: {question.passage.text!r}\nquestion: {question.query!r}\n"
-                f"options: {[candidate.text for candidate in question.candidates]}",
-            )
+            problem = f"the scores of a question are {_rounded(found)} and should be {_rounded(own)}"
+            raise CheckFailedError(problem, "\n".join(question_lines(question)))
 
 
 def _compare_distances(submission: Submission, chosen: Callable[[bool, bool], bool]) -> None:
     """Compare the cases that are chosen by whether question and candidate have words in the passage."""
 
-    def right(passage: _Words, question: _Words, candidate: _Words) -> float:
-        if len(passage) < 2 or not chosen(*_have_words(passage, question, candidate)):
-            raise ValueError("not what this check is about")
-        return reference.word_distance(passage, question, candidate, stop_words=_STOP_WORDS)
+    def where(*texts: _Words) -> bool:
+        return len(texts[0]) > 1 and chosen(*_have_words(*texts))
 
-    cases = [texts for texts in _cases(submission.seed) if chosen(*_have_words(*texts))]
-    compare_function(submission, "word_distance", cases, right, mistakes=_MISTAKES)
+    right = partial(reference.word_distance, stop_words=_STOP_WORDS)
+    compare_function(submission, "word_distance", _cases(submission.seed), right, where=where, mistakes=_MISTAKES)
 
 
 def _right_window(passage: _Words, question: _Words, candidate: _Words) -> float:

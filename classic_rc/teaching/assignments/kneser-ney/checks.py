@@ -37,28 +37,22 @@ def check_words(submission: Submission) -> None:
 @check(points=2)
 def check_pairs(submission: Submission) -> None:
     """probability is right after words that the texts have."""
-    cases = [case for case in _cases(submission.seed) if case[2] in _contexts(case[0])]
-    _compare_pairs(submission, cases, only_known=True)
+    _compare_pairs(submission, where=lambda texts, word, context, discount: context in _contexts(texts))
 
 
 @check(points=2, needs="pairs")
 def check_all_pairs(submission: Submission) -> None:
     """probability is right after every word."""
-    _compare_pairs(submission, _cases(submission.seed), only_known=False)
+    _compare_pairs(submission)
 
 
-def _compare_pairs(submission: Submission, cases: list[_Case], *, only_known: bool) -> None:
+def _compare_pairs(submission: Submission, where: Callable[..., bool] | None = None) -> None:
     """Compare probabilities for the student's own probabilities of words."""
-    cases_of_words = _word_cases(submission.seed)
+    cases, cases_of_words = _cases(submission.seed), _word_cases(submission.seed)
     lower = own_function(submission, "word_probability", cases_of_words, right_word_probability, _WORD_MISTAKES)
-
-    def right(texts: _Texts, word: str, context: str, discount: float) -> float:
-        if only_known and context not in _contexts(texts):
-            raise ValueError("not what this check is about")
-        return pair_probability(texts, word, context, discount, lower=lower)
-
+    right = partial(pair_probability, lower=lower)
     mistakes = {told: partial(pair_probability, lower=lower, wrong=wrong) for told, wrong in _PAIR_MISTAKES.items()}
-    compare_function(submission, "probability", cases, right, mistakes=mistakes)
+    compare_function(submission, "probability", cases, right, where=where, mistakes=mistakes)
 
 
 def _cases(seed: int) -> list[_Case]:

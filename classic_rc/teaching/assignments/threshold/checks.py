@@ -29,22 +29,23 @@ def check_f1s(submission: Submission) -> None:
 def check_thresholds(submission: Submission) -> None:
     """tune finds the best threshold where all scores differ and one is best."""
     measure = _own_f1(submission)
-
-    def right(questions: Questions) -> float:
-        if not _has_one_best(questions, measure):
-            raise ValueError("not what this check is about")
-        return _tune(questions, measure=measure)
-
-    cases = [(questions,) for questions in _draw(submission.seed) if _has_one_best(questions, measure)]
-    compare_function(submission, "tune", cases, right, mistakes=_TUNE_MISTAKES, simplify=simpler)
+    _compare_thresholds(submission, measure, _draw(submission.seed), where=partial(_has_one_best, measure=measure))
 
 
 @check(points=2, needs="thresholds")
 def check_all_thresholds(submission: Submission) -> None:
     """tune is right for equal scores, equally good thresholds, and questions without a right option."""
-    cases = [(questions,) for questions in _draw(submission.seed, rounded=True)]
-    right = partial(_tune, measure=_own_f1(submission))
-    compare_function(submission, "tune", cases, right, mistakes=_TUNE_MISTAKES, simplify=simpler)
+    _compare_thresholds(submission, _own_f1(submission), _draw(submission.seed, rounded=True))
+
+
+def _compare_thresholds(
+    submission: Submission,
+    measure: Callable[[Questions, float], float],
+    drawn: list[Questions],
+    where: Callable[..., bool] | None = None,
+) -> None:
+    cases, right = [(questions,) for questions in drawn], partial(_tune, measure=measure)
+    compare_function(submission, "tune", cases, right, where=where, mistakes=_TUNE_MISTAKES, simplify=simpler)
 
 
 @check(points=2)
@@ -67,7 +68,7 @@ def _f1_cases(seed: int) -> list[tuple[Questions, float]]:
 
 
 def _own_f1(submission: Submission) -> Callable[[Questions, float], float]:
-    return own_function(submission, "f1", _f1_cases(submission.seed), right_f1, _F1_MISTAKES)
+    return own_function(submission, "f1", _f1_cases(submission.seed), right_f1, _CARRIED)
 
 
 def _draw(seed: int, *, rounded: bool = False) -> list[Questions]:
@@ -154,6 +155,8 @@ _F1_MISTAKES = {
     "accuracy of the labels instead of F1": partial(_f1, wrong="accuracy"),
     "precision instead of F1": partial(_f1, wrong="precision"),
 }
+_CARRIED = {told: variant for told, variant in _F1_MISTAKES.items() if told != "precision instead of F1"}
+"""The mistakes that tune may be built on. Precision is best at the highest score: nothing would be left to tune."""
 
 
 def _cuts(questions: Questions) -> list[float]:

@@ -24,29 +24,35 @@ _Texts = tuple[_Words, _Words, _Words]
 @check(points=3)
 def check_windows(submission: Submission) -> None:
     """sliding_window is right where the passage is longer than the window."""
-    cases = [texts for texts in _cases(submission.seed) if _is_plain(*texts)]
-    compare_function(submission, "sliding_window", cases, _plain_window, mistakes=_WINDOW_MISTAKES)
+    _compare_windows(submission, where=_is_plain)
 
 
 @check(points=2, needs="windows")
 def check_all_windows(submission: Submission) -> None:
     """sliding_window is right for short and empty passages and for repeated words."""
-    cases = _cases(submission.seed)
-    compare_function(submission, "sliding_window", cases, _right_window, mistakes=_WINDOW_MISTAKES)
+    _compare_windows(submission)
 
 
 @check(points=3)
 def check_distances(submission: Submission) -> None:
     """word_distance is right where there are words to measure between."""
-    cases = [(*texts, _STOP_WORDS) for texts in _cases(submission.seed) if _has_pair(*texts)]
-    compare_function(submission, "word_distance", cases, _measured_distance, mistakes=_DISTANCE_MISTAKES)
+    _compare_distances(submission, where=_has_pair)
 
 
 @check(points=2, needs="distances")
 def check_all_distances(submission: Submission) -> None:
     """word_distance is right everywhere."""
-    cases = [(*texts, _STOP_WORDS) for texts in _cases(submission.seed)]
-    compare_function(submission, "word_distance", cases, reference.word_distance, mistakes=_DISTANCE_MISTAKES)
+    _compare_distances(submission)
+
+
+def _compare_windows(submission: Submission, where: Callable[..., bool] | None = None) -> None:
+    cases, mistakes = _cases(submission.seed), _WINDOW_MISTAKES
+    compare_function(submission, "sliding_window", cases, _right_window, where=where, mistakes=mistakes)
+
+
+def _compare_distances(submission: Submission, where: Callable[..., bool] | None = None) -> None:
+    cases, mistakes = [(*texts, _STOP_WORDS) for texts in _cases(submission.seed)], _DISTANCE_MISTAKES
+    compare_function(submission, "word_distance", cases, reference.word_distance, where=where, mistakes=mistakes)
 
 
 def _cases(seed: int) -> list[_Texts]:
@@ -66,25 +72,15 @@ def _is_plain(passage: _Words, question: _Words, candidate: _Words) -> bool:
     return 0 < len(words) == len(set(words)) < len(passage)
 
 
-def _has_pair(passage: _Words, question: _Words, candidate: _Words) -> bool:
+def _has_pair(passage: _Words, question: _Words, candidate: _Words, stop_words: _Words) -> bool:
     there = set(passage) - {*_STOP_WORDS}
-    return bool(there & set(question)) and bool(there & set(candidate) - set(question))
+    return (
+        stop_words == _STOP_WORDS and bool(there & set(question)) and bool(there & set(candidate) - set(question))
+    )
 
 
 def _right_window(passage: _Words, question: _Words, candidate: _Words) -> float:
     return reference.sliding_window(passage, question, candidate) / SCALE
-
-
-def _plain_window(*texts: _Words) -> float:
-    if not _is_plain(*texts):
-        raise ValueError("not what this check is about")
-    return _right_window(*texts)
-
-
-def _measured_distance(passage: _Words, question: _Words, candidate: _Words, stop_words: _Words) -> float:
-    if not _has_pair(passage, question, candidate) or stop_words != _STOP_WORDS:
-        raise ValueError("not what this check is about")
-    return reference.word_distance(passage, question, candidate, stop_words)
 
 
 def _window(

@@ -1,0 +1,123 @@
+"""Scores without copies: what systems reach on the questions that repeat nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from classic_rc.audit.duplicates import COPIES, DuplicateFinding
+from classic_rc.audit.kinds import Finding
+from classic_rc.evaluation.resampling import Interval, Resampling
+from classic_rc.evaluation.results import Evaluation
+from classic_rc.evaluation.significance import subset_intervals
+from classic_rc.folds import passage_groups
+from classic_rc.metrics.base import Metric
+from classic_rc.questions import Dataset
+
+
+@dataclass(frozen=True, slots=True)
+class ScoreWithout:
+    """A system's main metric on all questions, and on those that are no copies (:func:`copied_questions`)."""
+
+    system: str
+    trained_on: str | None
+    metric: Metric
+    n_questions: int
+    n_left: int
+    value: float  # on all questions, a fraction
+    interval: Interval | None  # over resampled passages; None with fewer than two groups
+    left_value: float | None  # on the questions that are left; None if none is
+    left_interval: Interval | None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain data."""
+        return {
+            "system": self.system,
+            "trained_on": self.trained_on,
+            "metric": self.metric.name,
+            "questions": self.n_questions,
+            "left": self.n_left,
+            "value": self.value,
+            "interval": self.interval and list(self.interval),
+            "value_left": self.left_value,
+            "interval_left": self.left_interval and list(self.left_interval),
+        }
+
+
+def copied_questions(dataset: Dataset, duplicates: Iterable[Finding]) -> NDArray[np.bool_]:
+    """Return which questions, or whose passages, training data or an earlier part of the dataset has or nearly has.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    duplicates : iterable of Finding
+        Of :func:`~classic_rc.audit.duplicates.find_duplicates` or
+        :func:`~classic_rc.audit.integrity.find_defects`; those of :data:`~classic_rc.audit.duplicates.COPIES`
+        count, and others are ignored.
+
+    Returns
+    -------
+    ndarray of bool, shape (n_questions,)
+    """
+    ids: dict[str, set[str]] = {"question": set(), "passage": set()}
+    for finding in duplicates:
+        if finding.kind.name in COPIES and isinstance(finding, DuplicateFinding):
+            ids[finding.kind.name.partition("-")[0]].update(pair.id for pair in finding.pairs)
+    return np.array([q.id in ids["question"] or q.passage.id in ids["passage"] for q in dataset], dtype=bool)
+
+
+def score_without(
+    evaluation: Evaluation, duplicates: Iterable[Finding], *, resamples: int = 10_000, seed: int = 0
+) -> tuple[ScoreWithout, ...]:
+    """Score systems on all questions, and without those that are copies.
+
+    Parameters
+    ----------
+    evaluation : Evaluation
+    duplicates : iterable of Finding
+        As for :func:`copied_questions`, which says what a copy is.
+    resamples, seed : int
+        Of the intervals, over groups of passages.
+
+    Returns
+    -------
+    tuple of ScoreWithout
+        One per row, in the order of the rows.
+
+    Examples
+    --------
+    >>> import classic_rc
+    >>> from classic_rc.audit.duplicates import find_duplicates
+    >>> data = classic_rc.load("sample:single-choice")
+    >>> duplicates = find_duplicates(data, data[:12])
+    >>> scores = score_without(classic_rc.evaluate(data, ["sw+d"]), duplicates)
+    >>> scores[0].n_questions, scores[0].n_left
+    (24, 12)
+    """
+    dataset, metric = evaluation.dataset, evaluation.primary
+    left = ~copied_questions(dataset, duplicates)
+    groups = passage_groups(dataset)
+    resampling = Resampling(int(groups.max(initial=-1)) + 1, resamples, seed)
+    measured = [(metric, row.outcomes.statistics[metric.name]) for row in evaluation.rows]
+    intervals = subset_intervals(measured, groups, np.ones(len(left), dtype=bool), resampling)
+    left_intervals = subset_intervals(measured, groups, left, resampling)
+    return tuple(
+        ScoreWithout(
+            row.name,
+            row.trained_on,
+            metric,
+            len(left),
+            int(left.sum()),
+            metric.aggregate(statistics),
+            interval,
+            metric.aggregate(statistics[left]) if left.any() else None,
+            left_interval,
+        )
+        for row, (_, statistics), interval, left_interval in zip(
+            evaluation.rows, measured, intervals, left_intervals, strict=True
+        )
+    )
