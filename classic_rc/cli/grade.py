@@ -54,6 +54,15 @@ def handle(args: argparse.Namespace) -> int:
     for flag, folder in (("--html", args.html), ("--gradescope", args.gradescope)):
         if folder is not None and Path(folder).exists() and not Path(folder).is_dir():
             raise UsageError(f"cannot write into {folder}: it is not a folder", field=flag, found=folder)
+    for flag, place in (("-o", args.output), ("--html", args.html), ("--gradescope", args.gradescope)):
+        is_given = place not in (None, "-")
+        if is_given and Path(place).resolve().is_relative_to(Path(args.submissions).resolve()):
+            raise UsageError(
+                f"cannot write to {place}: what is in {args.submissions} counts as a student's",
+                field=flag,
+                found=place,
+                expected=f"a place outside of {args.submissions}",
+            )
     from classic_rc.teaching.grades import Grading
     from classic_rc.teaching.grading import ISOLATED, UNSAFE, grade_file, new_seed
     from classic_rc.teaching.sandbox import Limits

@@ -527,6 +527,8 @@ def test_wrong_uses_of_the_command_are_said(group, tmp_path, capsys):
     for arguments, told in (
         ((), "nothing to grade"),
         ((folder, "--html", folder / "ann.py"), "it is not a folder"),
+        ((folder, "--html", folder / "pages"), "counts as a student's"),
+        ((folder, "-o", folder / "grades.csv"), "counts as a student's"),
         ((folder, "-o", tmp_path), "it is a folder"),
         (("--questions", tmp_path / "q.jsonl"), "--seed N"),
         ((folder, "--timeout", "0"), "time limit"),
