@@ -252,7 +252,11 @@ def test_annotators_are_measured(cli, write, sound):
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_an_interrupted_check_prints_what_it_found(cli, leaking, monkeypatch, number):
     monkeypatch.setattr(artifacts, "_run_learners", lambda *_: signal.raise_signal(number))
-    done = cli("check", leaking, "--fail")
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # jobs in the background ignore it
+    try:
+        done = cli("check", leaking, "--fail")
+    finally:
+        signal.signal(signal.SIGINT, before)
     assert done.code == 130
     assert "ARTIFACT  is the longest in" in done.out
     assert "INTERRUPTED. Missing: learning from position by the question's number modulo 2" in done.out
