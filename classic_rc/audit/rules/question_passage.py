@@ -466,7 +466,6 @@ PASSAGE_RULES: tuple[PartialInput, ...] = (
         _at_edge(str.endswith),
         PASSAGE,
     ),
-    *_letter_rules("passage", _passages, "passage", PASSAGE),
     *ordered(
         _in_sentence(0),
         "passage",
@@ -481,4 +480,5 @@ PASSAGE_RULES: tuple[PartialInput, ...] = (
         "one with fewest of its words in the last sentence",
         PASSAGE,
     ),
+    *_letter_rules("passage", _passages, "passage", PASSAGE),
 )
