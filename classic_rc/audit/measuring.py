@@ -403,7 +403,7 @@ class Measure:
         leaders = [leader for leader in leaders if row.rule.reads_passage or not leader.rule.reads_passage]
         alone = next((leader for leader in leaders if self._follows(row, [leader])), None)
         if alone is None and len(leaders) > 1 and self._follows(row, leaders[:_TOGETHER]):
-            return min(leaders[:_TOGETHER], key=lambda leader: self._beside(row, [leader])[0])
+            return min(leaders[:_TOGETHER], key=lambda leader: self._given(row, [leader])[0])
         return alone
 
     @staticmethod
@@ -414,9 +414,9 @@ class Measure:
         """Return whether a finding adds nothing to stronger ones."""
         from scipy.stats import norm
 
-        deviation, variance = self._beside(row, leaders)
+        deviation, variance = self._given(row, leaders)
         if row.order not in self._overall:
-            self._overall[row.order] = self._beside(row, [])
+            self._overall[row.order] = self._given(row, [])
         overall, full_variance = self._overall[row.order]
         if variance <= 1e-9:
             return True
@@ -425,8 +425,8 @@ class Measure:
         # What the leaders decide already is no room for another rule, so the share of the variance is the measure.
         return p > _REDUNDANT or abs(deviation) < 0.5 * abs(overall) * variance / full_variance
 
-    def _beside(self, row: _Row, leaders: Sequence[_Row]) -> tuple[float, float]:
-        """Return a finding's credit minus its expectation, and its variance, beside others.
+    def _given(self, row: _Row, leaders: Sequence[_Row]) -> tuple[float, float]:
+        """Return a finding's credit minus its expectation, and its variance, given the selections of others.
 
         Gold is permuted within the options of a question that the others select alike. If all questions have the
         same options, it is permuted between questions that the others answer alike.

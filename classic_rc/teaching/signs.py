@@ -85,7 +85,7 @@ class SignFinder:
     template : bytes or None
         The file that students start from; its signs and its code do not count.
     data : Dataset or None
-        Questions that nobody should know, beside those that come with the package.
+        Questions that students should not know, in addition to those of the package.
     has_train : bool
         Whether solvers learn from questions with gold, so that an honest one asks for it.
     """

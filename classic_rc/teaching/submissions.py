@@ -316,7 +316,7 @@ def _code_lines(source: bytes) -> list[tuple[str, ...]]:
 
 
 def _tokens(source: bytes) -> Iterator[tokenize.TokenInfo]:
-    """Yield a file's tokens, as far as Python's tokenizer goes; bytes that are no text may be anything."""
+    """Yield a file's tokens up to the tokenizer's first error; bytes that are not text are replaced."""
     text = source.decode("utf-8", "replace")
     with suppress(SyntaxError, LookupError, ValueError):
         encoding, _ = tokenize.detect_encoding(io.BytesIO(source).readline)

@@ -12,7 +12,7 @@ from classic_rc.text.tokenizers import UNSPACED, unspaced_share
 
 _NO_WORD = re.compile(r"[\W_]+")
 _CHARACTERS = re.compile(rf"[{UNSPACED}]|[^\s{UNSPACED}]+")
-"""The words of scripts without spaces: single characters, and what stands between them."""
+"""The words of scripts without spaces: single characters, and what is between them."""
 
 _DIFF_WORDS = 1000
 _SHOWN_WORDS = 6
