@@ -144,7 +144,7 @@ def test_own_columns_and_a_revision(hub):
     assert len(load(f"hf:own/plain@{hub.commits.plain}:train", fields=FIELDS)) == 4
     with raises(DataError, found=r"rows with ctx, q, opts, lab") as caught:
         load("hf:own/plain@refs/pr/1")
-    assert "classic-rc run hf:own/plain@refs/pr/1:train --fields" in caught.value.hint
+    assert "classic-rc check hf:own/plain@refs/pr/1:train --fields" in caught.value.hint
 
 
 @needs_datasets
