@@ -60,7 +60,7 @@ OLD_COMMANDS = {
     "hard": ("hard", "check {} --hard"),
     "stats": ("stats", ""),  # prints its notice itself, because it depends on the options
 }
-"""Commands that were renamed in this release: the module of each, and what to type instead; ``{}`` stands for the
+"""Commands that were renamed in this release: the module of each, and what to type instead; ``{}`` is the
 arguments."""
 
 

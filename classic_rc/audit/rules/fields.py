@@ -283,11 +283,14 @@ def _description_rules(table: OptionTable, key: str, raw: Sequence[Any]) -> Iter
             lack = f"does not have {what} {key} says"
             yield has(f"has {what} {key} says", "fields", lack, _equal_to(numbers, measure), sees)
         if numbers.max() > table.sizes.max():  # small numbers are counts or indices
-            for name, lack, place in _PLACES:
-                stands = _stands_at(numbers, place)
-                yield has(
-                    f"{name} that {key} gives", "fields", f"{lack} that {key} gives", stands, ("passage", *sees)
-                )
+            for name, lack, is_at in _PLACES:
+                place = _Place(numbers, is_at)
+                # To search all passages for each of hundreds of fields would take long.
+                if _is_frequent(
+                    any(place.holds(table, q, text) for text in table.options_of(q)) for q in _sample(table)
+                ):
+                    name, lack = f"{name} that {key} gives", f"{lack} that {key} gives"
+                    yield has(name, "fields", lack, place, ("passage", *sees))
     letters = [as_text(value).strip().casefold() for value in raw]
     if sum(len(letter) == 1 and letter.isalpha() for letter in letters) > _LEAST_SHARE * len(letters):
         name = f"starts with the letter in {key}"
@@ -299,10 +302,16 @@ def _description_rules(table: OptionTable, key: str, raw: Sequence[Any]) -> Iter
         yield has(name, "fields", f"does not start with the letter in {key}", starts, sees)
 
 
+def _code_sums(table: OptionTable) -> Floats:
+    if "code sums" not in table.memory:  # fields ask for the same ones
+        table.memory["code sums"] = table.of_texts(lambda text: sum(map(ord, text)))
+    return table.memory["code sums"]
+
+
 _MEASURES: dict[str, Measure] = {
     "as many characters as": lambda table: table.lengths,
     "as many words as": lambda table: table.word_counts,
-    "the sum of character codes that": lambda table: table.of_texts(lambda text: sum(map(ord, text))),
+    "the sum of character codes that": _code_sums,
 }
 
 
@@ -310,9 +319,7 @@ def _equal_to(numbers: Floats, measure: Measure) -> Callable[[OptionTable], NDAr
     return lambda table: np.asarray(measure(table)) == numbers[table.question]
 
 
-_Place = Callable[[str, int, str], bool]
-
-_PLACES: tuple[tuple[str, str, _Place], ...] = (
+_PLACES: tuple[tuple[str, str, Callable[[str, int, str], bool]], ...] = (
     (
         "is in the passage at the character",
         "is not in the passage at the character",
@@ -337,16 +344,20 @@ def _is_at_word(passage: str, place: int, words: Sequence[str]) -> bool:
     return bool(words) and [word.strip(".,;:!?") for word in found] == [word.strip(".,;:!?") for word in words]
 
 
-def _stands_at(numbers: Floats, is_at: _Place) -> Callable[[OptionTable], NDArray[np.bool_]]:
-    def score(table: OptionTable) -> NDArray[np.bool_]:
-        places, questions = numbers.astype(np.int64).tolist(), table.questions
-        pairs = zip(table.texts, table.question.tolist(), strict=True)
-        return np.array(
-            [places[q] >= 0 and is_at(questions[q].passage.text, places[q], text) for text, q in pairs],
-            dtype=np.bool_,
-        )
+class _Place:
+    """Whether an option's text is at the place of the passage that a field's number gives."""
 
-    return score
+    def __init__(self, numbers: Floats, is_at: Callable[[str, int, str], bool]) -> None:
+        self._places, self._is_at = numbers.astype(np.int64).tolist(), is_at
+
+    def holds(self, table: OptionTable, question: int, text: str) -> bool:
+        """Return whether it is so for a text of a question's options."""
+        place = self._places[question]
+        return place >= 0 and self._is_at(table.questions[question].passage.text, place, text)
+
+    def __call__(self, table: OptionTable) -> NDArray[np.bool_]:
+        pairs = zip(table.question.tolist(), table.texts, strict=True)
+        return np.array([self.holds(table, q, text) for q, text in pairs], dtype=np.bool_)
 
 
 def _per_option(value: Any, texts: Sequence[str]) -> list[Any] | None:
