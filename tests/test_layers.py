@@ -26,6 +26,7 @@ LEVELS = (
     {"display"},
     {"text"},
     {"near_duplicates", "folds"},
+    {"encodings"},
     {"datasets", "formats"},
     {"metrics"},
     {"retrieval"},

@@ -28,7 +28,7 @@ from classic_rc.audit.agreement import (
     observed_agreement,
     ratio,
 )
-from classic_rc.datasets.gold import GoldMismatchError, check_coding_name, decode_gold, infer_coding
+from classic_rc.encodings import MismatchError, Written, check_reading, decide_reading, decode, explain
 from classic_rc.errors import DataError, UsageError
 from classic_rc.evaluation.resampling import Resampling
 from classic_rc.folds import passage_groups
@@ -98,7 +98,7 @@ def read_annotations(path: str | Path, dataset: Dataset, *, answer_as: str | Non
             expected=str(Task.SINGLE_CHOICE),
         )
     if answer_as is not None:
-        check_coding_name(answer_as)
+        check_reading(answer_as)
     places = {question.id: i for i, question in enumerate(dataset)}
     texts = [list(candidate_texts(question.candidates)) for question in dataset]
     skipped = {question.id for question in dataset.whole or ()} - places.keys()
@@ -111,14 +111,15 @@ def read_annotations(path: str | Path, dataset: Dataset, *, answer_as: str | Non
     given = [row for row in rows if row.answer is not None]
     if not given:
         raise DataError("no answers", source=str(path), expected="rows with id, annotator and answer")
-    coding = answer_as or _infer_coding(given, texts)
+    written = [Written(r.node, r.answer, texts[r.place], explain(r.answer, texts[r.place])) for r in given]
+    coding = answer_as or decide_reading(written, field="answer", option=_answer_option)
     annotators = tuple(dict.fromkeys(row.annotator for row in given))
     column = {name: j for j, name in enumerate(annotators)}
     answers = np.full((len(dataset), len(annotators)), MISSING, dtype=np.int64)
     for row in given:
         try:
-            (answer,) = decode_gold(row.answer, texts[row.place], coding)
-        except GoldMismatchError as error:
+            (answer,) = decode(row.answer, texts[row.place], coding)
+        except MismatchError as error:
             raise row.node.error(
                 "invalid answer", field="answer", found=error.found, expected=error.expected
             ) from None
@@ -148,20 +149,8 @@ class _Row(NamedTuple):
     answer: Any  # None if missing
 
 
-def _infer_coding(rows: Sequence[_Row], texts: Sequence[Sequence[str]]) -> str:
-    try:
-        return infer_coding([(row.node, row.answer, texts[row.place]) for row in rows])
-    except DataError as error:
-        ambiguous = error.hint is not None
-        raise DataError(
-            "it is ambiguous how answers name options" if ambiguous else "an answer names no option as others do",
-            source=error.source,
-            where=error.where,
-            field="answer",
-            found=error.found,
-            expected=error.expected,
-            hint="Write letters or texts of options; or choose, in Python, answer_as=" if ambiguous else None,
-        ) from None
+def _answer_option(reading: str) -> str:
+    return f"answer_as={reading!r}"
 
 
 def _read_rows(text: str, source: str) -> Iterator[Node]:

@@ -32,6 +32,9 @@ USUAL_NAMES = {
 }
 """The names, in lower case, that keys of a role usually have, the most usual ones first."""
 
+_LABEL_NAMES = ("label", "labels", "key", "letter", "id", "idx", "index", "option")
+"""The names, in lower case, of members that label the options next to them."""
+
 _MEMBER = re.compile(r"(.*?)([_ .-]?)([0-9]{1,4}|[A-Za-z])([).:\]]?)")
 _LABEL = r"[(\[]?([A-Za-z]|[0-9]{1,2})[).:\]][ \t]*"
 _LABELS = (re.compile(rf"^[ \t]*{_LABEL}", re.MULTILINE), re.compile(rf"(?:^|(?<=\s)){_LABEL}"))
@@ -235,6 +238,39 @@ def list_options(value: Any) -> Any:
         are_numbers = all(isinstance(e, (int, float)) and not isinstance(e, bool) for e in value)
         return [str(element) for element in value] if are_numbers else value
     return (_split_options(value) or value) if isinstance(value, str) else value
+
+
+def find_labels(row: Node, path: str, n_options: int) -> list[str] | None:
+    """Return the labels beside the options at a path, one for each; None if they have none.
+
+    Labels are a list or members of their own (``label``, ``key``) next to the texts, or the names of the columns or
+    keys that have the texts.
+
+    Examples
+    --------
+    >>> row = Node({"choices": [{"key": "B", "text": "red"}, {"key": "A", "text": "blue"}]}, "rows")
+    >>> find_labels(row, "choices.text", 2), find_labels(row, "choices", 2)
+    (['B', 'A'], ['B', 'A'])
+    """
+    if "+" in path and not (isinstance(row.value, dict) and path in row.value):
+        labels: Any = [column.strip().rpartition(".")[2] for column in path.split("+")][:n_options]
+    else:
+        labels = None
+        for place in (path, path.rpartition(".")[0]):
+            found = find_value(row, place) if place else None
+            value = None if found is None else found.value
+            if isinstance(value, Mapping):
+                names = [str(name) for name in value if str(name).lower() in _LABEL_NAMES]
+                labels = value[names[0]] if names else list(value) if place == path else None
+            elif isinstance(value, list) and value and all(isinstance(element, Mapping) for element in value):
+                names = [name for name in value[0] if str(name).lower() in _LABEL_NAMES]
+                labels = [element.get(names[0]) for element in value] if names else None
+            if labels is not None:
+                break
+    if not isinstance(labels, (list, tuple)) or len(labels) != n_options or n_options < 2:
+        return None
+    are_names = all(isinstance(label, (str, int)) and not isinstance(label, bool) for label in labels)
+    return [str(label) for label in labels] if are_names and len(set(labels)) == len(labels) else None
 
 
 def _split_options(text: str) -> list[str] | None:

@@ -11,12 +11,13 @@ from classic_rc.datasets.fields import (
     CONSTANT,
     USUAL_NAMES,
     find_families,
+    find_labels,
     find_paths,
     find_value,
     format_fields,
     list_options,
 )
-from classic_rc.datasets.gold import CODINGS, decode_gold, fitting_codings
+from classic_rc.encodings import READINGS, Written, explain, find_difference, fitting_readings
 from classic_rc.errors import ClassicRCError, DataError
 from classic_rc.io.json import Node, describe_value
 from classic_rc.questions import normalised_text
@@ -162,7 +163,7 @@ def propose_fields(rows: Sequence[Node]) -> tuple[dict[str, str], str]:
         del fields["candidates"]  # all accepted answers to a span question
         gold, candidates = candidates, None
     elif gold is not None and not any(
-        fitting_codings(*pair) for pair in _iter_gold(rows, {**fields, "gold": gold})
+        row.meanings for row in _iter_gold(rows, {**fields, "gold": gold})
     ):
         constant = _find_constant(rows, gold)
         if constant:
@@ -197,7 +198,7 @@ def _find_working(
     first = _check_constant(rows, fields)
     variants: list[tuple[dict[str, str], str | None]] = []
     if "gold" in fields and has_choices:
-        variants = [(fields, coding) for coding in (gold_as, *(c for c in CODINGS if c != gold_as))]
+        variants = [(fields, coding) for coding in (gold_as, *(c for c in READINGS if c != gold_as))]
     elif "gold" in fields:
         variants = [({**fields, "task": "span"}, None)]
     else:
@@ -253,9 +254,8 @@ def _check_spans(rows: Sequence[Node], fields: Mapping[str, str]) -> None:
 def _rival_codings(rows: Sequence[Node], fields: Mapping[str, str], coding: str) -> list[str]:
     """Return the other codings that fit the gold of all rows too, but mean other candidates."""
     golds = list(_iter_gold(rows, fields))
-    fitting = [c for c in CODINGS if c != coding and all(c in fitting_codings(*gold) for gold in golds)]
-    own = [decode_gold(*gold, coding) if coding in fitting_codings(*gold) else None for gold in golds]
-    return [c for c in fitting if golds and [decode_gold(*gold, c) for gold in golds] != own]
+    fitting = [reading for reading in fitting_readings(golds) if reading != coding]
+    return [reading for reading in fitting if find_difference(golds, (coding, reading)) is not None]
 
 
 def _collect_paths(rows: Sequence[Node]) -> dict[str, Any]:
@@ -353,21 +353,21 @@ def _is_id(value: Any) -> bool:
 
 
 def _best_coding(rows: Sequence[Node], fields: Mapping[str, str]) -> str:
-    """Return the coding that fits most rows; among equals, texts that are equal, then the first in CODINGS."""
-    votes = dict.fromkeys(CODINGS, 0)
-    for gold, options in _iter_gold(rows, fields):
-        for coding in fitting_codings(gold, options):
-            votes[coding] += 1
-    return max(votes, key=lambda coding: (votes[coding], coding == "text"))
+    """Return a coding that fits all rows that some coding fits, texts first; where none does, one of the first."""
+    golds = list(_iter_gold(rows, fields))
+    fitting = fitting_readings(golds) or list(next((row.meanings for row in golds if row.meanings), READINGS))
+    return "text" if "text" in fitting else fitting[0]
 
 
-def _iter_gold(rows: Sequence[Node], fields: Mapping[str, str]) -> Iterator[tuple[Any, Sequence[str]]]:
-    """Yield the gold of rows, as it is coded, and the texts of their options; rows that hide it are left out."""
+def _iter_gold(rows: Sequence[Node], fields: Mapping[str, str]) -> Iterator[Written]:
+    """Yield the gold of rows with its readings; rows that hide it are left out."""
+    path = fields.get("candidates", UNKNOWN)
     for row in rows:
-        candidates, gold = (find_value(row, fields.get(role, UNKNOWN)) for role in ("candidates", "gold"))
+        candidates, gold = find_value(row, path), find_value(row, fields.get("gold", UNKNOWN))
         options = None if candidates is None else list_options(candidates.value)
         if gold is not None and gold.value not in (None, "", -1, "-1") and _is_list_of_texts(options):
-            yield gold.value, options
+            meanings = explain(gold.value, options, find_labels(row, path, len(options)))
+            yield Written(row, gold.value, options, meanings)
 
 
 def _is_list_of_texts(value: Any) -> TypeGuard[Sequence[str]]:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from abc import abstractmethod
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import nullcontext, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from classic_rc.datasets.base import Reader, Reading
@@ -15,19 +16,26 @@ from classic_rc.datasets.fields import (
     CONSTANT,
     OWN_FIELDS,
     find_families,
+    find_labels,
     find_value,
     find_whole_family,
     format_fields,
     list_options,
 )
-from classic_rc.datasets.gold import (
-    GoldMismatchError,
-    check_coding_name,
-    decode_gold,
-    infer_coding,
-    infer_common_coding,
-)
 from classic_rc.datasets.proposal import UNKNOWN, propose_fields, quote_argument
+from classic_rc.encodings import (
+    READINGS,
+    MismatchError,
+    Written,
+    ambiguity_error,
+    check_reading,
+    decide_reading,
+    decode,
+    explain,
+    find_difference,
+    fitting_readings,
+    gold_option,
+)
 from classic_rc.errors import DataError, UsageError, unknown_name
 from classic_rc.io.archives import InputFile
 from classic_rc.io.json import Node, describe_value
@@ -43,6 +51,10 @@ from classic_rc.questions import (
     normalised_text,
 )
 
+OPTION_LABELS = "option_labels"
+"""The key of a question's meta for the labels beside its options, where they do not just count them."""
+
+_DIGITS = re.compile(r"[0-9]+(?:\.0+)?", re.ASCII)
 _PROPOSAL_ROWS = 200
 _FEW_SEVERAL = 0.1
 _SORTED = (
@@ -75,6 +87,8 @@ def read_questions(
     fields: Mapping[str, str] | None = None,
     gold_as: str | None = None,
     task: Task | None = None,
+    *,
+    has_types: bool = True,
 ) -> Iterator[Question]:
     """Yield the questions of rows, which all have one task.
 
@@ -90,6 +104,8 @@ def read_questions(
         rows.
     task : Task, optional
         The task. It overrides the task in the rows.
+    has_types : bool
+        Whether rows tell numbers from texts, as those of JSON do and cells of a table do not.
 
     Raises
     ------
@@ -99,7 +115,7 @@ def read_questions(
         The coding is unknown, or does not apply to the task.
     """
     if gold_as is not None:
-        check_coding_name(gold_as)
+        check_reading(gold_as)
     roles = fields or OWN_FIELDS
     used = _used_keys(roles)
     # All rows are read before the first question: the task and the coding of gold are facts about all rows.
@@ -111,7 +127,6 @@ def read_questions(
             read_rows.append(_read_row(node, number, reading, roles, used))
     if fields:
         _check_paths(read_rows, fields)
-        read_rows, gold_as = _read_constant_flags(read_rows, fields, gold_as)
     own = fields is None and gold_as is None
     is_inferred = task is None and not any(row.task for row in read_rows)
     if task is None:
@@ -123,9 +138,7 @@ def read_questions(
             found=gold_as,
             expected="text",
         )
-    coding = "own" if own else gold_as or _determine_coding(read_rows, task, reading)
-    if own and reading.options.skip_bad:
-        _check_first_index(read_rows)
+    coding = gold_as or _determine_coding(read_rows, task, reading, own, has_types)
     decoded: list[tuple[_Row, Gold]] = []
     for row in read_rows:
         with reading.at(row.node, row.id):
@@ -152,6 +165,8 @@ class RowReader(Reader):
     cites = ("classic_rc",)
     takes: ClassVar[frozenset[str]] = frozenset({"fields", "gold_as"})
     is_dataset: ClassVar[bool] = False
+    has_types: ClassVar[bool] = True
+    """Whether rows tell numbers from texts."""
 
     @abstractmethod
     def has_rows(self, file: InputFile) -> bool:
@@ -167,7 +182,8 @@ class RowReader(Reader):
 
     def questions(self, file: InputFile, reading: Reading) -> Iterator[Question]:
         """Yield one question per row."""
-        return read_questions(self.rows(file, reading), reading, reading.options.fields, reading.options.gold_as)
+        fields, gold_as = reading.options.fields, reading.options.gold_as
+        return read_questions(self.rows(file, reading), reading, fields, gold_as, has_types=self.has_types)
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,6 +195,7 @@ class _Row:
     passage: Passage
     question: str
     candidates: Sequence[Candidate]
+    labels: Sequence[str] | None  # beside the candidates
     gold: Any
     task: Task | None
     meta: dict[str, Any]
@@ -201,18 +218,20 @@ def _read_row(node: Node, number: int, reading: Reading, fields: Mapping[str, st
                 "missing", field=fields[role], found=describe_value(node.value), expected=f"the {role}"
             )
     columns = [column.strip() for column in fields.get("candidates", "").split("+")]
-    gold_path = fields.get("gold", "")
+    gold_path, labels = fields.get("gold", ""), None
     if fields is not OWN_FIELDS and (options := found.get(fields.get("candidates", ""))) is not None:
         options = list_options(options)
-        if found.get(gold_path) in columns and len(str(found[gold_path])) > 1 and len(options) == len(columns):
-            found[gold_path] = options[columns.index(found[gold_path])]  # gold is the name of a column
-        elif gold_path in columns and len(columns) > 1 and all(isinstance(option, str) for option in options):
+        labels = find_labels(node, fields["candidates"], len(options)) if isinstance(options, list) else None
+        if gold_path in columns and len(columns) > 1 and all(isinstance(option, str) for option in options):
+            labels = None
             options = sorted(options)
             reading.note_once(_SORTED)
         if found.get(gold_path) in (-1, "-1") and found[gold_path] not in options:
             found[gold_path] = None
             reading.count("gold -1, read as hidden")
         found[fields["candidates"]] = options
+    elif isinstance(options := found.get("candidates"), list):
+        labels, found["candidates"] = find_labels(node, "candidates", len(options)), list_options(options)
     lines = found.get(fields["passage"])
     if fields is not OWN_FIELDS and isinstance(lines, list) and all(isinstance(line, str) for line in lines):
         found[fields["passage"]] = "\n".join(lines)  # a dialogue, sentences, or several columns
@@ -235,16 +254,29 @@ def _read_row(node: Node, number: int, reading: Reading, fields: Mapping[str, st
     gold = found.get(gold_path)
     # An empty text is no candidate's name, but it is an answer to a span question: that there is none.
     has_empty_gold = fields is not OWN_FIELDS and bool(candidates) and gold == ""
+    if isinstance(gold, list) and labels == list(map(str, gold)):
+        labels = None  # they say which options are right
+    facts = _collect_meta(node, values, fields, used)
+    if labels is not None and _name_other_places(labels):
+        facts[OPTION_LABELS] = tuple(labels)
     return _Row(
         node,
         values.name(fields["id"]) if has("id") else f"line-{node.line}" if node.line else f"row-{number}",
         passage,
         values.text(fields["question"]),
         candidates,
+        labels,
         None if has_empty_gold else gold,
         _read_task(values, fields["task"]) if has("task") else _TASKS.get(fields.get("task", "")),
-        reading.meta(**_collect_meta(node, values, fields, used)),
+        reading.meta(**facts),
     )
+
+
+def _name_other_places(labels: Sequence[str]) -> bool:
+    """Return whether labels are letters or numbers that do not just count the options in their order."""
+    counted = (range(len(labels)), range(1, len(labels) + 1), "ABCDEFGHIJKLMNOPQRSTUVWXYZ"[: len(labels)])
+    in_order = [list(map(str, names)) for names in counted]
+    return all(len(label) < 3 for label in labels) and [label.upper() for label in labels] not in in_order
 
 
 def _read_candidates(values: Node, passage: str) -> Sequence[Candidate]:
@@ -376,37 +408,17 @@ def _check_mapping(decoded: Sequence[tuple[_Row, Gold]], fields: Mapping[str, st
     )
 
 
-def _read_constant_flags(
-    rows: list[_Row], fields: Mapping[str, str], gold_as: str | None
-) -> tuple[list[_Row], str | None]:
-    """Return rows whose gold is true or false for two constant candidates with it as an index, and their coding."""
-    if not fields.get("candidates", "").startswith(CONSTANT) or gold_as not in (None, "index0"):
-        return rows, gold_as
-    labelled = [row for row in rows if row.gold is not None]
-    flags = {id(row): _read_flag(row.gold) for row in labelled if len(row.candidates) == 2}
-    if not labelled or len(flags) < len(labelled) or None in flags.values():
-        return rows, gold_as
-    if all(normalised_text(str(row.gold)) in map(normalised_text, row.texts) for row in labelled):
-        return rows, gold_as  # the candidates themselves are called true and false
-    return [replace(row, gold=flags.get(id(row))) for row in rows], "index0"
-
-
-def _read_flag(gold: Any) -> int | None:
-    if isinstance(gold, str):
-        return {"false": 0, "true": 1}.get(gold.strip().lower())
-    return int(gold) if isinstance(gold, bool) else None
-
-
 def _agree_on_task(rows: Sequence[_Row], own: bool, reading: Reading) -> tuple[list[_Row], Task]:
     """Return the one task that the rows name, or that their gold implies, and the rows that have it."""
     tasks: list[tuple[_Row, Task | None]] = []
     has_indices = any(row.gold is not None and not _are_texts(row.gold) for row in rows)
+    is_cloze = any(PLACEHOLDER in row.question for row in rows)
     for row in rows:
         with reading.at(row.node, row.id):
-            if own and has_indices and row.task is None and row.gold is not None and _are_texts(row.gold):
+            if own and has_indices and row.task is None and row.gold is not None and _are_words(row.gold):
                 found = f"{describe_value(row.gold)}, and indices in other rows"
                 raise row.error("gold is coded in several ways", "gold", found, "an index from 0 in all rows")
-            tasks.append((row, row.task or _infer_task(row, own)))
+            tasks.append((row, row.task or _infer_task(row, own and is_cloze)))
     counts = Counter(task for _, task in tasks if task is not None)
     if not counts and tasks:
         raise rows[0].error("the task is unknown: all gold is hidden", "task", "none", "a task", _TASK_HINT)
@@ -425,45 +437,61 @@ def _agree_on_task(rows: Sequence[_Row], own: bool, reading: Reading) -> tuple[l
     return alike, common or Task.SINGLE_CHOICE
 
 
-def _infer_task(row: _Row, own: bool) -> Task | None:
+def _infer_task(row: _Row, may_be_cloze: bool) -> Task | None:
     """Return the task that a row's gold implies; None for hidden gold, which fits the task of the other rows."""
     if row.gold is None:
         return None
-    if _are_texts(row.gold) and (own or not row.candidates):
+    if _are_words(row.gold) and (may_be_cloze or not row.candidates):
         raise row.error(
             "the task is unknown", "task", f"none, with gold {describe_value(row.gold)}", "a task", _TASK_HINT
         )
     return Task.MULTIPLE_ANSWER if isinstance(row.gold, (list, tuple)) else Task.SINGLE_CHOICE
 
 
-def _determine_coding(rows: Sequence[_Row], task: Task, reading: Reading) -> str:
-    """Return the coding of gold in rows for which the user gave fields but no coding."""
-    rows_with_gold = [row for row in rows if row.gold is not None]
-    if task.has_spans or (task is Task.CLOZE and all(_are_texts(row.gold) for row in rows_with_gold)):
+def _determine_coding(rows: Sequence[_Row], task: Task, reading: Reading, own: bool, has_types: bool) -> str:
+    """Return the coding of gold in rows for which the user gave none."""
+    with_gold = [row for row in rows if row.gold is not None]
+    are_texts = all(_are_texts(row.gold) for row in with_gold)
+    are_words = all(_are_words(row.gold) for row in with_gold)
+    if task.has_spans or (task is Task.CLOZE and are_texts and (are_words or not own)):
         return "text"
-    checked: list[_Row] = []
-    for row in rows_with_gold:
+    # Rows of JSON that name their task, as those that we write, follow our schema to the letter.
+    is_declared = own and has_types and not are_texts and all(row.task is not None for row in with_gold)
+    if is_declared and not reading.options.skip_bad:
+        return "own"
+    readings = ("index0", "index1") if is_declared else READINGS
+    written: list[Written] = []
+    for row in with_gold:
         with nullcontext() if not reading.options.skip_bad else suppress(DataError):  # decoding reports the error
             _check_candidates(row, task)
-            checked.append(row)
-    golds = [(row.node, row.gold, row.texts) for row in checked]
-    if not reading.options.skip_bad:
-        return infer_coding(golds)
-    coding, is_mixed = infer_common_coding(golds)
-    if is_mixed:
-        reading.repair(f"gold mixes indices from 0 and from 1 (read as {coding})", golds[0][0].source)
-    return coding
+            meanings = explain(row.gold, row.texts, row.labels, readings)
+            written.append(Written(row.node, row.gold, row.texts, meanings))
+    if own:
+        return _own_coding(written, are_words)
+    return decide_reading(written, option=gold_option, skip_bad=reading.options.skip_bad)
 
 
-def _check_first_index(rows: Sequence[_Row]) -> None:
-    """Refuse indices of our own schema that count from 1: if the last ones were left out, all others were wrong."""
-    golds = [(row, value) for row in rows for value in (row.gold if isinstance(row.gold, list) else [row.gold])]
-    indices = [(row, value) for row, value in golds if isinstance(value, int) and not isinstance(value, bool)]
-    if len(indices) < 2 or not all(1 <= value <= len(row.candidates) for row, value in indices):
-        return
-    for row, value in indices:
-        if value == len(row.candidates):
-            raise row.error("gold counts from 1", "gold", str(value), "indices from 0", "Add --gold-as index1")
+def _own_coding(rows: Sequence[Written], are_words: bool) -> str:
+    """Return the coding of our own schema, which other readings of the rows must not contradict.
+
+    Our schema has indices from 0 and texts. Cells of a table do not say which of the two a number is.
+    """
+    fitting = fitting_readings(rows)
+    documented = [reading for reading in ("text" if are_words else "index0", "text") if reading in fitting]
+    if fitting and not documented:
+        row = next(row for row in rows if row.meanings and not {"index0", "text"} & row.meanings.keys())
+        raise row.node.error(
+            "gold counts from 1" if fitting == ["index1"] else "gold is neither an index from 0 nor a text",
+            field="gold",
+            found=describe_value(row.value),
+            expected="an index from 0, or the text of a candidate",
+            hint=f"Add {' or '.join(map(gold_option, fitting))}",
+        )
+    rivals = [reading for reading in fitting if reading != "index1" or are_words]
+    differing = find_difference(rows, rivals)
+    if differing is not None:
+        raise ambiguity_error(differing, rivals, "gold", gold_option)
+    return documented[0] if documented else "own"
 
 
 def _decode_gold(row: _Row, task: Task, coding: str) -> Gold:
@@ -476,10 +504,16 @@ def _decode_gold(row: _Row, task: Task, coding: str) -> Gold:
         raise row.error(
             "wrong type", "gold", describe_value(row.gold), "a string, or a list of at least one string"
         )
+    if coding == "own":
+        coding = "text" if _are_texts(row.gold) else "index0"
     try:
-        right = decode_gold(row.gold, row.texts, coding)
-    except GoldMismatchError as mismatch:
-        raise row.error("gold is not among the candidates", "gold", mismatch.found, mismatch.expected) from None
+        right = decode(row.gold, row.texts, coding, row.labels)
+    except MismatchError as mismatch:
+        others = [f"{gold_option(other)}" for other in explain(row.gold, row.texts, row.labels)]
+        hint = f"If all rows are written so, add {' or '.join(others)}" if others else None
+        raise row.error(
+            "gold is not among the candidates", "gold", mismatch.found, mismatch.expected, hint
+        ) from None
     if not right and task is not Task.MULTIPLE_ANSWER:
         raise row.error("no right answer", "gold", describe_value(row.gold), "at least one")
     return right if task.has_choices else tuple(dict.fromkeys(row.texts[i] for i in sorted(right)))
@@ -488,6 +522,12 @@ def _decode_gold(row: _Row, task: Task, coding: str) -> Gold:
 def _are_texts(gold: Any) -> bool:
     values = gold if isinstance(gold, (list, tuple)) else [gold]
     return bool(values) and all(isinstance(value, str) for value in values)
+
+
+def _are_words(gold: Any) -> bool:
+    """Return whether gold is texts, some of which are no numbers; cells of a table are all texts."""
+    values = gold if isinstance(gold, (list, tuple)) else [gold]
+    return _are_texts(gold) and not all(_DIGITS.fullmatch(value.strip()) for value in values)
 
 
 def _check_candidates(row: _Row, task: Task) -> None:

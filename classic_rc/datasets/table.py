@@ -17,7 +17,7 @@ from classic_rc.io.json import Node, describe_value, parse_json
 from classic_rc.io.text import table_records
 
 _JSON_LIST = re.compile(r"\[.*\]", re.DOTALL)
-_JSON_GOLD = re.compile(r'-?[0-9]{1,9}(\.0+)?|null|\[.*\]|".*"', re.DOTALL)
+_JSON_GOLD = re.compile(r'null|\[.*\]|".*"', re.DOTALL)
 _CANDIDATE_COLUMN = re.compile(r"candidate_([0-9]{1,6})")
 
 
@@ -26,9 +26,9 @@ class TableReader(RowReader):
 
     Columns are keys of our JSON lines (:class:`~classic_rc.datasets.jsonl.JsonLinesReader`). Candidates are in
     columns ``candidate_0``, ``candidate_1``, … (the last ones empty if a question has fewer) or in one column
-    ``candidates`` as a JSON list. ``gold`` is written as in JSON: ``2``, ``[0, 2]``, ``["Ann", "Bob"]``. Any other
-    text is the gold text itself; a gold text that has only digits needs quotes (``"1990"`` within the cell). An
-    empty cell is hidden gold. ``sentences`` and ``meta`` are JSON. All other columns become meta. Fields that
+    ``candidates`` as a JSON list. ``gold`` is an index from 0, the text of a candidate, or a JSON list of these:
+    ``2``, ``Ann``, ``[0, 2]``, ``["Ann", "Bob"]``. All rows together show whether numbers are indices or texts; if
+    both fit and differ, ``gold_as`` must say it. An empty cell is hidden gold. ``sentences`` and ``meta`` are JSON. All other columns become meta. Fields that
     contain the separator, quotes or line ends are quoted, with quotes doubled.
     """
 
@@ -37,6 +37,8 @@ class TableReader(RowReader):
     description: ClassVar[str] = (
         "Your own table: passage, question, candidate_0, …, gold; or other columns with --fields."
     )
+
+    has_types: ClassVar[bool] = False
 
     def recognises(self, file: InputFile) -> bool:
         """Return whether the columns are those of our schema."""
@@ -117,7 +119,7 @@ def _find_candidate_columns(columns: list[str], file: InputFile) -> list[str]:
 
 
 def _parse_cells(node: Node, candidate_columns: list[str], fields: Mapping[str, str]) -> Node:
-    """Return a row with its cells parsed: lists, objects, numbers, or None."""
+    """Return a row with its cells parsed: lists, objects, quoted texts, or None."""
     row: dict[str, Any] = dict(node.value)
     own = fields is OWN_FIELDS
     for role in ("candidates", "sentences", "meta", "gold", "task", "id", "passage_id"):

@@ -10,7 +10,7 @@ import pytest
 
 from classic_rc.datasets import from_rows, load
 from classic_rc.datasets.fields import find_value, parse_fields
-from classic_rc.datasets.gold import decode_gold
+from classic_rc.encodings import decode
 from classic_rc.errors import DataError, UsageError
 from classic_rc.io.json import Node
 from classic_rc.questions import Task
@@ -64,7 +64,7 @@ def test_hidden_gold_takes_the_task_of_the_other_rows():
 @pytest.mark.parametrize(
     ("rows", "where", "field", "found", "expected"),
     [
-        ([_CHOICES | {"gold": "Ann"}], "row 0", "task", "none, with gold 'Ann'", "a task"),
+        ([_CHOICES | {"gold": "Ann", "question": "@placeholder sang"}], "row 0", "task", "none, with gold 'Ann'", "a task"),
         ([_BASE | {"gold": "Ann"}], "row 0", "task", "none, with gold 'Ann'", "a task"),
         ([_CHOICES | {"gold": None}], "row 0", "task", "none", "a task"),
         (
@@ -78,7 +78,7 @@ def test_hidden_gold_takes_the_task_of_the_other_rows():
         ([_BASE | {"gold": [], "task": "span"}], "row 0", "gold", "an empty list", "a string, or a list of at"),
         ([_BASE | {"gold": 3, "task": "multi-span"}], "row 0", "gold", "the number 3", "a string, or a list of at"),
         ([_CLOZE | {"gold": 3}], "row 0", "gold", "the number 3", "an index from 0 to 2"),
-        ([_CHOICES | {"gold": [0, "Bob"]}], "row 0", "gold", "a list of 2 with a repeated candidate", "each right"),
+        ([_CHOICES | {"gold": [0, "Bob"]}], "row 0", "gold", "'Bob'", "an index from 0 to 2"),
         ([_CHOICES | {"gold": {"a": 1}}], "row 0", "gold", "an object with a", "an index from 0 to 2"),
         ([], None, None, None, "at least one row"),
         ([_CHOICES | {"gold": 0}, 3], "row 1", None, "the number 3", "a mapping"),
@@ -242,7 +242,7 @@ def test_the_task_can_be_set_in_fields():
     ],
 )
 def test_codings(gold, coding, right):
-    assert decode_gold(gold, _CHOICES["candidates"], coding) == right
+    assert decode(gold, _CHOICES["candidates"], coding) == right
     (question,) = from_rows([_FOREIGN | {"label": gold}], fields=_FIELDS, gold_as=coding)
     assert question.gold == right
     assert question.task is (Task.MULTIPLE_ANSWER if isinstance(gold, list) else Task.SINGLE_CHOICE)
@@ -258,7 +258,7 @@ def test_codings(gold, coding, right):
         ("D", "letter", "'D'", "a letter from A to C"),
         ("AE", "letter", "'E'", "a letter from A to C"),
         ("Zoe", "text", "'Zoe', the text of 0 candidates", "the text of exactly one candidate"),
-        (1, "text", "the number 1", "the text of exactly one candidate"),
+        (1, "text", "the number 1, the text of 0 candidates", "the text of exactly one candidate"),
         ([0, 1], "flags", "a list of 2", "a list of 3 values, each true or false (or 1 or 0)"),
         ([0, 1, 2], "flags", "a list of 3", "a list of 3 values, each true or false (or 1 or 0)"),
         ("010", "flags", "'010'", "a list of 3 values, each true or false (or 1 or 0)"),
@@ -276,7 +276,7 @@ def test_gold_that_does_not_fit_its_coding(gold, coding, found, expected):
         (["Bob", "Ann"], 1, ["index0", "index1"]),
         (["Bob", "Ann"], "1", ["index0", "index1"]),
         (["2", "1"], "1", ["index0", "index1", "text"]),
-        (["A", "B"], "B", ["letter", "text"]),
+        (["B", "A"], "B", ["letter", "text"]),
         (["Bob", "Ann"], [1, 0], ["index0", "flags"]),
     ],
 )
@@ -328,7 +328,7 @@ def test_gold_that_fits_no_common_coding():
     }
     with raises(DataError, where="row 0", field="gold", **facts):
         from_rows([_FOREIGN | {"label": "Zoe"}], fields=_FIELDS)
-    with raises(DataError, where="row 1", field="gold", found=re.compile("'B'"), expected="a candidate's text"):
+    with raises(DataError, where="row 1", field="gold", found=re.compile("'B'"), expected="an option's text"):
         from_rows([_FOREIGN | {"label": "Ann"}, _FOREIGN | {"label": "B"}], fields=_FIELDS)
     with raises(UsageError, field="gold coding", found="index2", expected=re.compile("index")):
         from_rows([_FOREIGN | {"label": 0}], fields=_FIELDS, gold_as="index2")

@@ -176,23 +176,27 @@ def test_wrong_gold_does_not_decide_the_coding(tmp_path):
     fields = "passage=p,question=q,candidates=o,gold=a"
     with raises(DataError, where="line 5", field="gold"):
         load(path, fields=fields)
-    dataset = load(path, fields=fields, skip_bad=True)
+    with raises(DataError, where="line 5", field="gold") as caught:
+        load(path, fields=fields, skip_bad=True)
+    assert "--gold-as letter (4 of 5 rows)" in caught.value.hint
+    dataset = load(path, fields=fields, skip_bad=True, gold_as="letter")
     assert [sorted(question.gold) for question in dataset] == [[0], [1], [2], [0]]
     assert [error.line for error in dataset.log.left_out] == [5]
 
 
-def test_indices_from_0_and_from_1_are_noted():
+@pytest.mark.parametrize("skip_bad", [False, True])
+def test_indices_from_0_and_from_1_are_refused(skip_bad):
     rows = [{"p": "Ann.", "q": "?", "o": ["x", "y", "z"], "a": gold} for gold in (0, 0, 1, 2, 3)]
-    dataset = from_rows(rows, fields="passage=p,question=q,candidates=o,gold=a", skip_bad=True)
-    assert len(dataset) == 4
-    assert [error.kind for error in dataset.log.repaired] == ["gold mixes indices from 0 and from 1"]
-    with raises(DataError, field="gold"):
-        from_rows(rows, fields="passage=p,question=q,candidates=o,gold=a")
+    fields = "passage=p,question=q,candidates=o,gold=a"
+    with raises(DataError, field="gold", where="row 4") as caught:
+        from_rows(rows, fields=fields, skip_bad=skip_bad)
+    assert "--gold-as index0 (4 of 5 rows) or --gold-as index1 (3 of 5 rows)" in caught.value.hint
+    assert len(from_rows(rows, fields=fields, skip_bad=True, gold_as="index0")) == 4
 
 
 def test_our_own_schema_counted_from_1_is_not_cut_to_what_fits():
     rows = [_ROW | {"gold": gold} for gold in (1, 2, 1)]
-    with raises(DataError, field="gold", found="2") as caught:
+    with raises(DataError, field="gold", found="the number 2") as caught:
         from_rows(rows, skip_bad=True)
     assert "--gold-as index1" in caught.value.hint
     assert [sorted(q.gold) for q in from_rows(rows, gold_as="index1")] == [[0], [1], [0]]

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from classic_rc.datasets.gold import CODINGS, GoldMismatchError, decode_gold, fitting_codings
+from classic_rc.encodings import READINGS, MismatchError, decode, explain
 
 _DISTINCT = st.lists(st.text(string.ascii_lowercase, min_size=2), min_size=1, max_size=6, unique=True)
 
@@ -23,15 +23,15 @@ def test_encoding_and_decoding_are_inverse(texts, data):
         "text": lambda i: texts[i],
     }
     for coding, code in codes.items():
-        assert decode_gold([code(i) for i in right], texts, coding) == right
-    assert decode_gold([i in right for i in range(len(texts))], texts, "flags") == right
+        assert decode([code(i) for i in right], texts, coding) == right
+    assert decode([i in right for i in range(len(texts))], texts, "flags") == right
 
 
 @given(st.recursive(st.none() | st.booleans() | st.integers() | st.floats() | st.text(), st.lists), _DISTINCT)
 def test_any_value_is_gold_or_a_mismatch(value, texts):
-    for coding in CODINGS:
-        if coding in fitting_codings(value, texts):
-            assert decode_gold(value, texts, coding) <= set(range(len(texts)))
+    for coding in READINGS:
+        if coding in explain(value, texts):
+            assert decode(value, texts, coding) <= set(range(len(texts)))
         else:
-            with pytest.raises(GoldMismatchError, match="expected"):
-                decode_gold(value, texts, coding)
+            with pytest.raises(MismatchError, match="expected"):
+                decode(value, texts, coding)

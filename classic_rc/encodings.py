@@ -1,0 +1,342 @@
+"""How gold and answers name options: the readings of a value, and the reading that all rows of a file have."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from classic_rc.errors import DataError, unknown_name
+from classic_rc.io.json import Node, describe_value
+from classic_rc.questions import normalised_text
+
+READINGS = {
+    "index0": "an index counted from 0",
+    "index1": "an index counted from 1",
+    "letter": "a letter by position",
+    "label": "the label beside an option",
+    "text": "an option's text",
+    "flags": "a list with true or false for each option",
+}
+"""The ways to read a value, each with what the value then is."""
+
+_NUMBER = re.compile(r"[0-9]{1,9}(?:\.0{1,9})?", re.ASCII)
+_LABEL = re.compile(r"(?:(\w{1,3})|\((\w{1,3})\)|\[(\w{1,3})\])[.):!;]?")
+_LABEL_AND_TEXT = re.compile(
+    r"(?:(\w{1,3})[.):]|\((\w{1,3})\)[.:]?|\[(\w{1,3})\][.:]?)[*_]*\s*(.+)", re.DOTALL
+)
+"""A label alone: ``A``, ``(A)``, ``A.``; and one before the text of its own option: ``A. red``."""
+
+_INLINE_LABEL = re.compile(r"\s*[(\[]?([A-Za-z]|[0-9]{1,2})[).:\]]\s+\S")
+"""A label at the start of an option's text: ``(B) red``."""
+
+_PART = re.compile(r"\b[A-Za-z]\b|[0-9]+")
+_BETWEEN = r"(?:\s*(?:[,;/|&+ ]|,?\s+and\s)\s*)"
+_JOINED_LETTERS = re.compile(rf"(?:[A-Za-z](?:{_BETWEEN}[A-Za-z])+)|([A-Z]{{2,26}}|[a-z]{{2,26}})")
+_JOINED_NUMBERS = re.compile(rf"[0-9]{{1,4}}(?:{_BETWEEN}[0-9]{{1,4}})+()??")
+_JOINED = {
+    "letter": (_JOINED_LETTERS,),
+    "label": (_JOINED_LETTERS, _JOINED_NUMBERS),
+    "index0": (_JOINED_NUMBERS,),
+    "index1": (_JOINED_NUMBERS,),
+}
+"""Several letters or indices in one text; the group is the letters if nothing separates them."""
+
+_SAME_WORDS = {"true": "yes", "yes": "true", "false": "no", "no": "false"}
+_QUOTES = " \t\n*_`\"'“”‘’"
+
+
+class MismatchError(Exception):
+    """A value is not valid in a reading. Its attributes are what was found and what the reading expects."""
+
+    def __init__(self, found: str, expected: str) -> None:
+        super().__init__(f"found {found}, expected {expected}")
+        self.found, self.expected = found, expected
+
+
+class Written(NamedTuple):
+    """A value of a file with its place, the options of its question, and what it means in each reading."""
+
+    node: Node
+    value: Any
+    texts: Sequence[str]
+    meanings: Mapping[str, frozenset[int]]
+
+
+def check_reading(name: str) -> None:
+    """Raise UsageError for an unknown reading."""
+    if name not in READINGS:
+        raise unknown_name("gold coding", name, READINGS)
+
+
+def decode(value: Any, texts: Sequence[str], reading: str, labels: Sequence[str] | None = None) -> frozenset[int]:
+    """Return the positions of the options that a value names.
+
+    Parameters
+    ----------
+    value : object
+        One index, letter, label or text, or a list of them. Letters, labels and indices may be joined in one text:
+        ``"A, C"``, ``"AC"``, ``"0;2"``. Texts may differ from the option in case and blanks. For ``"flags"``, a
+        list of true and false (or 1 and 0).
+    texts : sequence of str
+        The options' texts.
+    reading : str
+        One of :data:`READINGS`.
+    labels : sequence of str, optional
+        The labels beside the options; None looks for them at the start of the texts.
+
+    Raises
+    ------
+    MismatchError
+        The value is not valid in this reading.
+
+    Examples
+    --------
+    >>> [sorted(decode(gold, ["red", "blue", "green"], "letter")) for gold in (["A", "C"], "AC", "A, C")]
+    [[0, 2], [0, 2], [0, 2]]
+    >>> sorted(decode("A", ["(B) red", "(A) blue"], "label"))
+    [1]
+    """
+    if reading == "flags":
+        if not isinstance(value, (list, tuple)) or len(value) != len(texts) or not all(map(_is_flag, value)):
+            expected = f"a list of {len(texts)} values, each true or false (or 1 or 0)"
+            raise MismatchError(describe_value(value), expected)
+        return frozenset(i for i, flag in enumerate(value) if flag)
+    if reading == "label" and labels is None:
+        labels = find_inline_labels(texts)
+    if isinstance(value, str):
+        for pattern in _JOINED.get(reading, ()):
+            is_label = reading == "label" and labels is not None and _bare_label(value) in map(_bare_label, labels)
+            if not is_label and (match := pattern.fullmatch(value.strip())):
+                value = _PART.findall(match[0]) if match[1] is None else list(match[1])
+                break
+    if not isinstance(value, (list, tuple)):
+        return frozenset((_decode_one(value, texts, reading, labels),))
+    positions = [_decode_one(element, texts, reading, labels) for element in value]
+    if len(set(positions)) < len(positions):
+        raise MismatchError(f"{describe_value(value)} with a repeated candidate", "each right candidate once")
+    return frozenset(positions)
+
+
+def explain(
+    value: Any, texts: Sequence[str], labels: Sequence[str] | None = None, readings: Iterable[str] = READINGS
+) -> dict[str, frozenset[int]]:
+    """Return the readings in which a value is valid, with the options that it then names.
+
+    Examples
+    --------
+    >>> explain("B", ["B", "A"])
+    {'letter': frozenset({1}), 'text': frozenset({0})}
+    """
+    meanings = {}
+    for reading in readings:
+        try:
+            meanings[reading] = decode(value, texts, reading, labels)
+        except MismatchError:
+            continue
+    return meanings
+
+
+def find_inline_labels(texts: Sequence[str]) -> list[str] | None:
+    """Return the labels at the start of all texts, such as ``(B) red``; None if not every text has its own."""
+    matches = [_INLINE_LABEL.match(text) for text in texts]
+    labels = [match[1] for match in matches if match is not None]
+    return labels if len(labels) == len(texts) > 1 and len(set(labels)) == len(labels) else None
+
+
+def fitting_readings(rows: Iterable[Written]) -> list[str]:
+    """Return the readings that explain every row that any reading explains; empty if no row can be explained."""
+    explained = [row.meanings for row in rows if row.meanings]
+    fitting = [reading for reading in READINGS if explained and all(reading in found for found in explained)]
+    if "label" in fitting and any(found.get("letter") != found["label"] for found in explained):
+        # Options that carry labels are named by them. A letter counts positions where there are none.
+        fitting = [reading for reading in fitting if reading != "letter"]
+    return fitting
+
+
+def find_difference(rows: Iterable[Written], readings: Sequence[str]) -> Written | None:
+    """Return the first row that means different options in some readings that fit, or None."""
+    for row in rows:
+        if row.meanings and len({row.meanings[reading] for reading in readings if reading in row.meanings}) > 1:
+            return row
+    return None
+
+
+def decide_reading(
+    rows: Sequence[Written], *, field: str = "gold", option: Callable[[str], str], skip_bad: bool = False
+) -> str:
+    """Return the reading of all rows.
+
+    All rows together decide it: an index 0 cannot be counted from 1, and an index that is the number of options
+    cannot be counted from 0. Readings that fit all rows and mean the same options in all are one reading.
+
+    Parameters
+    ----------
+    rows : sequence of Written
+    field : str
+        What the values are, for messages.
+    option : callable
+        Returns the option that chooses a reading: ``"--gold-as letter"``.
+    skip_bad : bool
+        Whether rows that no reading explains are left out later.
+
+    Raises
+    ------
+    DataError
+        No reading fits, or those that fit mean different options.
+    """
+    fitting = fitting_readings(rows)
+    bad = next((row for row in rows if not row.meanings), None)
+    if bad is not None and not (skip_bad and fitting):
+        raise _no_reading_error(rows, bad, field)
+    if not fitting and rows:
+        raise _conflict_error(rows, field, option, skip_bad)
+    differing = find_difference(rows, fitting)
+    if differing is not None:
+        raise ambiguity_error(differing, fitting, field, option)
+    return fitting[0] if fitting else "text"
+
+
+def ambiguity_error(row: Written, readings: Sequence[str], field: str, option: Callable[[str], str]) -> DataError:
+    """Return the error for values with several readings: one question in each reading, and the options to choose."""
+    meant = "; ".join(
+        f"{reading}: {_describe_options(row, reading)}" for reading in readings if reading in row.meanings
+    )
+    return row.node.error(
+        f"the coding of {field} is ambiguous",
+        field=field,
+        found=f"{describe_value(row.value)}, which means, as {meant}",
+        expected=" or ".join(READINGS[reading] for reading in readings),
+        hint=f"Choose one: {' or '.join(map(option, readings))}"
+        + " (in Python, gold_as=)" * (option is gold_option),
+    )
+
+
+def gold_option(reading: str) -> str:
+    """Return the option that chooses the reading of gold."""
+    return f"--gold-as {reading}"
+
+
+def _describe_options(row: Written, reading: str) -> str:
+    named = sorted(row.meanings[reading])
+    return " and ".join(describe_value(row.texts[i]) for i in named[:3]) + ", …" * (len(named) > 3) or "none"
+
+
+def _no_reading_error(rows: Sequence[Written], bad: Written, field: str) -> DataError:
+    """Return the error for a value that no reading explains; the rows before it say what was expected."""
+    others = [row for row in rows if row is not bad]
+    possible = fitting_readings(others) or list(READINGS)
+    is_first = bad is rows[0]
+    return bad.node.error(
+        f"{field} fits no known coding" if is_first else f"{field} does not fit the coding of earlier rows",
+        field=field,
+        found=f"{describe_value(bad.value)} with the options {', '.join(map(describe_value, bad.texts[:4]))}",
+        expected=" or ".join(READINGS[reading] for reading in (READINGS if is_first else possible)),
+    )
+
+
+def _conflict_error(
+    rows: Sequence[Written], field: str, option: Callable[[str], str], skip_bad: bool
+) -> DataError:
+    """Return the error for rows that each have a reading, and not all the same."""
+    possible = list(READINGS)
+    for row in rows:
+        fits = [reading for reading in possible if reading in row.meanings]
+        if row.meanings and not fits:
+            break
+        possible = fits or possible
+    counts = {reading: sum(reading in row.meanings for row in rows) for reading in READINGS}
+    named = sorted((reading for reading in READINGS if counts[reading]), key=lambda reading: -counts[reading])
+    choices = " or ".join(f"{option(reading)} ({counts[reading]:,} of {len(rows):,} rows)" for reading in named)
+    return row.node.error(
+        f"{field} does not fit the coding of earlier rows",
+        field=field,
+        found=f"{describe_value(row.value)} with the options {', '.join(map(describe_value, row.texts[:4]))}",
+        expected=" or ".join(READINGS[reading] for reading in possible),
+        hint=f"Choose what fits, and the other rows are left out: {choices}"
+        if skip_bad
+        else f"To leave out the rows that do not fit, add --skip-bad and one of {choices}",
+    )
+
+
+def _decode_one(value: Any, texts: Sequence[str], reading: str, labels: Sequence[str] | None) -> int:
+    if reading == "text":
+        matching = match_text(value, texts)
+        if len(matching) == 1:
+            return matching[0]
+        raise MismatchError(
+            f"{describe_value(value)}, the text of {len(matching)} candidates", "the text of exactly one candidate"
+        )
+    if reading == "letter":
+        last = chr(ord("A") + min(len(texts), 26) - 1)
+        letters = [chr(ord("A") + i) for i in range(min(len(texts), 26))]
+        return _match_label(value, letters, texts, f"a letter from A to {last}")
+    if reading == "label":
+        if labels is None:
+            raise MismatchError(describe_value(value), "a label, which these options do not have")
+        return _match_label(value, labels, texts, f"one of the labels {', '.join(map(str, labels[:8]))}")
+    return _decode_index(value, texts, int(reading == "index1"))
+
+
+def _decode_index(value: Any, texts: Sequence[str], first: int) -> int:
+    if isinstance(value, str) and _NUMBER.fullmatch(value.strip()):
+        value = float(value)
+    if isinstance(value, float) and value.is_integer():  # pandas stores integers with gaps as floats.
+        value = int(value)
+    if isinstance(value, int) and not isinstance(value, bool) and first <= value < first + len(texts):
+        return value - first
+    raise MismatchError(describe_value(value), f"an index from {first} to {first + len(texts) - 1}")
+
+
+def _match_label(value: Any, labels: Sequence[str], texts: Sequence[str], expected: str) -> int:
+    is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
+    said = f"{value:g}" if is_number else value
+    if isinstance(said, str):
+        own = [_bare_label(str(label)) for label in labels]
+        if (label := _bare_label(said)) in own:
+            return own.index(label)
+        if (match := _LABEL_AND_TEXT.fullmatch(said.strip())) and (
+            label := _bare_label(match[1] or match[2] or match[3])
+        ) in own:
+            position = own.index(label)
+            if bare_text(match[4]) == bare_text(texts[position]):
+                return position
+    raise MismatchError(describe_value(value), expected)
+
+
+def _bare_label(text: str) -> str:
+    """Return a label without brackets, punctuation and case."""
+    match = _LABEL.fullmatch(text.strip())
+    return (match[1] or match[2] or match[3] if match else text.strip()).casefold()
+
+
+def match_text(value: Any, texts: Sequence[str]) -> list[int]:
+    """Return the positions of the texts that a value is: equal ones, else those equal up to case and blanks.
+
+    Numbers are written out. True and false also mean the options yes and no.
+    """
+    if isinstance(value, bool):
+        written = ["true" if value else "false"]
+    elif isinstance(value, (int, float)):
+        written = [str(value), f"{value:g}"]
+    elif isinstance(value, str):
+        written = [value]
+    else:
+        return []
+    matching = [i for i, text in enumerate(texts) if text in written]
+    if matching:
+        return matching
+    said, own = {normalised_text(text) for text in written}, [normalised_text(text) for text in texts]
+    matching = [i for i, text in enumerate(own) if text in said]
+    if not matching and said & _SAME_WORDS.keys():
+        matching = [i for i, text in enumerate(own) if text in {_SAME_WORDS.get(word) for word in said}]
+    return matching
+
+
+def bare_text(text: str) -> str:
+    """Return a text for comparisons, without what a sentence adds to it: quotes and a last period."""
+    return normalised_text(text.strip(_QUOTES).rstrip(".").strip(_QUOTES))
+
+
+def _is_flag(value: Any) -> bool:
+    return isinstance(value, int) and value in (0, 1)  # In Python, True and False are the integers 1 and 0.
