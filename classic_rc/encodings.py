@@ -20,6 +20,9 @@ READINGS = {
 }
 """The ways to read a value, each with what the value then is."""
 
+OPTION_LABELS = "option_labels"
+"""The key of a question's meta for the labels beside its options, where they do not just count them."""
+
 _NUMBER = re.compile(r"[0-9]{1,9}(?:\.0{1,9})?", re.ASCII)
 _LABEL = re.compile(r"(?:(\w{1,3})|\((\w{1,3})\)|\[(\w{1,3})\])[.):!;]?")
 _LABEL_AND_TEXT = re.compile(
@@ -144,12 +147,14 @@ def find_inline_labels(texts: Sequence[str]) -> list[str] | None:
     return labels if len(labels) == len(texts) > 1 and len(set(labels)) == len(labels) else None
 
 
-def fitting_readings(rows: Iterable[Written]) -> list[str]:
-    """Return the readings that explain every row that any reading explains; empty if no row can be explained."""
+def fitting_readings(rows: Iterable[Written], *, prefer_labels: bool = True) -> list[str]:
+    """Return the readings that explain every row that any reading explains; empty if no row can be explained.
+
+    With `prefer_labels`, letters are labels where the options carry labels that fit all rows.
+    """
     explained = [row.meanings for row in rows if row.meanings]
     fitting = [reading for reading in READINGS if explained and all(reading in found for found in explained)]
-    if "label" in fitting and any(found.get("letter") != found["label"] for found in explained):
-        # Options that carry labels are named by them. A letter counts positions where there are none.
+    if prefer_labels and "label" in fitting and any(row.get("letter") != row["label"] for row in explained):
         fitting = [reading for reading in fitting if reading != "letter"]
     return fitting
 
@@ -195,6 +200,39 @@ def decide_reading(
     if differing is not None:
         raise ambiguity_error(differing, fitting, field, option)
     return fitting[0] if fitting else "text"
+
+
+def decide_mixed_reading(
+    strict: Sequence[Written], mixed: Sequence[Written], *, field: str, option: Callable[[str], str]
+) -> str | None:
+    """Return the reading of answers, some of which may be letters and others texts; None without answers.
+
+    A reading that explains every answer wins over one that does so only if words that have one meaning keep it.
+
+    Parameters
+    ----------
+    strict, mixed : sequence of Written
+        The same answers, with what they mean in each reading alone, and with words of one meaning added.
+    field, option
+        See :func:`decide_reading`.
+
+    Raises
+    ------
+    DataError
+        Answers can be read in several ways, and nothing shows which one is meant.
+    """
+    is_strict = all(row.meanings for row in strict)
+    fitting = (is_strict and fitting_readings(strict, prefer_labels=False)) or fitting_readings(
+        mixed, prefer_labels=False
+    )
+    differing = find_difference(mixed, fitting or list(READINGS))
+    if fitting and differing is None:
+        return fitting[0]
+    if not mixed:
+        return None
+    named = [name for name in READINGS if name in fitting or any(name in row.meanings for row in strict)]
+    row = differing or next((row for row in mixed if not row.meanings.keys() & mixed[0].meanings.keys()), mixed[0])
+    raise ambiguity_error(row, named, field, option)
 
 
 def ambiguity_error(row: Written, readings: Sequence[str], field: str, option: Callable[[str], str]) -> DataError:

@@ -29,6 +29,7 @@ class HarnessReader(Reader):
     citation: ClassVar[str] = "Gao et al. 2023, lm-evaluation-harness, the files of --log_samples"
     cites = ("gao2023",)
     is_dataset: ClassVar[bool] = False
+    takes: ClassVar[frozenset[str]] = frozenset({"gold_as"})
 
     def recognises(self, file: InputFile) -> bool:
         """Return whether the first row has a document, the model's arguments and its responses."""
@@ -50,7 +51,9 @@ class HarnessReader(Reader):
 
     def questions(self, file: InputFile, reading: Reading) -> Iterator[Question]:
         """Yield the questions of the log."""
-        log = read_log(file.text, file.name)
+        log = read_log(file.text, file.name, gold_as=reading.options.gold_as)
+        if log.undecided is not None:
+            raise log.undecided
         for note in log.notes:
             reading.note(note)
         for question in log.questions:

@@ -24,6 +24,7 @@ from classic_rc.datasets.fields import (
 )
 from classic_rc.datasets.proposal import UNKNOWN, propose_fields, quote_argument
 from classic_rc.encodings import (
+    OPTION_LABELS,
     READINGS,
     MismatchError,
     Written,
@@ -50,9 +51,6 @@ from classic_rc.questions import (
     candidate_texts,
     normalised_text,
 )
-
-OPTION_LABELS = "option_labels"
-"""The key of a question's meta for the labels beside its options, where they do not just count them."""
 
 _DIGITS = re.compile(r"[0-9]+(?:\.0+)?", re.ASCII)
 _PROPOSAL_ROWS = 200

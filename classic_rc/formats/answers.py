@@ -6,11 +6,20 @@ import ast
 import json
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
+from classic_rc.encodings import (
+    OPTION_LABELS,
+    READINGS,
+    Written,
+    bare_text,
+    decide_mixed_reading,
+    explain,
+    find_inline_labels,
+    match_text,
+)
 from classic_rc.errors import DataError
 from classic_rc.formats.base import Content, Format, first_answer, first_row, format_option, iter_members
 from classic_rc.io.json import Node, describe_value, json_lines, parse_json
@@ -28,12 +37,13 @@ _PREFIX = re.compile(
     r"(?:answers?|options?|choices?)(?: is| are)?\s*[:=]?\s*",
     re.I,
 )
-_LETTER = re.compile(r"(?:([a-z])|\(([a-z])\)|\[([a-z])\])[.):!;]?", re.I)
-_LETTER_AND_TEXT = re.compile(r"(?:([a-z])[.):]|\(([a-z])\)[.:]?|\[([a-z])\][.:]?)[*_]*\s+(.+)", re.I)
 _FENCE = re.compile(r"\s*```\w*\n(.*)\n```\s*", re.S)
 _JOINED_LETTERS = re.compile(r"[A-Z]{2,}")
 _NOTHING = {"none", "none of them", "none of the above"}
 _QUOTES = " \t\n*_`\"'“”‘’"
+_NUMBERS = ("index0", "index1")
+_WORDS = ("letter", "label", "text")
+"""The readings of words, which a file may mix: some answers are letters and others texts."""
 
 
 class AnswersFormat(Format):
@@ -54,9 +64,9 @@ class AnswersFormat(Format):
     ================ ===========================================================================================
 
     An answer that says none of this counts as wrong. ``null`` is no answer. Several rows for one question are
-    samples of one system: their mean counts. Numbers are indices if most answers are numbers and most of them are
-    not the text of an option; whether they count from 0 or from 1 must follow from the file, or be declared by the
-    format's name.
+    samples of one system: their mean counts. All answers together show how they name options. If an answer can be
+    read in two ways, such as a number that may count from 0 or from 1, and the others do not show which, the file is
+    refused: the formats ``answers-index0``, ``answers-letter``, ``answers-text`` and so on declare it.
     """
 
     name = "answers"
@@ -64,8 +74,8 @@ class AnswersFormat(Format):
     citation = "classic_rc"
     tasks = frozenset(Task)
     holds: ClassVar[frozenset[Content]] = frozenset({"decisions"})
-    first_index: ClassVar[int | None] = None
-    """The index of the first option, if it is declared."""
+    reading: str | None = None
+    """How answers name options, if it is declared: one of :data:`classic_rc.encodings.READINGS`."""
 
     def recognises(self, text: str) -> bool:
         """Return whether the first row has a column of ids and one of answers, or the text is one object."""
@@ -119,28 +129,25 @@ class AnswersFormat(Format):
                 expected="a row for each question, with null if there is no answer",
                 hint="Is it a file for another split?",
             )
-        return _decide(asked, _find_coding(asked, self.first_index, column), source, notes)
+        return _decide(asked, self.reading, column, source, notes)
 
 
-class AnswersFromIndex0(AnswersFormat):
-    """The format ``answers`` with indices of options that count from 0."""
+class DeclaredAnswersFormat(AnswersFormat):
+    """The format ``answers`` with a declared reading, for answers that can be read in several ways."""
 
-    name = "answers-index0"
-    description = "the format answers, with the indices of options from 0 (never detected: name it)"
-    first_index = 0
     is_detected = False
+
+    def __init__(self, reading: str) -> None:
+        self.reading = reading
+        self.name = f"answers-{reading}"  # type: ignore[misc]
+        self.description = (  # type: ignore[misc]
+            f"the format answers, where an answer that can be read in several ways is {READINGS[reading]} (never "
+            "detected: name it)"
+        )
 
     def recognises(self, text: str) -> bool:
         """Return False: it must be named."""
         return False
-
-
-class AnswersFromIndex1(AnswersFromIndex0):
-    """The format ``answers`` with indices of options that count from 1."""
-
-    name = "answers-index1"
-    description = "the format answers, with the indices of options from 1 (never detected: name it)"
-    first_index = 1
 
 
 # ------------------------------------------------------------------------------------------------------------------
@@ -230,24 +237,20 @@ def _find_columns(rows: Sequence[Node], source: str, notes: list[str]) -> tuple[
 class _Asked:
     """A question with the rows of the file that answer it."""
 
-    __slots__ = ("options", "question", "samples")
+    __slots__ = ("bare", "labels", "options", "question", "samples", "texts")
 
     def __init__(self, question: Question) -> None:
         self.question = question
         self.samples: list[tuple[Node, Any]] = []
-        self.options = [fold_text(c.text) for c in question.candidates] if question.task.has_choices else []
+        self.texts = [candidate.text for candidate in question.candidates] if question.task.has_choices else []
+        self.options = [fold_text(text) for text in self.texts]
+        self.bare = [bare_text(text) for text in self.texts]
+        labels = question.meta.get(OPTION_LABELS)
+        self.labels = find_inline_labels(self.texts) if labels is None else labels
 
     def add(self, row: Node, value: Any) -> None:
         """Add a sample."""
         self.samples.append((row, _unwrap(value) if self.question.task.has_choices else value))
-
-
-@dataclass(frozen=True)
-class _Coding:
-    """How a file says which option it means, where an answer can be read in several ways."""
-
-    first_index: int | None = None  # of the first option; None if numbers are not indices
-    letters: bool = True  # whether a letter that is also the text of another option is a letter
 
 
 def decide_answers(
@@ -255,6 +258,7 @@ def decide_answers(
     samples: Sequence[Sequence[tuple[Node, Any]]],
     source: str,
     notes: list[str],
+    reading: str | None = None,
 ) -> list[Prediction]:
     """Return the predictions that answers in words mean, as the format ``answers`` reads them.
 
@@ -267,63 +271,66 @@ def decide_answers(
         The name of the file in messages.
     notes : list of str
         Receives the numbers of answers that say nothing and of questions without an answer.
+    reading : str, optional
+        The declared reading of answers that can be read in several ways.
 
     Raises
     ------
     DataError
-        Answers are indices of options, and may count from 0 or from 1.
+        Answers can be read in several ways, and nothing shows which one is meant.
     """
+    return _decide(_ask(questions, samples), reading, "answer", source, notes)
+
+
+def decide_samples(
+    questions: Sequence[Question],
+    samples: Sequence[Sequence[tuple[Node, Any]]],
+    field: str,
+    option: Callable[[str], str],
+) -> str | None:
+    """Return the reading of answers in words; see :func:`classic_rc.encodings.decide_mixed_reading`."""
+    return _find_reading(_ask(questions, samples), field, option)
+
+
+def _ask(questions: Sequence[Question], samples: Sequence[Sequence[tuple[Node, Any]]]) -> list[_Asked]:
     asked = [_Asked(question) for question in questions]
     for one, own in zip(asked, samples, strict=True):
         one.samples.extend(own)
-    return _decide(asked, _find_coding(asked, None, "answer"), source, notes)
+    return asked
 
 
-def _find_coding(asked: Sequence[_Asked], first_index: int | None, column: str) -> _Coding:
-    """Return the coding of a file's answers, which all of them decide together."""
-    n_letters = n_texts = n_numbers = n_number_texts = n_items = 0
-    of_index: dict[str, Node] = {}  # where the file shows that its indices count from 0, or from 1
-    first_number: Node | None = None
+def _answers_option(reading: str) -> str:
+    return f"--as answers-{reading}"
+
+
+def _find_reading(asked: Sequence[_Asked], field: str, option: Callable[[str], str]) -> str | None:
+    """Return the reading of a file's answers, which all of them decide together; None if no choice is needed."""
+    strict, mixed = list[Written](), list[Written]()
     for one in asked if asked and asked[0].question.task.has_choices else ():
         for row, value in one.samples:
-            for item in _items(value, one.question.task):
-                n_items += 1
-                text = fold_text(_as_text(item))
-                n_letters += _letter(text, one.options) is not None
-                n_texts += text in one.options
-                number = _as_index(item)
-                if number is None:
-                    continue
-                first_number = first_number or row
-                n_numbers += 1
-                n_number_texts += text in one.options
-                if number in (0, len(one.options)):
-                    of_index.setdefault("0" if number == 0 else "1", row)
-    letters = n_letters >= n_texts
-    are_indices = 2 * n_numbers > n_items and 2 * n_number_texts < n_numbers
-    if first_index is not None or not are_indices or first_number is None:
-        return _Coding(first_index, letters)
-    if len(of_index) != 1:
-        where = list(of_index.values())[-1] if of_index else first_number
-        raise where.error(
-            "indices of options may count from 0 or from 1",
-            field=column,
-            found="both 0 and the number of options" if of_index else "neither 0 nor the number of options",
-            expected="letters, texts of options, or a declared first index",
-            hint="Name the format: --as answers-index0 or --as answers-index1",
-        )
-    return _Coding(int(next(iter(of_index))), letters)
+            parts = _split(value, one)
+            meanings = [
+                {name: found for name in READINGS if (found := _resolve(parts, name, one, may_mix)) is not None}
+                for may_mix in (False, True)
+            ]
+            if meanings[1]:
+                strict.append(Written(row, value, one.texts, meanings[0]))
+                mixed.append(Written(row, value, one.texts, meanings[1]))
+    return decide_mixed_reading(strict, mixed, field=field, option=option)
 
 
-def _decide(asked: Sequence[_Asked], coding: _Coding, source: str, notes: list[str]) -> list[Prediction]:
+def _decide(
+    asked: Sequence[_Asked], declared: str | None, field: str, source: str, notes: list[str]
+) -> list[Prediction]:
     """Return the prediction of each question, the mean of its samples."""
+    reading = declared or _find_reading(asked, field, _answers_option)
     predictions = []
     unparsed: list[tuple[_Asked, Node, Any]] = []
     n_samples = n_null = n_sampled = 0
     for one in asked:
         counts: Counter[Answer] = Counter()
         for row, value in one.samples:
-            answer = None if value is None else _parse_answer(value, one, coding, row)
+            answer = None if value is None else _parse_answer(value, one, reading)
             if answer is not None:
                 counts[answer] += 1
             elif value is not None:
@@ -355,25 +362,17 @@ def _decide(asked: Sequence[_Asked], coding: _Coding, source: str, notes: list[s
     return predictions
 
 
-def _parse_answer(value: Any, one: _Asked, coding: _Coding, row: Node) -> Answer | None:
+def _parse_answer(value: Any, one: _Asked, reading: str | None) -> Answer | None:
     task = one.question.task
-    if task is Task.MULTIPLE_ANSWER:
-        return _parse_selection(_as_list(value), one.options, coding, row)
+    if task.has_choices:
+        return _resolve(_split(value, one), reading or "text", one, may_mix=True)
     if task is Task.MULTI_SPAN and isinstance(_as_list(value), list):
         texts = [_as_text(item) for item in _as_list(value)]
         return tuple(texts) if all(text.strip() for text in texts) else None
-    value = _as_list(value) if task is Task.SINGLE_CHOICE else value
     if isinstance(value, list) and len(value) == 1:
         (value,) = value
     if isinstance(value, (list, dict)):
         return None
-    if task is Task.SINGLE_CHOICE:
-        option = _parse_option(value, one.options, coding)
-        if option is None:
-            # An explanation may come before or after the answer; lines with different options say nothing.
-            said = {_parse_option(line, one.options, coding) for line in _as_text(value).splitlines()} - {None}
-            option = said.pop() if len(said) == 1 else None
-        return None if option is None else frozenset({option})
     text = _as_text(value)
     return (text,) if text.strip() else None
 
@@ -390,78 +389,77 @@ def _unwrap(value: Any) -> Any:
     return named[0] if len(named) == 1 else value
 
 
-def _parse_selection(value: Any, options: Sequence[str], coding: _Coding, row: Node) -> frozenset[int] | None:
-    """Return the selected options of a list or a text, or None if it says something else."""
+class _Parts(NamedTuple):
+    """An answer taken apart. Each part has the option that it is in each reading."""
+
+    ways: list[list[dict[str, int]]] = []  # to take it apart, the first one that says something counts
+    selected: frozenset[int] | None = None  # the options, whatever the reading is
+    flags: frozenset[int] | None = None  # those marked with 1 in a list of 0 and 1 for each option
+
+
+def _split(value: Any, one: _Asked) -> _Parts:
+    value = _as_list(value)
+    if one.question.task is Task.SINGLE_CHOICE:
+        if isinstance(value, list) and len(value) == 1:
+            (value,) = value
+        if isinstance(value, (list, dict)):
+            return _Parts()
+        if whole := _say(value, one):
+            return _Parts([[whole]])
+        # An explanation may come before or after the answer.
+        return _Parts([[said for line in _as_text(value).splitlines() if (said := _say(line, one))]])
     if isinstance(value, list):
-        if value and all(isinstance(item, bool) for item in value):
-            return frozenset(i for i, flag in enumerate(value) if flag) if len(value) == len(options) else None
-        numbers = [_as_index(item) for item in value]
-        if None not in numbers and len(set(numbers)) < len(numbers):
-            raise row.error(
-                "repeated index of an option",
-                found=str(value)[:50],
-                expected="each selected option once; labels of all options are true or false",
-            )
-        return _all_options(value, options, coding)
-    option = _parse_option(value, options, coding)
-    if option is not None:
-        return frozenset({option})
+        flags = explain(value, one.texts, readings=("flags",)).get("flags")
+        if all(isinstance(item, bool) for item in value):
+            return _Parts(selected=flags if value else frozenset())
+        return _Parts([[_say(item, one) for item in value]], flags=flags)
+    ways = [[whole]] if (whole := _say(value, one)) else []
     text = _PREFIX.sub("", _as_text(value).strip(_QUOTES), count=1).strip(_QUOTES)
-    if fold_text(text).rstrip(".") in _NOTHING:
-        return frozenset()
+    if not ways and fold_text(text).rstrip(".") in _NOTHING:
+        return _Parts(selected=frozenset())
     if _JOINED_LETTERS.fullmatch(text):
-        return _all_options(list(text), options, coding)
+        ways.append([_say(letter, one) for letter in text])
     for separator in (r"[;|\n]", r",|;|\band\b|&", r"[\s,;&]+"):
         parts = [part for part in re.split(separator, text) if part.strip()]
-        selected = _all_options(parts, options, coding) if len(parts) > 1 else None
-        if selected is not None:
-            return selected
-    return None
+        if len(parts) > 1:
+            ways.append([_say(part, one) for part in parts])
+    return _Parts(ways)
 
 
-def _all_options(parts: Sequence[Any], options: Sequence[str], coding: _Coding) -> frozenset[int] | None:
-    found = [_parse_option(part, options, coding) for part in parts]
-    return None if None in found else frozenset(option for option in found if option is not None)
-
-
-def _parse_option(value: Any, options: Sequence[str], coding: _Coding) -> int | None:
-    """Return the option that a letter, a text or an index means, or None if it means none."""
-    number = _as_index(value)
-    if number is not None and coding.first_index is not None:
-        option = number - coding.first_index
-        return option if 0 <= option < len(options) else None
+def _say(value: Any, one: _Asked) -> dict[str, int]:
+    """Return the option that a word, a text or a number is in each reading; empty if it is none."""
     whole = _as_text(value)
-    said = fold_text(_PREFIX.sub("", whole.strip(_QUOTES), count=1).strip(_QUOTES))
-    letter = _letter(said, options)
-    texts = [i for i, option in enumerate(options) if option in (fold_text(whole), said)]
-    if not texts and (bare := _bare(said)):
-        texts = [i for i, option in enumerate(options) if _bare(option) == bare]
-    if letter is not None and (not texts or letter in texts or coding.letters):
-        return letter
+    said = _PREFIX.sub("", whole.strip(_QUOTES), count=1).strip(_QUOTES)
+    meanings = {name: next(iter(found)) for name, found in explain([value], one.texts, (), _NUMBERS).items()}
+    labelled = ("letter", "label") if one.labels else ("letter",)
+    meanings |= {name: next(iter(found)) for name, found in explain([said], one.texts, one.labels, labelled).items()}
+    texts = [i for i, option in enumerate(one.options) if option in (fold_text(whole), fold_text(said))]
+    if not texts and (bare := bare_text(said)):
+        texts = [i for i, option in enumerate(one.bare) if option == bare] or match_text(said, one.texts)
     if texts:
-        return texts[0]
-    match = _LETTER_AND_TEXT.fullmatch(said)
-    if match:
-        letter = _letter(match[1] or match[2] or match[3], options)
-        return letter if letter is not None and _bare(options[letter]) == _bare(match[4]) else None
+        meanings["text"] = texts[0]
+    return meanings
+
+
+def _resolve(parts: _Parts, reading: str, one: _Asked, may_mix: bool) -> frozenset[int] | None:
+    """Return the options that an answer names in a reading, or None.
+
+    With `may_mix`, a word that is one option in every reading that it has is that option in this reading too.
+    """
+    if parts.selected is not None or reading == "flags":
+        return parts.flags if parts.selected is None else parts.selected
+    is_single = one.question.task is Task.SINGLE_CHOICE
+    for mixing in (False, True) if may_mix else (False,):
+        for way in parts.ways:
+            options = []
+            for part in way:
+                words = {part[name] for name in _WORDS if name in part} if mixing else set()
+                options.append(part.get(reading, words.pop() if len(words) == 1 else None))
+            found = frozenset(option for option in options if option is not None)
+            is_repeated = reading in _NUMBERS and len(found) < len(options)
+            if found and None not in options and (len(found) == 1 if is_single else not is_repeated):
+                return found
     return None
-
-
-def _letter(text: str, options: Sequence[str]) -> int | None:
-    match = _LETTER.fullmatch(text)
-    if not match:
-        return None
-    option = ord((match[1] or match[2] or match[3]).lower()) - ord("a")
-    return option if option < len(options) else None
-
-
-def _items(value: Any, task: Task) -> Iterator[Any]:
-    """Yield the parts of an answer that may be letters, texts or indices."""
-    if task is Task.MULTIPLE_ANSWER:
-        value = _as_list(value)
-        if isinstance(value, str) and re.fullmatch(r"[\d\s,;|]+", value):
-            value = re.findall(r"\d+", value)
-    yield from value if isinstance(value, list) else () if value is None else (value,)
 
 
 def _as_list(value: Any) -> Any:
@@ -481,14 +479,6 @@ def _evaluate(value: Any, start: str) -> Any:
     return value
 
 
-def _as_index(value: Any) -> int | None:
-    if isinstance(value, str) and re.fullmatch(r"\s*\d{1,9}\s*", value, re.ASCII):
-        return int(value)
-    if isinstance(value, float) and value.is_integer():  # pandas stores integers with gaps as floats
-        return int(value)
-    return value if isinstance(value, int) and not isinstance(value, bool) else None
-
-
 def _as_text(value: Any) -> str:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
@@ -496,11 +486,6 @@ def _as_text(value: Any) -> str:
 def fold_text(text: str) -> str:
     """Return a text without case and with single blanks, for comparisons."""
     return " ".join(text.split()).casefold()
-
-
-def _bare(text: str) -> str:
-    """Return a text without what a sentence adds to an option: quotes and a last period."""
-    return text.strip(_QUOTES).rstrip(".").strip(_QUOTES)
 
 
 def _write_answer(question: Question, prediction: Prediction) -> Any:

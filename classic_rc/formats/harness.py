@@ -7,13 +7,14 @@ import json
 from collections import Counter, defaultdict
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from pathlib import Path
 from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from classic_rc.errors import DataError, UsageError
-from classic_rc.formats.answers import fold_text
+from classic_rc.formats.answers import decide_answers, fold_text
 from classic_rc.formats.base import Content, Format, first_row
 from classic_rc.formats.harness_docs import RIGHT_WORDS, WRONG_WORDS
 from classic_rc.formats.harness_log import (
@@ -21,12 +22,11 @@ from classic_rc.formats.harness_log import (
     Response,
     is_log_row,
     is_set,
-    parse_texts,
     read_log,
 )
 from classic_rc.io.json import describe_value
 from classic_rc.predictions import Prediction, Scores
-from classic_rc.questions import Question, Task
+from classic_rc.questions import Dataset, Question, Task
 
 
 class HarnessFormat(Format):
@@ -55,8 +55,8 @@ class HarnessFormat(Format):
         """Return whether the log has log-likelihoods, and not texts only."""
         return bool(self._read_log(text, source).responses[0].values)
 
-    def _read_log(self, text: str, source: str) -> HarnessLog:
-        return read_log(text, source)
+    def _read_log(self, text: str, source: str, questions: Sequence[Question] = ()) -> HarnessLog:
+        return read_log(text, source, gold_as=_reading_of_log(questions, source))
 
     def parse(
         self, text: str, questions: Sequence[Question], source: str, *, partial: bool = False
@@ -75,7 +75,7 @@ class HarnessFormat(Format):
             The log has texts only.
         """
         self._check_questions(questions)
-        log = self._read_log(text, source)
+        log = self._read_log(text, source, questions)
         if not log.responses[0].values:
             raise self._no_scores(source)
         scores = self._option_scores(log)
@@ -96,7 +96,7 @@ class HarnessFormat(Format):
     def _parse_with_notes(
         self, text: str, questions: Sequence[Question], source: str, partial: bool, notes: list[str]
     ) -> list[Prediction]:
-        log = self._read_log(text, source)
+        log = self._read_log(text, source, questions)
         matches = _match(log, questions, source, notes)
         answers = self._decide(log, source, notes)
         predictions = []
@@ -114,7 +114,9 @@ class HarnessFormat(Format):
         """Return the answers to the log's own questions."""
         if log.kind == "texts":
             samples = [[(response.node, value) for value in response.texts] for response in log.responses]
-            predictions = parse_texts(log.questions, samples, source, notes)
+            if log.undecided is not None:
+                raise log.undecided
+            predictions = decide_answers(log.questions, samples, source, notes, log.reading)
             self._check_accuracy(log, predictions, "exact_match", source, notes)
             return predictions
         if not log.responses[0].values:
@@ -230,8 +232,15 @@ class HarnessLastFormat(HarnessFormat):
         """Return False: it must be named."""
         return False
 
-    def _read_log(self, text: str, source: str) -> HarnessLog:
-        return read_log(text, source, last_filter=True)
+    def _read_log(self, text: str, source: str, questions: Sequence[Question] = ()) -> HarnessLog:
+        return read_log(text, source, last_filter=True, gold_as=_reading_of_log(questions, source))
+
+
+def _reading_of_log(questions: Sequence[Question], source: str) -> str | None:
+    """Return how the targets of a log were declared to name options, where the questions are the log's own."""
+    read_with = questions.read_with if isinstance(questions, Dataset) else None
+    is_own = read_with is not None and Path(source).absolute() == Path(read_with["path"]).absolute()
+    return read_with["gold_as"] if read_with is not None and is_own else None
 
 
 def _first_row(text: str) -> Any:

@@ -13,12 +13,20 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any, Literal, TypeAlias, TypeGuard
 
+from classic_rc.encodings import (
+    READINGS,
+    Written,
+    ambiguity_error,
+    find_difference,
+    fitting_readings,
+    gold_option,
+)
 from classic_rc.errors import DataError
-from classic_rc.formats.answers import decide_answers, fold_text
+from classic_rc.formats.answers import decide_answers, decide_samples, fold_text
 from classic_rc.formats.harness_docs import Document, join_documents, read_document, says_right
 from classic_rc.formats.harness_settings import read_settings
 from classic_rc.io.json import Node, describe_value, json_lines, parse_json
-from classic_rc.predictions import Answer, Prediction
+from classic_rc.predictions import Answer
 from classic_rc.questions import Question, Task
 
 Kind: TypeAlias = Literal["choices", "labels", "texts"]
@@ -65,6 +73,8 @@ class HarnessLog:
     notes: tuple[str, ...]  # about the questions, and what the model saw apart from them
     n_rows: int  # documents; of MultiRC, one for each option
     n_filters: int  # of the task; the harness logs every document once for each
+    reading: str | None  # how targets name options, as generated answers do too
+    undecided: DataError | None  # why gold is unknown: targets that can be read in several ways
 
     @property
     def is_reversed(self) -> bool:
@@ -86,7 +96,7 @@ def is_log_row(row: Any) -> bool:
 
 
 @lru_cache(maxsize=3)  # the questions, the answers and their normalised form are read one after the other
-def read_log(text: str, source: str, last_filter: bool = False) -> HarnessLog:
+def read_log(text: str, source: str, last_filter: bool = False, gold_as: str | None = None) -> HarnessLog:
     """Read a sample log: JSON lines, or the JSON list of older versions.
 
     Parameters
@@ -96,6 +106,8 @@ def read_log(text: str, source: str, last_filter: bool = False) -> HarnessLog:
         The log's path: its settings are in ``results_*.json`` next to it.
     last_filter : bool
         Whether to read the rows of the last filter instead of those of the first.
+    gold_as : str, optional
+        How targets name options, one of :data:`classic_rc.encodings.READINGS`.
 
     Returns
     -------
@@ -125,17 +137,20 @@ def read_log(text: str, source: str, last_filter: bool = False) -> HarnessLog:
             raise _several_tasks(row, "texts and log-likelihoods")
     joined = join_documents(documents, [str(row.value.get("doc_id", place)) for place, row in enumerate(rows)])
     questions = [question for question, _ in joined]
+    reading, undecided = gold_as, None
     if first.is_label:
         responses = [_join_responses(rows, responses, members) for _, members in joined]
     else:
-        questions = _add_gold(questions, documents, rows, responses, source)
+        golds, reading, undecided = _read_golds(questions, documents, rows, responses, source, gold_as)
+        questions = [replace(question, gold=gold) for question, gold in zip(questions, golds, strict=True)]
     notes += _describe_questions(documents, questions)
     if kind == "choices":
         notes += _describe_metrics(rows, responses)
     if first.is_label:
         notes += _describe_labels(questions, responses)
     notes += _compare_with_results(rows, source)
-    return HarnessLog(tuple(questions), tuple(responses), kind, first.family, tuple(notes), len(rows), n_filters)
+    read = tuple(questions), tuple(responses)
+    return HarnessLog(*read, kind, first.family, tuple(notes), len(rows), n_filters, reading, undecided)
 
 
 def _read_rows(text: str, source: str) -> list[Node]:
@@ -287,33 +302,42 @@ def _log_likelihood(row: Node, key: str, i: int) -> float:
 # Questions
 
 
-def _add_gold(
+def _read_golds(
     questions: Sequence[Question],
     documents: Sequence[Document],
     rows: Sequence[Node],
     responses: Sequence[Response],
     source: str,
-) -> list[Question]:
-    """Return the questions with the right answers that the rows have."""
+    gold_as: str | None,
+) -> tuple[list[Any], str | None, DataError | None]:
+    """Return the right answers that the rows have and the reading of their targets, or the error for several."""
     if responses[0].values:
-        golds = _read_targets(rows, documents, responses)
-        return [replace(question, gold=gold) for question, gold in zip(questions, golds, strict=True)]
+        return _read_targets(rows, documents, responses, gold_as)
     # A target of a generated answer is an answer itself: a letter, a text or an index.
-    targets = [
-        [(Node(None, row.source, row.line if row.line is not None else row.where), _plain_target(row))]
-        for row in rows
-    ]
-    parsed = parse_texts(questions, targets, source, [])
+    targets = [[(_place(row), _plain_target(row))] for row in rows]
+    answers = [[(response.node, text) for text in response.texts] for response in responses]
+    with suppress(DataError):
+        gold_as = gold_as or decide_samples(questions, targets, "target", gold_option)
+    # Answers are compared with targets, so they name options in the same way and can show which it is.
+    both = [target + answer for target, answer in zip(targets, answers, strict=True)]
+    try:
+        reading = gold_as or decide_samples(questions, both, "target", gold_option)
+    except DataError as error:
+        return [None] * len(rows), None, error
+    parsed = decide_answers(questions, targets, source, [], reading)
     for row, found in zip(rows, parsed, strict=True):
         if not found.answers:
             raise row.error(
                 "the target is not an option",
                 field="target",
                 found=describe_value(row.value.get("target")),
-                expected="the letter, the text or the index of an option",
+                expected=f"the letter, the text or the index of an option; read as {READINGS[reading or 'text']}",
             )
-    right = [answer if is_set(answer := prediction.answers[0]) else None for prediction in parsed]
-    return [replace(question, gold=gold) for question, gold in zip(questions, right, strict=True)]
+    return [answer if is_set(answer := one.answers[0]) else None for one in parsed], reading, None
+
+
+def _place(row: Node) -> Node:
+    return Node(None, row.source, row.line if row.line is not None else row.where)
 
 
 def _plain_target(row: Node) -> Any:
@@ -321,34 +345,35 @@ def _plain_target(row: Node) -> Any:
     return target.strip() if isinstance(target, str) else target
 
 
-def _read_targets(rows: Sequence[Node], documents: Sequence[Document], responses: Sequence[Response]) -> list[Any]:
-    """Return the right options of each row; None where they are hidden.
+def _read_targets(
+    rows: Sequence[Node], documents: Sequence[Document], responses: Sequence[Response], gold_as: str | None
+) -> tuple[list[Any], str | None, DataError | None]:
+    """Return the right options of each row, None where they are hidden, and the reading of targets or the error.
 
     A target is a choice, or the position of one from 0 (several in a list), below 0 if it is hidden; a log has all
-    as texts. Where "2" may be both, the reading that gives the logged accuracies is taken.
+    as texts. Where "2" may be both, it is not what contradicts the logged accuracy.
     """
-    both = [
-        (_position(row) if document.right is None else document.right, _choice(row, document, response))
-        for row, document, response in zip(rows, documents, responses, strict=True)
-    ]
-    n_wrong = [0, 0]
-    for row, (position, choice), response in zip(rows, both, responses, strict=True):
-        if position is not None and choice is not None:
-            values = response.values[0]
-            best, logged = values.index(max(values)), response.logged.get("acc")
-            for reading, right in enumerate((position, choice)):
-                disagrees = logged is not None and (best in right) != (logged > 0.5)
-                n_wrong[reading] += disagrees or any(option >= len(values) for option in right)
-        elif position is None and choice is None and _plain_target(row) is not None:
+    written = []
+    for row, document, response in zip(rows, documents, responses, strict=True):
+        values, logged = response.values[0], response.logged.get("acc")
+        position, choice = (document.right, None) if document.right else (_position(row), _choice(row, document, response))
+        meanings = {name: right for name, right in (("index0", position), ("text", choice)) if right is not None}
+        meanings = {name: right for name, right in meanings.items() if max(right, default=0) < len(values)}
+        if not meanings and _plain_target(row) is not None:
             raise _no_option(row, responses)
+        best = values.index(max(values))
+        agreeing = {n: right for n, right in meanings.items() if logged is None or (best in right) == (logged > 0.5)}
+        written.append(Written(row, row.value.get("target"), response.continuations, agreeing or meanings))
+    fitting = [gold_as] if gold_as else fitting_readings(written)
+    differing = find_difference(written, fitting or ("index0", "text"))
+    if differing is not None:
+        error = ambiguity_error(differing, list(differing.meanings), "target", gold_option)
+        return [None] * len(rows), None, error
     golds: list[Any] = []
-    for row, (position, choice), response in zip(rows, both, responses, strict=True):
-        is_choice = choice is not None and (position is None or n_wrong[1] < n_wrong[0])
-        right = (choice if is_choice else position) or frozenset()
-        if any(option >= len(response.values[0]) for option in right):
-            raise _no_option(row, responses)
+    for row in written:
+        right = next((row.meanings[name] for name in (*fitting, "index0", "text") if name in row.meanings), frozenset())
         golds.append(frozenset(option for option in right if option >= 0) or None)
-    return golds
+    return golds, fitting[0] if fitting else None, None
 
 
 def _position(row: Node) -> frozenset[int] | None:
@@ -460,22 +485,6 @@ def _describe_labels(questions: Sequence[Question], responses: Sequence[Response
             f'"no"; with "yes" as right, {100 * (n - n_right) / n:.2f}, the second row of the model'
         )
     return notes
-
-
-def parse_texts(
-    questions: Sequence[Question], samples: Sequence[Sequence[tuple[Node, Any]]], source: str, notes: list[str]
-) -> list[Prediction]:
-    """Return what answers in words mean; a log has no other format that could say how it counts options."""
-    try:
-        return decide_answers(questions, samples, source, notes)
-    except DataError as error:
-        raise DataError(
-            "the log's answers are numbers, which may count options from 0 or from 1",
-            source=source,
-            where=error.where,
-            found=error.found,
-            expected="letters or texts of options",
-        ) from None
 
 
 def is_set(answer: Answer) -> TypeGuard[frozenset[int]]:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
+from classic_rc.encodings import READINGS
 from classic_rc.errors import DataError, UsageError, unknown_name
-from classic_rc.formats.answers import AnswersFormat, AnswersFromIndex0, AnswersFromIndex1
+from classic_rc.formats.answers import AnswersFormat, DeclaredAnswersFormat
 from classic_rc.formats.base import Content, Format
 from classic_rc.formats.by_id import ReCoRDFormat, SQuADFormat
 from classic_rc.formats.harness import HarnessFormat, HarnessLastFormat, HarnessNormFormat, HarnessYesFormat
@@ -34,8 +35,7 @@ FORMATS: dict[str, Format] = {
         HarnessYesFormat(),
         HarnessLastFormat(),
         AnswersFormat(),  # before those that recognise every JSON list, or every row with a question_id
-        AnswersFromIndex0(),
-        AnswersFromIndex1(),
+        *map(DeclaredAnswersFormat, READINGS),
         MultiRCFormat(),
         JSONLinesFormat(),
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -212,9 +213,12 @@ def test_generated_letters_and_texts_are_answers(tmp_path):
 def test_generated_numbers_must_show_where_they_start(tmp_path):
     docs = belebele_docs()
     path = write_log(tmp_path, [text_row(i, docs[i], "2", "2") for i in range(2)])
-    with raises(DataError, source=str(path), expected="letters or texts of options") as caught:
+    with raises(DataError, source=str(path), field="target", hint=re.compile("--gold-as index0 or --gold-as index1")):
         load(path)
-    assert "--as" not in str(caught.value)
+    for first, option in (("index0", 2), ("index1", 1)):
+        dataset = load(path, gold_as=first)
+        assert [set(question.gold) for question in dataset] == [{option}] * 2
+        assert answers(path, dataset) == [{option}] * 2
     rows = [text_row(i, doc, str(4 - i), str(GOLD[i] + 1)) for i, doc in enumerate(docs)]
     path = write_log(tmp_path, rows)
     assert accuracy(path, load(path)) == 0.0
