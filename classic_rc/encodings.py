@@ -25,9 +25,7 @@ OPTION_LABELS = "option_labels"
 
 _NUMBER = re.compile(r"[0-9]{1,9}(?:\.0{1,9})?", re.ASCII)
 _LABEL = re.compile(r"(?:(\w{1,3})|\((\w{1,3})\)|\[(\w{1,3})\])[.):!;]?")
-_LABEL_AND_TEXT = re.compile(
-    r"(?:(\w{1,3})[.):]|\((\w{1,3})\)[.:]?|\[(\w{1,3})\][.:]?)[*_]*\s*(.+)", re.DOTALL
-)
+_LABEL_AND_TEXT = re.compile(r"(?:(\w{1,3})[.):]|\((\w{1,3})\)[.:]?|\[(\w{1,3})\][.:]?)[*_]*\s*(.+)", re.DOTALL)
 """A label alone: ``A``, ``(A)``, ``A.``; and one before the text of its own option: ``A. red``."""
 
 _INLINE_LABEL = re.compile(r"\s*[(\[]?([A-Za-z]|[0-9]{1,2})[).:\]]\s+\S")
@@ -236,7 +234,7 @@ def decide_mixed_reading(
 
 
 def ambiguity_error(row: Written, readings: Sequence[str], field: str, option: Callable[[str], str]) -> DataError:
-    """Return the error for values with several readings: one question in each reading, and the options to choose."""
+    """Return the error for values with several readings: one of them in each, and the options to choose."""
     meant = "; ".join(
         f"{reading}: {_describe_options(row, reading)}" for reading in readings if reading in row.meanings
     )
@@ -273,9 +271,7 @@ def _no_reading_error(rows: Sequence[Written], bad: Written, field: str) -> Data
     )
 
 
-def _conflict_error(
-    rows: Sequence[Written], field: str, option: Callable[[str], str], skip_bad: bool
-) -> DataError:
+def _conflict_error(rows: Sequence[Written], field: str, option: Callable[[str], str], skip_bad: bool) -> DataError:
     """Return the error for rows that each have a reading, and not all the same."""
     possible = list(READINGS)
     for row in rows:

@@ -5,7 +5,7 @@ Annotators answer single-choice questions, not necessarily all of them.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from itertools import combinations

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from classic_rc.cli.option import Option, job_count, option, parse_integer
+from classic_rc.encodings import READINGS
 
 DATA = (
     "a dataset: a file, a folder, a name such as race:dev (see `classic-rc list datasets`), hf:OWNER/NAME for one "
@@ -82,7 +83,7 @@ INPUT_OPTIONS: dict[str, tuple[Option, ...]] = {
         ),
         option(
             "--gold-as",
-            choices=("index0", "index1", "letter", "text", "flags"),
+            choices=tuple(READINGS),
             help="how your own file encodes the right answer",
         ),
         option(

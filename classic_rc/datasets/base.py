@@ -8,7 +8,7 @@ from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from os import PathLike, fspath
 from typing import Any, ClassVar, TypeVar
@@ -16,7 +16,7 @@ from typing import Any, ClassVar, TypeVar
 from classic_rc.errors import DataError, UsageError
 from classic_rc.io.archives import InputFile, InputFiles
 from classic_rc.io.json import Node
-from classic_rc.questions import Dataset, Passage, Question, ReadingLog
+from classic_rc.questions import Dataset, Passage, Question, ReadingLog, candidate_texts
 
 _Item = TypeVar("_Item")
 _SHOWN_PLACES = 3
@@ -407,7 +407,7 @@ class Reader(ABC):
     ) -> list[Question]:
         """Return the questions of all files; with ``skip_bad``, also fill `places` with their places by id."""
         questions: list[Question] = []
-        seen: dict[str, str] = {}
+        seen: dict[str, list[tuple[str, Question]]] = {}
         for file in files:
             reading.split = splits[file]
             with reading.at(""):
@@ -434,9 +434,16 @@ class Reader(ABC):
 
 
 def gather(
-    questions: Iterable[Question], source: str, reading: Reading, seen: dict[str, str], places: dict[str, str]
+    questions: Iterable[Question],
+    source: str,
+    reading: Reading,
+    seen: dict[str, list[tuple[str, Question]]],
+    places: dict[str, str],
 ) -> list[Question]:
-    """Return the questions of one file, which must have ids that no earlier question has.
+    """Return the questions of one file, each with an id of its own.
+
+    Published files repeat ids on different questions. Those after the first become ``ID (2)``, ``ID (3)``, and so
+    on, and are counted. A repeated question is an error, and so is an id that another file has.
 
     Parameters
     ----------
@@ -445,22 +452,36 @@ def gather(
     source : str
         The file.
     reading : Reading
-    seen : dict of str to str
-        The file of each question so far, by id; extended.
+    seen : dict of str to list of (str, Question)
+        The file and the question of each id so far, and of questions that had this id; extended.
     places : dict of str to str
         With ``skip_bad``: the place of each question so far, by id; extended.
     """
     gathered: list[Question] = []
     for question in questions:
-        if question.id in seen:
+        own_id, earlier = question.id, seen.get(question.id, [])
+        if any(file != source or _content(other) == _content(question) for file, other in earlier):
             with reading.guard:
-                raise _duplicate_id_error(question, source, seen[question.id], reading)
+                raise _duplicate_id_error(question, source, earlier[0][0], reading)
             continue
-        seen[question.id] = source
+        if earlier:
+            number = len(earlier) + 1
+            while f"{own_id} ({number})" in seen:
+                number += 1
+            question = replace(question, id=f"{own_id} ({number})")
+            what = "question ids that an earlier, different question has (made unique: ID (2), ID (3), …)"
+            reading.repair(what, source, own_id, question.id)
+            seen[question.id] = [(source, question)]
+        seen.setdefault(own_id, []).append((source, question))
         if reading.options.skip_bad:
             places[question.id] = ", ".join(filter(None, (source, reading.where)))
         gathered.append(question)
     return gathered
+
+
+def _content(question: Question) -> tuple[str, str, tuple[str, ...]]:
+    options = () if question.task.has_spans else tuple(candidate_texts(question.candidates))
+    return question.passage.text, question.text, options
 
 
 def _duplicate_id_error(question: Question, source: str, first: str, reading: Reading) -> DataError:

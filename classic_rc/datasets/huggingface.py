@@ -17,7 +17,7 @@ from classic_rc.datasets.logiqa import LOGIQA, LOGIQA_2
 from classic_rc.datasets.quail import QUAIL
 from classic_rc.datasets.rows import read_questions
 from classic_rc.datasets.schema import Schema, make_row, required_keys, single_index
-from classic_rc.datasets.squad import UNANSWERABLE
+from classic_rc.datasets.squad import UNANSWERABLE, accept_as_in_2
 from classic_rc.errors import DataError
 from classic_rc.io.archives import InputFile
 from classic_rc.io.json import Node, describe_value
@@ -157,6 +157,8 @@ def _convert_arc(rows: Iterable[Node], reading: Reading) -> Iterator[Node]:
 
 
 def _convert_squad(rows: Iterable[Node], reading: Reading) -> Iterator[Node]:
+    rows = list(rows)
+    is_2 = any(_lacks_answer(node) for node in rows)
     for node in rows:
         with reading.at(node):
             is_multi_span = node.has("context_id")
@@ -164,6 +166,7 @@ def _convert_squad(rows: Iterable[Node], reading: Reading) -> Iterator[Node]:
             gold = list(answers.texts("text"))
             if not gold:
                 reading.count(UNANSWERABLE)
+            accepted = tuple(dict.fromkeys(gold)) or ("",)
             starts = answers.integers("answer_start")
             yield make_row(
                 node,
@@ -171,12 +174,18 @@ def _convert_squad(rows: Iterable[Node], reading: Reading) -> Iterator[Node]:
                 passage=node.text("context"),
                 passage_id=node.name("context_id") if is_multi_span else None,
                 question=node.text("question"),
-                gold=gold if is_multi_span else list(dict.fromkeys(gold)) or [""],
+                gold=gold if is_multi_span else list(accept_as_in_2(accepted) if is_2 and gold else accepted),
                 task=(Task.MULTI_SPAN if is_multi_span else Task.SPAN).value,
                 meta={
                     "spans": tuple((start, start + len(text)) for start, text in zip(starts, gold, strict=False))
                 },
             )
+
+
+def _lacks_answer(node: Node) -> bool:
+    """Return whether a row of SQuAD has no answer, as only version 2.0 has."""
+    answers = node.value.get("answers") if isinstance(node.value, Mapping) else None
+    return isinstance(answers, Mapping) and answers.get("text") == []
 
 
 def _convert_record(rows: Iterable[Node], reading: Reading) -> Iterator[Node]:

@@ -162,9 +162,7 @@ def propose_fields(rows: Sequence[Node]) -> tuple[dict[str, str], str]:
     if gold is None and candidates and not family and _are_answers(rows, fields):
         del fields["candidates"]  # all accepted answers to a span question
         gold, candidates = candidates, None
-    elif gold is not None and not any(
-        row.meanings for row in _iter_gold(rows, {**fields, "gold": gold})
-    ):
+    elif gold is not None and not any(row.meanings for row in _iter_gold(rows, {**fields, "gold": gold})):
         constant = _find_constant(rows, gold)
         if constant:
             fields["candidates"] = f"{CONSTANT}{'|'.join(constant)}"

@@ -125,8 +125,9 @@ def load(
         MCTest's ``.ans`` file, or the folder that has it, if it is not next to the stories.
     fields : str or mapping, optional
         For your own file: the role of each key or column; see :func:`~classic_rc.datasets.fields.parse_fields`.
-    gold_as : {"index0", "index1", "letter", "text", "flags"}, optional
-        For your own file: the coding of gold.
+    gold_as : {"index0", "index1", "letter", "label", "text", "flags"}, optional
+        For your own file, or the targets of a log: how gold names options
+        (:data:`classic_rc.encodings.READINGS`).
     skip_bad : bool
         Leave out what cannot be read instead of raising the error. The notes of the dataset count what was left
         out, and its `log` has each error.

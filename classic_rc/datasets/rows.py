@@ -49,7 +49,6 @@ from classic_rc.questions import (
     Task,
     TextCandidates,
     candidate_texts,
-    normalised_text,
 )
 
 _DIGITS = re.compile(r"[0-9]+(?:\.0+)?", re.ASCII)

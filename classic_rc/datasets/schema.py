@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 from classic_rc.datasets.base import Reader, Reading
 from classic_rc.datasets.rows import is_own_row, read_questions
 from classic_rc.datasets.table import header, table_rows
+from classic_rc.encodings import MismatchError, decode
 from classic_rc.errors import DataError
 from classic_rc.io.archives import InputFile
 from classic_rc.io.json import Node, describe_value
@@ -111,8 +112,8 @@ def single_index(gold: frozenset[int] | None) -> int | None:
 def decode_index(row: Node, key: str, n_candidates: int, first: int = 0) -> int | None:
     """Return the position of the right candidate that a row counts from `first`.
 
-    The value is a whole number or its digits. A missing, empty or negative one (-1 in the files without labels) is
-    hidden gold, None.
+    The value is a whole number or its digits, as pandas writes it too (``0.0``). A missing or empty one, or -1 in
+    the files without labels, is hidden gold, None.
 
     Raises
     ------
@@ -120,19 +121,11 @@ def decode_index(row: Node, key: str, n_candidates: int, first: int = 0) -> int 
         The value is no number of a candidate.
     """
     value = row.value.get(key)
-    if value is None or value == "":
+    if value is None or str(value).strip() in ("", "-1", "-1.0"):
         return None
-    number = value
-    if isinstance(value, str) and len(value) < 5 and value.lstrip("-").isdecimal():
-        number = int(value)
-    if isinstance(number, int) and not isinstance(number, bool):
-        if first <= number < first + n_candidates:
-            return number - first
-        if number == -1:
-            return None
-    raise row.error(
-        "gold is not a candidate",
-        field=key,
-        found=describe_value(value),
-        expected=f"a number from {first} to {first + n_candidates - 1}",
-    )
+    try:
+        return single_index(decode([value], [""] * n_candidates, f"index{first}"))
+    except MismatchError as mismatch:
+        raise row.error(
+            "gold is not a candidate", field=key, found=mismatch.found, expected=mismatch.expected
+        ) from None

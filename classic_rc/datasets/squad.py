@@ -9,6 +9,7 @@ from classic_rc.datasets.base import Reader, Reading
 from classic_rc.io.archives import InputFile
 from classic_rc.io.json import Node, describe_value
 from classic_rc.questions import Gold, Passage, Question, Task
+from classic_rc.text.squad import normalise_squad_answer
 
 UNANSWERABLE = "questions without an answer, kept with the empty text as gold"
 """The note that counts questions without an answer."""
@@ -18,9 +19,10 @@ class SquadReader(Reader):
     """SQuAD 1.1 and 2.0, and datasets of the same form. Any one of the accepted spans is enough.
 
     ``is_impossible`` questions of 2.0 are kept, with the empty text as the only right answer, as in the official
-    2.0 evaluation, and the notes count them. ``meta["spans"]`` has the answers' offsets (start, end). An offset at
-    which the passage does not have the answer's text is moved to the nearest occurrence, and counted. A passage's
-    id is ``article-paragraph``, both numbers from 0.
+    2.0 evaluation, and the notes count them. Accepted texts are those of the 2.0 evaluation too, which takes no
+    text that normalises to nothing (:func:`accept_as_in_2`). ``meta["spans"]`` has the answers' offsets (start,
+    end). An offset at which the passage does not have the answer's text is moved to the nearest occurrence, and
+    counted. A passage's id is ``article-paragraph``, both numbers from 0.
     """
 
     name: ClassVar[str] = "squad"
@@ -84,7 +86,22 @@ class SquadReader(Reader):
         ]
         # In SQuAD equal texts are annotators who agree. In Quoref each span counts, so equal texts stay.
         accepted = tuple(texts) if self.task is Task.MULTI_SPAN else tuple(dict.fromkeys(texts))
+        if node.has("is_impossible"):
+            accepted = accept_as_in_2(accepted)
         return accepted, {"spans": tuple(span for span in spans if span)}
+
+
+def accept_as_in_2(texts: tuple[str, ...]) -> tuple[str, ...]:
+    """Return the texts that the script of SQuAD 2.0 accepts: those of which normalisation leaves something.
+
+    If it leaves nothing of any, the script accepts the empty text, which is then added.
+
+    Examples
+    --------
+    >>> accept_as_in_2(("the", "the owl")), accept_as_in_2(("the",))
+    (('the owl',), ('', 'the'))
+    """
+    return tuple(text for text in texts if normalise_squad_answer(text)) or ("", *texts)
 
 
 class QuorefReader(SquadReader):

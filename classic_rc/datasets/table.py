@@ -28,8 +28,9 @@ class TableReader(RowReader):
     columns ``candidate_0``, ``candidate_1``, … (the last ones empty if a question has fewer) or in one column
     ``candidates`` as a JSON list. ``gold`` is an index from 0, the text of a candidate, or a JSON list of these:
     ``2``, ``Ann``, ``[0, 2]``, ``["Ann", "Bob"]``. All rows together show whether numbers are indices or texts; if
-    both fit and differ, ``gold_as`` must say it. An empty cell is hidden gold. ``sentences`` and ``meta`` are JSON. All other columns become meta. Fields that
-    contain the separator, quotes or line ends are quoted, with quotes doubled.
+    both fit and differ, ``gold_as`` must say it. An empty cell is hidden gold. ``sentences`` and ``meta`` are JSON.
+    All other columns become meta. Fields that contain the separator, quotes or line ends are quoted, with quotes
+    doubled.
     """
 
     name: ClassVar[str] = "table"

@@ -19,6 +19,7 @@ from typing import Any
 from classic_rc.datasets.fetch import has_name_form
 from classic_rc.datasets.registry import SAMPLES
 from classic_rc.decisions import CUTS, TIE_POLICIES
+from classic_rc.encodings import READINGS
 from classic_rc.errors import ClassicRCError, DataError, UsageError
 from classic_rc.evaluation.systems import OUT_OF_FOLD, System, parse_system, split_format
 from classic_rc.io.json import describe_value
@@ -91,7 +92,7 @@ KEYS: Sequence[Key] = (
     Key("subset", _TEXT, "the subset to use"),
     Key("answers", _TEXT, "the answer file, if it is not next to the data file (MCTest)"),
     Key("fields", _FIELDS, "field names in your own file"),
-    Key("gold_as", _one_of(("index0", "index1", "letter", "text", "flags")), "the coding of right answers there"),
+    Key("gold_as", _one_of(tuple(READINGS)), "the coding of right answers there"),
     Key("skip_bad", _FLAG, "leave out questions that cannot be read"),
     Key("labelled_only", _FLAG, "leave out questions whose right answer is hidden"),
     Key("train", _TEXTS, "the data to train on; several become one"),

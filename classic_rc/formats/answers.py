@@ -65,8 +65,8 @@ class AnswersFormat(Format):
 
     An answer that says none of this counts as wrong. ``null`` is no answer. Several rows for one question are
     samples of one system: their mean counts. All answers together show how they name options. If an answer can be
-    read in two ways, such as a number that may count from 0 or from 1, and the others do not show which, the file is
-    refused: the formats ``answers-index0``, ``answers-letter``, ``answers-text`` and so on declare it.
+    read in two ways, such as a number that may count from 0 or from 1, and the others do not show which, the file
+    is refused: the formats ``answers-index0``, ``answers-letter``, ``answers-text`` and so on declare it.
     """
 
     name = "answers"
@@ -392,7 +392,7 @@ def _unwrap(value: Any) -> Any:
 class _Parts(NamedTuple):
     """An answer taken apart. Each part has the option that it is in each reading."""
 
-    ways: list[list[dict[str, int]]] = []  # to take it apart, the first one that says something counts
+    ways: Sequence[Sequence[dict[str, int]]] = ()  # to take it apart, the first one that says something counts
     selected: frozenset[int] | None = None  # the options, whatever the reading is
     flags: frozenset[int] | None = None  # those marked with 1 in a list of 0 and 1 for each option
 
@@ -432,7 +432,9 @@ def _say(value: Any, one: _Asked) -> dict[str, int]:
     said = _PREFIX.sub("", whole.strip(_QUOTES), count=1).strip(_QUOTES)
     meanings = {name: next(iter(found)) for name, found in explain([value], one.texts, (), _NUMBERS).items()}
     labelled = ("letter", "label") if one.labels else ("letter",)
-    meanings |= {name: next(iter(found)) for name, found in explain([said], one.texts, one.labels, labelled).items()}
+    meanings |= {
+        name: next(iter(found)) for name, found in explain([said], one.texts, one.labels, labelled).items()
+    }
     texts = [i for i, option in enumerate(one.options) if option in (fold_text(whole), fold_text(said))]
     if not texts and (bare := bare_text(said)):
         texts = [i for i, option in enumerate(one.bare) if option == bare] or match_text(said, one.texts)

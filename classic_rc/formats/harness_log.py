@@ -356,22 +356,28 @@ def _read_targets(
     written = []
     for row, document, response in zip(rows, documents, responses, strict=True):
         values, logged = response.values[0], response.logged.get("acc")
-        position, choice = (document.right, None) if document.right else (_position(row), _choice(row, document, response))
+        position, choice = (
+            (document.right, None) if document.right else (_position(row), _choice(row, document, response))
+        )
         meanings = {name: right for name, right in (("index0", position), ("text", choice)) if right is not None}
         meanings = {name: right for name, right in meanings.items() if max(right, default=0) < len(values)}
         if not meanings and _plain_target(row) is not None:
             raise _no_option(row, responses)
         best = values.index(max(values))
-        agreeing = {n: right for n, right in meanings.items() if logged is None or (best in right) == (logged > 0.5)}
+        agreeing = {
+            n: right for n, right in meanings.items() if logged is None or (best in right) == (logged > 0.5)
+        }
         written.append(Written(row, row.value.get("target"), response.continuations, agreeing or meanings))
-    fitting = [gold_as] if gold_as else fitting_readings(written)
+    fitting = [gold_as] if gold_as in ("index0", "text") else fitting_readings(written)
     differing = find_difference(written, fitting or ("index0", "text"))
     if differing is not None:
         error = ambiguity_error(differing, list(differing.meanings), "target", gold_option)
         return [None] * len(rows), None, error
     golds: list[Any] = []
     for row in written:
-        right = next((row.meanings[name] for name in (*fitting, "index0", "text") if name in row.meanings), frozenset())
+        right = next(
+            (row.meanings[name] for name in (*fitting, "index0", "text") if name in row.meanings), frozenset()
+        )
         golds.append(frozenset(option for option in right if option >= 0) or None)
     return golds, fitting[0] if fitting else None, None
 

@@ -7,8 +7,8 @@ from functools import lru_cache
 import numpy as np
 
 from classic_rc.metrics.base import TextMetric
-from classic_rc.metrics.squad import ARTICLE, CACHED_TEXTS, PUNCTUATION
 from classic_rc.questions import Task
+from classic_rc.text.squad import ARTICLE, CACHED_TEXTS, PUNCTUATION
 
 _PAPER = (
     "Dasigi, Liu, Marasović, Smith and Gardner 2019, Quoref, as in the evaluator of "

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-import string
 from collections import Counter
 from collections.abc import Sequence
 from functools import lru_cache
@@ -15,6 +13,7 @@ from numpy.typing import NDArray
 from classic_rc.metrics.base import Metric, TextMetric, gold_of
 from classic_rc.predictions import Prediction
 from classic_rc.questions import Question, Task
+from classic_rc.text.squad import normalise_squad_answer
 
 _PAPER = (
     "Rajpurkar, Zhang, Lopyrev and Liang 2016, SQuAD, section 6.1, as in the evaluation script v1.1; "
@@ -26,26 +25,6 @@ NO_ANSWER = ("",)
 """The gold of a question that its passage does not answer."""
 
 _TASKS = frozenset({Task.CLOZE, Task.SPAN})
-PUNCTUATION = str.maketrans("", "", string.punctuation)
-"""The translation that deletes ASCII punctuation."""
-
-ARTICLE = re.compile(r"\b(?:a|an|the)\b")
-"""An English article."""
-
-# A solver's tied answers are mostly spans of one passage, so caches for the spans of a few passages are enough.
-CACHED_TEXTS = 1 << 14
-
-
-@lru_cache(maxsize=CACHED_TEXTS)
-def normalise_squad_answer(text: str) -> str:
-    """Return the text lower-cased, without ASCII punctuation and English articles, with single spaces.
-
-    Examples
-    --------
-    >>> normalise_squad_answer("The  Owl's nest!")
-    'owls nest'
-    """
-    return " ".join(ARTICLE.sub(" ", text.lower().translate(PUNCTUATION)).split())
 
 
 class ExactMatch(TextMetric):
@@ -67,7 +46,9 @@ class F1(TextMetric):
     """The mean over questions of the answer's best word F1 with an accepted text.
 
     Words are those of the normalised texts, as multisets. An answer that shares no word with a text scores 0
-    against it, even if both are empty. If there is no answer, the F1 is 1 for an empty prediction, else 0.
+    against it, even if nothing is left of either, as in the scripts of SQuAD 1.1 and ReCoRD. Where the empty text
+    is accepted, an empty prediction scores 1: in SQuAD 2.0 for questions without an answer, and for those whose
+    accepted texts all normalise to nothing (the reader adds the empty text to these).
     """
 
     name = "f1"
@@ -82,10 +63,8 @@ class F1(TextMetric):
         if len(answer) != 1:
             return 0.0
         words = normalise_squad_answer(*answer).split()
-        if gold == NO_ANSWER:
-            return float(not words)
         if _all_words(gold).isdisjoint(words):  # true for most spans of a passage
-            return 0.0
+            return float(not words and "" in gold)
         return max(_f1(Counter(words), Counter(text.split())) for text in _accepted(gold))
 
 

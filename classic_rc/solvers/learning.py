@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 
 from classic_rc.errors import DataError, UsageError, unknown_name
 from classic_rc.folds import FoldPlan
-from classic_rc.metrics.squad import normalise_squad_answer
 from classic_rc.predictions import Prediction, Scores
 from classic_rc.questions import Question
 from classic_rc.solvers.base import Solver
 from classic_rc.text.encode import SharedQuestions
+from classic_rc.text.squad import normalise_squad_answer
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix

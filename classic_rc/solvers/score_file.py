@@ -13,10 +13,10 @@ from classic_rc.formats.registry import has_scores, read_predictions, read_score
 from classic_rc.io.hashing import sha256_of_bytes
 from classic_rc.io.text import read_bytes
 from classic_rc.kernels.arrays import offsets_of
-from classic_rc.metrics.squad import normalise_squad_answer
 from classic_rc.predictions import Prediction, Scores
 from classic_rc.questions import Question, Task
 from classic_rc.solvers.base import DECISION, Parameter, Solver
+from classic_rc.text.squad import normalise_squad_answer
 
 _Identity: TypeAlias = "tuple[str, ...]"
 """The identity of a question: its id and all its texts except gold."""

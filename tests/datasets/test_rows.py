@@ -64,7 +64,13 @@ def test_hidden_gold_takes_the_task_of_the_other_rows():
 @pytest.mark.parametrize(
     ("rows", "where", "field", "found", "expected"),
     [
-        ([_CHOICES | {"gold": "Ann", "question": "@placeholder sang"}], "row 0", "task", "none, with gold 'Ann'", "a task"),
+        (
+            [_CHOICES | {"gold": "Ann", "question": "@placeholder sang"}],
+            "row 0",
+            "task",
+            "none, with gold 'Ann'",
+            "a task",
+        ),
         ([_BASE | {"gold": "Ann"}], "row 0", "task", "none, with gold 'Ann'", "a task"),
         ([_CHOICES | {"gold": None}], "row 0", "task", "none", "a task"),
         (

@@ -213,7 +213,9 @@ def test_generated_letters_and_texts_are_answers(tmp_path):
 def test_generated_numbers_must_show_where_they_start(tmp_path):
     docs = belebele_docs()
     path = write_log(tmp_path, [text_row(i, docs[i], "2", "2") for i in range(2)])
-    with raises(DataError, source=str(path), field="target", hint=re.compile("--gold-as index0 or --gold-as index1")):
+    with raises(
+        DataError, source=str(path), field="target", hint=re.compile("--gold-as index0 or --gold-as index1")
+    ):
         load(path)
     for first, option in (("index0", 2), ("index1", 1)):
         dataset = load(path, gold_as=first)

@@ -4,9 +4,9 @@ from hypothesis import strategies as st
 
 from classic_rc.datasets import load
 from classic_rc.metrics import get_metric
-from classic_rc.metrics.squad import normalise_squad_answer
 from classic_rc.predictions import Prediction
 from classic_rc.questions import Task
+from classic_rc.text.squad import normalise_squad_answer
 
 em, f1 = get_metric("em"), get_metric("f1")
 words = st.lists(st.sampled_from(["owl", "Owl,", "the", "nest", "a", "1.50", "-", "bob's"]), max_size=6).map(

@@ -13,7 +13,7 @@ from classic_rc.decisions import Decision
 from classic_rc.errors import DataError, NotFittedError, UsageError
 from classic_rc.kernels.draws import text_keys, uniform_draws
 from classic_rc.kernels.pairs import word_counts
-from classic_rc.metrics import quoref, squad
+from classic_rc.metrics import quoref
 from classic_rc.predictions import Scores
 from classic_rc.questions import Question, Task
 from classic_rc.solvers.base import (
@@ -32,6 +32,7 @@ from classic_rc.solvers.spans.design import SpanDesign, bucket_edges
 from classic_rc.solvers.spans.features import SpanFeatures, WordWeights, explain_spans, span_groups
 from classic_rc.text.encode import TextEncoder
 from classic_rc.text.encode_spans import EncodedSpans, encode_spans
+from classic_rc.text.squad import normalise_squad_answer
 
 _SHOWN_FEATURES = 8
 
@@ -302,9 +303,7 @@ def _find_right_candidates(spans: EncodedSpans) -> NDArray[np.bool_]:
     flags = []
     texts: dict[int, list[str]] = {}
     for question, number in zip(spans.questions, spans.question_list.tolist(), strict=True):
-        normalise = (
-            quoref.normalise_quoref_answer if question.task is Task.MULTI_SPAN else squad.normalise_squad_answer
-        )
+        normalise = quoref.normalise_quoref_answer if question.task is Task.MULTI_SPAN else normalise_squad_answer
         if number not in texts:
             texts[number] = [normalise(candidate.text) for candidate in spans.lists[number]]
         accepted = {normalise(text) for text in question.gold_texts}
