@@ -138,23 +138,17 @@ def explain(
     return meanings
 
 
-def find_inline_labels(texts: Sequence[str]) -> list[str] | None:
+def find_inline_labels(texts: Sequence[Any]) -> list[str] | None:
     """Return the labels at the start of all texts, such as ``(B) red``; None if not every text has its own."""
-    matches = [_INLINE_LABEL.match(text) for text in texts]
+    matches = [_INLINE_LABEL.match(text) for text in texts if isinstance(text, str)]
     labels = [match[1] for match in matches if match is not None]
     return labels if len(labels) == len(texts) > 1 and len(set(labels)) == len(labels) else None
 
 
-def fitting_readings(rows: Iterable[Written], *, prefer_labels: bool = True) -> list[str]:
-    """Return the readings that explain every row that any reading explains; empty if no row can be explained.
-
-    With `prefer_labels`, letters are labels where the options carry labels that fit all rows.
-    """
+def fitting_readings(rows: Iterable[Written]) -> list[str]:
+    """Return the readings that explain every row that any reading explains; empty if no row can be explained."""
     explained = [row.meanings for row in rows if row.meanings]
-    fitting = [reading for reading in READINGS if explained and all(reading in found for found in explained)]
-    if prefer_labels and "label" in fitting and any(row.get("letter") != row["label"] for row in explained):
-        fitting = [reading for reading in fitting if reading != "letter"]
-    return fitting
+    return [reading for reading in READINGS if explained and all(reading in found for found in explained)]
 
 
 def find_difference(rows: Iterable[Written], readings: Sequence[str]) -> Written | None:
@@ -220,9 +214,7 @@ def decide_mixed_reading(
         Answers can be read in several ways, and nothing shows which one is meant.
     """
     is_strict = all(row.meanings for row in strict)
-    fitting = (is_strict and fitting_readings(strict, prefer_labels=False)) or fitting_readings(
-        mixed, prefer_labels=False
-    )
+    fitting = (fitting_readings(strict) if is_strict else []) or fitting_readings(mixed)
     differing = find_difference(mixed, fitting or list(READINGS))
     if fitting and differing is None:
         return fitting[0]
@@ -313,12 +305,11 @@ def _decode_one(value: Any, texts: Sequence[str], reading: str, labels: Sequence
 
 
 def _decode_index(value: Any, texts: Sequence[str], first: int) -> int:
-    if isinstance(value, str) and _NUMBER.fullmatch(value.strip()):
-        value = float(value)
-    if isinstance(value, float) and value.is_integer():  # pandas stores integers with gaps as floats.
-        value = int(value)
-    if isinstance(value, int) and not isinstance(value, bool) and first <= value < first + len(texts):
-        return value - first
+    number = float(value) if isinstance(value, str) and _NUMBER.fullmatch(value.strip()) else value
+    if isinstance(number, float) and number.is_integer():  # pandas stores integers with gaps as floats.
+        number = int(number)
+    if isinstance(number, int) and not isinstance(number, bool) and first <= number < first + len(texts):
+        return number - first
     raise MismatchError(describe_value(value), f"an index from {first} to {first + len(texts) - 1}")
 
 

@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from classic_rc.encodings import find_inline_labels
 from classic_rc.errors import DataError, UsageError, unknown_name
 from classic_rc.io.json import Node, parse_json
 
@@ -240,8 +241,8 @@ def list_options(value: Any) -> Any:
     return (_split_options(value) or value) if isinstance(value, str) else value
 
 
-def find_labels(row: Node, path: str, n_options: int) -> list[str] | None:
-    """Return the labels beside the options at a path, one for each; None if they have none.
+def find_labels(row: Node, path: str, texts: Sequence[Any]) -> list[str] | None:
+    """Return the labels beside the options at a path, one for each of their texts; None if they have none.
 
     Labels are a list or members of their own (``label``, ``key``) next to the texts, or the names of the columns or
     keys that have the texts.
@@ -249,11 +250,12 @@ def find_labels(row: Node, path: str, n_options: int) -> list[str] | None:
     Examples
     --------
     >>> row = Node({"choices": [{"key": "B", "text": "red"}, {"key": "A", "text": "blue"}]}, "rows")
-    >>> find_labels(row, "choices.text", 2), find_labels(row, "choices", 2)
-    (['B', 'A'], ['B', 'A'])
+    >>> find_labels(row, "choices.text", ["red", "blue"])
+    ['B', 'A']
     """
     if "+" in path and not (isinstance(row.value, dict) and path in row.value):
-        labels: Any = [column.strip().rpartition(".")[2] for column in path.split("+")][:n_options]
+        labels: Any = [column.strip().rpartition(".")[2] for column in path.split("+")][: len(texts)]
+        labels = find_inline_labels(texts) or labels
     else:
         labels = None
         for place in (path, path.rpartition(".")[0]):
@@ -267,7 +269,7 @@ def find_labels(row: Node, path: str, n_options: int) -> list[str] | None:
                 labels = [element.get(names[0]) for element in value] if names else None
             if labels is not None:
                 break
-    if not isinstance(labels, (list, tuple)) or len(labels) != n_options or n_options < 2:
+    if not isinstance(labels, (list, tuple)) or len(labels) != len(texts) or len(texts) < 2:
         return None
     are_names = all(isinstance(label, (str, int)) and not isinstance(label, bool) for label in labels)
     return [str(label) for label in labels] if are_names and len(set(labels)) == len(labels) else None

@@ -364,7 +364,7 @@ def _iter_gold(rows: Sequence[Node], fields: Mapping[str, str]) -> Iterator[Writ
         candidates, gold = find_value(row, path), find_value(row, fields.get("gold", UNKNOWN))
         options = None if candidates is None else list_options(candidates.value)
         if gold is not None and gold.value not in (None, "", -1, "-1") and _is_list_of_texts(options):
-            meanings = explain(gold.value, options, find_labels(row, path, len(options)))
+            meanings = explain(gold.value, options, find_labels(row, path, options))
             yield Written(row, gold.value, options, meanings)
 
 

@@ -52,6 +52,7 @@ from classic_rc.questions import (
 )
 
 _DIGITS = re.compile(r"[0-9]+(?:\.0+)?", re.ASCII)
+_MANY_ROWS = 10
 _PROPOSAL_ROWS = 200
 _FEW_SEVERAL = 0.1
 _SORTED = (
@@ -218,7 +219,7 @@ def _read_row(node: Node, number: int, reading: Reading, fields: Mapping[str, st
     gold_path, labels = fields.get("gold", ""), None
     if fields is not OWN_FIELDS and (options := found.get(fields.get("candidates", ""))) is not None:
         options = list_options(options)
-        labels = find_labels(node, fields["candidates"], len(options)) if isinstance(options, list) else None
+        labels = find_labels(node, fields["candidates"], options) if isinstance(options, list) else None
         if gold_path in columns and len(columns) > 1 and all(isinstance(option, str) for option in options):
             labels = None
             options = sorted(options)
@@ -228,7 +229,7 @@ def _read_row(node: Node, number: int, reading: Reading, fields: Mapping[str, st
             reading.count("gold -1, read as hidden")
         found[fields["candidates"]] = options
     elif isinstance(options := found.get("candidates"), list):
-        labels, found["candidates"] = find_labels(node, "candidates", len(options)), list_options(options)
+        labels, found["candidates"] = find_labels(node, "candidates", options), list_options(options)
     lines = found.get(fields["passage"])
     if fields is not OWN_FIELDS and isinstance(lines, list) and all(isinstance(line, str) for line in lines):
         found[fields["passage"]] = "\n".join(lines)  # a dialogue, sentences, or several columns
@@ -484,7 +485,8 @@ def _own_coding(rows: Sequence[Written], are_words: bool) -> str:
             expected="an index from 0, or the text of a candidate",
             hint=f"Add {' or '.join(map(gold_option, fitting))}",
         )
-    rivals = [reading for reading in fitting if reading != "index1" or are_words]
+    # Of many rows, one should have the first candidate right if indices count from 0.
+    rivals = [reading for reading in fitting if reading != "index1" or len(rows) >= _MANY_ROWS]
     differing = find_difference(rows, rivals)
     if differing is not None:
         raise ambiguity_error(differing, rivals, "gold", gold_option)

@@ -374,10 +374,9 @@ def _read_targets(
         error = ambiguity_error(differing, list(differing.meanings), "target", gold_option)
         return [None] * len(rows), None, error
     golds: list[Any] = []
-    for row in written:
-        right = next(
-            (row.meanings[name] for name in (*fitting, "index0", "text") if name in row.meanings), frozenset()
-        )
+    for one in written:
+        names = (name for name in (*fitting, "index0", "text") if name in one.meanings)
+        right = one.meanings[first] if (first := next(names, None)) else ()
         golds.append(frozenset(option for option in right if option >= 0) or None)
     return golds, fitting[0] if fitting else None, None
 

@@ -210,7 +210,7 @@ def test_a_file_that_answers_all_questions_is_scored_on_the_labelled_ones(cli, w
 
 _STORY = "In story {} Ann met Bob in the park, and Carla saw Dmitri at the market. Then everyone went home."
 _DEFECTS = {
-    "left out: duplicate question id": {"id": "q0"},
+    "question ids that an earlier, different question has": {"id": "q0"},
     "left out: gold is not among the candidates": {"gold": 7},
     "left out: gold is coded in several ways": {"gold": "Ann"},
     "left out: missing (passage)": {"passage": None},
@@ -251,7 +251,7 @@ def test_no_defect_hides_another(cli, everything):
 
 def test_answers_to_questions_that_cannot_be_read_are_left_out(cli, everything, write):
     ids = dict.fromkeys(json.loads(line)["id"] for line in everything.read_text("utf-8").splitlines())
-    answers = write("answers.jsonl", [{"id": id_, "answer": "A"} for id_ in ids])
+    answers = write("answers.jsonl", [{"id": id_, "answer": "A"} for id_ in [*ids, "q0 (2)"]])
     options = ("--skip-bad", "--labelled-only")
     for command in (
         ("score", everything, answers),

@@ -22,7 +22,7 @@ def _write_lines(path, rows):
 
 @pytest.fixture
 def damaged(tmp_path):
-    """Ten lines, of which the first, the sixth and the last are sound."""
+    """Eleven lines, of which the first, the sixth and the last two are sound."""
     rows = [
         _ROW | {"id": "a"},
         '{"id": "b", "passage": ',
@@ -30,10 +30,11 @@ def damaged(tmp_path):
         {"id": "d", "question": "Who?", "candidates": ["Ann", "Eve"], "gold": 0},
         _ROW | {"id": "e", "candidates": ["Ann", 3]},
         _ROW | {"id": "f", "gold": 1},
-        _ROW | {"id": "a", "question": "Who else?"},
+        _ROW | {"id": "a"},
         _ROW | {"id": "g", "gold": "A"},
         "[1]",
         _ROW | {"id": "h"},
+        _ROW | {"id": "a", "question": "Who else?"},
     ]
     return _write_lines(tmp_path / "damaged.jsonl", rows)
 
@@ -42,7 +43,8 @@ def test_every_defect_is_kept_with_its_place(damaged):
     with raises(DataError, where="line 2 column 24"):
         load(damaged)
     dataset = load(damaged, skip_bad=True)
-    assert [question.id for question in dataset] == ["a", "f", "h"]
+    assert [question.id for question in dataset] == ["a", "f", "h", "a (2)"]
+    assert [(error.found, error.expected) for error in dataset.log.repaired] == [("a", "a (2)")]
     found = [(error.line, error.question, error.kind) for error in dataset.log.left_out]
     assert sorted(found) == [
         (2, None, "not valid JSON"),
@@ -53,7 +55,8 @@ def test_every_defect_is_kept_with_its_place(damaged):
         (8, "g", "gold is coded in several ways"),
         (9, None, "wrong type"),
     ]
-    assert dataset.log.places == {"a": f"{damaged}, line 1", "f": f"{damaged}, line 6", "h": f"{damaged}, line 10"}
+    lines = {"a": 1, "f": 6, "h": 10, "a (2)": 11}
+    assert dataset.log.places == {id: f"{damaged}, line {line}" for id, line in lines.items()}
     assert any("duplicate question id: 1" in note and "line 7" in note for note in dataset.notes)
 
 

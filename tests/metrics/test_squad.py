@@ -55,8 +55,8 @@ def test_an_answer_is_one_text():
 def test_f1_follows_its_definition(gold, answer):
     def of(text):
         predicted, right = normalise_squad_answer(answer).split(), normalise_squad_answer(text).split()
-        if gold == ("",):
-            return float(not predicted)
+        if "" in gold and not predicted:
+            return 1.0
         shared = sum(min(predicted.count(word), right.count(word)) for word in set(predicted))
         return 2 * shared / (len(predicted) + len(right)) if shared else 0.0
 
