@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from classic_rc.errors import DataError, unknown_name
@@ -62,6 +62,20 @@ class Written(NamedTuple):
     value: Any
     texts: Sequence[str]
     meanings: Mapping[str, frozenset[int]]
+
+
+class Option(NamedTuple):
+    """The option that chooses a reading, for messages."""
+
+    form: str
+    elsewhere: str = ""  # what does the same where there is no such option
+
+    def choose(self, reading: str) -> str:
+        """Return the option with a reading: ``--gold-as letter``."""
+        return self.form.format(reading)
+
+
+GOLD_AS = Option("--gold-as {}", " (in Python, gold_as=)")
 
 
 def check_reading(name: str) -> None:
@@ -159,9 +173,7 @@ def find_difference(rows: Iterable[Written], readings: Sequence[str]) -> Written
     return None
 
 
-def decide_reading(
-    rows: Sequence[Written], *, field: str = "gold", option: Callable[[str], str], skip_bad: bool = False
-) -> str:
+def decide_reading(rows: Sequence[Written], *, field: str = "gold", option: Option, skip_bad: bool = False) -> str:
     """Return the reading of all rows.
 
     All rows together decide it: an index 0 cannot be counted from 1, and an index that is the number of options
@@ -172,8 +184,8 @@ def decide_reading(
     rows : sequence of Written
     field : str
         What the values are, for messages.
-    option : callable
-        Returns the option that chooses a reading: ``"--gold-as letter"``.
+    option : Option
+        The option that chooses a reading.
     skip_bad : bool
         Whether rows that no reading explains are left out later.
 
@@ -195,7 +207,7 @@ def decide_reading(
 
 
 def decide_mixed_reading(
-    strict: Sequence[Written], mixed: Sequence[Written], *, field: str, option: Callable[[str], str]
+    strict: Sequence[Written], mixed: Sequence[Written], *, field: str, option: Option
 ) -> str | None:
     """Return the reading of answers, some of which may be letters and others texts; None without answers.
 
@@ -225,7 +237,7 @@ def decide_mixed_reading(
     raise ambiguity_error(row, named, field, option)
 
 
-def ambiguity_error(row: Written, readings: Sequence[str], field: str, option: Callable[[str], str]) -> DataError:
+def ambiguity_error(row: Written, readings: Sequence[str], field: str, option: Option) -> DataError:
     """Return the error for values with several readings: one of them in each, and the options to choose."""
     meant = "; ".join(
         f"{reading}: {_describe_options(row, reading)}" for reading in readings if reading in row.meanings
@@ -235,14 +247,8 @@ def ambiguity_error(row: Written, readings: Sequence[str], field: str, option: C
         field=field,
         found=f"{describe_value(row.value)}, which means, as {meant}",
         expected=" or ".join(READINGS[reading] for reading in readings),
-        hint=f"Choose one: {' or '.join(map(option, readings))}"
-        + " (in Python, gold_as=)" * (option is gold_option),
+        hint=f"Choose one: {' or '.join(map(option.choose, readings))}{option.elsewhere}",
     )
-
-
-def gold_option(reading: str) -> str:
-    """Return the option that chooses the reading of gold."""
-    return f"--gold-as {reading}"
 
 
 def _describe_options(row: Written, reading: str) -> str:
@@ -263,17 +269,19 @@ def _no_reading_error(rows: Sequence[Written], bad: Written, field: str) -> Data
     )
 
 
-def _conflict_error(rows: Sequence[Written], field: str, option: Callable[[str], str], skip_bad: bool) -> DataError:
+def _conflict_error(rows: Sequence[Written], field: str, option: Option, skip_bad: bool) -> DataError:
     """Return the error for rows that each have a reading, and not all the same."""
     possible = list(READINGS)
     for row in rows:
-        fits = [reading for reading in possible if reading in row.meanings]
-        if row.meanings and not fits:
+        left = [reading for reading in possible if reading in row.meanings]
+        if row.meanings and not left:
             break
-        possible = fits or possible
+        possible = left or possible
     counts = {reading: sum(reading in row.meanings for row in rows) for reading in READINGS}
     named = sorted((reading for reading in READINGS if counts[reading]), key=lambda reading: -counts[reading])
-    choices = " or ".join(f"{option(reading)} ({counts[reading]:,} of {len(rows):,} rows)" for reading in named)
+    choices = " or ".join(
+        f"{option.choose(reading)} ({counts[reading]:,} of {len(rows):,} rows)" for reading in named
+    )
     return row.node.error(
         f"{field} does not fit the coding of earlier rows",
         field=field,

@@ -28,7 +28,7 @@ from classic_rc.audit.agreement import (
     observed_agreement,
     ratio,
 )
-from classic_rc.encodings import MismatchError, Written, check_reading, decide_reading, decode, explain
+from classic_rc.encodings import MismatchError, Option, Written, check_reading, decide_reading, decode, explain
 from classic_rc.errors import DataError, UsageError
 from classic_rc.evaluation.resampling import Resampling
 from classic_rc.folds import passage_groups
@@ -39,6 +39,7 @@ from classic_rc.questions import Dataset, Task, candidate_texts
 MAX_ANNOTATORS_IN_PAIRS = 12
 """With more annotators, pairs are left out: there would be too many to read."""
 
+_ANSWER_AS = Option("answer_as='{}'", " in Python, or write letters or texts of options")
 _FIELDS = {
     "id": ("id", "question_id", "qid"),
     "annotator": ("annotator", "annotator_id", "worker", "user"),
@@ -112,7 +113,7 @@ def read_annotations(path: str | Path, dataset: Dataset, *, answer_as: str | Non
     if not given:
         raise DataError("no answers", source=str(path), expected="rows with id, annotator and answer")
     written = [Written(r.node, r.answer, texts[r.place], explain(r.answer, texts[r.place])) for r in given]
-    coding = answer_as or decide_reading(written, field="answer", option=_answer_option)
+    coding = answer_as or decide_reading(written, field="answer", option=_ANSWER_AS)
     annotators = tuple(dict.fromkeys(row.annotator for row in given))
     column = {name: j for j, name in enumerate(annotators)}
     answers = np.full((len(dataset), len(annotators)), MISSING, dtype=np.int64)
@@ -147,10 +148,6 @@ class _Row(NamedTuple):
     place: int  # of the question in the dataset
     annotator: str
     answer: Any  # None if missing
-
-
-def _answer_option(reading: str) -> str:
-    return f"answer_as={reading!r}"
 
 
 def _read_rows(text: str, source: str) -> Iterator[Node]:

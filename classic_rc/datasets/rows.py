@@ -24,6 +24,7 @@ from classic_rc.datasets.fields import (
 )
 from classic_rc.datasets.proposal import UNKNOWN, propose_fields, quote_argument
 from classic_rc.encodings import (
+    GOLD_AS,
     OPTION_LABELS,
     READINGS,
     MismatchError,
@@ -35,7 +36,6 @@ from classic_rc.encodings import (
     explain,
     find_difference,
     fitting_readings,
-    gold_option,
 )
 from classic_rc.errors import DataError, UsageError, unknown_name
 from classic_rc.io.archives import InputFile
@@ -466,7 +466,7 @@ def _determine_coding(rows: Sequence[_Row], task: Task, reading: Reading, own: b
             written.append(Written(row.node, row.gold, row.texts, meanings))
     if own:
         return _own_coding(written, are_words)
-    return decide_reading(written, option=gold_option, skip_bad=reading.options.skip_bad)
+    return decide_reading(written, option=GOLD_AS, skip_bad=reading.options.skip_bad)
 
 
 def _own_coding(rows: Sequence[Written], are_words: bool) -> str:
@@ -483,13 +483,13 @@ def _own_coding(rows: Sequence[Written], are_words: bool) -> str:
             field="gold",
             found=describe_value(row.value),
             expected="an index from 0, or the text of a candidate",
-            hint=f"Add {' or '.join(map(gold_option, fitting))}",
+            hint=f"Add {' or '.join(map(GOLD_AS.choose, fitting))}",
         )
     # Of many rows, one should have the first candidate right if indices count from 0.
     rivals = [reading for reading in fitting if reading != "index1" or len(rows) >= _MANY_ROWS]
     differing = find_difference(rows, rivals)
     if differing is not None:
-        raise ambiguity_error(differing, rivals, "gold", gold_option)
+        raise ambiguity_error(differing, rivals, "gold", GOLD_AS)
     return documented[0] if documented else "own"
 
 
@@ -508,7 +508,7 @@ def _decode_gold(row: _Row, task: Task, coding: str) -> Gold:
     try:
         right = decode(row.gold, row.texts, coding, row.labels)
     except MismatchError as mismatch:
-        others = [f"{gold_option(other)}" for other in explain(row.gold, row.texts, row.labels)]
+        others = [GOLD_AS.choose(other) for other in explain(row.gold, row.texts, row.labels)]
         hint = f"If all rows are written so, add {' or '.join(others)}" if others else None
         raise row.error(
             "gold is not among the candidates", "gold", mismatch.found, mismatch.expected, hint

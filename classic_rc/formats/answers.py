@@ -6,13 +6,14 @@ import ast
 import json
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Any, ClassVar, NamedTuple
 
 from classic_rc.encodings import (
     OPTION_LABELS,
     READINGS,
+    Option,
     Written,
     bare_text,
     decide_mixed_reading,
@@ -41,6 +42,7 @@ _FENCE = re.compile(r"\s*```\w*\n(.*)\n```\s*", re.S)
 _JOINED_LETTERS = re.compile(r"[A-Z]{2,}")
 _NOTHING = {"none", "none of them", "none of the above"}
 _QUOTES = " \t\n*_`\"'“”‘’"
+_ANSWERS_AS = Option("--as answers-{}", " (with -s, write answers-READING:FILE)")
 _NUMBERS = ("index0", "index1")
 _WORDS = ("letter", "label", "text")
 """The readings of words, which a file may mix: some answers are letters and others texts."""
@@ -286,7 +288,7 @@ def decide_samples(
     questions: Sequence[Question],
     samples: Sequence[Sequence[tuple[Node, Any]]],
     field: str,
-    option: Callable[[str], str],
+    option: Option,
 ) -> str | None:
     """Return the reading of answers in words; see :func:`classic_rc.encodings.decide_mixed_reading`."""
     return _find_reading(_ask(questions, samples), field, option)
@@ -299,11 +301,7 @@ def _ask(questions: Sequence[Question], samples: Sequence[Sequence[tuple[Node, A
     return asked
 
 
-def _answers_option(reading: str) -> str:
-    return f"--as answers-{reading}"
-
-
-def _find_reading(asked: Sequence[_Asked], field: str, option: Callable[[str], str]) -> str | None:
+def _find_reading(asked: Sequence[_Asked], field: str, option: Option) -> str | None:
     """Return the reading of a file's answers, which all of them decide together; None if no choice is needed."""
     strict, mixed = list[Written](), list[Written]()
     for one in asked if asked and asked[0].question.task.has_choices else ():
@@ -323,7 +321,7 @@ def _decide(
     asked: Sequence[_Asked], declared: str | None, field: str, source: str, notes: list[str]
 ) -> list[Prediction]:
     """Return the prediction of each question, the mean of its samples."""
-    reading = declared or _find_reading(asked, field, _answers_option)
+    reading = declared or _find_reading(asked, field, _ANSWERS_AS)
     predictions = []
     unparsed: list[tuple[_Asked, Node, Any]] = []
     n_samples = n_null = n_sampled = 0

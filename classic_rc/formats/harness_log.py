@@ -14,12 +14,12 @@ from functools import lru_cache
 from typing import Any, Literal, TypeAlias, TypeGuard
 
 from classic_rc.encodings import (
+    GOLD_AS,
     READINGS,
     Written,
     ambiguity_error,
     find_difference,
     fitting_readings,
-    gold_option,
 )
 from classic_rc.errors import DataError
 from classic_rc.formats.answers import decide_answers, decide_samples, fold_text
@@ -317,11 +317,11 @@ def _read_golds(
     targets = [[(_place(row), _plain_target(row))] for row in rows]
     answers = [[(response.node, text) for text in response.texts] for response in responses]
     with suppress(DataError):
-        gold_as = gold_as or decide_samples(questions, targets, "target", gold_option)
+        gold_as = gold_as or decide_samples(questions, targets, "target", GOLD_AS)
     # Answers are compared with targets, so they name options in the same way and can show which it is.
     both = [target + answer for target, answer in zip(targets, answers, strict=True)]
     try:
-        reading = gold_as or decide_samples(questions, both, "target", gold_option)
+        reading = gold_as or decide_samples(questions, both, "target", GOLD_AS)
     except DataError as error:
         return [None] * len(rows), None, error
     parsed = decide_answers(questions, targets, source, [], reading)
@@ -371,7 +371,7 @@ def _read_targets(
     fitting = [gold_as] if gold_as in ("index0", "text") else fitting_readings(written)
     differing = find_difference(written, fitting or ("index0", "text"))
     if differing is not None:
-        error = ambiguity_error(differing, list(differing.meanings), "target", gold_option)
+        error = ambiguity_error(differing, list(differing.meanings), "target", GOLD_AS)
         return [None] * len(rows), None, error
     golds: list[Any] = []
     for one in written:

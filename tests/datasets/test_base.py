@@ -155,3 +155,17 @@ def test_provenance_of_very_many_files_is_one_digest(tmp_path, content, write):
     assert first.path == str(tmp_path)
     (tmp_path / "dev").rename(tmp_path / "test")
     assert load(tmp_path).sources[0].sha256 != first.sha256
+
+
+def test_an_id_of_different_questions_becomes_unique_and_a_repeated_question_is_refused(tmp_path):
+    row = {"id": "a", "passage": "P", "question": "Q", "candidates": ["x", "y"], "gold": 0}
+    rows = [row, {**row, "question": "R"}, {**row, "id": "a (2)"}, {**row, "candidates": ["x", "z"]}]
+    path = tmp_path / "a.jsonl"
+    path.write_text("\n".join(map(json.dumps, rows)), "utf-8")
+    dataset = load(path)
+    assert [question.id for question in dataset] == ["a", "a (2)", "a (2) (2)", "a (3)"]
+    assert any(note.startswith("question ids that an earlier") and note.endswith(": 3") for note in dataset.notes)
+    assert load(path, skip_bad=True).fingerprint == dataset.fingerprint
+    path.write_text("\n".join(map(json.dumps, [row, {**row, "gold": 1}])), "utf-8")
+    with raises(DataError, where="line 2, question a", expected="unique ids"):
+        load(path)

@@ -1,3 +1,5 @@
+import json
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -140,3 +142,39 @@ def test_recorded_outputs_of_the_official_script(record_dev, golden, text_predic
 def test_gold_scores_one_on_record(record_dev):
     predictions = [Prediction(q.id, tuple((text,) for text in q.gold)) for q in record_dev]
     assert (em(record_dev, predictions), f1(record_dev, predictions)) == (1, 1)
+
+
+def official_2(golds, answer):
+    """Exact match and F1 of version 2.0's script, from its definition."""
+    accepted = [words for gold in golds if (words := normalise_squad_answer(gold).split())] or [[]]
+    said = normalise_squad_answer(answer).split()
+    shared = [(sum(min(said.count(w), gold.count(w)) for w in set(said)), gold) for gold in accepted]
+    f1s = [2 * n / (len(said) + len(gold)) if said and gold else float(said == gold) for n, gold in shared]
+    return float(said in accepted), max(f1s)
+
+
+@given(st.lists(st.lists(words.filter(bool), max_size=3), min_size=1, max_size=4), st.data())
+def test_golds_that_normalise_to_nothing_count_as_in_version_2(tmp_path_factory, golds, data):
+    answers = [data.draw(words) for _ in golds]
+    context = " | ".join(text for accepted in golds for text in accepted)
+    asked = [
+        {
+            "id": str(i),
+            "question": f"{i}?",
+            "is_impossible": not accepted,
+            "answers": [{"text": text, "answer_start": context.index(text)} for text in accepted],
+        }
+        for i, accepted in enumerate(golds)
+    ]
+    path = tmp_path_factory.getbasetemp() / "squad2.json"
+    content = {"version": "v2.0", "data": [{"paragraphs": [{"context": context or "-", "qas": asked}]}]}
+    path.write_text(json.dumps(content), "utf-8")
+    dataset = load(path)
+    predictions = [Prediction(q.id, ((a,),)) for q, a in zip(dataset, answers, strict=True)]
+    expected = [official_2(accepted, answer) for accepted, answer in zip(golds, answers, strict=True)]
+    for metric, values in zip((em, f1), zip(*expected, strict=True), strict=True):
+        assert metric.statistics(dataset, predictions)[:, 0].tolist() == pytest.approx(values)
+
+
+def test_golds_that_normalise_to_nothing_score_no_f1_in_version_1_1():
+    assert (em.value(("the",), ("the",)), f1.value(("the",), ("the",))) == (1, 0)
