@@ -5,6 +5,7 @@ from __future__ import annotations
 import glob
 import itertools
 import json
+import math
 import os
 import platform
 import re
@@ -23,19 +24,21 @@ from classic_rc.datasets.fetch import cached_path, is_hub_name, named_files
 from classic_rc.datasets.registry import SAMPLES
 from classic_rc.errors import DataError
 from classic_rc.evaluation.comparison import SharedResults, SystemResults
+from classic_rc.evaluation.identity import UnidentifiedCodeError, identify
 from classic_rc.evaluation.results import Block, Evaluation, Outcomes, Row
+from classic_rc.evaluation.signature import Signature
 from classic_rc.evaluation.systems import System
 from classic_rc.folds import passage_groups
 from classic_rc.io.columns import find_shards
 from classic_rc.io.hashing import sha256_of
 from classic_rc.io.json import Node, describe_value, parse_json
 from classic_rc.io.text import read_text
-from classic_rc.metrics.registry import metrics_for
+from classic_rc.metrics.registry import METRICS, metrics_for
 from classic_rc.questions import Dataset, Task
 from classic_rc.solvers.base import is_number
-from classic_rc.solvers.codec import solver_to_record
+from classic_rc.solvers.codec import FindFile, solver_to_record
 
-SCHEMA = 3
+SCHEMA = 4
 """The version of the record's format; it increases with every change that matters to programs that read records."""
 
 _PACKAGES = ("numpy", "scipy", "scikit-learn", "nltk", "joblib")
@@ -80,7 +83,7 @@ def run_record(evaluations: Sequence[Evaluation], folder: Path | None = None) ->
         run["dataset"] |= _file_entries(evaluation.dataset, folder)
         protocol = evaluation.protocol
         run["protocol"] = protocol and {
-            "systems": [_system_entry(system, folder) for system in protocol.systems],
+            "systems": [_system_entry(system, folder, evaluation.dataset.reader) for system in protocol.systems],
             "options": dict(protocol.options),
             "spans": protocol.spans and asdict(protocol.spans),
             "train": protocol.train and _dataset_entry(protocol.train, folder),
@@ -162,16 +165,24 @@ def row_from_record(plain: Mapping[str, Any], selections: Mapping[str, Any]) -> 
     )
 
 
-def _system_entry(system: System, folder: Path | None) -> dict[str, Any]:
+def _system_entry(system: System, folder: Path | None, reader: str | None) -> dict[str, Any]:
     """Return a system as plain data: its name, and its solver with all parameters, or its file."""
+    entry: dict[str, Any] = {"name": system.name}
     if system.solver is None:
         assert system.path is not None
         named = {} if system.format is None else {"format": system.format}
-        return {"name": system.name, "file": recorded_file(system.path, folder), **named}
-    return {
-        "name": system.name,
-        "solver": solver_to_record(system.solver, partial(recorded_file, folder=folder)),
-    }
+        entry |= {"file": recorded_file(system.path, folder), **named}
+    else:
+        entry["solver"] = solver_to_record(system.solver, partial(recorded_file, folder=folder))
+    return {**entry, "identity": identity_of_entry(entry, reader, RecordedFiles(folder or Path()).find)}
+
+
+def identity_of_entry(entry: Mapping[str, Any], reader: str | None, find: FindFile) -> str | None:
+    """Return the identity of the code that a recorded system runs now, or None if it cannot be told."""
+    try:
+        return identify(entry.get("solver"), reader, find).digest
+    except (UnidentifiedCodeError, DataError):
+        return None
 
 
 def software_versions() -> dict[str, Any]:
@@ -259,10 +270,15 @@ def read_results(path: str | Path) -> list[SharedResults]:
     Raises
     ------
     DataError
-        The file cannot be read or is not a run record, or its rows do not answer the same questions.
+        The file cannot be read or is not a run record, its rows do not answer the same questions, or its numbers
+        contradict each other.
     """
     source = str(path)
-    root = Node(parse_json(read_text(path), source), source)
+    return results_of(Node(parse_json(read_text(path), source), source))
+
+
+def results_of(root: Node) -> list[SharedResults]:
+    """Return every dataset of a parsed run record, with all its rows; see :func:`read_results`."""
     software = {name: root.value.get(name) for name in ("version", "environment")} if root.has("runs") else {}
     return [_read_contest(run, software) for run in root.items("runs")]
 
@@ -277,7 +293,8 @@ def _read_contest(run: Node, software: Mapping[str, Any]) -> SharedResults:
     if run.has("resampled_groups"):
         resampled = run.child("resampled_groups")
         groups, group = _read_groups(resampled, "groups", n_questions), resampled.text("key")
-    systems = []
+    systems: list[SystemResults] = []
+    groupings = _read_grouping(run, n_questions)
     first_ids: list[str] | None = None
     for row in run.items("rows"):
         outcomes = row.child("outcomes")
@@ -294,7 +311,9 @@ def _read_contest(run: Node, software: Mapping[str, Any]) -> SharedResults:
                 found=f"{len(ids)} questions" if len(ids) != len(first_ids) else "different ids",
                 expected=f"the same {n_questions} questions in every row",
             )
-        systems.append(_read_contender(row, [outcomes.at(id_) for id_ in ids], task))
+        nodes = [outcomes.at(id_) for id_ in ids]
+        systems.append(_read_contender(row, nodes, task))
+        _check_row(row, nodes, systems[-1], dataset, groupings)
     missing = run.items("missing") if run.has("missing") else ()
     return SharedResults(
         dataset.text("name"),
@@ -303,7 +322,7 @@ def _read_contest(run: Node, software: Mapping[str, Any]) -> SharedResults:
         groups,
         tuple(systems),
         group,
-        groupings=_read_grouping(run, n_questions),
+        groupings=groupings,
         missing={entry.text("name"): entry.text("reason") for entry in missing},
         facts={**{name: run.value.get(name) for name in _RUN_FACTS}, **software},
     )
@@ -369,6 +388,61 @@ def _read_contender(row: Node, outcomes: Sequence[Node], task: Task) -> SystemRe
         row.has("tuned_here") and row.flag("tuned_here"),
         {name: value for name, value in row.value.items() if name not in ("outcomes", "metrics")},
     )
+
+
+_EQUAL = 1e-9
+"""Numbers that differ by less, relative or absolute, may come from other versions of NumPy."""
+
+
+def _check_row(
+    row: Node,
+    outcomes: Sequence[Node],
+    results: SystemResults,
+    dataset: Node,
+    groupings: Mapping[str, Mapping[str, NDArray[np.bool_]]],
+) -> None:
+    """Raise an error unless all that a row says follows from its outcomes and agrees with its signature."""
+    _check_metrics(row, results.statistics)
+    _check_equal(row, "questions", len(outcomes))
+    if row.has("ties") and row.get("ties") is not None:
+        _check_equal(row, "tie_rate", float(np.mean([outcome.integer("tied") > 1 for outcome in outcomes])))
+    for masks in groupings.values():
+        for value, mask in masks.items():
+            group = row.child("groups").child(value)
+            _check_equal(group, "questions", int(mask.sum()))
+            _check_metrics(group, {name: statistics[mask] for name, statistics in results.statistics.items()})
+    signature = Signature.parse(row.text("signature"))
+    _check_equal(row, "short_signature", signature.short)
+    for node, names in ((row, ("solver", "variant", "ties", "seed")), (dataset, ("split",))):
+        for name in names:
+            if name in signature.parts and str(node.get(name)) != signature.parts[name]:
+                raise _contradiction(node, name, node.get(name), f"{signature.parts[name]}, as in the signature")
+    for name, value in (("fingerprint", signature.parts.get("data")), ("questions", signature.parts.get("questions"))):
+        if str(dataset.get(name)) != value:
+            raise _contradiction(row, "signature", f"{name} {value}", f"{dataset.get(name)}, as the dataset has")
+
+
+def _check_metrics(node: Node, statistics: Mapping[str, NDArray[np.float64]]) -> None:
+    metrics = node.child("metrics")
+    for name in {**statistics, **metrics.value}:
+        if name not in statistics:
+            raise _contradiction(metrics, name, metrics.get(name), "no metric that the outcomes lack")
+        _check_equal(metrics, name, METRICS[name].aggregate(statistics[name]))
+
+
+def _check_equal(node: Node, name: str, value: float | str) -> None:
+    """Raise an error unless a recorded value is the one that follows from the outcomes."""
+    recorded = node.get(name)
+    is_same = recorded == value
+    if is_number(recorded) and not isinstance(value, str):
+        is_same = math.isclose(recorded, value, rel_tol=_EQUAL, abs_tol=_EQUAL)
+    if not is_same:
+        raise _contradiction(node, name, recorded, f"{value!r}, which follows from the outcomes")
+
+
+def _contradiction(node: Node, name: str, found: Any, expected: str) -> DataError:
+    text = found if isinstance(found, str) else repr(found)
+    return node.error("the record contradicts itself: was it edited?", field=name, found=text, expected=expected)
 
 
 def _read_statistics(nodes: Sequence[Node], metric: str) -> NDArray[np.float64]:

@@ -16,11 +16,11 @@ from classic_rc.datasets.registry import SAMPLES, load
 from classic_rc.errors import ClassicRCError, DataError, UsageError
 from classic_rc.evaluation.evaluate import evaluate
 from classic_rc.evaluation.plan import RunProtocol
-from classic_rc.evaluation.record import SCHEMA, RecordedFiles, run_record, software_versions
+from classic_rc.evaluation.record import SCHEMA, RecordedFiles, results_of, run_record, software_versions
 from classic_rc.evaluation.results import Evaluation
 from classic_rc.evaluation.significance import with_intervals, with_significance
 from classic_rc.evaluation.systems import System
-from classic_rc.io.json import describe_value, parse_json
+from classic_rc.io.json import Node, describe_value, parse_json
 from classic_rc.io.text import read_text
 from classic_rc.questions import Dataset
 from classic_rc.solvers.base import is_integer, is_number
@@ -84,6 +84,7 @@ def restore_record(path: str | Path, places: Sequence[str] = (), *, trust: bool 
             expected=str(SCHEMA),
             hint="Records of other versions can still be compared; classic-rc run --save makes a new one",
         )
+    results_of(Node(record, source))
     finder = RecordedFiles(Path(path).parent, places)
     runs: list[RestoredRun] = []
     changes: list[str] = []

@@ -355,6 +355,10 @@ class Solver(Estimator, ABC):
         """The solvers that this one combines (the fitted ones after :meth:`fit`); none by default."""
         return ()
 
+    def runs_solvers(self) -> Sequence[str]:
+        """Return the names of registered solvers that it runs and that no parameter names; none by default."""
+        return ()
+
     @property
     def member_names(self) -> list[str]:
         """The members' names."""

@@ -145,7 +145,8 @@ def _solver_to_plain(solver: Solver, keep: StoreFile | None) -> dict[str, Any]:
     """Return the origin of a solver's class, and its parameters."""
     cls = type(solver)
     params = {key: value_to_plain(solver, key, value, keep) for key, value in solver.get_params(deep=False).items()}
-    return {**_origin(cls, keep), "params": params}
+    runs = {} if keep is None or not (names := solver.runs_solvers()) else {"runs": list(names)}
+    return {**_origin(cls, keep), "params": params, **runs}
 
 
 def _origin(cls: type[Solver], keep: StoreFile | None) -> dict[str, Any]:
@@ -178,9 +179,9 @@ def solver_to_record(solver: Solver, keep: StoreFile) -> dict[str, Any]:
     Returns
     -------
     dict
-        ``spec``, for people; ``params``, or None if a parameter has no plain form; and ``solver``, the registered
-        name. A user's class has ``code`` and ``class`` instead of ``solver``, and a class that is in no known file
-        has only ``class``.
+        ``spec``, for people; ``params``, or None if a parameter has no plain form; ``solver``, the registered name;
+        and ``runs`` (:meth:`Solver.runs_solvers`). A user's class has ``code`` and ``class`` instead of ``solver``,
+        and a class that is in no known file has only ``class``.
     """
     spec = solver_spec(solver)
     try:

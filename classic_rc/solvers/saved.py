@@ -421,6 +421,13 @@ class SavedSolver(Solver):
         """The saved solver's members; none before the file is read."""
         return self.solver_.members if hasattr(self, "solver_") else ()
 
+    def runs_solvers(self) -> Sequence[str]:
+        """Return the names of the saved solver and of its members."""
+        solvers: list[Solver] = [self._loaded_solver()]
+        for solver in solvers:  # the list grows in the loop: members have members
+            solvers += solver.members
+        return sorted({type(solver).name for solver in solvers})
+
     @property
     def member_names(self) -> list[str]:
         """The names of the saved solver's members; none before the file is read."""
