@@ -190,7 +190,7 @@ def software_versions() -> dict[str, Any]:
     return {
         "python": platform.python_version(),
         "platform": platform.platform(),
-        "packages": {name: _installed_version(name) for name in _PACKAGES},
+        "packages": {name: installed_version(name) for name in _PACKAGES},
     }
 
 
@@ -231,7 +231,8 @@ def _outcomes(evaluation: Evaluation, row: Row) -> dict[str, Any]:
     }
 
 
-def _installed_version(package: str) -> str | None:
+def installed_version(package: str) -> str | None:
+    """Return the version of an installed package, or None."""
     try:
         return version(package)
     except PackageNotFoundError:
@@ -411,8 +412,12 @@ def _check_row(
             group = row.child("groups").child(value)
             _check_equal(group, "questions", int(mask.sum()))
             _check_metrics(group, {name: statistics[mask] for name, statistics in results.statistics.items()})
-    signature = Signature.parse(row.text("signature"))
-    _check_equal(row, "short_signature", signature.short)
+    try:
+        signature = Signature.parse(row.text("signature"))
+    except ValueError:
+        raise row.error("not a signature", field="signature", found=row.text("signature")) from None
+    if row.text("short_signature") != signature.short:
+        raise _contradiction(row, "short_signature", row.text("short_signature"), signature.short)
     for node, names in ((row, ("solver", "variant", "ties", "seed")), (dataset, ("split",))):
         for name in names:
             if name in signature.parts and str(node.get(name)) != signature.parts[name]:
@@ -424,19 +429,16 @@ def _check_row(
 
 def _check_metrics(node: Node, statistics: Mapping[str, NDArray[np.float64]]) -> None:
     metrics = node.child("metrics")
-    for name in {**statistics, **metrics.value}:
-        if name not in statistics:
-            raise _contradiction(metrics, name, metrics.get(name), "no metric that the outcomes lack")
-        _check_equal(metrics, name, METRICS[name].aggregate(statistics[name]))
+    for name, of_questions in statistics.items():
+        _check_equal(metrics, name, METRICS[name].aggregate(of_questions))
+    for name in sorted(metrics.value.keys() - statistics.keys()):
+        raise _contradiction(metrics, name, metrics.get(name), "no metric that the outcomes lack")
 
 
-def _check_equal(node: Node, name: str, value: float | str) -> None:
-    """Raise an error unless a recorded value is the one that follows from the outcomes."""
+def _check_equal(node: Node, name: str, value: float) -> None:
+    """Raise an error unless a recorded number is the one that follows from the outcomes."""
     recorded = node.get(name)
-    is_same = recorded == value
-    if is_number(recorded) and not isinstance(value, str):
-        is_same = math.isclose(recorded, value, rel_tol=_EQUAL, abs_tol=_EQUAL)
-    if not is_same:
+    if not (is_number(recorded) and math.isclose(recorded, value, rel_tol=_EQUAL, abs_tol=_EQUAL)):
         raise _contradiction(node, name, recorded, f"{value!r}, which follows from the outcomes")
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -16,8 +17,17 @@ from classic_rc.datasets.registry import SAMPLES, load
 from classic_rc.errors import ClassicRCError, DataError, UsageError
 from classic_rc.evaluation.evaluate import evaluate
 from classic_rc.evaluation.plan import RunProtocol
-from classic_rc.evaluation.record import SCHEMA, RecordedFiles, results_of, run_record, software_versions
+from classic_rc.evaluation.record import (
+    SCHEMA,
+    RecordedFiles,
+    identity_of_entry,
+    installed_version,
+    results_of,
+    run_record,
+    software_versions,
+)
 from classic_rc.evaluation.results import Evaluation
+from classic_rc.evaluation.signature import Signature
 from classic_rc.evaluation.significance import with_intervals, with_significance
 from classic_rc.evaluation.systems import System
 from classic_rc.io.json import Node, describe_value, parse_json
@@ -73,22 +83,11 @@ def restore_record(path: str | Path, places: Sequence[str] = (), *, trust: bool 
     UsageError
         A solver cannot be restored.
     """
-    source = str(path)
-    record = parse_json(read_text(path), source)
-    if not isinstance(record, dict) or record.get("schema") != SCHEMA:
-        raise DataError(
-            "not a run record that can be run again",
-            source=source,
-            field="schema",
-            found=str(record.get("schema", "none")) if isinstance(record, dict) else "not a JSON object",
-            expected=str(SCHEMA),
-            hint="Records of other versions can still be compared; classic-rc run --save makes a new one",
-        )
-    results_of(Node(record, source))
+    record = _read_record(str(path))
     finder = RecordedFiles(Path(path).parent, places)
     runs: list[RestoredRun] = []
     changes: list[str] = []
-    try:
+    with _malformed_as_errors(str(path)):
         for run in record["runs"]:
             _check_form(run)
             restorer = _RunRestorer(finder, changes)
@@ -100,6 +99,67 @@ def restore_record(path: str | Path, places: Sequence[str] = (), *, trust: bool 
         tolerance = LEARNED_TOLERANCE if differs else 0.0
         if differs and any(_is_learned(row) for run in record["runs"] for row in run["rows"]):
             notes += (f"rows that learn are compared within {tolerance:g}, because versions of packages differ",)
+    return RestoredRecord(str(path), tuple(runs), tuple(dict.fromkeys(changes)), notes, tolerance)
+
+
+def verify_record(path: str | Path, places: Sequence[str] = ()) -> tuple[list[str], list[str]]:
+    """Compare a record's data, files and code with those that are here now, without running anything.
+
+    Parameters
+    ----------
+    path : path-like
+        A file that ``run --save`` wrote.
+    places : sequence of str
+        As for :func:`restore_record`.
+
+    Returns
+    -------
+    problems : list of str
+        What is missing or has changed.
+    notes : list of str
+        Versions that differ.
+
+    Raises
+    ------
+    DataError
+        The file is not a record that can be run again.
+    """
+    record = _read_record(str(path))
+    changes: list[str] = []
+    restorer = _RunRestorer(RecordedFiles(Path(path).parent, places), changes)
+    with _malformed_as_errors(str(path)):
+        for run in record["runs"]:
+            protocol = run["protocol"] or {"systems": [], "train": None, "tune": None}
+            for entry in (run["dataset"], protocol["train"], protocol["tune"]):
+                _ = entry and restorer.dataset(entry)
+            for row in run["rows"]:
+                restorer.check_plugins(row)
+            for system in protocol["systems"]:
+                restorer.check_system(system, run["dataset"]["reader"])
+        return list(dict.fromkeys(changes)), list(_version_notes(record))
+
+
+def _read_record(source: str) -> dict[str, Any]:
+    """Return a record of the present schema whose numbers agree with each other."""
+    record: Any = parse_json(read_text(source), source)
+    if not isinstance(record, dict) or record.get("schema") != SCHEMA:
+        raise DataError(
+            "not a run record that can be run again",
+            source=source,
+            field="schema",
+            found=str(record.get("schema", "none")) if isinstance(record, dict) else "not a JSON object",
+            expected=str(SCHEMA),
+            hint="Records of other versions can still be compared; classic-rc run --save makes a new one",
+        )
+    results_of(Node(record, source))
+    return record
+
+
+@contextmanager
+def _malformed_as_errors(source: str) -> Iterator[None]:
+    """Raise a DataError for a part of a record that is missing or has another form."""
+    try:
+        yield
     except ClassicRCError:
         raise
     except (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError) as error:
@@ -109,7 +169,6 @@ def restore_record(path: str | Path, places: Sequence[str] = (), *, trust: bool 
         raise DataError(
             "malformed record", source=source, found=f"{type(error).__name__}: {str(error)[:200]}", hint=hint
         ) from error
-    return RestoredRecord(source, tuple(runs), tuple(dict.fromkeys(changes)), notes, tolerance)
 
 
 def _check_form(run: Mapping[str, Any]) -> None:
@@ -188,6 +247,28 @@ class _RunRestorer:
             path = self._finder.find(entry["file"])
             return System(path=path, name=entry["name"], format=entry.get("format"))
         return System(solver_from_record(entry["solver"], self._finder.find, trust=trust), name=entry["name"])
+
+    def check_system(self, entry: Mapping[str, Any], reader: str | None) -> None:
+        """Compare a system's files and code with those that are here, without running it."""
+        before = len(self._changes)
+        for kept in _kept_files(entry):
+            try:
+                self._finder.find(kept)
+            except DataError as problem:
+                self._changes.append(str(problem))
+        now = identity_of_entry(entry, reader, self._finder.find)
+        if len(self._changes) == before and now != entry["identity"]:
+            self._changes.append(
+                f"{entry['name']}: the code has changed since it ran: identity {now and now[:12]}, recorded "
+                f"{entry['identity'] and entry['identity'][:12]}"
+            )
+
+    def check_plugins(self, row: Mapping[str, Any]) -> None:
+        """Compare the versions of the plug-ins that a row's signature names."""
+        parts = Signature.parse(row["signature"]).parts
+        for name, recorded in (parts[key].split("==") for key in ("plugin", "read_by") if "==" in parts.get(key, "")):
+            if (now := installed_version(name)) != recorded:
+                self._changes.append(f"{row['name']}: {name} is {now or 'missing'} now, recorded {recorded}")
 
     def dataset(self, entry: Mapping[str, Any]) -> Dataset | None:
         """Return the dataset with the recorded content, or None, with the reason in `changes`."""
@@ -270,6 +351,18 @@ class _RunRestorer:
                 found=_count_files(read, recorded),
                 expected=_count_files(recorded, read),
             )
+
+
+def _kept_files(plain: Any) -> Iterator[Mapping[str, Any]]:
+    """Yield the references of all files in the plain data of a system."""
+    if isinstance(plain, list):
+        for item in plain:
+            yield from _kept_files(item)
+    elif isinstance(plain, Mapping):
+        if {"path", "sha256", "bytes"} <= plain.keys():
+            yield plain
+        else:
+            yield from _kept_files(list(plain.values()))
 
 
 def _count_files(digests: Sequence[str], others: Sequence[str]) -> str:
