@@ -215,10 +215,9 @@ def write_suite(args: argparse.Namespace) -> int:
             expected="one key",
         )
     check_writable(path, *args.data, *args.train, args.tune)
-    chosen = list(_chosen_systems(args))
-    write_file(Path(path), suite_text(path, chosen))
-    has_own_code = any(s.solver is not None and s.solver.has_own_code for _, systems in chosen for s in systems)
-    command = ["classic-rc", "run", path, "-o", str(Path(path).with_suffix("")), *["--trust"] * has_own_code]
+    text = suite_text(path, list(_chosen_systems(args)))
+    write_file(Path(path), text)
+    command = ["classic-rc", "run", path, "-o", str(Path(path).with_suffix("")), *["--trust"] * (".py:" in text)]
     print_message(f"note: {path} is written: run it with {shlex.join(command)}")
     return 0
 

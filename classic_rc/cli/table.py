@@ -105,16 +105,16 @@ def handle(args: argparse.Namespace) -> int:
 
 def _report_changes(args: argparse.Namespace, files: Iterable[str]) -> bool:
     """Print what has changed since the records were made, and return whether anything has."""
-    from classic_rc.evaluation.rerun import verify_record
+    from classic_rc.evaluation.rerun import restore_record
 
-    problems = []
+    has_changes = False
     for file in files:
-        found, notes = verify_record(file)
-        inputs.report_notes(args, "note", notes, file)
-        problems += [f"error: {file}: {problem}" for problem in found]
-    for problem in problems:
-        print_message(problem)
-    return bool(problems)
+        found = restore_record(file, trust=None)
+        inputs.report_notes(args, "note", found.notes, file)
+        for change in (*found.changes, *found.code):
+            print_message(f"error: {file}: {change}")
+            has_changes = True
+    return has_changes
 
 
 def _check_output(args: argparse.Namespace, files: list[str]) -> str | None:

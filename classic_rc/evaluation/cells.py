@@ -17,7 +17,14 @@ from classic_rc.errors import ClassicRCError, DataError, UsageError
 from classic_rc.evaluation.evaluate import evaluate
 from classic_rc.evaluation.fitted_system import EncodingCache
 from classic_rc.evaluation.grouping import group_masks
-from classic_rc.evaluation.identity import UnidentifiedCodeError, cell_key, digest_of, identify
+from classic_rc.evaluation.identity import (
+    UnidentifiedCodeError,
+    cell_key,
+    digest_of,
+    identify,
+    read_known_sources,
+    write_known_sources,
+)
 from classic_rc.evaluation.plan import LearningData, Overrides, RunProtocol, add_span_candidates, require_gold
 from classic_rc.evaluation.record import row_from_record, row_records, selections_to_plain
 from classic_rc.evaluation.results import Evaluation, Row
@@ -36,6 +43,9 @@ from classic_rc.text.spans import SpanGenerator
 
 _NAME = "{name}"
 """The name of every system while its cell is computed. A cell does not have the user's name for the system."""
+
+SOURCES = "sources.json"
+"""The file in a folder of cells that has what is known of source files."""
 
 
 @dataclass(frozen=True)
@@ -85,6 +95,11 @@ class CellFolder:
         except OSError as error:
             problem = f"cannot create the folder {folder}: {error.strerror or error}"
             raise UsageError(problem, field="--output", found=str(folder)) from error
+        read_known_sources(folder / SOURCES)
+
+    def keep_sources(self) -> None:
+        """Keep what is known of the sources that systems can run, for the next run."""
+        write_known_sources(self._folder / SOURCES)
 
     def path_of(self, key: str) -> Path:
         """Return the path of a cell's file."""
@@ -340,6 +355,7 @@ class DatasetRun:
             else:
                 self._results[str(system.name)] = cell
                 yield FinishedCell(system, cell, is_kept=True)
+        self._folder.keep_sources()
         for system, result in self._compute(missing, jobs, starts):
             if isinstance(result, Cell):
                 self._results[str(system.name)] = result

@@ -1,7 +1,7 @@
 """The identity of code: what a computation can run, as a digest of its sources without comments and docstrings.
 
-The imports of modules are followed as they are written, deferred ones too. A module that code imports by a name made
-at run time, and a file that it opens without naming it in a parameter, cannot be seen.
+Imports are followed as they are written, deferred ones too. A module that code imports by a name made at run time, and
+a file that it opens without naming it in a parameter, cannot be seen.
 """
 
 from __future__ import annotations
@@ -11,8 +11,9 @@ import json
 import sys
 import sysconfig
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import cache
 from importlib import import_module, metadata
 from importlib.machinery import SOURCE_SUFFIXES, ModuleSpec, PathFinder
 from importlib.util import find_spec
@@ -23,31 +24,31 @@ from weakref import WeakKeyDictionary
 
 from classic_rc.datasets.registry import READERS
 from classic_rc.errors import UsageError
-from classic_rc.io.hashing import sha256_of, sha256_of_text
+from classic_rc.io.hashing import sha256_of_bytes, sha256_of_text
+from classic_rc.io.text import write_file
 from classic_rc.plugins import Registry
 from classic_rc.retrieval.registry import ENGINES
 from classic_rc.solvers.base import Solver
 from classic_rc.solvers.codec import FindFile
-from classic_rc.solvers.registry import SHORT_NAMES, SOLVERS
+from classic_rc.solvers.registry import SOLVERS
 
-_OURS = "classic_rc"
 _PIPELINE = "classic_rc.evaluation.evaluate"
 _ONLY_SHOWN = frozenset({"IPython", "jinja2", "matplotlib", "pandas", "pooch", "tqdm"})
 """Packages of others that display and download; no number follows from them."""
 _DISTRIBUTIONS = {"sklearn": "scikit-learn"}
-"""The distributions of modules of another name; others are looked up, which takes longer."""
-_STANDARD = [Path(sysconfig.get_path(name)).resolve() for name in ("stdlib", "platstdlib")]
+"""The distribution of a module of another name; other names are searched for, which takes longer."""
+_STANDARD = tuple(Path(sysconfig.get_path(name)).resolve() for name in ("stdlib", "platstdlib"))
 
 
 class UnidentifiedCodeError(UsageError):
-    """Code is in no file, or not the code that its file has."""
+    """Code is in no file, or is not the code that its file has."""
 
 
 @dataclass(frozen=True)
 class Identity:
     """What a computation can run."""
 
-    digest: str  # of the sources
+    digest: str  # of the sources, and of the names and versions of plug-ins
     packages: Mapping[str, str]  # versions of the installed packages that they import, by name
 
 
@@ -79,7 +80,7 @@ def identify(solver: Mapping[str, Any] | None, reader: str | None, find: FindFil
         A class or a parameter's value is in no file, or a file changed after it was imported.
     """
     sources = _Sources()
-    sources.add_module(_PIPELINE)
+    sources.add(_PIPELINE)
     if reader is not None:
         sources.add_entry(READERS, reader)
     if solver is not None and solver["params"] is None:
@@ -91,9 +92,10 @@ def identify(solver: Mapping[str, Any] | None, reader: str | None, find: FindFil
             sources.add_file(Path(path))
         elif "solver" not in plain:
             sources.add_file(_file_of_class(plain["class"]))
-        for text in (plain.get("solver"), *plain.get("runs", ()), *plain["params"].values()):
-            if isinstance(text, str):
-                sources.add_named(text)
+        for name in (plain.get("solver"), *plain.get("runs", ()), *plain["params"].values()):
+            if isinstance(name, str):
+                sources.add_entry(SOLVERS, name)
+                sources.add(ENGINES.get(name, "").partition(":")[0])
     return Identity(digest_of([sources.digests, sources.plugins]), dict(sorted(sources.packages.items())))
 
 
@@ -102,9 +104,9 @@ def own_code_part(solver: Solver) -> dict[str, str]:
     cls = type(solver)
     if SOLVERS.get(cls.name) is cls:
         return plugin_part(SOLVERS, cls.name)
-    if cls.__module__.startswith(f"{_OURS}."):
+    if cls.__module__.startswith("classic_rc."):
         return {}
-    sources = _Sources(with_package=False)
+    sources = _Sources({"classic_rc": False})
     try:
         file = Path(cls.source_file or _file_of_class(f"{cls.__module__}.{cls.__qualname__}"))
         sources.add_file(file)
@@ -144,19 +146,14 @@ def _file_of_class(path: str) -> Path:
     return Path(file)
 
 
-# ------------------------------------------------------------------------------------------------------------------
-# Following imports
-
-
 class _Sources:
-    """The source files that modules reach; `with_package` says whether those of this package count."""
+    """The source files that modules reach; `counts` says of top-level modules whether theirs are among them."""
 
-    def __init__(self, *, with_package: bool = True) -> None:
+    def __init__(self, counts: Mapping[str, bool] | None = None) -> None:
         self.digests: dict[str, str] = {}  # by name of the module
-        self.plugins: dict[str, str] = {}  # package and version, by entry
+        self.plugins: dict[str, str] = {}  # package and version, by name
         self.packages: dict[str, str] = {}  # versions of installed packages, by name
-        # Whether the sources of a top-level module count: not those of Python and of installed packages.
-        self._counts: dict[str, bool] = {_OURS: with_package}
+        self._counts = {"classic_rc": True} if counts is None else dict(counts)
         self._specs: dict[str, ModuleSpec | None] = {}
         self._folders: list[str] = []  # of users' files
         self._ahead: list[str] = []
@@ -165,16 +162,9 @@ class _Sources:
         """Add an entry of a registry, if it has one of this name."""
         if (module := registry.module_of(name)) is not None:
             if (package := registry.package_of(name)) is not None:
-                self.plugins[f"{registry.kind} {name}"] = package
+                self.plugins[name] = package
                 self._counts[module.partition(".")[0]] = True  # where it is installed, too
-            self.add_module(module)
-
-    def add_named(self, text: str) -> None:
-        """Add what a text may name: a search engine, or the solver of a specification."""
-        if text in ENGINES:
-            self.add_module(ENGINES[text].partition(":")[0])
-        name = text.partition(",")[0].partition(":")[0]
-        self.add_entry(SOLVERS, SHORT_NAMES.get(name, name).partition(",")[0])
+            self.add(module)
 
     def add_file(self, file: Path) -> None:
         """Add a user's file, and the modules next to it that it imports."""
@@ -183,82 +173,64 @@ class _Sources:
             name += "+"
         self._folders.append(str(file.parent))
         self._read(name, file, "")
-        self._follow()
+        self.add("")
 
-    def add_module(self, name: str) -> None:
-        """Add a module, the packages that it is in, and what they import."""
+    def add(self, name: str) -> None:
+        """Add a module, the packages that it is in, and all that they import."""
         self._ahead.append(name)
-        self._follow()
-
-    def _follow(self) -> None:
         while self._ahead:
             parts = self._ahead.pop().split(".")
             for i in range(len(parts)):
-                name = ".".join(parts[: i + 1])
-                if name not in self._specs:
-                    self._specs[name] = self._visit(name)
-                if self._specs[name] is None:
+                prefix = ".".join(parts[: i + 1])
+                if prefix not in self._specs:
+                    self._specs[prefix] = self._visit(prefix)
+                if self._specs[prefix] is None:
                     break
 
     def _visit(self, name: str) -> ModuleSpec | None:
         """Find a module and read it; None if there is none, or if it does not count."""
-        parent, _, last = name.rpartition(".")
-        spec: ModuleSpec | None
-        if parent:
-            found_in = self._specs[parent]
-            assert found_in is not None
-            places = found_in.submodule_search_locations
-            spec = None if places is None else PathFinder.find_spec(name, list(places))
-            if spec is None and places is not None and name.startswith(f"{_OURS}."):
-                self._add_home(parent, last)
-        else:
-            spec = _find_top(name, self._folders)
-            if not self._does_count(name, spec):
+        package, _, last = name.rpartition(".")
+        spec: ModuleSpec | None = None
+        if not package:
+            spec = _find_top(name, self._folders) if name else None
+            if spec is None or not self._does_count(name, spec):
                 return None
+        elif (parent := self._specs[package]) is not None and parent.submodule_search_locations is not None:
+            spec = PathFinder.find_spec(name, list(parent.submodule_search_locations))
+            if spec is None and package.startswith("classic_rc"):  # perhaps a name that is imported on first use
+                home = getattr(getattr(import_module(package), last, None), "__module__", None)
+                self._ahead += [home] if isinstance(home, str) else []
         if spec is not None and spec.has_location:
-            assert spec.origin is not None
             is_package = spec.submodule_search_locations is not None
-            self._read(name, Path(spec.origin), name if is_package else parent)
+            self._read(name, Path(str(spec.origin)), name if is_package else package)
         return spec
 
-    def _does_count(self, top: str, spec: ModuleSpec | None) -> bool:
-        if top in self._counts:
-            return self._counts[top]
-        places = [] if spec is None else [*(spec.submodule_search_locations or ()), spec.origin if spec.has_location else ""]
-        place = Path(next(filter(None, places), "")).resolve() if any(places) else None
-        is_installed = place is not None and not {"site-packages", "dist-packages"}.isdisjoint(place.parts)
-        if is_installed and top not in _ONLY_SHOWN:
-            name, version = _installed(top)
-            self.packages[name] = version
-        is_standard = place is not None and any(place.is_relative_to(folder) for folder in _STANDARD)
-        self._counts[top] = place is not None and not is_installed and not is_standard
+    def _does_count(self, top: str, spec: ModuleSpec) -> bool:
+        """Return whether sources count: those of the package, of plug-ins, and of what nobody installed."""
+        if top not in self._counts:
+            places = [str(spec.origin)] if spec.has_location else list(spec.submodule_search_locations or ())
+            place = Path(places[0]).resolve() if places else None
+            is_installed = place is not None and not {"site-packages", "dist-packages"}.isdisjoint(place.parts)
+            if is_installed and top not in _ONLY_SHOWN:
+                self.packages |= _installed(top)
+            is_standard = place is None or any(map(place.is_relative_to, _STANDARD))
+            self._counts[top] = not (is_installed or is_standard)
         return self._counts[top]
-
-    def _add_home(self, package: str, name: str) -> None:
-        """Add the module of a name that one of our packages imports on first use."""
-        module = import_module(package)
-        if hasattr(module, "__getattr__"):
-            home = getattr(getattr(module, name, None), "__module__", None)
-            self._ahead += [home] if isinstance(home, str) else []
 
     def _read(self, name: str, file: Path, package: str) -> None:
         """Take a file's digest and go on with what it imports; relative imports start from `package`."""
         try:
-            status = file.stat()
-            source = _read_source(file, status.st_mtime_ns, status.st_size)
+            digest, imports = _read_source(file)
         except (OSError, SyntaxError, ValueError) as error:
             raise _unidentified(str(file), f"it cannot be read ({error})") from None
         module = sys.modules.get(name)
         if module is not None and getattr(module, "__file__", None) == str(file):
-            if _FIRST_READ.setdefault(module, source.digest) != source.digest:
+            if _FIRST_READ.setdefault(module, digest) != digest:
                 raise _unidentified(str(file), "it changed after it was imported (start Python again)")
-        self.digests[name] = source.digest
+        self.digests[name] = digest
         parents = package.split(".")
-        for level, target in source.imports:
-            base = parents[: len(parents) - level + 1] if level else []
-            self._ahead.append(".".join([*base, target]))
-        for text in source.texts:
-            self.add_named(text)
+        for level, target in imports:
+            self._ahead.append(".".join([*parents[: len(parents) - level + 1], target]) if level else target)
 
 
 _FIRST_READ: WeakKeyDictionary[ModuleType, str] = WeakKeyDictionary()
@@ -275,49 +247,61 @@ def _find_top(name: str, folders: list[str]) -> ModuleSpec | None:
 
 
 @cache
-def _installed(top: str) -> tuple[str, str]:
-    """Return the package that has a top-level module, and its version."""
+def _installed(top: str) -> dict[str, str]:
+    """Return the version of the package that has a top-level module, by its name."""
     name = _DISTRIBUTIONS.get(top, top)
     try:
-        return name, metadata.version(name)
+        return {name: metadata.version(name)}
     except metadata.PackageNotFoundError:
-        names = metadata.packages_distributions().get(top)
-        return (names[0], metadata.version(names[0])) if names else (top, "unknown")
+        return {name: metadata.version(name) for name in metadata.packages_distributions().get(top, ())}
 
 
-@dataclass(frozen=True)
-class _Source:
-    """What counts of a source file."""
+# ------------------------------------------------------------------------------------------------------------------
+# What counts of a source file
 
-    digest: str  # of its code, without comments and docstrings
-    imports: tuple[tuple[int, str], ...]  # each with the number of dots before it
-    texts: tuple[str, ...] = ()  # short ones in a user's file, which may name entries of registries
+_known: dict[str, Any] = {}
+"""The digest of the code and the imports of each file that was read, by the file's sha256."""
 
 
-@lru_cache(maxsize=4096)
-def _read_source(file: Path, mtime: int, size: int) -> _Source:
-    """Read a source file as it was at a time, or a compiled module."""
-    if file.suffix not in SOURCE_SUFFIXES:
-        return _Source(sha256_of(file), ())
-    tree = ast.parse(file.read_bytes())
-    imports = list(_strip(tree))
-    texts: set[str] = set()
-    if not file.is_relative_to(_PACKAGE):
-        imports += _dotted_uses(tree)
-        nodes = (node.value for node in ast.walk(tree) if isinstance(node, ast.Constant))
-        texts = {value for value in nodes if isinstance(value, str) and len(value) < 200}
-    return _Source(sha256_of_text(ast.unparse(tree)), tuple(dict.fromkeys(imports)), tuple(sorted(texts)))
+def read_known_sources(file: Path) -> None:
+    """Read what was found in source files earlier: to parse all that a run can reach takes longer than its start."""
+    with suppress(OSError, ValueError, KeyError, TypeError):
+        kept = json.loads(file.read_bytes())
+        _known.update(kept["sources"] if kept["rules"] == _rules() else {})
 
 
-_PACKAGE = Path(__file__).resolve().parents[1]
-_BODIES = ("body", "orelse", "finalbody", "handlers", "cases")
+def write_known_sources(file: Path) -> None:
+    """Write what was found in source files, unless the file has as much."""
+    text = json.dumps({"rules": _rules(), "sources": dict(sorted(_known.items()))})
+    with suppress(OSError, UsageError):  # it is not needed
+        if not file.exists() or file.stat().st_size < len(text):
+            write_file(file, text)
+
+
+@cache
+def _rules() -> str:
+    return f"{sys.version_info[:2]} {sha256_of_bytes(Path(__file__).read_bytes())}"
+
+
+def _read_source(file: Path) -> tuple[str, list[tuple[int, str]]]:
+    """Return the digest of a file's code, and what it imports: each name with the number of dots before it."""
+    data = file.read_bytes()
+    key = sha256_of_bytes(data)
+    if file.suffix not in SOURCE_SUFFIXES:  # compiled
+        return key, []
+    if key not in _known:
+        tree = ast.parse(data)
+        imports = list(dict.fromkeys([*_strip(tree), *_dotted_uses(tree)]))
+        _known[key] = sha256_of_text(ast.unparse(tree)), imports
+    digest, imports = _known[key]
+    return digest, imports
 
 
 def _strip(node: Any) -> Iterator[tuple[int, str]]:
     """Remove texts that are statements, docstrings among them, and yield what is imported at run time."""
-    for name in _BODIES:
+    for name in ("body", "orelse", "finalbody", "handlers", "cases"):
         body = getattr(node, name, None)
-        if not isinstance(body, list):  # a lambda's body, the branches of `a if b else c`
+        if not isinstance(body, list):
             continue
         body[:] = [s for s in body if not (isinstance(s, ast.Expr) and isinstance(getattr(s.value, "value", 0), str))]
         is_typing = isinstance(node, ast.If) and name == "body" and "TYPE_CHECKING" in ast.unparse(node.test)
@@ -332,10 +316,10 @@ def _strip(node: Any) -> Iterator[tuple[int, str]]:
 
 
 def _dotted_uses(tree: ast.Module) -> Iterator[tuple[int, str]]:
-    """Yield the names that are used below imported modules: ``classic_rc.solvers.Random``."""
-    imports = [node for node in ast.walk(tree) if isinstance(node, ast.Import)]
-    names = {alias.asname or alias.name: alias.name for node in imports for alias in node.names}
-    for node in ast.walk(tree):
+    """Yield the names that are used below our modules and may be imported on first use: ``classic_rc.solvers.IR``."""
+    aliases = [alias for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names]
+    names = {alias.asname or alias.name: alias.name for alias in aliases if alias.name.startswith("classic_rc")}
+    for node in ast.walk(tree) if names else ():
         if isinstance(node, ast.Attribute):
             top, _, rest = ast.unparse(node).partition(".")
             if top in names:

@@ -9,7 +9,7 @@ import math
 import os
 import platform
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from functools import partial
 from importlib.metadata import PackageNotFoundError, version
@@ -190,7 +190,7 @@ def software_versions() -> dict[str, Any]:
     return {
         "python": platform.python_version(),
         "platform": platform.platform(),
-        "packages": {name: installed_version(name) for name in _PACKAGES},
+        "packages": {name: _installed_version(name) for name in _PACKAGES},
     }
 
 
@@ -231,8 +231,7 @@ def _outcomes(evaluation: Evaluation, row: Row) -> dict[str, Any]:
     }
 
 
-def installed_version(package: str) -> str | None:
-    """Return the version of an installed package, or None."""
+def _installed_version(package: str) -> str | None:
     try:
         return version(package)
     except PackageNotFoundError:
@@ -314,7 +313,7 @@ def _read_contest(run: Node, software: Mapping[str, Any]) -> SharedResults:
             )
         nodes = [outcomes.at(id_) for id_ in ids]
         systems.append(_read_contender(row, nodes, task))
-        _check_row(row, nodes, systems[-1], dataset, groupings)
+        _check_row(row, _consequences(row, nodes, systems[-1].statistics, dataset, groupings))
     missing = run.items("missing") if run.has("missing") else ()
     return SharedResults(
         dataset.text("name"),
@@ -395,56 +394,46 @@ _EQUAL = 1e-9
 """Numbers that differ by less, relative or absolute, may come from other versions of NumPy."""
 
 
-def _check_row(
+def _check_row(row: Node, consequences: Iterable[tuple[Node, str, Any]]) -> None:
+    """Raise an error unless a row has what follows from its outcomes and agrees with its signature."""
+    for node, name, expected in consequences:
+        found = node.get(name)
+        is_same = str(found) == str(expected)
+        if is_number(expected) and is_number(found):
+            is_same = math.isclose(found, expected, rel_tol=_EQUAL, abs_tol=_EQUAL)
+        if not is_same:
+            raise node.error(
+                f"row {row.get('name')!r} contradicts itself: was the record edited?",
+                field=name,
+                found=str(found),
+                expected=f"{expected}, which follows from its outcomes or its signature",
+            )
+
+
+def _consequences(
     row: Node,
     outcomes: Sequence[Node],
-    results: SystemResults,
+    statistics: Mapping[str, NDArray[np.float64]],
     dataset: Node,
     groupings: Mapping[str, Mapping[str, NDArray[np.bool_]]],
-) -> None:
-    """Raise an error unless all that a row says follows from its outcomes and agrees with its signature."""
-    _check_metrics(row, results.statistics)
-    _check_equal(row, "questions", len(outcomes))
-    if row.has("ties") and row.get("ties") is not None:
-        _check_equal(row, "tie_rate", float(np.mean([outcome.integer("tied") > 1 for outcome in outcomes])))
-    for masks in groupings.values():
-        for value, mask in masks.items():
-            group = row.child("groups").child(value)
-            _check_equal(group, "questions", int(mask.sum()))
-            _check_metrics(group, {name: statistics[mask] for name, statistics in results.statistics.items()})
+) -> Iterator[tuple[Node, str, Any]]:
+    """Yield the fields whose values follow from others, each with its place and that value."""
+    parts = [(row, np.ones(len(outcomes), dtype=np.bool_))]
+    parts += [(row.child("groups").child(value), mask) for of in groupings.values() for value, mask in of.items()]
+    for node, mask in parts:
+        yield node, "questions", int(mask.sum())
+        metrics = node.child("metrics")
+        yield from ((metrics, name, METRICS[name].aggregate(of[mask])) for name, of in statistics.items())
+    if row.has("ties"):
+        yield row, "tie_rate", float(np.mean([outcome.integer("tied") > 1 for outcome in outcomes]))
     try:
         signature = Signature.parse(row.text("signature"))
     except ValueError:
         raise row.error("not a signature", field="signature", found=row.text("signature")) from None
-    if row.text("short_signature") != signature.short:
-        raise _contradiction(row, "short_signature", row.text("short_signature"), signature.short)
-    for node, names in ((row, ("solver", "variant", "ties", "seed")), (dataset, ("split",))):
-        for name in names:
-            if name in signature.parts and str(node.get(name)) != signature.parts[name]:
-                raise _contradiction(node, name, node.get(name), f"{signature.parts[name]}, as in the signature")
-    for name, value in (("fingerprint", signature.parts.get("data")), ("questions", signature.parts.get("questions"))):
-        if str(dataset.get(name)) != value:
-            raise _contradiction(row, "signature", f"{name} {value}", f"{dataset.get(name)}, as the dataset has")
-
-
-def _check_metrics(node: Node, statistics: Mapping[str, NDArray[np.float64]]) -> None:
-    metrics = node.child("metrics")
-    for name, of_questions in statistics.items():
-        _check_equal(metrics, name, METRICS[name].aggregate(of_questions))
-    for name in sorted(metrics.value.keys() - statistics.keys()):
-        raise _contradiction(metrics, name, metrics.get(name), "no metric that the outcomes lack")
-
-
-def _check_equal(node: Node, name: str, value: float) -> None:
-    """Raise an error unless a recorded number is the one that follows from the outcomes."""
-    recorded = node.get(name)
-    if not (is_number(recorded) and math.isclose(recorded, value, rel_tol=_EQUAL, abs_tol=_EQUAL)):
-        raise _contradiction(node, name, recorded, f"{value!r}, which follows from the outcomes")
-
-
-def _contradiction(node: Node, name: str, found: Any, expected: str) -> DataError:
-    text = found if isinstance(found, str) else repr(found)
-    return node.error("the record contradicts itself: was it edited?", field=name, found=text, expected=expected)
+    yield row, "short_signature", signature.short
+    places = {"fingerprint": (dataset, "data"), "questions": (dataset, "questions"), "split": (dataset, "split")}
+    places |= {name: (row, name) for name in ("solver", "variant", "ties", "seed")}
+    yield from ((node, field, signature.parts[name]) for field, (node, name) in places.items() if name in signature.parts)
 
 
 def _read_statistics(nodes: Sequence[Node], metric: str) -> NDArray[np.float64]:

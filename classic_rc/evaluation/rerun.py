@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -21,13 +20,11 @@ from classic_rc.evaluation.record import (
     SCHEMA,
     RecordedFiles,
     identity_of_entry,
-    installed_version,
     results_of,
     run_record,
     software_versions,
 )
 from classic_rc.evaluation.results import Evaluation
-from classic_rc.evaluation.signature import Signature
 from classic_rc.evaluation.significance import with_intervals, with_significance
 from classic_rc.evaluation.systems import System
 from classic_rc.io.json import Node, describe_value, parse_json
@@ -56,6 +53,7 @@ class RestoredRecord:
     changes: tuple[str, ...]  # what is missing or has changed; nothing should run if there is any
     notes: tuple[str, ...]  # versions that differ, and what that means
     tolerance: float = 0.0  # within which the numbers of learned rows count as equal
+    code: tuple[str, ...] = ()  # the systems whose code is not the code that ran
 
 
 LEARNED_TOLERANCE = 1e-9
@@ -64,7 +62,9 @@ a threshold, may differ by this much, relative or absolute: linear algebra and o
 All other rows have the same digits everywhere."""
 
 
-def restore_record(path: str | Path, places: Sequence[str] = (), *, trust: bool = False) -> RestoredRecord:
+def restore_record(
+    path: str | Path, places: Sequence[str] = (), *, trust: bool | None = False
+) -> RestoredRecord:
     """Find and check the data of a record.
 
     Parameters
@@ -73,8 +73,8 @@ def restore_record(path: str | Path, places: Sequence[str] = (), *, trust: bool 
         A file that ``run --save`` wrote.
     places : sequence of str
         Folders to search for files that are not at their recorded path; files are recognised by content.
-    trust : bool
-        Whether solvers from outside this package may run.
+    trust : bool, optional
+        Whether users' own code may run. None: only compare data, files and code, and make no solver.
 
     Raises
     ------
@@ -83,65 +83,8 @@ def restore_record(path: str | Path, places: Sequence[str] = (), *, trust: bool 
     UsageError
         A solver cannot be restored.
     """
-    record = _read_record(str(path))
-    finder = RecordedFiles(Path(path).parent, places)
-    runs: list[RestoredRun] = []
-    changes: list[str] = []
-    with _malformed_as_errors(str(path)):
-        for run in record["runs"]:
-            _check_form(run)
-            restorer = _RunRestorer(finder, changes)
-            dataset, protocol = restorer.dataset(run["dataset"]), restorer.protocol(run["protocol"], trust)
-            if dataset is not None and protocol is not None:
-                runs.append(RestoredRun(run, dataset, protocol))
-        notes = tuple(_version_notes(record))
-        differs = record["environment"]["packages"] != software_versions()["packages"]
-        tolerance = LEARNED_TOLERANCE if differs else 0.0
-        if differs and any(_is_learned(row) for run in record["runs"] for row in run["rows"]):
-            notes += (f"rows that learn are compared within {tolerance:g}, because versions of packages differ",)
-    return RestoredRecord(str(path), tuple(runs), tuple(dict.fromkeys(changes)), notes, tolerance)
-
-
-def verify_record(path: str | Path, places: Sequence[str] = ()) -> tuple[list[str], list[str]]:
-    """Compare a record's data, files and code with those that are here now, without running anything.
-
-    Parameters
-    ----------
-    path : path-like
-        A file that ``run --save`` wrote.
-    places : sequence of str
-        As for :func:`restore_record`.
-
-    Returns
-    -------
-    problems : list of str
-        What is missing or has changed.
-    notes : list of str
-        Versions that differ.
-
-    Raises
-    ------
-    DataError
-        The file is not a record that can be run again.
-    """
-    record = _read_record(str(path))
-    changes: list[str] = []
-    restorer = _RunRestorer(RecordedFiles(Path(path).parent, places), changes)
-    with _malformed_as_errors(str(path)):
-        for run in record["runs"]:
-            protocol = run["protocol"] or {"systems": [], "train": None, "tune": None}
-            for entry in (run["dataset"], protocol["train"], protocol["tune"]):
-                _ = entry and restorer.dataset(entry)
-            for row in run["rows"]:
-                restorer.check_plugins(row)
-            for system in protocol["systems"]:
-                restorer.check_system(system, run["dataset"]["reader"])
-        return list(dict.fromkeys(changes)), list(_version_notes(record))
-
-
-def _read_record(source: str) -> dict[str, Any]:
-    """Return a record of the present schema whose numbers agree with each other."""
-    record: Any = parse_json(read_text(source), source)
+    source = str(path)
+    record: Any = parse_json(read_text(path), source)
     if not isinstance(record, dict) or record.get("schema") != SCHEMA:
         raise DataError(
             "not a run record that can be run again",
@@ -152,14 +95,22 @@ def _read_record(source: str) -> dict[str, Any]:
             hint="Records of other versions can still be compared; classic-rc run --save makes a new one",
         )
     results_of(Node(record, source))
-    return record
-
-
-@contextmanager
-def _malformed_as_errors(source: str) -> Iterator[None]:
-    """Raise a DataError for a part of a record that is missing or has another form."""
+    finder = RecordedFiles(Path(path).parent, places)
+    runs: list[RestoredRun] = []
+    changes: list[str] = []
+    code: list[str] = []
     try:
-        yield
+        for run in record["runs"]:
+            _check_form(run)
+            restorer = _RunRestorer(finder, changes, code)
+            dataset, protocol = restorer.dataset(run["dataset"]), restorer.protocol(run, trust)
+            if dataset is not None and protocol is not None:
+                runs.append(RestoredRun(run, dataset, protocol))
+        notes = tuple(_version_notes(record))
+        differs = record["environment"]["packages"] != software_versions()["packages"]
+        tolerance = LEARNED_TOLERANCE if differs else 0.0
+        if differs and any(_is_learned(row) for run in record["runs"] for row in run["rows"]):
+            notes += (f"rows that learn are compared within {tolerance:g}, because versions of packages differ",)
     except ClassicRCError:
         raise
     except (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError) as error:
@@ -169,6 +120,7 @@ def _malformed_as_errors(source: str) -> Iterator[None]:
         raise DataError(
             "malformed record", source=source, found=f"{type(error).__name__}: {str(error)[:200]}", hint=hint
         ) from error
+    return RestoredRecord(source, tuple(runs), tuple(dict.fromkeys(changes)), notes, tolerance, tuple(code))
 
 
 def _check_form(run: Mapping[str, Any]) -> None:
@@ -217,13 +169,14 @@ def _check_values(settings: Mapping[str, Any], names: Sequence[str]) -> None:
 
 
 class _RunRestorer:
-    """The restorer of one run's data and solvers; `changes` collects what is missing or has changed."""
+    """The restorer of one run's data and solvers; `changes` and `code` collect what is missing or has changed."""
 
-    def __init__(self, finder: RecordedFiles, changes: list[str]) -> None:
-        self._finder, self._changes = finder, changes
+    def __init__(self, finder: RecordedFiles, changes: list[str], code: list[str]) -> None:
+        self._finder, self._changes, self._code = finder, changes, code
 
-    def protocol(self, entry: Mapping[str, Any] | None, trust: bool) -> RunProtocol | None:
-        """Return the recorded protocol, or None, with the reason in `changes`."""
+    def protocol(self, run: Mapping[str, Any], trust: bool | None) -> RunProtocol | None:
+        """Return the recorded protocol, or None, with the reason in `changes`; it has no systems without `trust`."""
+        entry = run["protocol"]
         if entry is None:
             raise UsageError(
                 "the record contains answers from a file, not from a solver: there is nothing to run again",
@@ -233,7 +186,8 @@ class _RunRestorer:
         systems = []
         for system in entry["systems"]:
             try:
-                systems.append(self._system(system, trust))
+                if self._check_code(system, run["dataset"]["reader"]) and trust is not None:
+                    systems.append(self._system(system, trust))
             except DataError as problem:
                 self._changes.append(str(problem))
         train, tune = (entry[role] and self.dataset(entry[role]) for role in ("train", "tune"))
@@ -242,33 +196,25 @@ class _RunRestorer:
         spans = None if entry["spans"] is None else SpanGenerator(**entry["spans"])
         return RunProtocol(tuple(systems), entry["options"], train, tune, spans)
 
-    def _system(self, entry: Mapping[str, Any], trust: bool) -> System:
-        if entry.get("solver") is None:
-            path = self._finder.find(entry["file"])
-            return System(path=path, name=entry["name"], format=entry.get("format"))
-        return System(solver_from_record(entry["solver"], self._finder.find, trust=trust), name=entry["name"])
-
-    def check_system(self, entry: Mapping[str, Any], reader: str | None) -> None:
-        """Compare a system's files and code with those that are here, without running it."""
+    def _check_code(self, entry: Mapping[str, Any], reader: str | None) -> bool:
+        """Return whether a system's files are unchanged; `code` gets a line if code that it runs has changed."""
         before = len(self._changes)
         for kept in _kept_files(entry):
             try:
                 self._finder.find(kept)
             except DataError as problem:
                 self._changes.append(str(problem))
-        now = identity_of_entry(entry, reader, self._finder.find)
-        if len(self._changes) == before and now != entry["identity"]:
-            self._changes.append(
-                f"{entry['name']}: the code has changed since it ran: identity {now and now[:12]}, recorded "
-                f"{entry['identity'] and entry['identity'][:12]}"
-            )
+        now, recorded = identity_of_entry(entry, reader, self._finder.find), entry["identity"]
+        if (is_unchanged := len(self._changes) == before) and now != recorded:
+            short = [str(digest)[:12] for digest in (now, recorded)]
+            self._code.append(f"{entry['name']}: its code has changed: identity {short[0]}, recorded {short[1]}")
+        return is_unchanged
 
-    def check_plugins(self, row: Mapping[str, Any]) -> None:
-        """Compare the versions of the plug-ins that a row's signature names."""
-        parts = Signature.parse(row["signature"]).parts
-        for name, recorded in (parts[key].split("==") for key in ("plugin", "read_by") if "==" in parts.get(key, "")):
-            if (now := installed_version(name)) != recorded:
-                self._changes.append(f"{row['name']}: {name} is {now or 'missing'} now, recorded {recorded}")
+    def _system(self, entry: Mapping[str, Any], trust: bool) -> System:
+        if entry.get("solver") is None:
+            path = self._finder.find(entry["file"])
+            return System(path=path, name=entry["name"], format=entry.get("format"))
+        return System(solver_from_record(entry["solver"], self._finder.find, trust=trust), name=entry["name"])
 
     def dataset(self, entry: Mapping[str, Any]) -> Dataset | None:
         """Return the dataset with the recorded content, or None, with the reason in `changes`."""

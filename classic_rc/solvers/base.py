@@ -351,11 +351,6 @@ class Solver(Estimator, ABC):
         return any(member.has_given_scores for member in self.members)
 
     @property
-    def has_own_code(self) -> bool:
-        """Whether its class, or that of a member, is in a file that a user named."""
-        return self.source_file is not None or any(member.has_own_code for member in self.members)
-
-    @property
     def members(self) -> Sequence[Solver]:
         """The solvers that this one combines (the fitted ones after :meth:`fit`); none by default."""
         return ()
