@@ -45,7 +45,7 @@ _NAME = "{name}"
 """The name of every system while its cell is computed. A cell does not have the user's name for the system."""
 
 SOURCES = "sources.json"
-"""The file in a folder of cells that has what is known of source files."""
+"""The file next to a folder of cells that has what is known of source files."""
 
 
 @dataclass(frozen=True)
@@ -95,11 +95,11 @@ class CellFolder:
         except OSError as error:
             problem = f"cannot create the folder {folder}: {error.strerror or error}"
             raise UsageError(problem, field="--output", found=str(folder)) from error
-        read_known_sources(folder / SOURCES)
+        read_known_sources(folder.parent / SOURCES)
 
     def keep_sources(self) -> None:
         """Keep what is known of the sources that systems can run, for the next run."""
-        write_known_sources(self._folder / SOURCES)
+        write_known_sources(self._folder.parent / SOURCES)
 
     def path_of(self, key: str) -> Path:
         """Return the path of a cell's file."""

@@ -274,11 +274,7 @@ def read_results(path: str | Path) -> list[SharedResults]:
         contradict each other.
     """
     source = str(path)
-    return results_of(Node(parse_json(read_text(path), source), source))
-
-
-def results_of(root: Node) -> list[SharedResults]:
-    """Return every dataset of a parsed run record, with all its rows; see :func:`read_results`."""
+    root = Node(parse_json(read_text(path), source), source)
     software = {name: root.value.get(name) for name in ("version", "environment")} if root.has("runs") else {}
     return [_read_contest(run, software) for run in root.items("runs")]
 

@@ -20,14 +20,13 @@ from classic_rc.evaluation.record import (
     SCHEMA,
     RecordedFiles,
     identity_of_entry,
-    results_of,
     run_record,
     software_versions,
 )
 from classic_rc.evaluation.results import Evaluation
 from classic_rc.evaluation.significance import with_intervals, with_significance
 from classic_rc.evaluation.systems import System
-from classic_rc.io.json import Node, describe_value, parse_json
+from classic_rc.io.json import describe_value, parse_json
 from classic_rc.io.text import read_text
 from classic_rc.questions import Dataset
 from classic_rc.solvers.base import is_integer, is_number
@@ -94,7 +93,6 @@ def restore_record(
             expected=str(SCHEMA),
             hint="Records of other versions can still be compared; classic-rc run --save makes a new one",
         )
-    results_of(Node(record, source))
     finder = RecordedFiles(Path(path).parent, places)
     runs: list[RestoredRun] = []
     changes: list[str] = []
@@ -186,7 +184,8 @@ class _RunRestorer:
         systems = []
         for system in entry["systems"]:
             try:
-                if self._check_code(system, run["dataset"]["reader"]) and trust is not None:
+                self._check_code(system, run["dataset"]["reader"])
+                if trust is not None:
                     systems.append(self._system(system, trust))
             except DataError as problem:
                 self._changes.append(str(problem))
@@ -196,19 +195,14 @@ class _RunRestorer:
         spans = None if entry["spans"] is None else SpanGenerator(**entry["spans"])
         return RunProtocol(tuple(systems), entry["options"], train, tune, spans)
 
-    def _check_code(self, entry: Mapping[str, Any], reader: str | None) -> bool:
-        """Return whether a system's files are unchanged; `code` gets a line if code that it runs has changed."""
-        before = len(self._changes)
+    def _check_code(self, entry: Mapping[str, Any], reader: str | None) -> None:
+        """Check a system's files, and note it in `code` if the code that it runs is not the code that ran."""
         for kept in _kept_files(entry):
-            try:
-                self._finder.find(kept)
-            except DataError as problem:
-                self._changes.append(str(problem))
+            self._finder.find(kept)
         now, recorded = identity_of_entry(entry, reader, self._finder.find), entry["identity"]
-        if (is_unchanged := len(self._changes) == before) and now != recorded:
+        if now != recorded:
             short = [str(digest)[:12] for digest in (now, recorded)]
             self._code.append(f"{entry['name']}: its code has changed: identity {short[0]}, recorded {short[1]}")
-        return is_unchanged
 
     def _system(self, entry: Mapping[str, Any], trust: bool) -> System:
         if entry.get("solver") is None:
