@@ -383,7 +383,8 @@ class DatasetRun:
             of_system = {"file": sha256_of(system.path), "format": system.format}
         else:
             plain = solver_to_record(system.solver, keep)
-            of_system = {"solver": {name: value for name, value in plain.items() if name != "spec"}}  # it has paths
+            # A specification has paths, and what the bytes of code mean is in the identity.
+            of_system = {"solver": {name: value for name, value in plain.items() if name not in ("spec", "code")}}
         identity = identify(plain, self.data.dataset.reader, lambda kept: paths.get(kept["sha256"], ""))
         settings = {**self.data.settings, **of_system, "packages": dict(identity.packages)}
         return {"settings": settings, "data": self.data.facts, "identity": identity.digest}

@@ -427,9 +427,9 @@ def _consequences(
     except ValueError:
         raise row.error("not a signature", field="signature", found=row.text("signature")) from None
     yield row, "short_signature", signature.short
-    places = {"fingerprint": (dataset, "data"), "questions": (dataset, "questions"), "split": (dataset, "split")}
-    places |= {name: (row, name) for name in ("solver", "variant", "ties", "seed")}
-    yield from ((node, field, signature.parts[name]) for field, (node, name) in places.items() if name in signature.parts)
+    yield from ((row, name, signature.parts.get(name)) for name in ("solver", "variant", "ties"))
+    for name, part in (("fingerprint", "data"), ("questions", "questions"), ("split", "split")):
+        yield dataset, name, signature.parts.get(part)
 
 
 def _read_statistics(nodes: Sequence[Node], metric: str) -> NDArray[np.float64]:

@@ -11,13 +11,15 @@ from pathlib import Path
 import pytest
 
 import classic_rc
+from classic_rc.errors import UsageError
 from classic_rc.evaluation.cells import CellFolder, DatasetRun, read_data
 from classic_rc.evaluation.identity import UnidentifiedCodeError, identify
 from classic_rc.evaluation.suite import Suite, SuiteDataset, read_suite
 from classic_rc.evaluation.systems import System
 from classic_rc.solvers import parse_solver
 from classic_rc.solvers.base import Parameter
-from classic_rc.solvers.codec import solver_to_record
+from classic_rc.solvers.codec import solver_from_record, solver_to_record
+from classic_rc.solvers.specs import own_code
 from tests.errors import raises
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -278,7 +280,48 @@ def test_an_edit_of_the_package_is_another_cell_unless_it_is_a_comment_or_elsewh
     with (package / "solvers" / "random.py").open("a", encoding="utf-8") as file:
         file.write("\nELSEWHERE = 1\n")
     assert run() == (True, first[1])
-    with (package / "kernels" / "ragged.py").open("a", encoding="utf-8") as file:
+    with (package / "predictions.py").open("a", encoding="utf-8") as file:
         file.write("\nREACHED = 1\n")
     assert run() == (False, first[1])
     assert first[1].endswith("+dev")
+
+
+# --- trust --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        "own.py:Own",
+        "combination,solvers=[FOLDER/own.py:Own; sw]",
+        'combination,solvers=["FOLDER/own\\u002epy:Own"; sw]',
+        "combination,solvers=[combination,solvers=[FOLDER/own.py:Own; sw]; sw]",
+    ],
+)
+def test_a_suite_runs_a_users_code_only_if_it_is_trusted(own, spec):
+    edit(own / "own.py", "import rc_helper", "Path(__file__).with_name('ran').touch()\nimport rc_helper")
+    text = spec.replace("FOLDER", own.as_posix())
+    suite = own / "suite.toml"
+    suite.write_text(f"[datasets.a]\npath = 'sample:cloze'\n[systems]\nX = '{text}'\n", encoding="utf-8")
+    with raises(UsageError, field="--trust"):
+        read_suite(str(suite))
+    assert not (own / "ran").exists()
+    read_suite(str(suite), trust=True)
+    assert (own / "ran").exists()
+
+
+def test_a_record_and_a_saved_solver_that_name_code_in_a_text_do_not_run_it(own):
+    edit(own / "own.py", "import rc_helper", "Path(__file__).with_name('ran').touch()\nimport rc_helper")
+    members = {"kind": "list", "items": [f"{(own / 'own.py').as_posix()}:Own", "sw"]}
+    plain = {"spec": "combination", "solver": "combination", "params": {"solvers": members}}
+    with raises(UsageError, field="--trust"):
+        solver_from_record(plain, lambda kept: kept["path"])
+    with own_code(trusted=False), raises(UsageError, field="--trust"):
+        solver_from_record(plain, lambda kept: kept["path"], trust=True)
+    assert not (own / "ran").exists()
+    solver_from_record(plain, lambda kept: kept["path"], trust=True)
+    assert (own / "ran").exists()
+
+
+def test_a_text_without_trust_may_still_be_typed(own):
+    assert parse_solver(f"{own / 'own.py'}:Own").source_file == str(own / "own.py")
