@@ -71,7 +71,9 @@ def handle(args: argparse.Namespace) -> int:
     if any(data.endswith(suite.SUFFIX) for data in args.data):
         return suite.run_suite(args, OPTIONS)
     if args.trust:
-        raise UsageError("--trust is for the code that a suite names; what -s names runs without it", field="--trust")
+        raise UsageError(
+            "--trust is for the code that a suite names; what -s names runs without it", field="--trust"
+        )
     if args.perturbed is not None:
         from classic_rc.cli.perturb import run_perturbed
 

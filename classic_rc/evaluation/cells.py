@@ -380,7 +380,7 @@ class DatasetRun:
         plain: dict[str, Any] | None = None
         if system.solver is None:
             assert system.path is not None
-            of_system = {"file": sha256_of(system.path), "format": system.format}
+            of_system: dict[str, Any] = {"file": sha256_of(system.path), "format": system.format}
         else:
             plain = solver_to_record(system.solver, keep)
             # A specification has paths, and what the bytes of code mean is in the identity.

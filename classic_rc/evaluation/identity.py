@@ -1,7 +1,7 @@
 """The identity of code: what a computation can run, as a digest of its sources without comments and docstrings.
 
-Imports are followed as they are written, deferred ones too. A module that code imports by a name made at run time, and
-a file that it opens without naming it in a parameter, cannot be seen.
+Imports are followed as they are written, deferred ones too. A module that code imports by a name made at run time,
+and a file that it opens without naming it in a parameter, cannot be seen.
 """
 
 from __future__ import annotations
@@ -224,9 +224,9 @@ class _Sources:
         except (OSError, SyntaxError, ValueError) as error:
             raise _unidentified(str(file), f"it cannot be read ({error})") from None
         module = sys.modules.get(name)
-        if module is not None and getattr(module, "__file__", None) == str(file):
-            if _FIRST_READ.setdefault(module, digest) != digest:
-                raise _unidentified(str(file), "it changed after it was imported (start Python again)")
+        is_loaded = module is not None and getattr(module, "__file__", None) == str(file)
+        if is_loaded and _FIRST_READ.setdefault(module, digest) != digest:
+            raise _unidentified(str(file), "it changed after it was imported (start Python again)")
         self.digests[name] = digest
         parents = package.split(".")
         for level, target in imports:
@@ -264,7 +264,7 @@ _known: dict[str, Any] = {}
 
 
 def read_known_sources(file: Path) -> None:
-    """Read what was found in source files earlier: to parse all that a run can reach takes longer than its start."""
+    """Read what earlier runs found: to parse all that a run can reach takes as long as its start."""
     with suppress(OSError, ValueError, KeyError, TypeError):
         kept = json.loads(file.read_bytes())
         _known.update(kept["sources"] if kept["rules"] == _rules() else {})
@@ -303,7 +303,9 @@ def _strip(node: Any) -> Iterator[tuple[int, str]]:
         body = getattr(node, name, None)
         if not isinstance(body, list):
             continue
-        body[:] = [s for s in body if not (isinstance(s, ast.Expr) and isinstance(getattr(s.value, "value", 0), str))]
+        body[:] = [
+            s for s in body if not (isinstance(s, ast.Expr) and isinstance(getattr(s.value, "value", 0), str))
+        ]
         is_typing = isinstance(node, ast.If) and name == "body" and "TYPE_CHECKING" in ast.unparse(node.test)
         for statement in body:
             found = list(_strip(statement))
@@ -316,7 +318,7 @@ def _strip(node: Any) -> Iterator[tuple[int, str]]:
 
 
 def _dotted_uses(tree: ast.Module) -> Iterator[tuple[int, str]]:
-    """Yield the names that are used below our modules and may be imported on first use: ``classic_rc.solvers.IR``."""
+    """Yield names below our modules, which may be imported on first use: ``classic_rc.solvers.IRSolver``."""
     aliases = [alias for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names]
     names = {alias.asname or alias.name: alias.name for alias in aliases if alias.name.startswith("classic_rc")}
     for node in ast.walk(tree) if names else ():

@@ -61,9 +61,7 @@ a threshold, may differ by this much, relative or absolute: linear algebra and o
 All other rows have the same digits everywhere."""
 
 
-def restore_record(
-    path: str | Path, places: Sequence[str] = (), *, trust: bool | None = False
-) -> RestoredRecord:
+def restore_record(path: str | Path, places: Sequence[str] = (), *, trust: bool | None = False) -> RestoredRecord:
     """Find and check the data of a record.
 
     Parameters
@@ -173,7 +171,7 @@ class _RunRestorer:
         self._finder, self._changes, self._code = finder, changes, code
 
     def protocol(self, run: Mapping[str, Any], trust: bool | None) -> RunProtocol | None:
-        """Return the recorded protocol, or None, with the reason in `changes`; it has no systems without `trust`."""
+        """Return the recorded protocol, without systems if `trust` is None; None, with the reason in `changes`."""
         entry = run["protocol"]
         if entry is None:
             raise UsageError(

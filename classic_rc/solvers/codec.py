@@ -1,6 +1,6 @@
 """Conversion of solvers and their parameters to plain data for JSON and back, for saved solvers and run records.
 
-A number, a text, true, false and null stay as they are. Everything else is an object with a ``kind``, which says what
+Numbers, texts, true, false and null stay as they are. Everything else is an object with a ``kind``, which says what
 its other keys are. The names of parameters are keys of ``params`` only, so none can be mistaken for such a key.
 """
 

@@ -236,7 +236,7 @@ _is_trusted: ContextVar[bool] = ContextVar("is_trusted", default=True)
 def own_code(*, trusted: bool) -> Iterator[None]:
     """Say whether users' own files may run while solvers are made.
 
-    What a user types may run. What a file names (a suite, a run record, a saved solver) may run if the user says so.
+    What a user types may run. What a file names (a suite, a record, a saved solver) may run if the user says so.
     """
     token = _is_trusted.set(trusted and _is_trusted.get())
     try:
@@ -253,7 +253,8 @@ def load_solver_class(path: Path, class_name: str) -> type[Solver]:
     DataError
         The file is missing.
     UsageError
-        A file names this code, and it may not run (:func:`own_code`). The file cannot be imported, or has no such solver class, or the class lacks ``score_candidates``.
+        A file names this code, and it may not run (:func:`own_code`). The file cannot be imported, or has no such
+        solver class, or the class lacks ``score_candidates``.
     """
     if not path.is_file():
         raise DataError("no such file", source=str(path), hint="Use path/to/file.py:Class")

@@ -215,7 +215,7 @@ def test_what_is_in_memory_is_not_identified_and_not_kept(tmp_path, monkeypatch)
 
 # --- installed packages -------------------------------------------------------------------------------------------
 
-PLUGIN = '''
+PLUGIN = """
 import classic_rc
 from rc_plug_words import value
 
@@ -225,7 +225,7 @@ class Plug(classic_rc.Solver):
 
     def score_candidates(self, questions):
         return [[value(c.text) for c in q.candidates] for q in questions]
-'''
+"""
 
 
 def run_suite(folder: Path, *paths: Path, spec: str) -> tuple[bool, str]:

@@ -394,7 +394,8 @@ from classic_rc import Scores, Solver
 
 class Confusing(Solver):
     def __init__(self, *, file="", kind="", items=(), params=1.0, path="", solver=""):
-        self.file, self.kind, self.items, self.params, self.path, self.solver = file, kind, items, params, path, solver
+        self.file, self.kind, self.items = file, kind, items
+        self.params, self.path, self.solver = params, path, solver
 
     def score_candidates(self, questions):
         return Scores.from_lists([[float(len(c.text + self.kind)) for c in q.candidates] for q in questions])

@@ -260,7 +260,9 @@ def test_an_edited_file_is_refused(path):
         (lambda h, m: h["params"].update(unheard_of=1), UsageError, "surface-lr .*'unheard_of'"),
         (lambda h, m: h["params"].update(features="answer"), ValueError, "restore"),
         (
-            lambda h, m: h["params"].update(decision={"kind": "decision", "class": "Coin", "params": {}, "fitted": {}}),
+            lambda h, m: h["params"].update(
+                decision={"kind": "decision", "class": "Coin", "params": {}, "fitted": {}}
+            ),
             KeyError,
             "'Coin'",
         ),
