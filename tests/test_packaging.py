@@ -8,6 +8,7 @@ from importlib import import_module
 from pathlib import Path
 
 from classic_rc import __version__
+from classic_rc._version import RELEASE
 
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = ROOT / "classic_rc"
@@ -49,7 +50,11 @@ def test_the_files_that_are_type_checked_exist():
 
 def test_the_citation_has_the_version_of_the_package():
     lines = (ROOT / "CITATION.cff").read_text(encoding="utf-8").splitlines()
-    assert f"version: {__version__}" in lines
+    assert f"version: {RELEASE}" in lines
+
+
+def test_the_version_of_a_checkout_says_that_its_code_can_be_edited():
+    assert __version__ == RELEASE.removesuffix("+dev") + "+dev"
 
 
 def test_the_source_distribution_names_folders_and_files_that_there_are():

@@ -97,6 +97,11 @@ OUTPUT_OPTIONS: dict[str, tuple[Option, ...]] = {
             help="write the paragraph on data, systems, tuning and tests, and its BibTeX, instead of the table",
         ),
         option(
+            "--verify",
+            action="store_true",
+            help="first compare the data, files and code that the records name with those that are here",
+        ),
+        option(
             "--figure",
             choices=("forest",),
             help="draw all systems with their intervals to -o FILE (.pdf, .png, .svg) instead of the table; for "

@@ -119,7 +119,7 @@ def _repeat_run(args: argparse.Namespace, record: Path) -> int:
             expected="table, markdown, latex or json",
         )
     prepared = restore_record(record, args.places, trust=args.trust)
-    inputs.report_notes(args, "note", prepared.notes)
+    inputs.report_notes(args, "note", [*prepared.notes, *prepared.code])
     if prepared.changes:
         for change in prepared.changes:
             print_message(f"error: {change}")

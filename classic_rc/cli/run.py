@@ -50,6 +50,7 @@ OPTIONS = (
     "--baseline",
     "--published",
     "--intervals",
+    vary_option("--trust", help="run users' code that the suite names (path/to/file.py:Class); -s needs no trust"),
     "--jobs",
     "--format",
     "--output",
@@ -69,6 +70,10 @@ def handle(args: argparse.Namespace) -> int:
 
     if any(data.endswith(suite.SUFFIX) for data in args.data):
         return suite.run_suite(args, OPTIONS)
+    if args.trust:
+        raise UsageError(
+            "--trust is for the code that a suite names; what -s names runs without it", field="--trust"
+        )
     if args.perturbed is not None:
         from classic_rc.cli.perturb import run_perturbed
 

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 SUFFIX = ".toml"
 """What the names of suite files end in. The module that reads them is not imported for other runs."""
 
-_WITH_SUITES = frozenset({"data", "output", "jobs", "format", "published", "quiet"})
+_WITH_SUITES = frozenset({"data", "output", "jobs", "format", "published", "quiet", "trust"})
 """The options of ``run`` that a suite does not replace."""
 
 _NOT_IN_SUITES = frozenset({"pool", "labels", "other_questions", "cross", "plot", "save", "write_suite"})
@@ -48,7 +48,7 @@ def run_suite(args: argparse.Namespace, options: Choice) -> int:
 
     _check_options(args, options)
     check_save_folder(args.output)
-    suite = read_suite(args.data[0])
+    suite = read_suite(args.data[0], trust=args.trust)
     with termination_as_interrupt():
         return _SuiteCommand(args, suite).run()
 
@@ -75,7 +75,7 @@ def _check_options(args: argparse.Namespace, options: Choice) -> None:
                 f"{flag} cannot be combined with the suite {path}: {fix}",
                 field=flag,
                 found=flag,
-                expected="a suite with only -o, --jobs, --format, --published and --quiet",
+                expected="a suite with only -o, --jobs, --format, --published, --trust and --quiet",
             )
     if args.output is None:
         command = shlex.join(["classic-rc", "run", path, "-o", Path(path).stem])
@@ -107,6 +107,7 @@ class _SuiteCommand:
             done, kept = self.progress.steps_done, self.progress.steps_kept
             arguments = [self.args.data[0], "-o", self.args.output]
             arguments += [] if self.args.jobs == 1 else ["--jobs", str(self.args.jobs)]
+            arguments += ["--trust"] if self.args.trust else []
             print_message(
                 f"{done} of {self.n_cells} cells are finished ({done - kept} now); go on with: "
                 f"{shlex.join(['classic-rc', 'run', *arguments])}"
@@ -214,13 +215,11 @@ def write_suite(args: argparse.Namespace) -> int:
             expected="one key",
         )
     check_writable(path, *args.data, *args.train, args.tune)
-    write_file(Path(path), suite_text(path, list(_chosen_systems(args))))
-    print_message(f"note: {path} is written: run it with {_command(path)}")
+    text = suite_text(path, list(_chosen_systems(args)))
+    write_file(Path(path), text)
+    command = ["classic-rc", "run", path, "-o", str(Path(path).with_suffix("")), *["--trust"] * (".py:" in text)]
+    print_message(f"note: {path} is written: run it with {shlex.join(command)}")
     return 0
-
-
-def _command(path: str) -> str:
-    return shlex.join(["classic-rc", "run", path, "-o", str(Path(path).with_suffix(""))])
 
 
 def _chosen_systems(args: argparse.Namespace) -> Iterator[tuple[SuiteDataset, list[Any]]]:

@@ -8,14 +8,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from classic_rc.cli import inputs
-from classic_rc.cli.console import check_writable, write_file, write_output
+from classic_rc.cli.console import check_writable, print_message, write_file, write_output
 from classic_rc.cli.options import vary_option
 from classic_rc.errors import UsageError
 from classic_rc.io.progress import progress_bar
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from classic_rc.reports.paper_table import PaperTable
 
+_DIFFERS = 1
 _FORMATS = ("table", "markdown", "latex", "csv", "html")
 _BY_SUFFIX = {".tex": "latex", ".md": "markdown", ".csv": "csv", ".html": "html", ".htm": "html"}
 
@@ -47,6 +50,7 @@ OPTIONS = (
     "--label",
     "--width",
     "--methods",
+    "--verify",
     "--figure",
     vary_option(
         "--format",
@@ -68,6 +72,8 @@ def handle(args: argparse.Namespace) -> int:
     figure_format = _check_output(args, files)
     with progress_bar("reading records", None, inputs.shows_progress(args)):
         records = read_paper_records(args.records)
+    if args.verify and _report_changes(args, dict.fromkeys(source for source, _ in records)):
+        return _DIFFERS
     intervals = args.intervals
     if args.figure is not None and intervals is None and all(r.facts.get("resampling") is None for _, r in records):
         intervals = 10_000
@@ -95,6 +101,20 @@ def handle(args: argparse.Namespace) -> int:
     else:
         write_output(_render(args, table, form), args.output)
     return 0
+
+
+def _report_changes(args: argparse.Namespace, files: Iterable[str]) -> bool:
+    """Print what has changed since the records were made, and return whether anything has."""
+    from classic_rc.evaluation.rerun import restore_record
+
+    has_changes = False
+    for file in files:
+        found = restore_record(file, trust=None)
+        inputs.report_notes(args, "note", found.notes, file)
+        for change in (*found.changes, *found.code):
+            print_message(f"error: {file}: {change}")
+            has_changes = True
+    return has_changes
 
 
 def _check_output(args: argparse.Namespace, files: list[str]) -> str | None:

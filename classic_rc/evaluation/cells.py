@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import platform
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
@@ -16,8 +17,16 @@ from classic_rc.errors import ClassicRCError, DataError, UsageError
 from classic_rc.evaluation.evaluate import evaluate
 from classic_rc.evaluation.fitted_system import EncodingCache
 from classic_rc.evaluation.grouping import group_masks
+from classic_rc.evaluation.identity import (
+    UnidentifiedCodeError,
+    cell_key,
+    digest_of,
+    identify,
+    read_known_sources,
+    write_known_sources,
+)
 from classic_rc.evaluation.plan import LearningData, Overrides, RunProtocol, add_span_candidates, require_gold
-from classic_rc.evaluation.record import row_from_record, row_records, selections_to_plain, software_versions
+from classic_rc.evaluation.record import row_from_record, row_records, selections_to_plain
 from classic_rc.evaluation.results import Evaluation, Row
 from classic_rc.evaluation.significance import with_statistics
 from classic_rc.evaluation.suite import READING, Suite, SuiteDataset
@@ -35,12 +44,15 @@ from classic_rc.text.spans import SpanGenerator
 _NAME = "{name}"
 """The name of every system while its cell is computed. A cell does not have the user's name for the system."""
 
+SOURCES = "sources.json"
+"""The file next to a folder of cells that has what is known of source files."""
+
 
 @dataclass(frozen=True)
 class Cell:
     """The results of one system on one dataset."""
 
-    key: str  # the sha256 of everything that the results follow from
+    key: str  # the sha256 of everything that the results follow from; empty if that cannot be identified
     fingerprint: str  # of the dataset
     rows: tuple[Row, ...]  # one; two if the system was tuned on the data that it reports
     warnings: tuple[str, ...] = ()
@@ -83,6 +95,11 @@ class CellFolder:
         except OSError as error:
             problem = f"cannot create the folder {folder}: {error.strerror or error}"
             raise UsageError(problem, field="--output", found=str(folder)) from error
+        read_known_sources(folder.parent / SOURCES)
+
+    def keep_sources(self) -> None:
+        """Keep what is known of the sources that systems can run, for the next run."""
+        write_known_sources(self._folder.parent / SOURCES)
 
     def path_of(self, key: str) -> Path:
         """Return the path of a cell's file."""
@@ -109,12 +126,8 @@ class CellFolder:
         """
         plain = _cell_to_plain(cell, dataset, facts)
         # The checksum finds a damaged number that is still a number.
-        document = {"version": __version__, "sha256": _digest(plain), "cell": plain}
+        document = {"version": __version__, "sha256": digest_of(plain), "cell": plain}
         write_file(self.path_of(cell.key), json.dumps(document, allow_nan=False, separators=(",", ":")) + "\n")
-
-
-def _digest(plain: Any) -> str:
-    return sha256_of_text(json.dumps(plain, sort_keys=True, separators=(",", ":")))
 
 
 def _cell_to_plain(cell: Cell, dataset: Dataset, facts: Mapping[str, Any]) -> dict[str, Any]:
@@ -133,7 +146,7 @@ def _cell_to_plain(cell: Cell, dataset: Dataset, facts: Mapping[str, Any]) -> di
 
 def _cell_from_plain(document: Any, key: str, dataset: Dataset) -> Cell:
     plain = document["cell"]
-    if document["sha256"] != _digest(plain) or plain["key"] != key or _digest(plain["follows_from"]) != key:
+    if document["sha256"] != digest_of(plain) or plain["key"] != key or cell_key(**plain["follows_from"]) != key:
         raise ValueError("another content than was written")
     ids = [question.id for question in dataset]
     if plain["fingerprint"] != dataset.fingerprint or any(list(row["outcomes"]) != ids for row in plain["rows"]):
@@ -159,21 +172,24 @@ class SuiteData:
     seconds: float  # that reading the dataset took
 
     @cached_property
-    def facts(self) -> dict[str, Any]:
-        """Everything that results follow from, other than the system."""
+    def settings(self) -> dict[str, Any]:
+        """The settings of the run, other than the system's."""
         learning = self.learning
         return {
             "version": __version__,
-            "packages": software_versions()["packages"],
-            "data": self._data_facts(self.dataset),
-            "train": learning.train and self._data_facts(learning.train),
-            "tune": learning.tune and self._data_facts(learning.tune),
+            "python": ".".join(platform.python_version_tuple()[:2]),
             "cv": learning.cv,
             "cv_group": learning.group,
             "drop_overlap": learning.drop_overlap,
             "decisions": asdict(self.overrides),
             "spans": self.spans and asdict(self.spans),
         }
+
+    @cached_property
+    def facts(self) -> dict[str, Any]:
+        """What the data is, by its part in the run."""
+        parts = {"data": self.dataset, "train": self.learning.train, "tune": self.learning.tune}
+        return {part: dataset and self._data_facts(dataset) for part, dataset in parts.items()}
 
     def _data_facts(self, dataset: Dataset) -> dict[str, Any]:
         # The fingerprint leaves out fields such as the author, which folds may follow from; the files have them.
@@ -323,24 +339,29 @@ class DatasetRun:
         missing: list[tuple[System, str]] = []
         facts: dict[str, dict[str, Any]] = {}  # by key
         for system in self.systems:
+            key = ""
             try:
                 of_system = self._facts(system)
-                key = _digest(of_system)
+                key = cell_key(**of_system)
                 facts[key] = of_system
+            except UnidentifiedCodeError as error:
+                self.notes.append(f"{system.name} is not kept: {error}")
             except ClassicRCError as error:  # a file cannot be read
                 self._errors[str(system.name)] = error
                 yield FinishedCell(system, error)
                 continue
-            if (cell := self._folder.find(key, self.data.dataset, self.notes)) is None:
+            if not key or (cell := self._folder.find(key, self.data.dataset, self.notes)) is None:
                 missing.append((system, key))
             else:
                 self._results[str(system.name)] = cell
                 yield FinishedCell(system, cell, is_kept=True)
+        self._folder.keep_sources()
         for system, result in self._compute(missing, jobs, starts):
             if isinstance(result, Cell):
                 self._results[str(system.name)] = result
                 try:
-                    self._folder.keep(result, self.data.dataset, facts[result.key])
+                    if result.key:
+                        self._folder.keep(result, self.data.dataset, facts[result.key])
                 except UsageError as error:  # a full disk: the result can still be shown
                     self.notes.append(f"{system.name} is not kept: {error}")
             else:
@@ -348,14 +369,25 @@ class DatasetRun:
             yield FinishedCell(system, result)
 
     def _facts(self, system: System) -> dict[str, Any]:
-        """Return everything that a system's results follow from; paths and names are not among it."""
+        """Return what a system's results follow from, as `cell_key` takes it; paths and names are not among it."""
+        paths: dict[str, str] = {}  # by digest
+
+        def keep(path: str) -> dict[str, Any]:
+            sha256 = sha256_of(path)
+            paths[sha256] = path
+            return {"sha256": sha256}
+
+        plain: dict[str, Any] | None = None
         if system.solver is None:
             assert system.path is not None
-            named = {} if system.format is None else {"format": system.format}
-            return {**self.data.facts, "file": sha256_of(system.path), **named}
-        solver = solver_to_record(system.solver, lambda path: {"sha256": sha256_of(path)})
-        del solver["spec"]  # it has paths
-        return {**self.data.facts, "solver": solver}
+            of_system: dict[str, Any] = {"file": sha256_of(system.path), "format": system.format}
+        else:
+            plain = solver_to_record(system.solver, keep)
+            # A specification has paths, and what the bytes of code mean is in the identity.
+            of_system = {"solver": {name: value for name, value in plain.items() if name not in ("spec", "code")}}
+        identity = identify(plain, self.data.dataset.reader, lambda kept: paths.get(kept["sha256"], ""))
+        settings = {**self.data.settings, **of_system, "packages": dict(identity.packages)}
+        return {"settings": settings, "data": self.data.facts, "identity": identity.digest}
 
     def _compute(
         self, missing: Sequence[tuple[System, str]], jobs: int, starts: Callable[[str], None]

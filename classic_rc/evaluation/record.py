@@ -5,10 +5,11 @@ from __future__ import annotations
 import glob
 import itertools
 import json
+import math
 import os
 import platform
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from functools import partial
 from importlib.metadata import PackageNotFoundError, version
@@ -23,19 +24,21 @@ from classic_rc.datasets.fetch import cached_path, is_hub_name, named_files
 from classic_rc.datasets.registry import SAMPLES
 from classic_rc.errors import DataError
 from classic_rc.evaluation.comparison import SharedResults, SystemResults
+from classic_rc.evaluation.identity import UnidentifiedCodeError, identify
 from classic_rc.evaluation.results import Block, Evaluation, Outcomes, Row
+from classic_rc.evaluation.signature import Signature
 from classic_rc.evaluation.systems import System
 from classic_rc.folds import passage_groups
 from classic_rc.io.columns import find_shards
 from classic_rc.io.hashing import sha256_of
 from classic_rc.io.json import Node, describe_value, parse_json
 from classic_rc.io.text import read_text
-from classic_rc.metrics.registry import metrics_for
+from classic_rc.metrics.registry import METRICS, metrics_for
 from classic_rc.questions import Dataset, Task
 from classic_rc.solvers.base import is_number
-from classic_rc.solvers.codec import solver_to_record
+from classic_rc.solvers.codec import FindFile, solver_to_record
 
-SCHEMA = 3
+SCHEMA = 4
 """The version of the record's format; it increases with every change that matters to programs that read records."""
 
 _PACKAGES = ("numpy", "scipy", "scikit-learn", "nltk", "joblib")
@@ -80,7 +83,7 @@ def run_record(evaluations: Sequence[Evaluation], folder: Path | None = None) ->
         run["dataset"] |= _file_entries(evaluation.dataset, folder)
         protocol = evaluation.protocol
         run["protocol"] = protocol and {
-            "systems": [_system_entry(system, folder) for system in protocol.systems],
+            "systems": [_system_entry(system, folder, evaluation.dataset.reader) for system in protocol.systems],
             "options": dict(protocol.options),
             "spans": protocol.spans and asdict(protocol.spans),
             "train": protocol.train and _dataset_entry(protocol.train, folder),
@@ -162,16 +165,24 @@ def row_from_record(plain: Mapping[str, Any], selections: Mapping[str, Any]) -> 
     )
 
 
-def _system_entry(system: System, folder: Path | None) -> dict[str, Any]:
+def _system_entry(system: System, folder: Path | None, reader: str | None) -> dict[str, Any]:
     """Return a system as plain data: its name, and its solver with all parameters, or its file."""
+    entry: dict[str, Any] = {"name": system.name}
     if system.solver is None:
         assert system.path is not None
         named = {} if system.format is None else {"format": system.format}
-        return {"name": system.name, "file": recorded_file(system.path, folder), **named}
-    return {
-        "name": system.name,
-        "solver": solver_to_record(system.solver, partial(recorded_file, folder=folder)),
-    }
+        entry |= {"file": recorded_file(system.path, folder), **named}
+    else:
+        entry["solver"] = solver_to_record(system.solver, partial(recorded_file, folder=folder))
+    return {**entry, "identity": identity_of_entry(entry, reader, RecordedFiles(folder or Path()).find)}
+
+
+def identity_of_entry(entry: Mapping[str, Any], reader: str | None, find: FindFile) -> str | None:
+    """Return the identity of the code that a recorded system runs now, or None if it cannot be told."""
+    try:
+        return identify(entry.get("solver"), reader, find).digest
+    except (UnidentifiedCodeError, DataError):
+        return None
 
 
 def software_versions() -> dict[str, Any]:
@@ -259,7 +270,8 @@ def read_results(path: str | Path) -> list[SharedResults]:
     Raises
     ------
     DataError
-        The file cannot be read or is not a run record, or its rows do not answer the same questions.
+        The file cannot be read or is not a run record, its rows do not answer the same questions, or its numbers
+        contradict each other.
     """
     source = str(path)
     root = Node(parse_json(read_text(path), source), source)
@@ -277,7 +289,8 @@ def _read_contest(run: Node, software: Mapping[str, Any]) -> SharedResults:
     if run.has("resampled_groups"):
         resampled = run.child("resampled_groups")
         groups, group = _read_groups(resampled, "groups", n_questions), resampled.text("key")
-    systems = []
+    systems: list[SystemResults] = []
+    groupings = _read_grouping(run, n_questions)
     first_ids: list[str] | None = None
     for row in run.items("rows"):
         outcomes = row.child("outcomes")
@@ -294,7 +307,9 @@ def _read_contest(run: Node, software: Mapping[str, Any]) -> SharedResults:
                 found=f"{len(ids)} questions" if len(ids) != len(first_ids) else "different ids",
                 expected=f"the same {n_questions} questions in every row",
             )
-        systems.append(_read_contender(row, [outcomes.at(id_) for id_ in ids], task))
+        nodes = [outcomes.at(id_) for id_ in ids]
+        systems.append(_read_contender(row, nodes, task))
+        _check_row(row, _consequences(row, nodes, systems[-1].statistics, dataset, groupings))
     missing = run.items("missing") if run.has("missing") else ()
     return SharedResults(
         dataset.text("name"),
@@ -303,7 +318,7 @@ def _read_contest(run: Node, software: Mapping[str, Any]) -> SharedResults:
         groups,
         tuple(systems),
         group,
-        groupings=_read_grouping(run, n_questions),
+        groupings=groupings,
         missing={entry.text("name"): entry.text("reason") for entry in missing},
         facts={**{name: run.value.get(name) for name in _RUN_FACTS}, **software},
     )
@@ -369,6 +384,52 @@ def _read_contender(row: Node, outcomes: Sequence[Node], task: Task) -> SystemRe
         row.has("tuned_here") and row.flag("tuned_here"),
         {name: value for name, value in row.value.items() if name not in ("outcomes", "metrics")},
     )
+
+
+_EQUAL = 1e-9
+"""Numbers that differ by less, relative or absolute, may come from other versions of NumPy."""
+
+
+def _check_row(row: Node, consequences: Iterable[tuple[Node, str, Any]]) -> None:
+    """Raise an error unless a row has what follows from its outcomes and agrees with its signature."""
+    for node, name, expected in consequences:
+        found = node.get(name)
+        is_same = str(found) == str(expected)
+        if is_number(expected) and is_number(found):
+            is_same = math.isclose(found, expected, rel_tol=_EQUAL, abs_tol=_EQUAL)
+        if not is_same:
+            raise node.error(
+                f"row {row.get('name')!r} contradicts itself: was the record edited?",
+                field=name,
+                found=str(found),
+                expected=f"{expected}, which follows from its outcomes or its signature",
+            )
+
+
+def _consequences(
+    row: Node,
+    outcomes: Sequence[Node],
+    statistics: Mapping[str, NDArray[np.float64]],
+    dataset: Node,
+    groupings: Mapping[str, Mapping[str, NDArray[np.bool_]]],
+) -> Iterator[tuple[Node, str, Any]]:
+    """Yield the fields whose values follow from others, each with its place and that value."""
+    parts = [(row, np.ones(len(outcomes), dtype=np.bool_))]
+    parts += [(row.child("groups").child(value), mask) for of in groupings.values() for value, mask in of.items()]
+    for node, mask in parts:
+        yield node, "questions", int(mask.sum())
+        metrics = node.child("metrics")
+        yield from ((metrics, name, METRICS[name].aggregate(of[mask])) for name, of in statistics.items())
+    if row.has("ties"):
+        yield row, "tie_rate", float(np.mean([outcome.integer("tied") > 1 for outcome in outcomes]))
+    try:
+        signature = Signature.parse(row.text("signature"))
+    except ValueError:
+        raise row.error("not a signature", field="signature", found=row.text("signature")) from None
+    yield row, "short_signature", signature.short
+    yield from ((row, name, signature.parts.get(name)) for name in ("solver", "variant", "ties"))
+    for name, part in (("fingerprint", "data"), ("questions", "questions"), ("split", "split")):
+        yield dataset, name, signature.parts.get(part)
 
 
 def _read_statistics(nodes: Sequence[Node], metric: str) -> NDArray[np.float64]:

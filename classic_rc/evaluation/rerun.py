@@ -16,7 +16,13 @@ from classic_rc.datasets.registry import SAMPLES, load
 from classic_rc.errors import ClassicRCError, DataError, UsageError
 from classic_rc.evaluation.evaluate import evaluate
 from classic_rc.evaluation.plan import RunProtocol
-from classic_rc.evaluation.record import SCHEMA, RecordedFiles, run_record, software_versions
+from classic_rc.evaluation.record import (
+    SCHEMA,
+    RecordedFiles,
+    identity_of_entry,
+    run_record,
+    software_versions,
+)
 from classic_rc.evaluation.results import Evaluation
 from classic_rc.evaluation.significance import with_intervals, with_significance
 from classic_rc.evaluation.systems import System
@@ -46,6 +52,7 @@ class RestoredRecord:
     changes: tuple[str, ...]  # what is missing or has changed; nothing should run if there is any
     notes: tuple[str, ...]  # versions that differ, and what that means
     tolerance: float = 0.0  # within which the numbers of learned rows count as equal
+    code: tuple[str, ...] = ()  # the systems whose code is not the code that ran
 
 
 LEARNED_TOLERANCE = 1e-9
@@ -54,7 +61,7 @@ a threshold, may differ by this much, relative or absolute: linear algebra and o
 All other rows have the same digits everywhere."""
 
 
-def restore_record(path: str | Path, places: Sequence[str] = (), *, trust: bool = False) -> RestoredRecord:
+def restore_record(path: str | Path, places: Sequence[str] = (), *, trust: bool | None = False) -> RestoredRecord:
     """Find and check the data of a record.
 
     Parameters
@@ -63,8 +70,8 @@ def restore_record(path: str | Path, places: Sequence[str] = (), *, trust: bool 
         A file that ``run --save`` wrote.
     places : sequence of str
         Folders to search for files that are not at their recorded path; files are recognised by content.
-    trust : bool
-        Whether solvers from outside this package may run.
+    trust : bool, optional
+        Whether users' own code may run. None: only compare data, files and code, and make no solver.
 
     Raises
     ------
@@ -74,7 +81,7 @@ def restore_record(path: str | Path, places: Sequence[str] = (), *, trust: bool 
         A solver cannot be restored.
     """
     source = str(path)
-    record = parse_json(read_text(path), source)
+    record: Any = parse_json(read_text(path), source)
     if not isinstance(record, dict) or record.get("schema") != SCHEMA:
         raise DataError(
             "not a run record that can be run again",
@@ -87,11 +94,12 @@ def restore_record(path: str | Path, places: Sequence[str] = (), *, trust: bool 
     finder = RecordedFiles(Path(path).parent, places)
     runs: list[RestoredRun] = []
     changes: list[str] = []
+    code: list[str] = []
     try:
         for run in record["runs"]:
             _check_form(run)
-            restorer = _RunRestorer(finder, changes)
-            dataset, protocol = restorer.dataset(run["dataset"]), restorer.protocol(run["protocol"], trust)
+            restorer = _RunRestorer(finder, changes, code)
+            dataset, protocol = restorer.dataset(run["dataset"]), restorer.protocol(run, trust)
             if dataset is not None and protocol is not None:
                 runs.append(RestoredRun(run, dataset, protocol))
         notes = tuple(_version_notes(record))
@@ -108,7 +116,7 @@ def restore_record(path: str | Path, places: Sequence[str] = (), *, trust: bool 
         raise DataError(
             "malformed record", source=source, found=f"{type(error).__name__}: {str(error)[:200]}", hint=hint
         ) from error
-    return RestoredRecord(source, tuple(runs), tuple(dict.fromkeys(changes)), notes, tolerance)
+    return RestoredRecord(source, tuple(runs), tuple(dict.fromkeys(changes)), notes, tolerance, tuple(code))
 
 
 def _check_form(run: Mapping[str, Any]) -> None:
@@ -157,13 +165,14 @@ def _check_values(settings: Mapping[str, Any], names: Sequence[str]) -> None:
 
 
 class _RunRestorer:
-    """The restorer of one run's data and solvers; `changes` collects what is missing or has changed."""
+    """The restorer of one run's data and solvers; `changes` and `code` collect what is missing or has changed."""
 
-    def __init__(self, finder: RecordedFiles, changes: list[str]) -> None:
-        self._finder, self._changes = finder, changes
+    def __init__(self, finder: RecordedFiles, changes: list[str], code: list[str]) -> None:
+        self._finder, self._changes, self._code = finder, changes, code
 
-    def protocol(self, entry: Mapping[str, Any] | None, trust: bool) -> RunProtocol | None:
-        """Return the recorded protocol, or None, with the reason in `changes`."""
+    def protocol(self, run: Mapping[str, Any], trust: bool | None) -> RunProtocol | None:
+        """Return the recorded protocol, without systems if `trust` is None; None, with the reason in `changes`."""
+        entry = run["protocol"]
         if entry is None:
             raise UsageError(
                 "the record contains answers from a file, not from a solver: there is nothing to run again",
@@ -173,7 +182,9 @@ class _RunRestorer:
         systems = []
         for system in entry["systems"]:
             try:
-                systems.append(self._system(system, trust))
+                self._check_code(system, run["dataset"]["reader"])
+                if trust is not None:
+                    systems.append(self._system(system, trust))
             except DataError as problem:
                 self._changes.append(str(problem))
         train, tune = (entry[role] and self.dataset(entry[role]) for role in ("train", "tune"))
@@ -181,6 +192,15 @@ class _RunRestorer:
             return None
         spans = None if entry["spans"] is None else SpanGenerator(**entry["spans"])
         return RunProtocol(tuple(systems), entry["options"], train, tune, spans)
+
+    def _check_code(self, entry: Mapping[str, Any], reader: str | None) -> None:
+        """Check a system's files, and note it in `code` if the code that it runs is not the code that ran."""
+        for kept in _kept_files(entry):
+            self._finder.find(kept)
+        now, recorded = identity_of_entry(entry, reader, self._finder.find), entry["identity"]
+        if now != recorded:
+            short = [str(digest)[:12] for digest in (now, recorded)]
+            self._code.append(f"{entry['name']}: its code has changed: identity {short[0]}, recorded {short[1]}")
 
     def _system(self, entry: Mapping[str, Any], trust: bool) -> System:
         if entry.get("solver") is None:
@@ -269,6 +289,18 @@ class _RunRestorer:
                 found=_count_files(read, recorded),
                 expected=_count_files(recorded, read),
             )
+
+
+def _kept_files(plain: Any) -> Iterator[Mapping[str, Any]]:
+    """Yield the references of all files in the plain data of a system."""
+    if isinstance(plain, list):
+        for item in plain:
+            yield from _kept_files(item)
+    elif isinstance(plain, Mapping):
+        if {"path", "sha256", "bytes"} <= plain.keys():
+            yield plain
+        else:
+            yield from _kept_files(list(plain.values()))
 
 
 def _count_files(digests: Sequence[str], others: Sequence[str]) -> str:

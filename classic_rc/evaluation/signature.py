@@ -7,11 +7,13 @@ import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Any
 
 from classic_rc._version import __version__
+from classic_rc.datasets.registry import READERS
 from classic_rc.decisions import Decision, describe_decision
+from classic_rc.evaluation.identity import own_code_part, plugin_part
 from classic_rc.io.hashing import sha256_of
 from classic_rc.questions import Dataset
 from classic_rc.solvers.base import Solver
@@ -78,6 +80,7 @@ class Signature:
             **facts,
             "spans": dataset.span_generator,
             "data": dataset.fingerprint,
+            "read_by": plugin_part(READERS, dataset.reader).get("plugin"),
             "revision": dataset.revision,
             "split": dataset.split,
             "questions": len(dataset),
@@ -134,7 +137,10 @@ def _signature_value(solver: Solver, name: str, value: Any) -> Any:
     declared = type(solver).parameter(name)
     if declared.signed is not None:
         return _plain_value(declared.signed(value))
-    return file_signature(value) if isinstance(value, str) and declared.names_file(value) else _plain_value(value)
+    path = str(value) if isinstance(value, PurePath) else value
+    if isinstance(path, str) and (declared.names_file(path) or type(solver).names_existing_file(name, path)):
+        return file_signature(path)
+    return _plain_value(value)
 
 
 def _value_text(value: Any) -> str:
@@ -153,8 +159,8 @@ def plain_params(solver: Solver) -> dict[str, Any]:
 def changed_params(solver: Solver, variant: str | None) -> dict[str, Any]:
     """Return the parameters that go into a signature.
 
-    The analyzer, or the members of a combined solver, are always among them. Other parameters that differ from
-    their defaults are there only if no variant's name implies them.
+    The analyzer, or the members of a combined solver, are always among them, and a user's own file or a plug-in's
+    package. Other parameters that differ from their defaults are there only if no variant's name implies them.
     """
     params = {} if solver.analyzer is None or solver.members else {"analyzer": solver.analyzer}
     if variant is None:
@@ -168,7 +174,7 @@ def changed_params(solver: Solver, variant: str | None) -> dict[str, Any]:
     signed = {name: _signature_value(solver, name, value) for name, value in params.items()}
     if solver.members:
         signed["solvers"] = f"[{'; '.join(map(_member_text, solver.members))}]"
-    return signed
+    return {**own_code_part(solver), **signed}
 
 
 def _member_text(solver: Solver) -> str:

@@ -27,7 +27,7 @@ from classic_rc.io.text import read_text
 from classic_rc.questions import Dataset
 from classic_rc.solvers.base import Solver, is_integer, is_number
 from classic_rc.solvers.registry import SHORT_NAMES, SOLVERS
-from classic_rc.solvers.specs import change_paths, changed_texts, parse_solver, solver_spec
+from classic_rc.solvers.specs import change_paths, changed_texts, own_code, parse_solver, solver_spec
 
 DEFAULT_RESAMPLES = 10_000
 """The number of resamples of ``intervals = true``."""
@@ -185,18 +185,22 @@ def _as_list(value: Any) -> list[str]:
 # Reading
 
 
-def read_suite(path: str) -> Suite:
+def read_suite(path: str, *, trust: bool = False) -> Suite:
     """Read a suite file.
 
     Parameters
     ----------
     path : str
         Its paths are relative to its folder.
+    trust : bool
+        Whether users' own code that it names (``path/to/file.py:Class``) may be run.
 
     Raises
     ------
     DataError
         The file is not TOML, or a key is unknown or has a wrong value.
+    UsageError
+        It names code that is not trusted.
     """
     try:
         content = tomllib.loads(read_text(path))
@@ -204,7 +208,8 @@ def read_suite(path: str) -> Suite:
         raise DataError(
             "not a TOML file", source=path, found=str(error), expected="a suite (see docs/suites.md)"
         ) from None
-    return _SuiteReader(path).read(content)
+    with own_code(trusted=trust):
+        return _SuiteReader(path).read(content)
 
 
 class _SuiteReader:
@@ -315,6 +320,8 @@ class _SuiteReader:
             with suppress(DataError):  # of a missing file, with another path
                 parse_system(text)
         except UsageError as error:
+            if error.field == "--trust":
+                raise
             raise self.error(str(error), place, error.found, error.expected) from None
         except ClassicRCError as error:
             return error

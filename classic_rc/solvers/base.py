@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import os
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -187,6 +188,8 @@ class Solver(Estimator, ABC):
         solver runs in other processes without sending them the questions.
     source_file : str or None
         The path of the class's file, if ``path/to/file.py:Class`` named it.
+    source_sha256 : str
+        The sha256 of that file when it was read.
     score_meaning : str
         What the score is, if it is one number that is read, counted or drawn. :meth:`explain` says so.
     cites : tuple of str
@@ -203,6 +206,7 @@ class Solver(Estimator, ABC):
     takes_encoding: ClassVar[bool] = True
     needs_only_arrays: ClassVar[bool] = False
     source_file: ClassVar[str | None] = None
+    source_sha256: ClassVar[str] = ""
     score_meaning: ClassVar[str] = ""
     cites: ClassVar[tuple[str, ...]] = ()
 
@@ -351,6 +355,10 @@ class Solver(Estimator, ABC):
         """The solvers that this one combines (the fitted ones after :meth:`fit`); none by default."""
         return ()
 
+    def runs_solvers(self) -> Sequence[str]:
+        """Return the names of registered solvers that it runs and that no parameter names; none by default."""
+        return ()
+
     @property
     def member_names(self) -> list[str]:
         """The members' names."""
@@ -454,6 +462,16 @@ class Solver(Estimator, ABC):
     def parameter(cls, name: str) -> Parameter:
         """Return the declaration of a parameter: the class's, or the shared one of that name, or an empty one."""
         return cls.parameters.get(name) or SHARED_PARAMETERS.get(name, Parameter(""))
+
+    @classmethod
+    def names_existing_file(cls, name: str, value: str) -> bool:
+        """Return whether a parameter's value is the path of a file or folder that exists.
+
+        Any text may be a path in a parameter that a user's class leaves undeclared.
+        """
+        is_undeclared = name not in cls.parameters and not cls.__module__.startswith("classic_rc.")
+        may_name = cls.parameter(name).names_file(value) or (is_undeclared and value not in ("", ".", ".."))
+        return may_name and os.path.exists(value)
 
     def check_parameters(self) -> None:
         """Check every declared parameter.

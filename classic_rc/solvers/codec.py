@@ -1,10 +1,14 @@
-"""Conversion of solvers and their parameters to plain data for JSON and back, for saved solvers and run records."""
+"""Conversion of solvers and their parameters to plain data for JSON and back, for saved solvers and run records.
+
+Numbers, texts, true, false and null stay as they are. Everything else is an object with a ``kind``, which says what
+its other keys are. The names of parameters are keys of ``params`` only, so none can be mistaken for such a key.
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -13,20 +17,27 @@ from classic_rc.decisions import Decision
 from classic_rc.errors import UsageError, unknown_name
 from classic_rc.solvers.base import STOP_WORDS, Solver
 from classic_rc.solvers.registry import SOLVERS
-from classic_rc.solvers.specs import STOP_LIST_KEY, load_solver_class, solver_spec
+from classic_rc.solvers.specs import STOP_LIST_KEY, load_solver_class, own_code, solver_spec
 from classic_rc.text.analyzers import Analyzer
 
+StoreFile: TypeAlias = Callable[[str], dict[str, Any]]
+"""A function that stores the file or folder at a path, and returns the reference that the record keeps."""
+FindFile: TypeAlias = Callable[[Mapping[str, Any]], str]
+"""A function that returns the path of the file or folder of a reference from :data:`StoreFile`."""
 
-def value_to_plain(solver: Solver, name: str, value: Any) -> Any:
+
+def value_to_plain(solver: Solver, name: str, value: Any, keep: StoreFile | None = None) -> Any:
     """Convert a parameter's value to plain data, which :func:`value_from_plain` converts back.
 
     Parameters
     ----------
     solver : Solver
-        The solver that has the parameter, for error messages.
+        The solver that has the parameter.
     name : str
         The parameter's name.
     value : object
+    keep : callable, optional
+        Stores a file that the value names; without it, a path stays a text.
 
     Raises
     ------
@@ -36,24 +47,28 @@ def value_to_plain(solver: Solver, name: str, value: Any) -> Any:
     if isinstance(value, np.generic):
         value = value.item()
     if isinstance(value, float) and not math.isfinite(value):
-        return {"float": repr(value)}  # JSON has no infinity and no NaN
+        return {"kind": "float", "value": repr(value)}  # JSON has no infinity and no NaN
+    if isinstance(value, Analyzer):
+        value = value.spec
+    if isinstance(value, str) and keep is not None:
+        return _text_to_plain(type(solver), name, value, keep)
     if value is None or isinstance(value, bool | int | float | str):
         return value
+    if isinstance(value, PurePath):
+        return {"kind": "path", "value": value_to_plain(solver, name, str(value), keep)}
     if isinstance(value, list | tuple):
-        return {"sequence": type(value).__name__, "items": [value_to_plain(solver, name, item) for item in value]}
-    if isinstance(value, Analyzer):
-        return value.spec
-    if isinstance(value, Solver) and SOLVERS.get(type(value).name) is type(value):
-        params = {key: value_to_plain(value, key, v) for key, v in value.get_params(deep=False).items()}
-        return {"solver": type(value).name, "params": params}
+        items = [value_to_plain(solver, name, item, keep) for item in value]
+        return {"kind": type(value).__name__ if type(value) in (list, tuple) else "list", "items": items}
+    if isinstance(value, Solver) and not {"solver", "code"}.isdisjoint(_origin(type(value), keep)):
+        return {"kind": "solver", **_solver_to_plain(value, keep)}
     if type(value) in _decision_classes().values():
         params = {key: value_to_plain(solver, name, v) for key, v in value.get_params(deep=False).items()}
         fitted = {key: value_to_plain(solver, name, v) for key, v in vars(value).items() if key.endswith("_")}
-        return {"decision": type(value).__name__, "params": params, "fitted": fitted}
+        return {"kind": "decision", "class": type(value).__name__, "params": params, "fitted": fitted}
     if type(value).__module__.startswith("sklearn.") and type(value).__name__ == "LogisticRegression":
         defaults = type(value)().get_params()
         params = {key: v for key, v in value.get_params(deep=False).items() if v != defaults[key]}
-        return {"classifier": "LogisticRegression", "params": params}
+        return {"kind": "classifier", "class": "LogisticRegression", "params": params}
     raise UsageError(
         f"{solver.name} cannot be saved: its {name} is {value!r}, which cannot be stored without pickle",
         field=name,
@@ -62,7 +77,24 @@ def value_to_plain(solver: Solver, name: str, value: Any) -> Any:
     )
 
 
-def value_from_plain(value: Any) -> Any:
+def _text_to_plain(cls: type[Solver], name: str, value: str, keep: StoreFile) -> Any:
+    """Return a text, with a reference to the kept file in place of each path in it."""
+    if name == "analyzer":  # its stop list is a part of the text: "...stop=PATH+..."
+        before, stop, rest = value.partition(STOP_LIST_KEY)
+        path, plus, after = rest.partition("+")
+        if not (STOP_WORDS.names_file(path) and Path(path).exists()):
+            return value
+        return {"kind": "file", "before": before + stop, "file": keep(path), "after": plus + after}
+    if cls.names_existing_file(name, value):
+        return {"kind": "file", "file": keep(value)}
+    separator = cls.parameter(name).joined_by
+    if separator and separator in value:
+        parts = [_text_to_plain(cls, name, part, keep) for part in value.split(separator)]
+        return {"kind": "list", "items": parts} if any(isinstance(part, dict) for part in parts) else value
+    return value
+
+
+def value_from_plain(value: Any, find: FindFile | None = None) -> Any:
     """Return the value that :func:`value_to_plain` converted.
 
     Raises
@@ -72,25 +104,33 @@ def value_from_plain(value: Any) -> Any:
     """
     if not isinstance(value, dict):
         return value
-    if "float" in value:
-        return float(value["float"])
-    if "sequence" in value:
-        items = [value_from_plain(item) for item in value["items"]]
-        return tuple(items) if value["sequence"] == "tuple" else items
-    if "solver" in value:
-        return SOLVERS[value["solver"]].from_params(_params_from_plain(value["params"]))
-    if "classifier" in value:
-        from sklearn.linear_model import LogisticRegression
+    match value["kind"]:
+        case "float":
+            return float(value["value"])
+        case "path":
+            return Path(value_from_plain(value["value"], find))
+        case "list" | "tuple" as kind:
+            items = [value_from_plain(item, find) for item in value["items"]]
+            return tuple(items) if kind == "tuple" else items
+        case "file" if find is not None:
+            return value.get("before", "") + find(value["file"]) + value.get("after", "")
+        case "solver":
+            return _solver_from_plain(value, find)
+        case "classifier":
+            from sklearn.linear_model import LogisticRegression
 
-        return LogisticRegression(**value["params"])
-    decision = _decision_classes()[value["decision"]](**_params_from_plain(value["params"]))
-    for name, fitted in _params_from_plain(value["fitted"]).items():
-        setattr(decision, name, fitted)
-    return decision
+            return LogisticRegression(**value["params"])
+        case "decision":
+            decision = _decision_classes()[value["class"]](**_params_from_plain(value["params"]))
+            for name, fitted in _params_from_plain(value["fitted"]).items():
+                setattr(decision, name, fitted)
+            return decision
+        case kind:
+            raise ValueError(f"unknown kind {kind!r}")
 
 
-def _params_from_plain(plain: dict[str, Any]) -> dict[str, Any]:
-    return {name: value_from_plain(value) for name, value in plain.items()}
+def _params_from_plain(plain: dict[str, Any], find: FindFile | None = None) -> dict[str, Any]:
+    return {name: value_from_plain(value, find) for name, value in plain.items()}
 
 
 def _decision_classes() -> dict[str, type[Decision]]:
@@ -101,10 +141,30 @@ def _decision_classes() -> dict[str, type[Decision]]:
     return {cls.__name__: cls for cls in known if cls.__module__.startswith("classic_rc.")}
 
 
-StoreFile: TypeAlias = Callable[[str], dict[str, Any]]
-"""A function that stores the file or folder at a path, and returns the reference that the record keeps."""
-FindFile: TypeAlias = Callable[[Mapping[str, Any]], str]
-"""A function that returns the path of the file or folder of a reference from :data:`StoreFile`."""
+def _solver_to_plain(solver: Solver, keep: StoreFile | None) -> dict[str, Any]:
+    """Return the origin of a solver's class, and its parameters."""
+    cls = type(solver)
+    params = {key: value_to_plain(solver, key, value, keep) for key, value in solver.get_params(deep=False).items()}
+    runs = {} if keep is None or not (names := solver.runs_solvers()) else {"runs": list(names)}
+    return {**_origin(cls, keep), "params": params, **runs}
+
+
+def _origin(cls: type[Solver], keep: StoreFile | None) -> dict[str, Any]:
+    if SOLVERS.get(cls.name) is cls:
+        return {"solver": cls.name}
+    if cls.source_file is not None and keep is not None:
+        return {"code": {**keep(cls.source_file), "sha256": cls.source_sha256}, "class": cls.__name__}
+    return {"class": f"{cls.__module__}.{cls.__qualname__}"}
+
+
+def _solver_from_plain(plain: Mapping[str, Any], find: FindFile | None) -> Solver:
+    if "code" in plain and find is not None:
+        cls = load_solver_class(Path(find(plain["code"])), plain["class"])
+    elif plain["solver"] in SOLVERS:
+        cls = SOLVERS[plain["solver"]]
+    else:
+        raise unknown_name("solver", plain["solver"], SOLVERS)
+    return cls.from_params(_params_from_plain(plain["params"], find))
 
 
 def solver_to_record(solver: Solver, keep: StoreFile) -> dict[str, Any]:
@@ -119,25 +179,15 @@ def solver_to_record(solver: Solver, keep: StoreFile) -> dict[str, Any]:
     Returns
     -------
     dict
-        ``spec``, for people; ``params``, in which each file is ``{"file": …}``, or None if the parameters have no
-        plain form; and ``solver``, the registered name. A user's class has ``code`` and ``class`` instead of
-        ``solver``, and a class that is in no known file has only ``class``.
+        ``spec``, for people; ``params``, or None if a parameter has no plain form; ``solver``, the registered name;
+        and ``runs`` (:meth:`Solver.runs_solvers`). A user's class has ``code`` and ``class`` instead of ``solver``,
+        and a class that is in no known file has only ``class``.
     """
-    cls = type(solver)
-    origin: dict[str, Any]
-    if SOLVERS.get(cls.name) is cls:
-        origin = {"solver": cls.name}
-    elif cls.source_file is not None:
-        origin = {"code": keep(cls.source_file), "class": cls.__name__}
-    else:
-        origin = {"class": f"{cls.__module__}.{cls.__qualname__}"}
-    params: dict[str, Any] | None
+    spec = solver_spec(solver)
     try:
-        plain = {n: value_to_plain(solver, n, value) for n, value in solver.get_params(deep=False).items()}
-        params = _store_files(cls, plain, keep)
+        return {"spec": spec, **_solver_to_plain(solver, keep)}
     except UsageError:  # a value that exists only in memory
-        params = None
-    return {"spec": solver_spec(solver), **origin, "params": params}
+        return {"spec": spec, **_origin(type(solver), keep), "params": None}
 
 
 def solver_from_record(kept: Mapping[str, Any], find: FindFile, *, trust: bool = False) -> Solver:
@@ -149,7 +199,7 @@ def solver_from_record(kept: Mapping[str, Any], find: FindFile, *, trust: bool =
     find : callable
         Returns the path of a kept file; see :data:`FindFile`.
     trust : bool
-        Whether code from outside this package may be run.
+        Whether a user's own code may be run.
 
     Raises
     ------
@@ -167,63 +217,5 @@ def solver_from_record(kept: Mapping[str, Any], find: FindFile, *, trust: bool =
             found=spec,
             expected="a solver that can be named on the command line",
         )
-    if "code" in kept:
-        path = find(kept["code"])
-        if not trust:
-            raise UsageError(
-                f"{spec} runs code from {path}: check the file, then add --trust",
-                field="--trust",
-                found="not set",
-                expected=f"--trust, to run {path}",
-            )
-        cls = load_solver_class(Path(path), kept["class"])
-    else:
-        cls = _registered_class(kept["solver"])
-    params = _resolve_files(kept["params"], find)
-    return cls.from_params({name: value_from_plain(value) for name, value in params.items()})
-
-
-def _registered_class(name: str) -> type[Solver]:
-    if name not in SOLVERS:
-        raise unknown_name("solver", name, SOLVERS)
-    return SOLVERS[name]
-
-
-def _store_files(cls: type[Solver], params: Mapping[str, Any], keep: StoreFile) -> dict[str, Any]:
-    """Replace every path in the parameters, including the members' parameters, by a reference to the kept file."""
-    return {name: _store_file(cls, name, value, keep) for name, value in params.items()}
-
-
-def _store_file(cls: type[Solver], name: str, value: Any, keep: StoreFile) -> Any:
-    if isinstance(value, dict):
-        if "items" in value:
-            return {**value, "items": [_store_file(cls, name, item, keep) for item in value["items"]]}
-        if "solver" in value:
-            return {**value, "params": _store_files(_registered_class(value["solver"]), value["params"], keep)}
-        return value
-    if not isinstance(value, str):
-        return value
-    # An analyzer's stop list is a part of its text: "...stop=PATH+...".
-    if name == "analyzer":
-        before, stop, rest = value.partition(STOP_LIST_KEY)
-        path, plus, after = rest.partition("+")
-        if not (STOP_WORDS.names_file(path) and Path(path).exists()):
-            return value
-        return {"before": before + stop, "file": keep(path), "after": plus + after}
-    parameter = cls.parameter(name)
-    if parameter.joined_by and parameter.joined_by in value and not Path(value).exists():
-        parts = value.split(parameter.joined_by)
-        if any(parameter.names_file(part) and Path(part).exists() for part in parts):
-            return {"sequence": "list", "items": [_store_file(cls, name, part, keep) for part in parts]}
-    return {"file": keep(value)} if parameter.names_file(value) and Path(value).exists() else value
-
-
-def _resolve_files(value: Any, find: FindFile) -> Any:
-    """Replace every reference to a kept file by the path where it is now."""
-    if isinstance(value, list):
-        return [_resolve_files(item, find) for item in value]
-    if not isinstance(value, dict):
-        return value
-    if "file" in value:
-        return value.get("before", "") + find(value["file"]) + value.get("after", "")
-    return {key: _resolve_files(item, find) for key, item in value.items()}
+    with own_code(trusted=trust):
+        return _solver_from_plain(kept, find)

@@ -24,9 +24,10 @@ from classic_rc.solvers.base import DECISION, PATH, Parameter, Solver
 from classic_rc.solvers.codec import value_from_plain, value_to_plain
 from classic_rc.solvers.explanation import Explanation
 from classic_rc.solvers.registry import SOLVERS
+from classic_rc.solvers.specs import own_code
 
 _FORMAT = "classic_rc solver"
-_FORMAT_VERSION = 1
+_FORMAT_VERSION = 2
 _ARRAY_HEADERS: Mapping[tuple[int, int], Any] = {
     (1, 0): np.lib.format.read_array_header_1_0,
     (2, 0): np.lib.format.read_array_header_2_0,
@@ -153,8 +154,9 @@ def load_solver(path: str | Path) -> Solver:
         )
     try:
         _check_types(header, arrays)
-        solver = solver_from_plain(header, arrays)
-        _try_out(solver)
+        with own_code(trusted=False):
+            solver = solver_from_plain(header, arrays)
+            _try_out(solver)
     except DataError:
         raise
     except Exception as error:  # the checksum fits any content, and what is wrong with it can fail anywhere
@@ -418,6 +420,13 @@ class SavedSolver(Solver):
     def members(self) -> Sequence[Solver]:
         """The saved solver's members; none before the file is read."""
         return self.solver_.members if hasattr(self, "solver_") else ()
+
+    def runs_solvers(self) -> Sequence[str]:
+        """Return the names of the saved solver and of its members."""
+        solvers: list[Solver] = [self._loaded_solver()]
+        for solver in solvers:  # the list grows in the loop: members have members
+            solvers += solver.members
+        return sorted({type(solver).name for solver in solvers})
 
     @property
     def member_names(self) -> list[str]:

@@ -13,11 +13,15 @@ import inspect
 import json
 import re
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from pathlib import Path
 from typing import Any
 
 from classic_rc.errors import DataError, UsageError, unknown_name
+from classic_rc.io.hashing import sha256_of_bytes
+from classic_rc.io.text import read_bytes
 from classic_rc.solvers.base import STOP_WORDS, Solver
 from classic_rc.solvers.registry import SHORT_NAMES, SOLVERS
 from classic_rc.text.analyzers import Analyzer
@@ -225,6 +229,22 @@ def _format_value(value: Any) -> str:
     return " ".join(str(value).split())
 
 
+_is_trusted: ContextVar[bool] = ContextVar("is_trusted", default=True)
+
+
+@contextmanager
+def own_code(*, trusted: bool) -> Iterator[None]:
+    """Say whether users' own files may run while solvers are made.
+
+    What a user types may run. What a file names (a suite, a record, a saved solver) may run if the user says so.
+    """
+    token = _is_trusted.set(trusted and _is_trusted.get())
+    try:
+        yield
+    finally:
+        _is_trusted.reset(token)
+
+
 def load_solver_class(path: Path, class_name: str) -> type[Solver]:
     """Import a user's file, which runs its code, and return its solver class `class_name`.
 
@@ -233,19 +253,29 @@ def load_solver_class(path: Path, class_name: str) -> type[Solver]:
     DataError
         The file is missing.
     UsageError
-        The file cannot be imported, or has no such solver class, or the class lacks ``score_candidates``.
+        A file names this code, and it may not run (:func:`own_code`). The file cannot be imported, or has no such
+        solver class, or the class lacks ``score_candidates``.
     """
     if not path.is_file():
         raise DataError("no such file", source=str(path), hint="Use path/to/file.py:Class")
+    if not _is_trusted.get():
+        raise UsageError(
+            f"{path}:{class_name} runs the code of {path}: check that file, then add --trust",
+            field="--trust",
+            found="not set",
+            expected=f"--trust, to run {path}",
+        )
     spec = importlib.util.spec_from_file_location(f"classic_rc_user_{path.stem}", path)
     assert spec is not None
-    assert spec.loader is not None
+    source = read_bytes(path)
     module = importlib.util.module_from_spec(spec)
     # Dataclasses look up their module while they are created, so it must be in `sys.modules` during the import. It
     # must not stay there: pickling would then send its classes to other processes by name, without their code.
     sys.modules[spec.name] = module
+    # Python takes compiled code for that of an edited file if both edits fall into one second.
+    writes_no_bytecode, sys.dont_write_bytecode = sys.dont_write_bytecode, True
     try:
-        spec.loader.exec_module(module)
+        exec(compile(source, str(path), "exec", dont_inherit=True), vars(module))
     except SyntaxError as error:
         raise UsageError(f"{path}, line {error.lineno}: {error.msg}", field="solver", found=str(path)) from error
     except Exception as error:
@@ -253,6 +283,7 @@ def load_solver_class(path: Path, class_name: str) -> type[Solver]:
             f"cannot import {path}: {type(error).__name__}: {error}", field="solver", found=str(path)
         ) from error
     finally:
+        sys.dont_write_bytecode = writes_no_bytecode
         sys.modules.pop(spec.name, None)
     classes = {n: c for n, c in vars(module).items() if isinstance(c, type) and issubclass(c, Solver)}
     if class_name not in classes:
@@ -273,5 +304,5 @@ def load_solver_class(path: Path, class_name: str) -> type[Solver]:
             found=class_name,
             expected="score_candidates(questions) -> Scores",
         )
-    solver_class.source_file = str(path)
+    solver_class.source_file, solver_class.source_sha256 = str(path), sha256_of_bytes(source)
     return solver_class

@@ -103,6 +103,28 @@ def test_own_code_needs_trust(cli, single, tmp_path):
     done = cli("reproduce", tmp_path / "runs")
     done.fails(2, "--trust")
     assert cli("reproduce", tmp_path / "runs", "--trust").code == 0
+    cli("run", single, "-s", f"{code}:Flat", "--trust").fails(2, field="--trust")
+    suite = tmp_path / "suite.toml"
+    written = cli("run", single, "-s", f"{code}:Flat", "--write-suite", suite)
+    assert written.err.rstrip().endswith("--trust")
+    cli("run", suite, "-o", tmp_path / "out").fails(2, field="--trust")
+    assert cli("run", suite, "-o", tmp_path / "out", "--trust").code == 0
+
+
+def test_a_table_is_verified_against_what_is_here(cli, saved, single):
+    assert cli("table", saved, "--verify").code == 0
+    single.write_bytes(single.read_bytes().replace(b"fence", b"fenCe", 1))
+    assert cli("table", saved).code == 0
+    done = cli("table", saved, "--verify")
+    assert (done.code, done.out) == (1, "")
+    assert str(single) in done.err
+
+    def change(record):
+        for outcome in record["runs"][0]["rows"][0]["outcomes"].values():
+            outcome["statistics"]["accuracy"] = [1.0]
+
+    _edit(saved, change)
+    cli("table", saved).fails(3, field="accuracy", source=str(saved / "run.json"))
 
 
 def test_what_is_no_record_is_refused(cli, single, tmp_path):

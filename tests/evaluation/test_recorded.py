@@ -149,3 +149,61 @@ def test_a_malformed_record_is_refused_with_its_place(record, change, where, fie
     patterns = {"where": re.compile(where), "found": re.compile(found), "expected": re.compile(expected)}
     with raises(DataError, source=str(path), field=field, **patterns):
         read_results(path)
+
+
+def _row(i=0):
+    return lambda record: record["runs"][0]["rows"][i]
+
+
+def _set(where, **values):
+    return lambda record: where(record).update(values)
+
+
+def _outcome(**values):
+    def change(record):
+        next(iter(_row(2)(record)["outcomes"].values())).update(values)
+
+    return change
+
+
+def _all_right(record):
+    for outcome in _row(2)(record)["outcomes"].values():
+        outcome["statistics"]["accuracy"] = [1.0]
+
+
+@pytest.mark.parametrize(
+    ("change", "field", "found", "expected"),
+    [
+        (_all_right, "accuracy", "^0?", "^1.0,"),
+        (_outcome(statistics={"accuracy": [0.123]}), "accuracy", "", ""),
+        (_set(lambda record: _row()(record)["metrics"], accuracy=0.99), "accuracy", "^0.99$", ""),
+        (_set(lambda record: _row()(record)["metrics"], accuracy="0.99"), "accuracy", "^0.99$", ""),
+        (_outcome(tied=9), "tie_rate", "", ""),
+        (_set(_row(2), tie_rate=0.5), "tie_rate", "^0.5$", ""),
+        (_set(_row(), questions=25), "questions", "^25$", "^24,"),
+        (_set(_row(), short_signature="sw|n:24"), "short_signature", "", ""),
+        (_set(_row(), signature="solver:sw"), "short_signature", "", "^sw,"),
+        (_set(_row(), signature=""), "signature", "", ""),
+        (_set(_row(), solver="sw"), "solver", "^sw$", "^random,"),
+        (_set(_row(2), ties="first"), "ties", "^first$", "^partial,"),
+        (_set(_row(2), variant="race"), "variant", "^race$", "^None,"),
+        (_set(lambda record: record["runs"][0]["dataset"], fingerprint="0" * 64), "fingerprint", "^000", ""),
+    ],
+)
+def test_a_record_that_contradicts_itself_is_refused_with_both_values(record, change, field, found, expected):
+    path = record(change)
+    patterns = {name: re.compile(text) for name, text in (("found", found), ("expected", expected)) if text}
+    with raises(DataError, source=str(path), field=field, where=re.compile(r"\$\.runs\[0\]"), **patterns):
+        read_results(path)
+
+
+def test_groups_follow_from_the_outcomes_too(tmp_path):
+    made = evaluate(load("sample:single-choice"), [parse_solver("sw")], group_by="question-type")
+    plain = json.loads(json.dumps(run_record([made])))
+    groups = plain["runs"][0]["grouping"]["groups"]
+    one, other = list(groups)[:2]
+    groups[one].append(groups[other].pop())
+    path = tmp_path / "run.json"
+    path.write_text(json.dumps(plain), encoding="utf-8")
+    with raises(DataError, field="questions"):
+        read_results(path)

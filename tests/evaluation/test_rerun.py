@@ -6,6 +6,7 @@ import json
 import os
 import re
 import shutil
+import sys
 from pathlib import Path
 
 import pytest
@@ -386,6 +387,61 @@ def test_code_of_ones_own_runs_only_if_it_is_trusted_and_unchanged(tmp_path):
     assert rerun(restore_record(path, trust=True)).same
     code.write_text(OWN.replace("float(len", "-float(len"), encoding="utf-8")
     assert "mine.py" in restore_record(path, trust=True).changes[0]
+
+
+CONFUSING = """
+from classic_rc import Scores, Solver
+
+class Confusing(Solver):
+    def __init__(self, *, file="", kind="", items=(), params=1.0, path="", solver=""):
+        self.file, self.kind, self.items = file, kind, items
+        self.params, self.path, self.solver = params, path, solver
+
+    def score_candidates(self, questions):
+        return Scores.from_lists([[float(len(c.text + self.kind)) for c in q.candidates] for q in questions])
+"""
+
+
+def test_no_name_or_value_of_a_parameter_is_mistaken_for_the_form_of_a_record(tmp_path):
+    code, text = tmp_path / "mine.py", tmp_path / "text.txt"
+    code.write_text(CONFUSING, encoding="utf-8")
+    text.write_text("x", encoding="utf-8")
+    values = {
+        "file": str(text),
+        "kind": "file",
+        "items": ["items", ("kind", float("inf")), Path(text)],
+        "params": float("-inf"),
+        "path": text,
+        "solver": parse_solver(f"{code}:Confusing,file=solver"),
+    }
+    solver = type(parse_solver(f"{code}:Confusing"))(**values)
+    kept = json.loads(json.dumps(solver_to_record(solver, recorded_file), allow_nan=False))
+    made = solver_from_record(kept, lambda kept: kept["path"], trust=True)
+    assert {name: str(value) for name, value in made.get_params(deep=False).items()} == {
+        name: str(value) for name, value in values.items()
+    }
+    path = save([evaluate(load("sample:single-choice"), [solver])], tmp_path / "runs")
+    assert rerun(restore_record(path, trust=True)).same
+
+
+def test_verifying_compares_files_and_code_and_runs_nothing(tmp_path):
+    code, helper = tmp_path / "mine.py", tmp_path / "rc_verified.py"
+    code.write_text("import sys\nsys.path.insert(0, __file__[:-7])\nimport rc_verified\n" + OWN, encoding="utf-8")
+    helper.write_text("x = 1\n", encoding="utf-8")
+    solver = parse_solver(f"{code}:Shouting")
+    path = save([evaluate(load("sample:single-choice"), [solver])], tmp_path / "runs")
+    sys.path.remove(f"{tmp_path}/")
+    del sys.modules["rc_verified"]
+    assert restore_record(path, trust=None).code == ()
+    helper.write_text("x = 1  # a comment\n", encoding="utf-8")
+    assert restore_record(path, trust=None).code == ()
+    helper.write_text("x = 2\n", encoding="utf-8")
+    (change,) = restore_record(path, trust=None).code
+    assert change.startswith("Shouting:")
+    code.unlink()
+    (change,) = restore_record(path, trust=None).changes
+    assert "mine.py" in change
+    assert "rc_verified" not in sys.modules
 
 
 def test_what_was_in_memory_alone_is_refused_with_the_reason(tmp_path):

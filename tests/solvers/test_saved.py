@@ -254,13 +254,15 @@ def test_an_edited_file_is_refused(path):
 @pytest.mark.parametrize(
     ("change", "cause", "facts"),
     [
-        (lambda h, m: h.update(version=2), type(None), "found 2, of classic_rc .* expected 1"),
+        (lambda h, m: h.update(version=3), type(None), "found 3, of classic_rc .* expected 2"),
         (lambda h, m: h.update(format="other"), type(None), "format 'classic_rc solver'"),
         (lambda h, m: h.update(solver="none-such"), KeyError, "'none-such'"),
         (lambda h, m: h["params"].update(unheard_of=1), UsageError, "surface-lr .*'unheard_of'"),
         (lambda h, m: h["params"].update(features="answer"), ValueError, "restore"),
         (
-            lambda h, m: h["params"].update(decision={"decision": "Coin", "params": {}, "fitted": {}}),
+            lambda h, m: h["params"].update(
+                decision={"kind": "decision", "class": "Coin", "params": {}, "fitted": {}}
+            ),
             KeyError,
             "'Coin'",
         ),
