@@ -5,6 +5,7 @@ The datasets' shared encodings, the blocks that are scored at once and scoring i
 
 from __future__ import annotations
 
+import inspect
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -163,6 +164,8 @@ class FittedSystem:
         Fitted, and tuned if there is tuning data; neither if it learns out of fold.
     expected : bool
         Whether the predictions are expectations over random draws.
+    tuned_out_of_fold : bool
+        Whether it learned from some of the tuning data, and was tuned on scores that are out of fold.
     relative_ties : bool
         Whether its scores tie relative to their size; known once it has scored.
     seconds : dict of str to float
@@ -193,6 +196,7 @@ class FittedSystem:
         self._comparison = MemberComparison()
         self._member_scores: list[Scores] = []  # of the last block; of a combination only
         self._configured, self._learning, self._shared = solver, learning, shared or EncodingCache()
+        self.tuned_out_of_fold = False
         self._by_fold: Sequence[Any] = ()  # the solver or the decision that answered each fold
         self._learned: OutOfFold | None = None  # solvers that learned out of fold
         self._tuned: OutOfFold | None = None  # solvers whose parameters were tuned out of fold
@@ -202,11 +206,11 @@ class FittedSystem:
         questions = self._shared.of(dataset)
         if learns_here:
             self.solver = solver
-            self._learned = OutOfFold(self._learn, questions, self._learning.folds)
+            self._learned = OutOfFold(self._learn, questions, self._learning.folds.folds(questions))
         else:
             self.solver = self._learn(None if self.train is None else self._shared.of(self.train))
         if cross_fit and solver.tunes_parameters:
-            self._tuned = OutOfFold(self._tune_on, questions, self._learning.folds)
+            self._tuned = OutOfFold(self._tune_on, questions, self._learning.folds.folds(questions))
         self.seconds = {"encode": 0.0, "fit": time.perf_counter() - start, "score": 0.0}
 
     def _check_data(self, learns_here: bool) -> None:
@@ -240,14 +244,36 @@ class FittedSystem:
             require_same_task(self.train, dataset, "training")
 
     def _learn(self, train: Sequence[Question] | None) -> Solver:
-        """Return the fitted solver, tuned if there is tuning data."""
-        solver = clone_unfitted(self._configured).fit_for(self._shared.of(self.dataset), train)
-        return solver if self.tune is None else solver.tune(self._shared.of(self.tune))
+        """Return the fitted solver, tuned if there is tuning data.
+
+        If it learns from some of the tuning data, it is tuned on scores of solvers that have not: its own scores of
+        questions that it has learned from say nothing about those of other questions.
+        """
+        solver = self._fit(train)
+        if self.tune is None:
+            return solver
+        questions, folds = self._shared.of(self.tune), None
+        if train is not None and solver.learns_from == "gold":
+            folds = self._learning.folds.folds_apart(_dataset_of(train), self.tune)
+        if train is None or folds is None:
+            return solver.tune(questions)
+        if "scorer" not in inspect.signature(solver.tune).parameters:
+            raise UsageError(
+                f"{solver.name} learned from some of {self.tune.name}, and its tune() cannot take the scores of "
+                "solvers that did not: write tune(self, questions, scorer=None), or tune on other data (--tune)",
+                field="tune",
+                found=self.tune.name,
+                expected="questions that it has not learned from, or a parameter `scorer`",
+            )
+        self.tuned_out_of_fold = True
+        return solver.tune(questions, OutOfFold(self._fit, train, folds))
+
+    def _fit(self, train: Sequence[Question] | None) -> Solver:
+        return clone_unfitted(self._configured).fit_for(self._shared.of(self.dataset), train)
 
     def _tune_on(self, questions: Sequence[Question]) -> Solver:
         """Return the fitted solver, its parameters tuned on some of the dataset's own questions."""
-        train = None if self.train is None else self._shared.of(self.train)
-        return clone_unfitted(self._configured).fit_for(self._shared.of(self.dataset), train).tune(questions)
+        return self._fit(None if self.train is None else self._shared.of(self.train)).tune(questions)
 
     @staticmethod
     def needs_tuning(solver: Solver, dataset: Dataset) -> bool:
@@ -275,6 +301,9 @@ class FittedSystem:
         caveats = [c for solver in solvers for c in solver.caveats(self.dataset)]
         out_of_fold = self._learned is not None or self.cross_fit
         caveats += self._comparison.caveats(self.fitted_solver.member_names, out_of_fold)
+        if self.tuned_out_of_fold and self.tune is not None:
+            warning = self._learning.folds.groups(self.tune).warning
+            caveats += [f"{self.tune.name}: {warning}"] if warning else []
         return tuple(dict.fromkeys(caveats))
 
     @property
@@ -285,7 +314,7 @@ class FittedSystem:
     @property
     def uses_folds(self) -> bool:
         """Whether it learned or was tuned out of fold."""
-        return self.cross_fit or self._learned is not None
+        return self.cross_fit or self.tuned_out_of_fold or self._learned is not None
 
     def solver_of(self, i: int) -> Solver:
         """Return the solver that scores question `i` of the dataset: with one solver per fold, that of its fold."""
@@ -392,6 +421,8 @@ class FittedSystem:
     def origins(self, label: Callable[[Dataset], str]) -> dict[str, str | None]:
         """Return the labels of the data that it was tuned on and trained on."""
         tuned_on = self._learning.folds.label if self.cross_fit else None if self.tune is None else label(self.tune)
+        if self.tuned_out_of_fold:
+            tuned_on = f"{tuned_on} out of fold ({self._learning.folds.label})"
         return {"tuned_on": tuned_on, "trained_on": self._trained_on(label)}
 
     def _threshold(self) -> float | list[float] | None:
@@ -423,6 +454,13 @@ class FittedSystem:
         if self.solver.learns_from == "passages":
             return "passages of " + " + ".join([*names, label(self.dataset)])
         return names[0]
+
+
+def _dataset_of(questions: Sequence[Question]) -> Dataset:
+    while isinstance(questions, EncodedDataset | SharedQuestions):
+        questions = questions.questions
+    assert isinstance(questions, Dataset)  # so is each part of a dataset
+    return questions
 
 
 def _cross_fit(

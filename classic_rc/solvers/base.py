@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from math import inf
 from numbers import Number
 from sys import float_info
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, ClassVar, Literal, Protocol, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -160,6 +160,16 @@ SHARED_PARAMETERS: Mapping[str, Parameter] = {
 """Declarations by parameter name, for solver classes that do not declare a parameter themselves."""
 
 
+class Scorer(Protocol):
+    """What scores questions in place of a solver that has learned from them."""
+
+    def score_candidates(self, questions: Sequence[Question]) -> Scores:
+        """Score each candidate."""
+
+    def member_scores(self, questions: Sequence[Question]) -> list[Scores]:
+        """Return the normalised scores of a combination's members."""
+
+
 class Solver(Estimator, ABC):
     """The base class of all solvers: it scores the candidates of questions.
 
@@ -285,10 +295,26 @@ class Solver(Estimator, ABC):
             )
         return train
 
-    def tune(self, questions: Sequence[Question]) -> Self:
-        """Fit the decision rule on the scores of `questions` and their gold, and store it as ``decision_``."""
+    def tune(self, questions: Sequence[Question], scorer: Scorer | None = None) -> Self:
+        """Fit the decision rule on the scores of `questions` and their gold, and store it as ``decision_``.
+
+        Parameters
+        ----------
+        questions : sequence of Question
+        scorer : Scorer, optional
+            What scores `questions` in this solver's place. A solver's own scores of questions that it has learned
+            from are too good to choose a threshold on; :func:`classic_rc.evaluate` gives the solvers of other folds
+            (:class:`~classic_rc.solvers.learning.OutOfFold`).
+        """
         decision = clone(self.decision_for(_task_of(questions)))
+        if scorer is not None:
+            self.decision_ = decision.fit(scorer.score_candidates(questions), questions)
+            return self
         self.decision_ = decision.fit(score_questions(self, questions), questions)
+        learned = (getattr(self, "trained_on_", None) or {}) if self.is_trained else {}
+        if learned.get("fingerprint") is not None and learned == provenance(questions):
+            own, caveats = f"tuned on {learned['name']}, whose gold it learned", getattr(self, "caveats_", ())
+            self.caveats_ = (*caveats, f"{own}: scores there are too good to tune on (tune on other data: --tune)")
         return self
 
     def predict(self, questions: Sequence[Question]) -> list[Prediction]:

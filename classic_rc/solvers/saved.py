@@ -446,7 +446,8 @@ class SavedSolver(Solver):
 
     def caveats(self, questions: Sequence[Question]) -> tuple[str, ...]:
         """Return the caveats of the fit, plus a warning if the solver learned from these very questions."""
-        trained_on, caveats = self.trained_on_ or {}, self._loaded_solver().caveats(questions)
+        trained_on = self.trained_on_ or {}
+        caveats = (*self._loaded_solver().caveats(questions), *super().caveats(questions))
         # The fresh object() is equal to nothing: a bare list without a fingerprint must not match a missing one.
         if trained_on.get("fingerprint") == getattr(questions, "fingerprint", object()):
             caveats += (f"{self.path} learned from the data that is reported ({trained_on['name']})",)

@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from classic_rc.decisions import Decision
 from classic_rc.errors import NotFittedError, UsageError, unknown_name
-from classic_rc.estimator import clone
 from classic_rc.folds import FoldPlan
 from classic_rc.kernels.arrays import offsets_of
 from classic_rc.kernels.logistic import Features
@@ -236,14 +235,10 @@ class FeatureRanker(Solver):
         used = [names[j] for j in self.columns_]
         design = Design.learn(used, self._crossed(used), values, offsets, raw=raw)
         weights = np.zeros(design.n_columns)
-        self._out_of_fold: Scores | None = None
         if design.n_columns:
             fitted = learner(design.matrix(values, texts.types, offsets))
             del values
             weights = self._fit_weights(fitted, "C", self.C, "the ranker")
-            if raw:  # a threshold can be tuned on them
-                scores = fitted.score_out_of_fold(self.chosen_["C"])
-                self._out_of_fold = encoded.in_order(scores, np.ones(len(scores), dtype=np.bool_))
         self.ranker_ = Ranker(design, weights)
 
     def _learn_lexical(
@@ -268,18 +263,6 @@ class FeatureRanker(Solver):
         if not converged:
             self.caveats_ += (f"{what} stopped before it converged",)
         return weights
-
-    def tune(self, questions: Sequence[Question]) -> Self:
-        """Fit the decision rule; on the training data, to the scores that its questions have out of fold.
-
-        The ranker's own scores of questions that it has learned from are too good to choose a threshold on.
-        """
-        scores = getattr(self, "_out_of_fold", None)
-        facts = provenance(questions)
-        if scores is None or facts["fingerprint"] is None or facts != self.trained_on_:
-            return super().tune(questions)
-        self.decision_ = clone(self.decision_for(questions[0].task)).fit(scores, questions)
-        return self
 
     def score_candidates(self, questions: Sequence[Question]) -> Scores:
         """Score each candidate; it has evidence if the passage is read and has one of its words.
