@@ -315,6 +315,7 @@ def _tally_block(system: FittedSystem, block: QuestionBlock, tally: OutcomeTally
     predictions = system.decide_in_expectation(block, scores)
     tally.add(block.places, block.questions, predictions, scores)
     system.compare_members(block, predictions)
+    system.compare_option_orders(block, scores)
 
 
 def fit_systems(

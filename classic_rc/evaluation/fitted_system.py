@@ -20,6 +20,7 @@ from classic_rc.decisions import Argmax, Decision, Threshold, TunedThreshold
 from classic_rc.errors import UsageError
 from classic_rc.estimator import clone
 from classic_rc.evaluation.forks import can_fork, count_jobs, map_in_forks
+from classic_rc.evaluation.option_orders import range_over_orders
 from classic_rc.evaluation.plan import LearningData, clone_unfitted, require_gold, require_same_task
 from classic_rc.folds import FoldPlan, passage_groups
 from classic_rc.kernels.arrays import offsets_of
@@ -194,6 +195,7 @@ class FittedSystem:
         self.expected = False
         self.relative_ties = False
         self._comparison = MemberComparison()
+        self._option_orders: tuple[float, float] | None = None
         self._member_scores: list[Scores] = []  # of the last block; of a combination only
         self._configured, self._learning, self._shared = solver, learning, shared or EncodingCache()
         self.tuned_out_of_fold = False
@@ -327,7 +329,7 @@ class FittedSystem:
         by_fold = self._learned or self._tuned
         start = time.perf_counter()
         if by_fold is not None:
-            scored = by_fold.score_with_members(questions, block.places)
+            scored = by_fold.score_with_members(*block)
         else:
             if self.solver.analyzer is not None and self.solver.takes_encoding:
                 questions = encode(questions, self.solver.analyzer)
@@ -338,6 +340,17 @@ class FittedSystem:
         scores, *self._member_scores = scored
         self.relative_ties = scores.relative_ties
         return scores
+
+    def score_again(self, block: QuestionBlock) -> Scores:
+        """Score a changed copy of some of the dataset's questions; nothing is kept of it."""
+        by_fold = self._learned or self._tuned
+        return score_questions(self.solver, block.questions) if by_fold is None else by_fold.score(*block)
+
+    def compare_option_orders(self, block: QuestionBlock, scores: Scores) -> None:
+        """Measure how far a learner's result moves with the order of the options, after its decisions."""
+        solver = self.fitted_solver
+        if solver.is_trained and not solver.has_given_scores and block.questions[0].task.has_choices:
+            self._option_orders = range_over_orders(self, block, scores)
 
     def decide(self, block: QuestionBlock, scores: Scores) -> list[Prediction]:
         """Answer a block of the dataset; it must be the whole dataset if a threshold is tuned out of fold."""
@@ -415,6 +428,7 @@ class FittedSystem:
             "threshold": self._threshold(),
             "tuned_here": self.tuned_here,
             "tuned_params": self._tuned_params(),
+            "option_orders": self._option_orders,
             **self.origins(lambda dataset: dataset.name),
         }
 

@@ -136,38 +136,30 @@ class OutOfFold:
 
     def score_candidates(self, questions: Sequence[Question]) -> Scores:
         """Score all questions of the dataset, each with the solver of its own fold."""
-        (scores,) = self._score(questions, None, lambda solver, part: [score_questions(solver, part)])
+        return self.score(np.arange(len(questions)), questions)
+
+    def score(self, index: NDArray[np.int64], questions: Sequence[Question]) -> Scores:
+        """Score some of the dataset's questions, which have the positions `index` in it."""
+        (scores,) = self._score(index, questions, lambda solver, part: [score_questions(solver, part)])
         return scores
 
     def member_scores(self, questions: Sequence[Question]) -> list[Scores]:
         """Return the normalised scores of a combination's members for all questions of the dataset."""
-        return self._score(questions, None, lambda solver, part: solver.member_scores(part))
+        return self._score(np.arange(len(questions)), questions, lambda solver, part: solver.member_scores(part))
 
-    def score_with_members(self, questions: Sequence[Question], index: NDArray[np.int64]) -> list[Scores]:
-        """Score some of the dataset's questions, each with the solver of its own fold.
-
-        Parameters
-        ----------
-        questions : sequence of Question
-        index : ndarray of int64, shape (len(questions),)
-            The positions of `questions` in the dataset.
-
-        Returns
-        -------
-        list of Scores
-            In the order of `questions`; the scores of a combination's members follow.
-        """
-        return self._score(questions, index, lambda solver, part: solver.score_with_members(part))
+    def score_with_members(self, index: NDArray[np.int64], questions: Sequence[Question]) -> list[Scores]:
+        """Score like :meth:`score`; the scores of a combination's members follow."""
+        return self._score(index, questions, lambda solver, part: solver.score_with_members(part))
 
     def _score(
         self,
+        index: NDArray[np.int64],
         questions: Sequence[Question],
-        index: NDArray[np.int64] | None,
         score: Callable[[Any, Sequence[Question]], list[Scores]],
     ) -> list[Scores]:
         parts, places = [], []
         shared = SharedQuestions.of(questions)
-        for solver, members in self._by_fold(np.arange(len(questions)) if index is None else index):
+        for solver, members in self._by_fold(index):
             parts.append(score(solver, shared.take(members)))
             places.append(members)
         order = np.argsort(np.concatenate(places))

@@ -79,7 +79,8 @@ class FeatureRanker(Solver):
     Parameters
     ----------
     features : str
-        Names of :data:`GROUPS`, or for cloze questions of :data:`CLOZE_GROUPS`, joined by a plus, or ``"all"``.
+        Names of :data:`GROUPS`, or for cloze questions of :data:`CLOZE_GROUPS`, joined by a plus. ``"default"``
+        means all of them but ``position``: with ``"default+position"``, scores depend on the order of the options.
     inputs : {"all", "no-passage", "candidates"}
         The inputs to read. Texts that are not read are empty, and features without any difference are left out. So
         the solver becomes a partial-input baseline (after Kaushik and Lipton 2018).
@@ -138,8 +139,8 @@ class FeatureRanker(Solver):
 
     parameters: ClassVar[Mapping[str, Parameter]] = {
         "features": Parameter(
-            f"groups of features joined by a plus, or 'all': {', '.join(GROUPS)}; for cloze questions "
-            f"{', '.join(CLOZE_GROUPS)}"
+            f"groups of features joined by a plus: {', '.join(GROUPS)}; for cloze questions "
+            f"{', '.join(CLOZE_GROUPS)}; 'default' is all but position"
         ),
         "inputs": Parameter("the inputs to read", tuple(INPUTS)),
         "C": Parameter("the inverse strength of the regularisation", also=_STRENGTH, fits=is_strength),
@@ -162,7 +163,7 @@ class FeatureRanker(Solver):
     def __init__(
         self,
         *,
-        features: str = "all",
+        features: str = "default",
         inputs: Literal["all", "no-passage", "candidates"] = "all",
         C: float | Literal["cv"] = "cv",
         lexical_C: float | Literal["cv"] = "cv",
@@ -427,10 +428,11 @@ class FeatureRanker(Solver):
 
     def _groups(self) -> tuple[str, ...]:
         known = tuple(self.table_.groups)
-        names = [name for part in str(self.features).split("+") for name in (known if part == "all" else (part,))]
-        for name in names:
-            if name not in known:
-                raise unknown_name("group of features", name, ["all", *known])
+        names = set(str(self.features).split("+"))
+        for name in sorted(names - {"default", *known}):
+            raise unknown_name("group of features", name, ["default", *known])
+        if "default" in names:
+            names |= self.table_.default
         return tuple(group for group in known if group in names)
 
     def _texts(self, questions: Sequence[Question]) -> Any:
