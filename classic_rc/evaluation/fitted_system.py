@@ -21,14 +21,20 @@ from classic_rc.errors import UsageError
 from classic_rc.estimator import clone
 from classic_rc.evaluation.forks import can_fork, count_jobs, map_in_forks
 from classic_rc.evaluation.option_orders import range_over_orders
-from classic_rc.evaluation.plan import LearningData, clone_unfitted, require_gold, require_same_task
+from classic_rc.evaluation.plan import (
+    LearningData,
+    clone_unfitted,
+    require_gold,
+    require_same_task,
+)
+from classic_rc.evaluation.systems import learned_elsewhere
 from classic_rc.folds import FoldPlan, passage_groups
 from classic_rc.kernels.arrays import offsets_of
 from classic_rc.metrics.base import Metric
 from classic_rc.metrics.registry import primary_metric, selection_metric
 from classic_rc.predictions import Prediction, Scores
 from classic_rc.questions import Dataset, LazyCandidates, Question
-from classic_rc.solvers.base import Solver, score_questions
+from classic_rc.solvers.base import Solver, TrainedOn, score_questions
 from classic_rc.solvers.learning import OutOfFold
 from classic_rc.text.analyzers import get_analyzer
 from classic_rc.text.encode import SharedQuestions, encode
@@ -429,10 +435,11 @@ class FittedSystem:
             "tuned_here": self.tuned_here,
             "tuned_params": self._tuned_params(),
             "option_orders": self._option_orders,
+            "trained_elsewhere": learned_elsewhere(self.solver, self.dataset, self.train),
             **self.origins(lambda dataset: dataset.name),
         }
 
-    def origins(self, label: Callable[[Dataset], str]) -> dict[str, str | None]:
+    def origins(self, label: Callable[[Dataset | TrainedOn], str]) -> dict[str, str | None]:
         """Return the labels of the data that it was tuned on and trained on."""
         tuned_on = self._learning.folds.label if self.cross_fit else None if self.tune is None else label(self.tune)
         if self.tuned_out_of_fold:
@@ -459,9 +466,9 @@ class FittedSystem:
             return {name: [getattr(fold, f"{name}_") for fold in self._by_fold] for name in names}
         return {name: getattr(self.solver, f"{name}_") for name in names}
 
-    def _trained_on(self, label: Callable[[Dataset], str]) -> str | None:
+    def _trained_on(self, label: Callable[[Dataset | TrainedOn], str]) -> str | None:
         if self.solver.learns_from == "nothing":
-            return None
+            return " + ".join(map(label, self.solver.learned_before)) or None
         if self._learned is not None:
             return self._learning.folds.label
         names = [label(self.train)] if self.train is not None else []

@@ -14,7 +14,7 @@ from classic_rc._version import __version__
 from classic_rc.decisions import Decision, describe_decision
 from classic_rc.io.hashing import sha256_of
 from classic_rc.questions import Dataset
-from classic_rc.solvers.base import Solver
+from classic_rc.solvers.base import Solver, TrainedOn
 from classic_rc.solvers.specs import solver_spec
 
 _ABBREVIATIONS = {
@@ -114,7 +114,7 @@ class Signature:
         return "|".join([solver[1], *(f"{_ABBREVIATIONS.get(name, name)}:{value}" for name, value in shown)])
 
 
-def dataset_signature(dataset: Dataset) -> str:
+def dataset_signature(dataset: Dataset | TrainedOn) -> str:
     """Return a dataset's name and the start of its fingerprint: ``mc500.dev@7fba13a7``."""
     return f"{dataset.name}@{dataset.fingerprint[:_SHORT_FINGERPRINT]}"
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from math import inf
 from numbers import Number
 from sys import float_info
-from typing import Any, ClassVar, Literal, Protocol, Self
+from typing import Any, ClassVar, Literal, NamedTuple, Protocol, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -158,6 +158,14 @@ SHARED_PARAMETERS: Mapping[str, Parameter] = {
     "corpus": CORPUS,
 }
 """Declarations by parameter name, for solver classes that do not declare a parameter themselves."""
+
+
+class TrainedOn(NamedTuple):
+    """The data that a solver learned from in an earlier run."""
+
+    name: str
+    fingerprint: str
+    datasets: tuple[str, ...]  # their names; see `provenance`
 
 
 class Scorer(Protocol):
@@ -311,10 +319,11 @@ class Solver(Estimator, ABC):
             self.decision_ = decision.fit(scorer.score_candidates(questions), questions)
             return self
         self.decision_ = decision.fit(score_questions(self, questions), questions)
-        learned = (getattr(self, "trained_on_", None) or {}) if self.is_trained else {}
-        if learned.get("fingerprint") is not None and learned == provenance(questions):
-            own, caveats = f"tuned on {learned['name']}, whose gold it learned", getattr(self, "caveats_", ())
-            self.caveats_ = (*caveats, f"{own}: scores there are too good to tune on (tune on other data: --tune)")
+        learned = getattr(self, "trained_on_", None)
+        fingerprint = provenance(questions)["fingerprint"]
+        if self.is_trained and learned and fingerprint is not None and learned["fingerprint"] == fingerprint:
+            caveat = f"tuned on {learned['name']}, whose gold it learned: its scores there are too good to tune on"
+            self.caveats_ = (*getattr(self, "caveats_", ()), f"{caveat} (--tune other data)")
         return self
 
     def predict(self, questions: Sequence[Question]) -> list[Prediction]:
@@ -366,6 +375,11 @@ class Solver(Estimator, ABC):
         A tuned threshold, window or weight is not training: it is noted with the data that it was tuned on.
         """
         return self.learns_from == "gold" or any(member.is_trained for member in self.members)
+
+    @property
+    def learned_before(self) -> tuple[TrainedOn, ...]:
+        """The data whose gold it or a member learned before this run: a saved solver's."""
+        return tuple(dict.fromkeys(trained_on for member in self.members for trained_on in member.learned_before))
 
     @property
     def has_given_scores(self) -> bool:
@@ -569,9 +583,12 @@ def provenance(questions: Sequence[Question]) -> dict[str, Any]:
     Returns
     -------
     dict
-        ``name`` and ``fingerprint`` (both None if `questions` is not a dataset), and the counts ``passages``,
-        ``questions`` and ``candidates``.
+        ``name`` and ``fingerprint`` (both None if `questions` is not a dataset), the names of the ``datasets`` that
+        it is of (:func:`~classic_rc.datasets.registry.dataset_names`), and the counts ``passages``, ``questions``
+        and ``candidates``.
     """
+    from classic_rc.datasets.registry import dataset_names
+
     while isinstance(questions, EncodedDataset | SharedQuestions):
         questions = questions.questions
     dataset = questions if isinstance(questions, Dataset) else None
@@ -581,6 +598,7 @@ def provenance(questions: Sequence[Question]) -> dict[str, Any]:
     return {
         "name": dataset and dataset.name,
         "fingerprint": dataset and dataset.fingerprint,
+        "datasets": [] if dataset is None else dataset_names(dataset),
         "passages": len({id(q.passage) for q in questions}),
         "questions": len(questions),
         "candidates": sum(sizes[id(q.candidates)] for q in questions),

@@ -447,7 +447,7 @@ def test_a_row_names_the_saved_solver_and_its_training_data(path):
     assert row.name == "saved:surface-lr:mitre2018"
     assert row.metrics() == anew.metrics()
     assert "|analyzer:word|path:model.npz@" in row.signature
-    assert f"|learned_from:lessons@{TRAIN.fingerprint[:8]}|" in row.signature
+    assert f"|trained_on:lessons@{TRAIN.fingerprint[:8]}|" in row.signature
     other = path.with_name("moved.npz")
     save_solver(SurfaceLR.variant("mitre2018").fit(DEV), other)
     (changed,) = evaluate(DEV, [SavedSolver(path=str(other))]).rows
