@@ -568,11 +568,24 @@ def small_places(evaluation: Evaluation) -> set[tuple[int, int]]:
 
 
 def protocol_notes(evaluation: Evaluation) -> list[str]:
-    """Return the notes that every form of the table needs: on intervals, significance marks and small groups."""
-    notes = [] if evaluation.resampling is None else [evaluation.resampling.note]
+    """Return the notes that every form of the table needs: on ties, intervals, significance and small groups."""
+    notes = _tie_notes(evaluation.rows)
+    notes += [] if evaluation.resampling is None else [evaluation.resampling.note]
     if evaluation.significance is not None:
         notes.append(evaluation.significance.note)
     return [*notes, SMALL_NOTE] if small_places(evaluation) else notes
+
+
+def _tie_notes(rows: Sequence[Row]) -> list[str]:
+    """Return a note if rows that have ties have different policies for them; else none."""
+    tied = [row for row in rows if row.tie_rate]
+    policies = list(dict.fromkeys(row.ties for row in tied if row.ties is not None))
+    if len(policies) < 2:
+        return []
+    names = {policy: ", ".join(row.name for row in tied if row.ties == policy) for policy in policies}
+    described = "; ".join(f"{names[policy]}: {_TIES[policy]}" for policy in policies)
+    fixed = next((row.ties for row in tied if row.block is Block.GIVEN), "partial")
+    return [f"rows treat ties differently ({described}): --ties {fixed} makes them alike"]
 
 
 def protocol_caption(evaluation: Evaluation, title: str) -> str:
