@@ -379,8 +379,9 @@ def dataset_names(dataset: Dataset) -> list[str]:
 
 
 def _dataset_names(part: Dataset) -> list[str]:
-    if part.reader in READERS and READERS[part.reader].is_dataset:
-        return [READERS[part.reader].dataset or part.reader]
+    reader = READERS[part.reader] if part.reader is not None and part.reader in READERS else None
+    if reader is not None and reader.is_dataset:
+        return [reader.dataset or reader.name]
     words = re.findall(r"[^\W_]+", part.name.lower())
     known = [word for word in words if word in READERS and READERS[word].is_dataset]
     return known or [" ".join(word for word in words if canonical_split(word) not in _SPLITS)]

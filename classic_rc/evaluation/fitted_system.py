@@ -20,7 +20,7 @@ from classic_rc.decisions import Argmax, Decision, Threshold, TunedThreshold
 from classic_rc.errors import UsageError
 from classic_rc.estimator import clone
 from classic_rc.evaluation.forks import can_fork, count_jobs, map_in_forks
-from classic_rc.evaluation.option_orders import range_over_orders
+from classic_rc.evaluation.option_orders import range_over_orders, reorder_options
 from classic_rc.evaluation.plan import (
     LearningData,
     clone_unfitted,
@@ -52,6 +52,7 @@ class EncodingCache:
 
     def __init__(self) -> None:
         self._shared: dict[int, SharedQuestions] = {}
+        self._reordered: dict[tuple[int, int, int], tuple[SharedQuestions, NDArray[np.int64]]] = {}
         self.later: Sequence[Solver] = ()
 
     def of(self, dataset: Dataset) -> Sequence[Question]:
@@ -63,15 +64,26 @@ class EncodingCache:
             return dataset
         return self._shared.setdefault(id(dataset), SharedQuestions(dataset))
 
+    def reordered(
+        self, dataset: Dataset, index: NDArray[np.int64], seed: int
+    ) -> tuple[SharedQuestions, NDArray[np.int64]]:
+        """Return what :func:`reorder_options` does for the questions at `index`, which their number identifies."""
+        key = id(dataset), len(index), seed
+        if key not in self._reordered:
+            copies, places = reorder_options([dataset[i] for i in index.tolist()], seed)
+            self._reordered[key] = SharedQuestions(copies), places
+        return self._reordered[key]
+
     def keep_only(self, dataset: Dataset) -> None:
         """Free the encodings of all other datasets."""
         self._shared = {key: shared for key, shared in self._shared.items() if key == id(dataset)}
+        self._reordered = {key: copies for key, copies in self._reordered.items() if key[0] == id(dataset)}
 
     def keep_analyzers(self, solvers: Sequence[Solver]) -> None:
         """Free the encodings under analyzers that neither these solvers nor those of later calls have."""
         needed = _with_members([*solvers, *self.later])
         analyzers = {get_analyzer(s.analyzer) for s in needed if s.analyzer is not None}
-        for shared in self._shared.values():
+        for shared in (*self._shared.values(), *(copies for copies, _ in self._reordered.values())):
             shared.keep_only(analyzers)
 
 
@@ -347,16 +359,21 @@ class FittedSystem:
         self.relative_ties = scores.relative_ties
         return scores
 
-    def score_again(self, block: QuestionBlock) -> Scores:
-        """Score a changed copy of some of the dataset's questions; nothing is kept of it."""
-        by_fold = self._learned or self._tuned
-        return score_questions(self.solver, block.questions) if by_fold is None else by_fold.score(*block)
-
     def compare_option_orders(self, block: QuestionBlock, scores: Scores) -> None:
         """Measure how far a learner's result moves with the order of the options, after its decisions."""
-        solver = self.fitted_solver
-        if solver.is_trained and not solver.has_given_scores and block.questions[0].task.has_choices:
-            self._option_orders = range_over_orders(self, block, scores)
+        solver, by_fold = self.fitted_solver, self._learned or self._tuned
+        if not solver.is_trained or solver.has_given_scores or not block.questions[0].task.has_choices:
+            return
+
+        def score(index: NDArray[np.int64], seed: int) -> NDArray[np.float64]:
+            copies, places = self._shared.reordered(self.dataset, index, seed)
+            scores = score_questions(solver, copies) if by_fold is None else by_fold.score(index, copies)
+            values = np.empty(len(places))
+            values[places] = scores.values
+            return values
+
+        decide = partial(self.decide_for_copy, block)
+        self._option_orders = range_over_orders(block.questions, scores, score, decide)
 
     def decide(self, block: QuestionBlock, scores: Scores) -> list[Prediction]:
         """Answer a block of the dataset; it must be the whole dataset if a threshold is tuned out of fold."""

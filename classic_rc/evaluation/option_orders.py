@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,11 +11,8 @@ from numpy.typing import NDArray
 from classic_rc.kernels.arrays import offsets_of
 from classic_rc.kernels.draws import text_keys, uniform_draws
 from classic_rc.metrics.registry import primary_metric
-from classic_rc.predictions import Scores
+from classic_rc.predictions import Prediction, Scores
 from classic_rc.questions import Question
-
-if TYPE_CHECKING:
-    from classic_rc.evaluation.fitted_system import FittedSystem, QuestionBlock
 
 N_ORDERS = 5
 """The number of orders that are drawn, with the seeds 0 to 4. The given order is one more."""
@@ -52,34 +48,34 @@ def reorder_options(questions: Sequence[Question], seed: int) -> tuple[list[Ques
     return copies, places
 
 
-def range_over_orders(system: FittedSystem, block: QuestionBlock, scores: Scores) -> tuple[float, float] | None:
+def range_over_orders(
+    questions: Sequence[Question],
+    scores: Scores,
+    score_reordered: Callable[[NDArray[np.int64], int], NDArray[np.float64]],
+    decide: Callable[[Scores], Sequence[Prediction]],
+) -> tuple[float, float] | None:
     """Return the lowest and the highest result over the given order of the options and :data:`N_ORDERS` others.
 
     Parameters
     ----------
-    system : FittedSystem
-        It has answered the block, which is the whole dataset.
-    block : QuestionBlock
+    questions : sequence of Question
     scores : Scores
-        The system's scores of the block.
+        The system's scores of the questions.
+    score_reordered : callable
+        Given the positions of some questions and the seed of an order, returns the scores that their options have
+        in that order, as a flat array with the options in the given order.
+    decide : callable
+        Answers the questions, given scores of all of them.
 
     Returns
     -------
     tuple of float, or None
         In the task's primary metric. None if the scores do not depend on the order.
     """
-
-    def score(index: NDArray[np.int64], seed: int) -> NDArray[np.float64]:
-        copies, places = reorder_options([block.questions[i] for i in index.tolist()], seed)
-        values = np.empty(len(places))
-        values[places] = system.score_again(block._replace(places=block.places[index], questions=copies)).values
-        return values
-
     tried = np.unique(np.linspace(0, len(scores) - 1, _N_TRIED).round().astype(np.int64))
-    if np.allclose(score(tried, 0), scores.take(tried).values, rtol=_ROUNDING, atol=_ROUNDING):
+    if np.allclose(score_reordered(tried, 0), scores.take(tried).values, rtol=_ROUNDING, atol=_ROUNDING):
         return None
-    metric = primary_metric(block.questions[0].task)
-    everything = np.arange(len(scores))
-    orders = [scores, *(replace(scores, values=score(everything, seed)) for seed in range(N_ORDERS))]
-    results = [metric(block.questions, system.decide_for_copy(block, own)) for own in orders]
+    metric, everything = primary_metric(questions[0].task), np.arange(len(scores))
+    orders = [scores, *(replace(scores, values=score_reordered(everything, seed)) for seed in range(N_ORDERS))]
+    results = [metric(questions, decide(own)) for own in orders]
     return min(results), max(results)

@@ -280,13 +280,12 @@ def with_companions(systems: Sequence[System], dataset: Dataset, train: Dataset 
     complete: list[System] = []
     if dataset.task is Task.MULTIPLE_ANSWER and not any(solver.name == "all-positive" for solver in own):
         complete.append(System(parse_solver("all-positive")))
-    lexical = parse_solver("lexical")
-    wants_lexical = dataset.task in lexical.tasks and not any(solver.name == "lexical" for solver in own)
+    wants_lexical = not any(solver.name == "lexical" for solver in own)
     for system in systems:
         companions = [] if system.solver is None else list(system.solver.companions())
         if wants_lexical and system.solver is not None and learned_elsewhere(system.solver, dataset, train):
-            companions.append(lexical)
-            wants_lexical = False
+            wants_lexical, lexical = False, parse_solver("lexical")
+            companions += [lexical] if dataset.task in lexical.tasks else []
         others = [solver for solver in companions if not any(is_same_solver(solver, other) for other in own)]
         complete += [system, *map(System, others)]
     return complete

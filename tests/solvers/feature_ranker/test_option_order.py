@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -19,7 +20,7 @@ from classic_rc.solvers.feature_ranker import FeatureRanker
 from classic_rc.testing import synthetic_dataset
 from tests.errors import raises
 
-FIXED = {"C": 0.3, "lexical_C": 0.3}
+FIXED: dict[str, Any] = {"C": 0.3, "lexical_C": 0.3}
 TRAIN = synthetic_dataset(Task.SINGLE_CHOICE, n_passages=12, seed=1, name="lessons")
 SEVERAL = synthetic_dataset(Task.MULTIPLE_ANSWER, n_passages=12, seed=1)
 CLOZE = synthetic_dataset(Task.CLOZE, n_passages=12, seed=1)
