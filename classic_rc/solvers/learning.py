@@ -116,7 +116,8 @@ class OutOfFold:
         Questions with gold answers.
     folds : list of (ndarray of int64, ndarray of int64)
         For each fold the positions of its training questions in `train`, and those of its own questions in the
-        dataset: `train` itself (:meth:`FoldPlan.folds`) or other data (:meth:`FoldPlan.folds_apart`).
+        dataset: `train` itself (:meth:`classic_rc.folds.FoldPlan.folds`), or other data
+        (:meth:`classic_rc.folds.FoldPlan.folds_apart`).
 
     Attributes
     ----------
