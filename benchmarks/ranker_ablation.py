@@ -22,12 +22,13 @@ from classic_rc.evaluation.resampling import percentile_interval, resample_means
 from classic_rc.folds import FoldPlan, passage_groups
 from classic_rc.questions import Dataset, Task
 from classic_rc.solvers.feature_ranker.design import Design, Ranker
-from classic_rc.solvers.feature_ranker.solver import GROUPS, FeatureRanker
+from classic_rc.solvers.feature_ranker.solver import FeatureRanker
 from classic_rc.solvers.feature_ranker.tables import OPTIONS
 from classic_rc.solvers.feature_ranker.texts import RankerTexts
 from classic_rc.solvers.feature_ranker.training import Cases, Learner
 from classic_rc.solvers.learning import one_thread
 
+_GROUPS = tuple(group for group in OPTIONS.groups if group in OPTIONS.default)
 N_FOLDS = 5
 N_DRAWS = 10_000
 
@@ -134,9 +135,9 @@ def configurations(names: Sequence[str], *, single: bool) -> dict[str, list[int]
     rows = {"all": list(every)}
     if single:
         return rows | {f"without {names[j]}": [k for k in every if k != j] for j in every}
-    for group in GROUPS:
+    for group in _GROUPS:
         rows[f"without {group}"] = [j for j in every if group_of[j] != group]
-    for group in GROUPS:
+    for group in _GROUPS:
         rows[f"{group} alone"] = [j for j in every if group_of[j] == group]
     return rows
 
@@ -144,7 +145,7 @@ def configurations(names: Sequence[str], *, single: bool) -> dict[str, list[int]
 def ablation(dataset: Dataset, *, single: bool = False) -> Table:
     """Measure all rows on one dataset, with paired differences from all features; passages are resampled."""
     folds = folds_of(dataset)
-    names = OPTIONS.names_of(GROUPS)
+    names = OPTIONS.names_of(_GROUPS)
     rows = configurations(names, single=single)
     parts = []
     for number, (name, used) in enumerate(rows.items(), 1):

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from benchmarks.report import markdown
 from benchmarks.timing import Table
 from classic_rc.datasets import load
+from classic_rc.evaluation.evaluate import predict
 from classic_rc.evaluation.resampling import percentile_interval
 from classic_rc.evaluation.significance import resample_metrics
 from classic_rc.folds import drop_overlap_with, passage_groups
@@ -25,7 +26,8 @@ from classic_rc.metrics.registry import METRICS
 from classic_rc.questions import Dataset, Question
 from classic_rc.solvers import AllPositive
 from classic_rc.solvers.base import Solver
-from classic_rc.solvers.feature_ranker.solver import GROUPS, FeatureRanker
+from classic_rc.solvers.feature_ranker.solver import FeatureRanker
+from classic_rc.solvers.feature_ranker.tables import OPTIONS
 
 N_PERMUTATIONS = 20
 SHOWN = ("f1_m", "f1_a", "em0")
@@ -91,13 +93,14 @@ def keep_half(dataset: Dataset, half: int) -> Dataset:
 
 def statistics(solver: Solver, train: Dataset, dev: Dataset) -> list[NDArray[np.float64]]:
     """Learn from the training data, tune the threshold on its scores out of fold, and measure the answers."""
-    predictions = solver.fit(train).tune(train).predict(dev)
+    predictions = predict(dev, solver, train=train, tune=train).predictions
+    assert predictions is not None
     return [METRICS[name].statistics(list(dev), predictions) for name in SHOWN]
 
 
 def attack(train: Dataset, dev: Dataset) -> list[Table]:
     """Return two tables: changes of data and of features, and labels without information."""
-    without_contrast = "+".join(group for group in GROUPS if group != "contrast")
+    without_contrast = "+".join(sorted(OPTIONS.default - {"contrast"}))
     rows: dict[str, tuple[Solver, Dataset, Dataset]] = {
         "all": (FeatureRanker(), train, dev),
         "without training passages that are near dev's": (FeatureRanker(), drop_overlap_with(train, dev), dev),

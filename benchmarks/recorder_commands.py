@@ -124,7 +124,7 @@ breakdown sample:single-choice --labels inputs/labels.csv -s sw+d --cross skills
 breakdown sample:single-choice --labels inputs/labels.{jsonl|json} --by {skills|skills:alone|skills:count} --quiet
 breakdown sample:single-choice --cross type,level --labels inputs/labels.csv --plot bars.{pdf|png|svg} -s sw+d
 breakdown sample:multiple-answer --by sentences_used:count -s sw+d --metric {f1_m|f1_a|em0|em1} --cv 3 --format csv
-compare sw+d longest ir --data {TASK} --test {permutation|bootstrap|mcnemar} --resamples 300
+compare sw+d longest ir --data {TASK} --test {permutation|mcnemar} --resamples 300
 compare a=sw+d b=sliding-window,window=5 --data {TASK} --format {markdown|latex|csv|json} --seed 5 --resamples 300
 compare sw+d longest --data sample:single-choice --group level --metric accuracy
 compare sw+d surface-lr --data sample:multiple-answer --metric {f1_m|f1_a|em0|em1|superglue_f1_m} --cv 3 --resamples

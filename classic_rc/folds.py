@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Container, Hashable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 from typing import NamedTuple, TypeAlias
 from weakref import WeakKeyDictionary
@@ -107,6 +107,43 @@ class FoldPlan:
         fold = groups % min(self.n_folds, n_groups)
         return [(np.flatnonzero(fold != k), np.flatnonzero(fold == k)) for k in range(min(self.n_folds, n_groups))]
 
+    def folds_apart(self, train: Dataset, asked: Dataset) -> Folds | None:
+        """Return the folds of `asked`, each with the training questions that it has nothing in common with.
+
+        Parameters
+        ----------
+        train, asked : Dataset
+            They may be equal, or overlap (:func:`find_overlap`).
+
+        Returns
+        -------
+        list of (ndarray of int64, ndarray of int64) or None
+            For each fold the indices of its training questions in `train`, and those of its own questions in
+            `asked`. None if the datasets do not overlap.
+
+        Raises
+        ------
+        UsageError
+            As of :meth:`folds`.
+        """
+        known = _folds_apart_of_dataset.setdefault(asked, {})
+        key = self, train.fingerprint
+        if key not in known:
+            known[key] = self._find_folds_apart(train, asked)
+        return known[key]
+
+    def _find_folds_apart(self, train: Dataset, asked: Dataset) -> Folds | None:
+        if train.fingerprint == asked.fingerprint:
+            return self.folds(asked)
+        if not find_overlap(train, asked):
+            return None
+        folds = []
+        for _, own in self.folds(asked):
+            part = replace(asked, questions=[asked[i] for i in own.tolist()], read_with=None, parts=())
+            shared = find_overlap(train, part).affected
+            folds.append((np.array([i for i, q in enumerate(train) if q.id not in shared], dtype=np.int64), own))
+        return folds
+
     def groups(self, questions: Sequence[Question]) -> FoldGroups:
         """Return the group of each question; no group is in two folds.
 
@@ -155,6 +192,9 @@ class FoldGroups(NamedTuple):
 
 _groups_of_dataset: WeakKeyDictionary[Dataset, dict[FoldPlan, FoldGroups]] = WeakKeyDictionary()
 """All solvers of a run ask for the groups of the same dataset."""
+
+_folds_apart_of_dataset: WeakKeyDictionary[Dataset, dict[tuple[FoldPlan, str], Folds | None]] = WeakKeyDictionary()
+"""The same for the folds of tuning data, by the plan and the fingerprint of the training data."""
 
 
 def share_groups(copy: Dataset, original: Dataset, plan: FoldPlan) -> None:

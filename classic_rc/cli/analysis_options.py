@@ -129,10 +129,10 @@ ANALYSIS_OPTIONS: dict[str, tuple[Option, ...]] = {
         ),
         option(
             "--test",
-            choices=("permutation", "bootstrap", "mcnemar"),
+            choices=("permutation", "mcnemar"),
             default="permutation",
-            help="how to compute p-values: swap passages between systems (permutation, the default), resample "
-            "passages (bootstrap), or McNemar's test, which assumes independent questions",
+            help="how to compute p-values: swap passages between systems (permutation, the default), or McNemar's "
+            "test, which assumes independent questions",
         ),
         option(
             "--check", action="store_true", help="exit with 1 if a score that is known to be reproducible differs"

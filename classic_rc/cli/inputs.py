@@ -216,7 +216,7 @@ def choose_systems(
     if dataset.task is None:
         raise DataError("the dataset has no questions", source=dataset.name)
     chosen = list(given) or [System(solver) for solver in _default_solvers(args, dataset, extra)]
-    complete = with_companions(chosen, dataset.task)
+    complete = with_companions(chosen, dataset, extra["train"])
     if find_log_model(dataset, given) is None:  # the model of a log comes first, unless -s names it
         models = systems_of_log(dataset)
         if dataset.reader == "harness" and not models:

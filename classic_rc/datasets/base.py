@@ -242,6 +242,8 @@ class Reader(ABC):
         The options that the reader accepts, of ``subset``, ``answers``, ``fields`` and ``gold_as``.
     is_dataset : bool
         Whether the format belongs to one dataset. The reader's name is then part of the dataset's name.
+    dataset : str
+        The name of that dataset, if it is not the reader's.
     is_one_dataset : bool
         Whether a file is only a piece, an article or a query, so that a folder of such files is one dataset.
     """
@@ -253,6 +255,7 @@ class Reader(ABC):
     cites: ClassVar[tuple[str, ...]] = ()
     takes: ClassVar[frozenset[str]] = frozenset()
     is_dataset: ClassVar[bool] = True
+    dataset: ClassVar[str] = ""
     is_one_dataset: ClassVar[bool] = False
 
     @abstractmethod

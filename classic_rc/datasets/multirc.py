@@ -54,6 +54,7 @@ class SuperGLUEReader(Reader):
 
     name: ClassVar[str] = "superglue"
     title: ClassVar[str] = "MultiRC (SuperGLUE)"
+    dataset: ClassVar[str] = "multirc"
     description: ClassVar[str] = "MultiRC in SuperGLUE's JSON lines, labels optional."
     citation: ClassVar[str] = (
         "Wang, Pruksachatkun, Nangia, Singh, Michael, Hill, Levy and Bowman 2019, SuperGLUE: A Stickier Benchmark "

@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 import os
+import re
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import replace
@@ -362,6 +363,33 @@ def _refuse_options(name: str, reason: str, options: Mapping[str, Any]) -> None:
             raise UsageError(
                 f"{name} does not accept {option}: {reason}", field=option, found=str(value), expected="None"
             )
+
+
+def dataset_names(dataset: Dataset) -> list[str]:
+    """Return which datasets' questions these are, so that splits and parts of one dataset have a name in common.
+
+    Where the reader is that of one dataset, it gives the name. Else the words of the data's own name do: one of
+    them may be such a reader's name; if not, they are the name, without the words for splits.
+
+    Examples
+    --------
+    >>> dataset_names(load("sample:single-choice"))
+    ['sample single choice']
+    """
+    return sorted({name for part in dataset.parts or (dataset,) for name in _dataset_names(part)})
+
+
+def _dataset_names(part: Dataset) -> list[str]:
+    reader = READERS[part.reader] if part.reader is not None and part.reader in READERS else None
+    if reader is not None and reader.is_dataset:
+        return [reader.dataset or reader.name]
+    words = re.findall(r"[^\W_]+", part.name.lower())
+    known = [word for word in words if word in READERS and READERS[word].is_dataset]
+    return known or [" ".join(word for word in words if canonical_split(word) not in _SPLITS)]
+
+
+_SPLITS = frozenset({"train", "dev", "test"})
+"""The standard names of splits."""
 
 
 def get_reader(reader: str | Reader) -> Reader:

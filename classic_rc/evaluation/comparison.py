@@ -16,7 +16,6 @@ from classic_rc.evaluation.resampling import (
     Interval,
     PairedTest,
     Resampling,
-    bootstrap_test,
     holm,
     mcnemar_test,
     percentile_interval,
@@ -331,7 +330,7 @@ def compare(
     baseline : str, optional
         The name of a system. Only the differences of the others from it are tested, and Holm's method adjusts for
         these.
-    test : {"permutation", "bootstrap", "mcnemar"}
+    test : {"permutation", "mcnemar"}
         The test of each difference; see :mod:`classic_rc.evaluation.resampling`.
     chance : SystemResults, optional
         The random baseline in expectation, which gains are measured against. By default that of the results, if
@@ -443,16 +442,6 @@ class _Measurements:
     def _test(self, i: int, j: int) -> PairedTest:
         if self.test == "mcnemar":
             return mcnemar_test(self.metric, self.rows[i], self.rows[j])
-        if self.test == "bootstrap":
-            differences = self._differences(i, j)
-            if differences is None:
-                n_groups = self.resampling.n_groups
-                raise UsageError(
-                    f"--test bootstrap needs at least two different passages or groups, got {n_groups}",
-                    field="test",
-                    found="bootstrap",
-                )
-            return bootstrap_test(self.values[i] - self.values[j], differences)
         n, seed = self.resampling.n, self.resampling.seed
         return permutation_test(self.metric, self.rows[i], self.rows[j], self.groups, n=n, seed=seed)
 

@@ -315,6 +315,7 @@ def _tally_block(system: FittedSystem, block: QuestionBlock, tally: OutcomeTally
     predictions = system.decide_in_expectation(block, scores)
     tally.add(block.places, block.questions, predictions, scores)
     system.compare_members(block, predictions)
+    system.compare_option_orders(block, scores)
 
 
 def fit_systems(
@@ -449,6 +450,8 @@ def _row_of_predictions(
         signature=str(signature),
         short_signature=signature.short,
         outcomes=tally.outcomes(),
+        # The file's format has answered with the first of several best candidates.
+        ties="first" if any(p.n_tied > max(len(p.answers), 1) for p in predictions) else None,
         block=Block.GIVEN,
         seconds={"read": read_seconds, "encode": 0.0, "fit": 0.0, "score": time.perf_counter() - start},
     )

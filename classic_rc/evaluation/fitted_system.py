@@ -5,6 +5,7 @@ The datasets' shared encodings, the blocks that are scored at once and scoring i
 
 from __future__ import annotations
 
+import inspect
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -19,14 +20,21 @@ from classic_rc.decisions import Argmax, Decision, Threshold, TunedThreshold
 from classic_rc.errors import UsageError
 from classic_rc.estimator import clone
 from classic_rc.evaluation.forks import can_fork, count_jobs, map_in_forks
-from classic_rc.evaluation.plan import LearningData, clone_unfitted, require_gold, require_same_task
+from classic_rc.evaluation.option_orders import range_over_orders, reorder_options
+from classic_rc.evaluation.plan import (
+    LearningData,
+    clone_unfitted,
+    require_gold,
+    require_same_task,
+)
+from classic_rc.evaluation.systems import learned_elsewhere
 from classic_rc.folds import FoldPlan, passage_groups
 from classic_rc.kernels.arrays import offsets_of
 from classic_rc.metrics.base import Metric
 from classic_rc.metrics.registry import primary_metric, selection_metric
 from classic_rc.predictions import Prediction, Scores
 from classic_rc.questions import Dataset, LazyCandidates, Question
-from classic_rc.solvers.base import Solver, score_questions
+from classic_rc.solvers.base import Solver, TrainedOn, score_questions
 from classic_rc.solvers.learning import OutOfFold
 from classic_rc.text.analyzers import get_analyzer
 from classic_rc.text.encode import SharedQuestions, encode
@@ -44,6 +52,7 @@ class EncodingCache:
 
     def __init__(self) -> None:
         self._shared: dict[int, SharedQuestions] = {}
+        self._reordered: dict[tuple[int, int, int], tuple[SharedQuestions, NDArray[np.int64]]] = {}
         self.later: Sequence[Solver] = ()
 
     def of(self, dataset: Dataset) -> Sequence[Question]:
@@ -55,15 +64,26 @@ class EncodingCache:
             return dataset
         return self._shared.setdefault(id(dataset), SharedQuestions(dataset))
 
+    def reordered(
+        self, dataset: Dataset, index: NDArray[np.int64], seed: int
+    ) -> tuple[SharedQuestions, NDArray[np.int64]]:
+        """Return what :func:`reorder_options` does for the questions at `index`, which their number identifies."""
+        key = id(dataset), len(index), seed
+        if key not in self._reordered:
+            copies, places = reorder_options([dataset[i] for i in index.tolist()], seed)
+            self._reordered[key] = SharedQuestions(copies), places
+        return self._reordered[key]
+
     def keep_only(self, dataset: Dataset) -> None:
         """Free the encodings of all other datasets."""
         self._shared = {key: shared for key, shared in self._shared.items() if key == id(dataset)}
+        self._reordered = {key: copies for key, copies in self._reordered.items() if key[0] == id(dataset)}
 
     def keep_analyzers(self, solvers: Sequence[Solver]) -> None:
         """Free the encodings under analyzers that neither these solvers nor those of later calls have."""
         needed = _with_members([*solvers, *self.later])
         analyzers = {get_analyzer(s.analyzer) for s in needed if s.analyzer is not None}
-        for shared in self._shared.values():
+        for shared in (*self._shared.values(), *(copies for copies, _ in self._reordered.values())):
             shared.keep_only(analyzers)
 
 
@@ -163,6 +183,8 @@ class FittedSystem:
         Fitted, and tuned if there is tuning data; neither if it learns out of fold.
     expected : bool
         Whether the predictions are expectations over random draws.
+    tuned_out_of_fold : bool
+        Whether it learned from some of the tuning data, and was tuned on scores that are out of fold.
     relative_ties : bool
         Whether its scores tie relative to their size; known once it has scored.
     seconds : dict of str to float
@@ -191,8 +213,10 @@ class FittedSystem:
         self.expected = False
         self.relative_ties = False
         self._comparison = MemberComparison()
+        self._option_orders: tuple[float, float] | None = None
         self._member_scores: list[Scores] = []  # of the last block; of a combination only
         self._configured, self._learning, self._shared = solver, learning, shared or EncodingCache()
+        self.tuned_out_of_fold = False
         self._by_fold: Sequence[Any] = ()  # the solver or the decision that answered each fold
         self._learned: OutOfFold | None = None  # solvers that learned out of fold
         self._tuned: OutOfFold | None = None  # solvers whose parameters were tuned out of fold
@@ -202,11 +226,11 @@ class FittedSystem:
         questions = self._shared.of(dataset)
         if learns_here:
             self.solver = solver
-            self._learned = OutOfFold(self._learn, questions, self._learning.folds)
+            self._learned = OutOfFold(self._learn, questions, self._learning.folds.folds(questions))
         else:
             self.solver = self._learn(None if self.train is None else self._shared.of(self.train))
         if cross_fit and solver.tunes_parameters:
-            self._tuned = OutOfFold(self._tune_on, questions, self._learning.folds)
+            self._tuned = OutOfFold(self._tune_on, questions, self._learning.folds.folds(questions))
         self.seconds = {"encode": 0.0, "fit": time.perf_counter() - start, "score": 0.0}
 
     def _check_data(self, learns_here: bool) -> None:
@@ -240,14 +264,36 @@ class FittedSystem:
             require_same_task(self.train, dataset, "training")
 
     def _learn(self, train: Sequence[Question] | None) -> Solver:
-        """Return the fitted solver, tuned if there is tuning data."""
-        solver = clone_unfitted(self._configured).fit_for(self._shared.of(self.dataset), train)
-        return solver if self.tune is None else solver.tune(self._shared.of(self.tune))
+        """Return the fitted solver, tuned if there is tuning data.
+
+        If it learns from some of the tuning data, it is tuned on scores of solvers that have not: its own scores of
+        questions that it has learned from say nothing about those of other questions.
+        """
+        solver = self._fit(train)
+        if self.tune is None:
+            return solver
+        questions, folds = self._shared.of(self.tune), None
+        if train is not None and solver.learns_from == "gold":
+            folds = self._learning.folds.folds_apart(_dataset_of(train), self.tune)
+        if train is None or folds is None:
+            return solver.tune(questions)
+        if "scorer" not in inspect.signature(solver.tune).parameters:
+            raise UsageError(
+                f"{solver.name} learned from some of {self.tune.name}, and its tune() cannot take the scores of "
+                "solvers that did not: write tune(self, questions, scorer=None), or tune on other data (--tune)",
+                field="tune",
+                found=self.tune.name,
+                expected="questions that it has not learned from, or a parameter `scorer`",
+            )
+        self.tuned_out_of_fold = True
+        return solver.tune(questions, OutOfFold(self._fit, train, folds))
+
+    def _fit(self, train: Sequence[Question] | None) -> Solver:
+        return clone_unfitted(self._configured).fit_for(self._shared.of(self.dataset), train)
 
     def _tune_on(self, questions: Sequence[Question]) -> Solver:
         """Return the fitted solver, its parameters tuned on some of the dataset's own questions."""
-        train = None if self.train is None else self._shared.of(self.train)
-        return clone_unfitted(self._configured).fit_for(self._shared.of(self.dataset), train).tune(questions)
+        return self._fit(None if self.train is None else self._shared.of(self.train)).tune(questions)
 
     @staticmethod
     def needs_tuning(solver: Solver, dataset: Dataset) -> bool:
@@ -275,6 +321,9 @@ class FittedSystem:
         caveats = [c for solver in solvers for c in solver.caveats(self.dataset)]
         out_of_fold = self._learned is not None or self.cross_fit
         caveats += self._comparison.caveats(self.fitted_solver.member_names, out_of_fold)
+        if self.tuned_out_of_fold and self.tune is not None:
+            warning = self._learning.folds.groups(self.tune).warning
+            caveats += [f"{self.tune.name}: {warning}"] if warning else []
         return tuple(dict.fromkeys(caveats))
 
     @property
@@ -285,7 +334,7 @@ class FittedSystem:
     @property
     def uses_folds(self) -> bool:
         """Whether it learned or was tuned out of fold."""
-        return self.cross_fit or self._learned is not None
+        return self.cross_fit or self.tuned_out_of_fold or self._learned is not None
 
     def solver_of(self, i: int) -> Solver:
         """Return the solver that scores question `i` of the dataset: with one solver per fold, that of its fold."""
@@ -298,7 +347,7 @@ class FittedSystem:
         by_fold = self._learned or self._tuned
         start = time.perf_counter()
         if by_fold is not None:
-            scored = by_fold.score_with_members(questions, block.places)
+            scored = by_fold.score_with_members(*block)
         else:
             if self.solver.analyzer is not None and self.solver.takes_encoding:
                 questions = encode(questions, self.solver.analyzer)
@@ -309,6 +358,22 @@ class FittedSystem:
         scores, *self._member_scores = scored
         self.relative_ties = scores.relative_ties
         return scores
+
+    def compare_option_orders(self, block: QuestionBlock, scores: Scores) -> None:
+        """Measure how far a learner's result moves with the order of the options, after its decisions."""
+        solver, by_fold = self.fitted_solver, self._learned or self._tuned
+        if not solver.is_trained or solver.has_given_scores or not block.questions[0].task.has_choices:
+            return
+
+        def score(index: NDArray[np.int64], seed: int) -> NDArray[np.float64]:
+            copies, places = self._shared.reordered(self.dataset, index, seed)
+            scores = score_questions(solver, copies) if by_fold is None else by_fold.score(index, copies)
+            values = np.empty(len(places))
+            values[places] = scores.values
+            return values
+
+        decide = partial(self.decide_for_copy, block)
+        self._option_orders = range_over_orders(block.questions, scores, score, decide)
 
     def decide(self, block: QuestionBlock, scores: Scores) -> list[Prediction]:
         """Answer a block of the dataset; it must be the whole dataset if a threshold is tuned out of fold."""
@@ -386,12 +451,16 @@ class FittedSystem:
             "threshold": self._threshold(),
             "tuned_here": self.tuned_here,
             "tuned_params": self._tuned_params(),
+            "option_orders": self._option_orders,
+            "trained_elsewhere": learned_elsewhere(self.solver, self.dataset, self.train),
             **self.origins(lambda dataset: dataset.name),
         }
 
-    def origins(self, label: Callable[[Dataset], str]) -> dict[str, str | None]:
+    def origins(self, label: Callable[[Dataset | TrainedOn], str]) -> dict[str, str | None]:
         """Return the labels of the data that it was tuned on and trained on."""
         tuned_on = self._learning.folds.label if self.cross_fit else None if self.tune is None else label(self.tune)
+        if self.tuned_out_of_fold:
+            tuned_on = f"{tuned_on} out of fold ({self._learning.folds.label})"
         return {"tuned_on": tuned_on, "trained_on": self._trained_on(label)}
 
     def _threshold(self) -> float | list[float] | None:
@@ -414,15 +483,22 @@ class FittedSystem:
             return {name: [getattr(fold, f"{name}_") for fold in self._by_fold] for name in names}
         return {name: getattr(self.solver, f"{name}_") for name in names}
 
-    def _trained_on(self, label: Callable[[Dataset], str]) -> str | None:
+    def _trained_on(self, label: Callable[[Dataset | TrainedOn], str]) -> str | None:
         if self.solver.learns_from == "nothing":
-            return None
+            return " + ".join(map(label, self.solver.learned_before)) or None
         if self._learned is not None:
             return self._learning.folds.label
         names = [label(self.train)] if self.train is not None else []
         if self.solver.learns_from == "passages":
             return "passages of " + " + ".join([*names, label(self.dataset)])
         return names[0]
+
+
+def _dataset_of(questions: Sequence[Question]) -> Dataset:
+    while isinstance(questions, EncodedDataset | SharedQuestions):
+        questions = questions.questions
+    assert isinstance(questions, Dataset)  # so is each part of a dataset
+    return questions
 
 
 def _cross_fit(

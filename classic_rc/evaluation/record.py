@@ -155,11 +155,12 @@ def row_from_record(plain: Mapping[str, Any], selections: Mapping[str, Any]) -> 
         tuple(of["answer"] for of in of_questions),
     )
     identity = ("solver", "variant", "params", "signature", "short_signature", "expected", "ties", "seed")
-    learning = ("threshold", "tuned_on", "tuned_here", "tuned_params", "trained_on", "seconds")
+    learning = ("threshold", "tuned_on", "tuned_here", "tuned_params", "trained_on", "trained_elsewhere", "seconds")
     return Row(
         **{name: plain[name] for name in (*identity, *learning)},
         outcomes=outcomes,
         block=Block(plain["block"]),
+        option_orders=None if plain["option_orders"] is None else tuple(plain["option_orders"]),
         caveats=tuple(plain["caveats"]),
         label=plain["name"],
     )

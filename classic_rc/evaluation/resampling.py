@@ -220,7 +220,6 @@ def percentile_interval(values: NDArray[np.float64], level: float = 0.95) -> Int
 
 NULL_HYPOTHESES = {
     "permutation": "on every passage the two systems are exchangeable: swapping their outcomes changes nothing",
-    "bootstrap": "over all passages like these, the two systems have the same score",
     "mcnemar": "if only one of the two systems answers a question right, it is equally likely to be either one "
     "(assumes independent questions)",
 }
@@ -326,34 +325,6 @@ def _random_swaps(n_groups: int, n: int, seed: int) -> Iterator[NDArray[np.float
         rows = min(step, n - start)
         drawn = bits.random_raw(rows * words).astype("<u8").view(np.uint8).reshape(rows, -1)
         yield np.unpackbits(drawn, axis=1, count=n_groups, bitorder="little").astype(np.float64)
-
-
-def bootstrap_test(difference: float, resampled: NDArray[np.float64]) -> PairedTest:
-    r"""Test a difference by how often a resampled difference is as far from it as it is from 0.
-
-    .. math:: p = \frac{1 + \#\{i : |d_i - d| \ge |d|\}}{1 + n}
-
-    This shifts the bootstrap distribution to the null hypothesis, a mean of 0 (Efron and Tibshirani 1993, section
-    16.4; Berg-Kirkpatrick, Burkett and Klein 2012 for systems on the same questions).
-
-    Parameters
-    ----------
-    difference : float
-        The difference of the metric on the original questions.
-    resampled : ndarray of float64, shape (n,)
-        The difference on resampled groups of passages, with both systems on the same resamples.
-
-    Returns
-    -------
-    PairedTest
-
-    Examples
-    --------
-    >>> bootstrap_test(0.1, np.array([0.05, 0.1, 0.15, 0.3])).p
-    0.4
-    """
-    reached = np.count_nonzero(np.abs(resampled - difference) >= abs(difference) - _ROUNDING)
-    return PairedTest((1 + int(reached)) / (1 + len(resampled)), exact=False)
 
 
 def mcnemar_test(metric: Metric, first: NDArray[np.float64], second: NDArray[np.float64]) -> PairedTest:

@@ -21,6 +21,7 @@ from classic_rc.display import (
 )
 from classic_rc.errors import ClassicRCError
 from classic_rc.evaluation.grouping import MIN_GROUP_QUESTIONS
+from classic_rc.evaluation.option_orders import N_ORDERS
 from classic_rc.evaluation.outcomes import Outcomes
 from classic_rc.evaluation.plan import RunProtocol
 from classic_rc.evaluation.resampling import Interval, Resampling
@@ -92,6 +93,12 @@ class Row:
         Names of the data; ``"cv5"`` if tuned or learned out of fold.
     tuned_here : bool
         Whether it was tuned on the same data that it reports.
+    trained_elsewhere : bool
+        Whether it learned from gold of other datasets only, and not from another split of the one that it reports.
+    option_orders : tuple of float or None
+        The lowest and the highest primary metric over several orders of the options
+        (:mod:`classic_rc.evaluation.option_orders`); None if it learned nothing, or its scores do not depend on
+        the order.
     tuned_params : mapping
         The chosen value of each tuned parameter, by name; a list with one per fold if tuned out of fold.
     block : Block
@@ -128,6 +135,8 @@ class Row:
     tuned_here: bool = False
     tuned_params: Mapping[str, Any] = field(default_factory=dict)
     trained_on: str | None = None
+    trained_elsewhere: bool = False
+    option_orders: tuple[float, float] | None = None
     block: Block = Block.UNTRAINED
     caveats: tuple[str, ...] = ()
     seconds: Mapping[str, float] = field(default_factory=dict)
@@ -350,6 +359,8 @@ class Evaluation:
             "tuned_here": row.tuned_here,
             "tuned_params": dict(row.tuned_params),
             "trained_on": row.trained_on,
+            "trained_elsewhere": row.trained_elsewhere,
+            "option_orders": None if row.option_orders is None else list(row.option_orders),
             "caveats": list(row.caveats),
             "questions": len(self.dataset),
             "no_evidence": row.no_evidence,
@@ -507,7 +518,10 @@ def row_notes(row: Row) -> list[str]:
         f"{name} {_format_tuned(value)}" for name, value in row.tuned_params.items() if not isinstance(value, list)
     ]
     if row.trained_on is not None:
-        notes.append(f"learned from {row.trained_on}")
+        notes.append(f"learned from {row.trained_on}" + ", not from this dataset" * row.trained_elsewhere)
+    if row.option_orders is not None:
+        low, high = row.option_orders
+        notes.append(f"{100 * low:.2f} to {100 * high:.2f} over {1 + N_ORDERS} orders of the options")
     return notes
 
 
@@ -554,11 +568,24 @@ def small_places(evaluation: Evaluation) -> set[tuple[int, int]]:
 
 
 def protocol_notes(evaluation: Evaluation) -> list[str]:
-    """Return the notes that every form of the table needs: on intervals, significance marks and small groups."""
-    notes = [] if evaluation.resampling is None else [evaluation.resampling.note]
+    """Return the notes that every form of the table needs: on ties, intervals, significance and small groups."""
+    notes = _tie_notes(evaluation.rows)
+    notes += [] if evaluation.resampling is None else [evaluation.resampling.note]
     if evaluation.significance is not None:
         notes.append(evaluation.significance.note)
     return [*notes, SMALL_NOTE] if small_places(evaluation) else notes
+
+
+def _tie_notes(rows: Sequence[Row]) -> list[str]:
+    """Return a note if rows that have ties have different policies for them; else none."""
+    tied = [row for row in rows if row.tie_rate]
+    policies = list(dict.fromkeys(row.ties for row in tied if row.ties is not None))
+    if len(policies) < 2:
+        return []
+    names = {policy: ", ".join(row.name for row in tied if row.ties == policy) for policy in policies}
+    described = "; ".join(f"{names[policy]}: {_TIES[policy]}" for policy in policies)
+    fixed = next((row.ties for row in tied if row.block is Block.GIVEN), "partial")
+    return [f"rows treat ties differently ({described}): --ties {fixed} makes them alike"]
 
 
 def protocol_caption(evaluation: Evaluation, title: str) -> str:

@@ -16,7 +16,7 @@ from classic_rc.decisions import Decision, describe_decision
 from classic_rc.evaluation.identity import own_code_part, plugin_part
 from classic_rc.io.hashing import sha256_of
 from classic_rc.questions import Dataset
-from classic_rc.solvers.base import Solver
+from classic_rc.solvers.base import Solver, TrainedOn
 from classic_rc.solvers.specs import solver_spec
 
 _ABBREVIATIONS = {
@@ -117,7 +117,7 @@ class Signature:
         return "|".join([solver[1], *(f"{_ABBREVIATIONS.get(name, name)}:{value}" for name, value in shown)])
 
 
-def dataset_signature(dataset: Dataset) -> str:
+def dataset_signature(dataset: Dataset | TrainedOn) -> str:
     """Return a dataset's name and the start of its fingerprint: ``mc500.dev@7fba13a7``."""
     return f"{dataset.name}@{dataset.fingerprint[:_SHORT_FINGERPRINT]}"
 

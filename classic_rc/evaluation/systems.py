@@ -5,12 +5,14 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import combinations
 from pathlib import Path
 from typing import TypeAlias
 
-from classic_rc.errors import DataError, UsageError, unknown_name
+from classic_rc.datasets.registry import dataset_names
+from classic_rc.errors import ClassicRCError, DataError, UsageError, unknown_name
 from classic_rc.formats.harness_log import read_log
 from classic_rc.formats.harness_settings import name_of_log
 from classic_rc.formats.registry import FORMATS, read_file, read_predictions, read_unpacked
@@ -267,21 +269,40 @@ def _unused(name: str, taken: set[str]) -> str:
     return unused
 
 
-def with_companions(systems: Sequence[System], task: Task) -> list[System]:
+def with_companions(systems: Sequence[System], dataset: Dataset, train: Dataset | None = None) -> list[System]:
     """Return the systems and the solvers that tables show next to them, after the system that each belongs to.
 
     For questions with several right answers, `AllPositive` comes first: F1m and F1a are high if everything is
-    selected.
+    selected. A system that learned from other datasets only is followed by `LexicalMatcher`: what it learned there
+    can be worth less than what needs no learning.
     """
     own = [system.solver for system in systems if system.solver is not None]
     complete: list[System] = []
-    if task is Task.MULTIPLE_ANSWER and not any(solver.name == "all-positive" for solver in own):
+    if dataset.task is Task.MULTIPLE_ANSWER and not any(solver.name == "all-positive" for solver in own):
         complete.append(System(parse_solver("all-positive")))
+    wants_lexical = not any(solver.name == "lexical" for solver in own)
     for system in systems:
-        companions = () if system.solver is None else system.solver.companions()
+        companions = [] if system.solver is None else list(system.solver.companions())
+        if wants_lexical and system.solver is not None and learned_elsewhere(system.solver, dataset, train):
+            wants_lexical, lexical = False, parse_solver("lexical")
+            companions += [lexical] if dataset.task in lexical.tasks else []
         others = [solver for solver in companions if not any(is_same_solver(solver, other) for other in own)]
         complete += [system, *map(System, others)]
     return complete
+
+
+def learned_elsewhere(solver: Solver, dataset: Dataset, train: Dataset | None) -> bool:
+    """Return whether a solver learns from gold, or has learned, and all of it is from other datasets.
+
+    Splits of one dataset are one dataset (:func:`~classic_rc.datasets.registry.dataset_names`). A saved solver that
+    cannot be read has learned nothing here: the run says what is wrong with its file.
+    """
+    learned: set[str] = set()
+    with suppress(ClassicRCError):
+        learned = {name for trained_on in solver.learned_before for name in trained_on.datasets}
+    if solver.learns_from == "gold":
+        learned.update(dataset_names(dataset if train is None else train))
+    return bool(learned) and learned.isdisjoint(dataset_names(dataset))
 
 
 def find_baseline(systems: Sequence[System], baseline: str) -> tuple[list[System], str]:

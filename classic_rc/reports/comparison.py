@@ -109,8 +109,6 @@ def _describe_test(comparison: Comparison) -> str:
     n, seed = comparison.resampling.n, comparison.resampling.seed
     if comparison.test == "mcnemar":
         return "two-sided, McNemar's test, exact"
-    if comparison.test == "bootstrap":
-        return f"two-sided, from the same {n:,} resamples as the interval"
     exact = [pair.exact for pair in comparison.pairs]
     if all(exact):
         return "two-sided, exact: from all swaps of groups of passages"

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from math import inf
 from numbers import Number
 from sys import float_info
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, ClassVar, Literal, NamedTuple, Protocol, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -161,6 +161,24 @@ SHARED_PARAMETERS: Mapping[str, Parameter] = {
 """Declarations by parameter name, for solver classes that do not declare a parameter themselves."""
 
 
+class TrainedOn(NamedTuple):
+    """The data that a solver learned from in an earlier run."""
+
+    name: str
+    fingerprint: str
+    datasets: tuple[str, ...]  # their names; see `provenance`
+
+
+class Scorer(Protocol):
+    """What scores questions in place of a solver that has learned from them."""
+
+    def score_candidates(self, questions: Sequence[Question]) -> Scores:
+        """Score each candidate."""
+
+    def member_scores(self, questions: Sequence[Question]) -> list[Scores]:
+        """Return the normalised scores of a combination's members."""
+
+
 class Solver(Estimator, ABC):
     """The base class of all solvers: it scores the candidates of questions.
 
@@ -289,10 +307,27 @@ class Solver(Estimator, ABC):
             )
         return train
 
-    def tune(self, questions: Sequence[Question]) -> Self:
-        """Fit the decision rule on the scores of `questions` and their gold, and store it as ``decision_``."""
+    def tune(self, questions: Sequence[Question], scorer: Scorer | None = None) -> Self:
+        """Fit the decision rule on the scores of `questions` and their gold, and store it as ``decision_``.
+
+        Parameters
+        ----------
+        questions : sequence of Question
+        scorer : Scorer, optional
+            What scores `questions` in this solver's place. A solver's own scores of questions that it has learned
+            from are too good to choose a threshold on; :func:`classic_rc.evaluate` gives the solvers of other folds
+            (:class:`~classic_rc.solvers.learning.OutOfFold`).
+        """
         decision = clone(self.decision_for(_task_of(questions)))
+        if scorer is not None:
+            self.decision_ = decision.fit(scorer.score_candidates(questions), questions)
+            return self
         self.decision_ = decision.fit(score_questions(self, questions), questions)
+        learned = getattr(self, "trained_on_", None)
+        fingerprint = provenance(questions)["fingerprint"]
+        if self.is_trained and learned and fingerprint is not None and learned["fingerprint"] == fingerprint:
+            caveat = f"tuned on {learned['name']}, whose gold it learned: its scores there are too good to tune on"
+            self.caveats_ = (*getattr(self, "caveats_", ()), f"{caveat} (--tune other data)")
         return self
 
     def predict(self, questions: Sequence[Question]) -> list[Prediction]:
@@ -344,6 +379,11 @@ class Solver(Estimator, ABC):
         A tuned threshold, window or weight is not training: it is noted with the data that it was tuned on.
         """
         return self.learns_from == "gold" or any(member.is_trained for member in self.members)
+
+    @property
+    def learned_before(self) -> tuple[TrainedOn, ...]:
+        """The data whose gold it or a member learned before this run: a saved solver's."""
+        return tuple(dict.fromkeys(trained_on for member in self.members for trained_on in member.learned_before))
 
     @property
     def has_given_scores(self) -> bool:
@@ -561,9 +601,12 @@ def provenance(questions: Sequence[Question]) -> dict[str, Any]:
     Returns
     -------
     dict
-        ``name`` and ``fingerprint`` (both None if `questions` is not a dataset), and the counts ``passages``,
-        ``questions`` and ``candidates``.
+        ``name`` and ``fingerprint`` (both None if `questions` is not a dataset), the names of the ``datasets`` that
+        it is of (:func:`~classic_rc.datasets.registry.dataset_names`), and the counts ``passages``, ``questions``
+        and ``candidates``.
     """
+    from classic_rc.datasets.registry import dataset_names
+
     while isinstance(questions, EncodedDataset | SharedQuestions):
         questions = questions.questions
     dataset = questions if isinstance(questions, Dataset) else None
@@ -573,6 +616,7 @@ def provenance(questions: Sequence[Question]) -> dict[str, Any]:
     return {
         "name": dataset and dataset.name,
         "fingerprint": dataset and dataset.fingerprint,
+        "datasets": [] if dataset is None else dataset_names(dataset),
         "passages": len({id(q.passage) for q in questions}),
         "questions": len(questions),
         "candidates": sum(sizes[id(q.candidates)] for q in questions),

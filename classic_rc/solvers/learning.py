@@ -11,10 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from classic_rc.errors import DataError, UsageError, unknown_name
-from classic_rc.folds import FoldPlan
+from classic_rc.folds import Folds
 from classic_rc.predictions import Prediction, Scores
 from classic_rc.questions import Question
-from classic_rc.solvers.base import Solver
+from classic_rc.solvers.base import Solver, score_questions
 from classic_rc.text.encode import SharedQuestions
 from classic_rc.text.squad import normalise_squad_answer
 
@@ -106,54 +106,62 @@ def gold_labels(learner: str, questions: Sequence[Question]) -> NDArray[np.int64
 
 
 class OutOfFold:
-    """One solver for each fold of a dataset, each fitted on the questions of the other folds.
+    """One solver for each fold of a dataset, each fitted on questions that the fold has nothing in common with.
 
     Parameters
     ----------
     learn : callable
         Returns a solver fitted on the questions that it is called with.
-    dataset : Dataset or sequence of Question
+    train : Dataset or sequence of Question
         Questions with gold answers.
-    plan : FoldPlan
+    folds : list of (ndarray of int64, ndarray of int64)
+        For each fold the positions of its training questions in `train`, and those of its own questions in the
+        dataset: `train` itself (:meth:`classic_rc.folds.FoldPlan.folds`), or other data
+        (:meth:`classic_rc.folds.FoldPlan.folds_apart`).
 
     Attributes
     ----------
     solvers : list of Solver
-        One for each fold.
+        One for each fold that has questions.
     fold_of : ndarray of int64, shape (n_questions,)
-        The fold of each question of `dataset`.
+        The fold of each question of the dataset.
     """
 
-    def __init__(self, learn: Callable[[Any], Solver], dataset: Sequence[Question], plan: FoldPlan) -> None:
-        self.solvers: list[Solver] = []
-        self.fold_of = np.zeros(len(dataset), dtype=np.int64)
-        shared = SharedQuestions.of(dataset)
-        for fold, (others, own) in enumerate(plan.folds(dataset)):
-            self.solvers.append(learn(shared.take(others)))
+    def __init__(self, learn: Callable[[Any], Solver], train: Sequence[Question], folds: Folds) -> None:
+        shared = SharedQuestions.of(train)
+        folds = [(others, own) for others, own in folds if len(own)]
+        self.solvers = [learn(shared.take(others)) for others, _ in folds]
+        self.fold_of = np.zeros(sum(len(own) for _, own in folds), dtype=np.int64)
+        for fold, (_, own) in enumerate(folds):
             self.fold_of[own] = fold
 
-    def score(self, questions: Sequence[Question], index: NDArray[np.int64]) -> Scores:
-        """Score some of the dataset's questions, each with the solver of its own fold.
+    def score_candidates(self, questions: Sequence[Question]) -> Scores:
+        """Score all questions of the dataset, each with the solver of its own fold."""
+        return self.score(np.arange(len(questions)), questions)
 
-        Parameters
-        ----------
-        questions : sequence of Question
-        index : ndarray of int64, shape (len(questions),)
-            The positions of `questions` in the dataset.
+    def score(self, index: NDArray[np.int64], questions: Sequence[Question]) -> Scores:
+        """Score some of the dataset's questions, which have the positions `index` in it."""
+        (scores,) = self._score(index, questions, lambda solver, part: [score_questions(solver, part)])
+        return scores
 
-        Returns
-        -------
-        Scores
-            In the order of `questions`.
-        """
-        return self.score_with_members(questions, index)[0]
+    def member_scores(self, questions: Sequence[Question]) -> list[Scores]:
+        """Return the normalised scores of a combination's members for all questions of the dataset."""
+        return self._score(np.arange(len(questions)), questions, lambda solver, part: solver.member_scores(part))
 
-    def score_with_members(self, questions: Sequence[Question], index: NDArray[np.int64]) -> list[Scores]:
+    def score_with_members(self, index: NDArray[np.int64], questions: Sequence[Question]) -> list[Scores]:
         """Score like :meth:`score`; the scores of a combination's members follow."""
+        return self._score(index, questions, lambda solver, part: solver.score_with_members(part))
+
+    def _score(
+        self,
+        index: NDArray[np.int64],
+        questions: Sequence[Question],
+        score: Callable[[Any, Sequence[Question]], list[Scores]],
+    ) -> list[Scores]:
         parts, places = [], []
         shared = SharedQuestions.of(questions)
         for solver, members in self._by_fold(index):
-            parts.append(solver.score_with_members(shared.take(members)))
+            parts.append(score(solver, shared.take(members)))
             places.append(members)
         order = np.argsort(np.concatenate(places))
         return [Scores.concatenate(scored).take(order) for scored in zip(*parts, strict=True)]

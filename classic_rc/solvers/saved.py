@@ -20,7 +20,7 @@ from classic_rc.io.compression import read_stored_members
 from classic_rc.io.text import read_bytes, write_file
 from classic_rc.predictions import Scores
 from classic_rc.questions import Candidate, Passage, Question, Task
-from classic_rc.solvers.base import DECISION, PATH, Parameter, Solver
+from classic_rc.solvers.base import DECISION, PATH, Parameter, Solver, TrainedOn
 from classic_rc.solvers.codec import value_from_plain, value_to_plain
 from classic_rc.solvers.explanation import Explanation
 from classic_rc.solvers.registry import SOLVERS
@@ -237,8 +237,10 @@ def _check_types(header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) 
         isinstance(trained_on, dict)
         and all(isinstance(trained_on.get(name), str | None) for name in ("name", "fingerprint"))
         and (trained_on.get("name") is None) == (trained_on.get("fingerprint") is None)
+        and isinstance(names := trained_on.get("datasets"), list)
+        and all(isinstance(name, str) for name in names)
     ):
-        raise TypeError("trained_on has no name and fingerprint")
+        raise TypeError("trained_on has no name, fingerprint and datasets")
     values: list[Any] = [header]
     for value in values:  # the list grows in the loop: nested data can be deep
         values += value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
@@ -453,20 +455,26 @@ class SavedSolver(Solver):
         """The data that the saved solver learned from; see :func:`~classic_rc.solvers.base.provenance`."""
         return getattr(self._loaded_solver(), "trained_on_", None)
 
+    @property
+    def learned_before(self) -> tuple[TrainedOn, ...]:
+        """The data whose gold the saved solver learned, if it was a dataset."""
+        learned = self.trained_on_ or {}
+        if not self.is_trained or learned.get("fingerprint") is None:
+            return ()
+        return (TrainedOn(learned["name"], learned["fingerprint"], tuple(learned["datasets"])),)
+
     def caveats(self, questions: Sequence[Question]) -> tuple[str, ...]:
         """Return the caveats of the fit, plus a warning if the solver learned from these very questions."""
-        trained_on, caveats = self.trained_on_ or {}, self._loaded_solver().caveats(questions)
+        trained_on = self.trained_on_ or {}
+        caveats = (*self._loaded_solver().caveats(questions), *super().caveats(questions))
         # The fresh object() is equal to nothing: a bare list without a fingerprint must not match a missing one.
         if trained_on.get("fingerprint") == getattr(questions, "fingerprint", object()):
             caveats += (f"{self.path} learned from the data that is reported ({trained_on['name']})",)
         return caveats
 
     def signature_facts(self) -> Mapping[str, Any]:
-        """Return the saved solver's facts, and the name and fingerprint of the data that it learned from."""
-        trained_on = self.trained_on_ or {}
-        fingerprint = trained_on.get("fingerprint")
-        training = {"learned_from": f"{trained_on['name']}@{fingerprint[:8]}"} if fingerprint else {}
-        return {**self._loaded_solver().signature_facts(), **training}
+        """Return the saved solver's facts."""
+        return self._loaded_solver().signature_facts()
 
     def row_name(self) -> str:
         """Return ``"saved:"`` and the row name of the saved solver."""

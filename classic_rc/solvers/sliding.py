@@ -24,6 +24,7 @@ from classic_rc.solvers.base import (
     DECISION,
     STOP_WORDS,
     Parameter,
+    Scorer,
     Solver,
     Variant,
     is_integer,
@@ -248,7 +249,7 @@ class SlidingWindow(_Matcher):
         """Whether :meth:`tune` also chooses the window."""
         return self.window == "tuned"
 
-    def tune(self, questions: Sequence[Question]) -> Self:
+    def tune(self, questions: Sequence[Question], scorer: Scorer | None = None) -> Self:
         """Fit the decision on `questions`; with ``window="tuned"``, choose the window on them first.
 
         Raises
@@ -271,7 +272,7 @@ class SlidingWindow(_Matcher):
             score_sets = [encoded.scores(column, column > 0) for column in sums.T]
             values = [metric(questions, decision.decide(scores, questions)) for scores in score_sets]
             self.window_ = WINDOW_SIZES[int(np.argmax(values))]  # the shortest of equally good windows
-        return super().tune(questions)
+        return super().tune(questions, scorer)
 
     def score_candidates(self, questions: Sequence[Question]) -> Scores:
         """Score each candidate with its best window's weight; no evidence if no word of the passage matches."""

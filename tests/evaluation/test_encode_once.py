@@ -11,21 +11,26 @@ import pytest
 from classic_rc.audit.check import check_dataset
 from classic_rc.evaluation import evaluate
 from classic_rc.evaluation.fitted_system import EncodingCache
-from classic_rc.questions import Task
+from classic_rc.evaluation.option_orders import reorder_options
+from classic_rc.questions import Task, candidate_texts
 from classic_rc.solvers import parse_solver
 from classic_rc.testing import synthetic_dataset
 from classic_rc.text import encode as encoding
 from classic_rc.text.encode import SharedQuestions, encode
 
 
+def _named(questions):
+    return tuple((q.id, *candidate_texts(q.candidates)) for q in questions)
+
+
 @pytest.fixture
 def encoded(monkeypatch):
-    """How often each set of questions was encoded, by analyzer, cut and ids."""
+    """How often each set of questions was encoded, by analyzer, cut, and ids with options."""
     counts = Counter()
     real = encoding._encode
 
     def counted(questions, analyzer, cut=encoding.whole_text):
-        counts[analyzer.spec, cut, tuple(q.id for q in questions)] += 1
+        counts[analyzer.spec, cut, _named(questions)] += 1
         return real(questions, analyzer, cut)
 
     monkeypatch.setattr(encoding, "_encode", counted)
@@ -47,9 +52,9 @@ def test_solvers_and_folds_share_encodings(task, encoded):
     solvers = [parse_solver(spec) for spec in (*LEARN, *MATCH[0 if task is Task.SINGLE_CHOICE else 2 :])]
     evaluate(made, solvers, cv=5)
     assert set(encoded.values()) == {1}
-    whole = tuple(q.id for q in made)
-    assert {ids for _, _, ids in encoded} == {whole}
-    whole_texts = [spec for spec, cut, _ in encoded if cut is encoding.whole_text]
+    reordered = reorder_options(made, 0)[0]  # to see whether learners' scores depend on the order
+    assert {names for _, _, names in encoded} == {_named(made), _named(reordered)}
+    whole_texts = [spec for spec, cut, names in encoded if cut is encoding.whole_text and names == _named(made)]
     assert len(whole_texts) == len(set(whole_texts))
 
 
@@ -60,7 +65,8 @@ def test_training_and_tuning_data_are_encoded_once_for_all(encoded):
     specs = ("surface-lr", "surface-lr,C=0.1", "sliding-window:race", "sw+d,analyzer=treebank")
     evaluate(made, [parse_solver(spec) for spec in specs], train=train, tune=tune)
     assert set(encoded.values()) == {1}
-    assert len(encoded) == 4  # the dataset under two analyzers, train and tune under one
+    # The dataset under two analyzers; train, tune, and the dataset with its options in another order under one.
+    assert len(encoded) == 5
 
 
 @pytest.mark.parametrize("jobs", [1, 2])

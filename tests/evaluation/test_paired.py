@@ -12,8 +12,7 @@ from scipy import stats
 
 from classic_rc.errors import UsageError
 from classic_rc.evaluation import resampling as paired
-from classic_rc.evaluation.resampling import NULL_HYPOTHESES, bootstrap_test, mcnemar_test, permutation_test
-from classic_rc.evaluation.significance import resample_metrics
+from classic_rc.evaluation.resampling import NULL_HYPOTHESES, mcnemar_test, permutation_test
 from classic_rc.metrics import get_metric
 from tests.errors import raises
 
@@ -142,19 +141,6 @@ def test_groups_and_not_questions_are_swapped():
 def test_no_permutation_is_refused():
     with raises(UsageError, field="n", found="0"):
         permutation_test(ACCURACY, np.ones((2, 1)), np.zeros((2, 1)), np.arange(2), n=0)
-
-
-def test_the_bootstrap_test_agrees_with_the_permutation_test_on_many_groups():
-    for seed in range(3):
-        first, second, groups = two_systems(400, 200, seed, gap=0.08)
-        one, other = resample_metrics([(ACCURACY, first), (ACCURACY, second)], groups, n=5000)
-        difference = ACCURACY.aggregate(first) - ACCURACY.aggregate(second)
-        swapped = permutation_test(ACCURACY, first, second, groups, n=5000).p
-        assert bootstrap_test(difference, one - other).p == pytest.approx(swapped, abs=0.06)
-
-
-def test_the_bootstrap_test_of_no_difference_finds_none():
-    assert bootstrap_test(0.0, np.array([-0.1, 0.0, 0.1])).p == 1
 
 
 @pytest.mark.parametrize(("wins", "losses"), [(0, 0), (1, 0), (8, 2), (3, 7), (30, 12)])

@@ -121,7 +121,6 @@ def test_csv():
         ({"resampling": Resampling(1)}, Resampling(1).note),
         ({"pairs": (replace(MADE.pairs[0], exact=True),)}, "exact: from all swaps of groups of passages"),
         ({"pairs": (MADE.pairs[0], replace(MADE.pairs[0], exact=True))}, "(or all swaps, if there are fewer)"),
-        ({"test": "bootstrap"}, "p: two-sided, from the same 10,000 resamples as the interval"),
         ({"test": "mcnemar"}, ")\np: two-sided, McNemar's test, exact"),
         (
             {"results": replace(MADE.results, systems=(replace(CONTENDERS[0], expected=True), CONTENDERS[1]))},

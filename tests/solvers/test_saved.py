@@ -80,6 +80,7 @@ def test_a_loaded_solver_scores_and_explains_as_the_saved_one(path, params):
     assert loaded.trained_on_ == {
         "name": "lessons",
         "fingerprint": TRAIN.fingerprint,
+        "datasets": ["lessons"],
         "passages": 10,
         "questions": 30,
         "candidates": sum(len(q.candidates) for q in TRAIN),
@@ -449,7 +450,7 @@ def test_a_row_names_the_saved_solver_and_its_training_data(path):
     assert row.name == "saved:surface-lr:mitre2018"
     assert row.metrics() == anew.metrics()
     assert "|analyzer:word|path:model.npz@" in row.signature
-    assert f"|learned_from:lessons@{TRAIN.fingerprint[:8]}|" in row.signature
+    assert f"|trained_on:lessons@{TRAIN.fingerprint[:8]}|" in row.signature
     other = path.with_name("moved.npz")
     save_solver(SurfaceLR.variant("mitre2018").fit(DEV), other)
     (changed,) = evaluate(DEV, [SavedSolver(path=str(other))]).rows

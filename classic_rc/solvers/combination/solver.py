@@ -20,6 +20,7 @@ from classic_rc.solvers.base import (
     DECISION,
     REGULARISATION,
     Parameter,
+    Scorer,
     Solver,
     Variant,
     is_integer,
@@ -249,14 +250,14 @@ class Combination(Composite):
             self._set_weighting(Weighting.of_scores(weights))
         return self
 
-    def tune(self, questions: Sequence[Question]) -> Self:
+    def tune(self, questions: Sequence[Question], scorer: Scorer | None = None) -> Self:
         """Fit the decision on `questions`. With ``weights="tuned"``, also choose the weights on them."""
         if not self.tunes_parameters:
-            return super().tune(questions)
-        self._note_learned_gold(
-            questions, "weights were tuned on", [m for m in self.members if m.learns_from == "gold"]
-        )
-        scored = self.member_scores(questions)
+            return super().tune(questions, scorer)
+        # The members that learn here are scored by those of other folds.
+        seen = [member for member in self.members if scorer is None or member.learns_from != "gold"]
+        self._note_learned_gold(questions, "weights were tuned on", seen)
+        scored = (scorer or self).member_scores(questions)
         decision, metric = self.decision_for(questions[0].task), primary_metric(questions[0].task)
 
         def objective(scores: Scores) -> float:
@@ -472,8 +473,7 @@ class Combination(Composite):
             def learn(part: Sequence[Question]) -> Solver:
                 return clone_members_unfitted(member).fit_for(asked, part)
 
-            folds = OutOfFold(learn, train, FoldPlan(self.folds, self.group))
-            return folds.score(train, np.arange(len(train)))
+            return OutOfFold(learn, train, FoldPlan(self.folds, self.group).folds(train)).score_candidates(train)
 
         scored = [score_out_of_fold(m) if m.learns_from == "gold" else next(scores_of_others) for m in self.solvers]
         return self._normalise_scores(scored)

@@ -34,7 +34,7 @@ from classic_rc.kernels.regions import (
 from classic_rc.kernels.weights import SCALE as WINDOW_SCALE
 from classic_rc.kernels.window import best_of_sizes, best_windows, pair_windows
 from classic_rc.kernels.word_sets import ContentWords, WordSets, content_words, share, spread
-from classic_rc.solvers.feature_ranker.texts import NEGATIONS, SURFACE, RankerTexts, word_flags
+from classic_rc.solvers.feature_ranker.texts import FACTS, NEGATIONS, SURFACE, RankerTexts, word_flags
 from classic_rc.solvers.feature_ranker.words import RARITY_BITS
 
 RARITY_SCALE = 2**RARITY_BITS
@@ -147,6 +147,8 @@ _OTHERS = (
     Feature("contrast", "own product", "max cov(Q) cov(U) of a sentence", True),
     Feature("contrast", "own attention", "mean of cov(U) of the sentences, weighted by exp(6 cov(Q))", True),
     *(Feature("surface", name, "a fact of the candidate's text", name == "log words") for name in SURFACE),
+    Feature("position", "position", "how many candidates come before A"),
+    Feature("position", "is last", "1 if no candidate comes after A"),
     Feature("speakers", "own turns", "cov(N) of the turns of the speaker that the question names", True),
     Feature("speakers", "own last turns", "cov(N) of the last two of them", True),
     Feature("speakers", "turns of others", "cov(N) of the turns of other speakers", True),
@@ -155,7 +157,7 @@ _OTHERS = (
 TABLE: tuple[Feature, ...] = (*_windows(), *_sentences(), *_ngrams(), *_OTHERS)
 """All dense features."""
 
-GROUPS = ("windows", "distance", "sentences", "coverage", "ngrams", "contrast", "surface", "speakers")
+GROUPS = ("windows", "distance", "sentences", "coverage", "ngrams", "contrast", "surface", "position", "speakers")
 
 FEATURES: Mapping[str, tuple[str, ...]] = {
     group: tuple(feature.name for feature in TABLE if feature.group == group) for group in GROUPS
@@ -212,7 +214,7 @@ def dense_features(
         for group in chosen:
             for name in FEATURES[group]:
                 matrix[target, column] = (
-                    texts.surface[target, SURFACE.index(name)] if group == "surface" else values[name][source]
+                    texts.facts[target, FACTS.index(name)] if name in FACTS else values[name][source]
                 )
                 column += 1
     return matrix
@@ -292,7 +294,7 @@ def _blocks(texts: RankerTexts, rarity: NDArray[np.int64], block_tokens: int, ce
 
 
 def _block_features(block: _Block, groups: Collection[str]) -> _Columns:
-    """Return the features of some groups for the distinct candidates of a block; none for `surface`."""
+    """Return the features of some groups for the distinct candidates of a block; none for :data:`FACTS`."""
     columns: _Columns = {}
     if "windows" in groups:
         columns |= _window_columns(block)

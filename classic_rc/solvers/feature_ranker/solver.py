@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from classic_rc.decisions import Decision
 from classic_rc.errors import NotFittedError, UsageError, unknown_name
-from classic_rc.estimator import clone
 from classic_rc.folds import FoldPlan
 from classic_rc.kernels.arrays import offsets_of
 from classic_rc.kernels.logistic import Features
@@ -80,7 +79,8 @@ class FeatureRanker(Solver):
     Parameters
     ----------
     features : str
-        Names of :data:`GROUPS`, or for cloze questions of :data:`CLOZE_GROUPS`, joined by a plus, or ``"all"``.
+        Names of :data:`GROUPS`, or for cloze questions of :data:`CLOZE_GROUPS`, joined by a plus. ``"default"``
+        means all of them but ``position``: with ``"default+position"``, scores depend on the order of the options.
     inputs : {"all", "no-passage", "candidates"}
         The inputs to read. Texts that are not read are empty, and features without any difference are left out. So
         the solver becomes a partial-input baseline (after Kaushik and Lipton 2018).
@@ -139,8 +139,8 @@ class FeatureRanker(Solver):
 
     parameters: ClassVar[Mapping[str, Parameter]] = {
         "features": Parameter(
-            f"groups of features joined by a plus, or 'all': {', '.join(GROUPS)}; for cloze questions "
-            f"{', '.join(CLOZE_GROUPS)}"
+            f"groups of features joined by a plus: {', '.join(GROUPS)}; for cloze questions "
+            f"{', '.join(CLOZE_GROUPS)}; 'default' is all but position"
         ),
         "inputs": Parameter("the inputs to read", tuple(INPUTS)),
         "C": Parameter("the inverse strength of the regularisation", also=_STRENGTH, fits=is_strength),
@@ -163,7 +163,7 @@ class FeatureRanker(Solver):
     def __init__(
         self,
         *,
-        features: str = "all",
+        features: str = "default",
         inputs: Literal["all", "no-passage", "candidates"] = "all",
         C: float | Literal["cv"] = "cv",
         lexical_C: float | Literal["cv"] = "cv",
@@ -236,14 +236,10 @@ class FeatureRanker(Solver):
         used = [names[j] for j in self.columns_]
         design = Design.learn(used, self._crossed(used), values, offsets, raw=raw)
         weights = np.zeros(design.n_columns)
-        self._out_of_fold: Scores | None = None
         if design.n_columns:
             fitted = learner(design.matrix(values, texts.types, offsets))
             del values
             weights = self._fit_weights(fitted, "C", self.C, "the ranker")
-            if raw:  # a threshold can be tuned on them
-                scores = fitted.score_out_of_fold(self.chosen_["C"])
-                self._out_of_fold = encoded.in_order(scores, np.ones(len(scores), dtype=np.bool_))
         self.ranker_ = Ranker(design, weights)
 
     def _learn_lexical(
@@ -268,18 +264,6 @@ class FeatureRanker(Solver):
         if not converged:
             self.caveats_ += (f"{what} stopped before it converged",)
         return weights
-
-    def tune(self, questions: Sequence[Question]) -> Self:
-        """Fit the decision rule; on the training data, to the scores that its questions have out of fold.
-
-        The ranker's own scores of questions that it has learned from are too good to choose a threshold on.
-        """
-        scores = getattr(self, "_out_of_fold", None)
-        facts = provenance(questions)
-        if scores is None or facts["fingerprint"] is None or facts != self.trained_on_:
-            return super().tune(questions)
-        self.decision_ = clone(self.decision_for(questions[0].task)).fit(scores, questions)
-        return self
 
     def score_candidates(self, questions: Sequence[Question]) -> Scores:
         """Score each candidate; it has evidence if the passage is read and has one of its words.
@@ -444,10 +428,11 @@ class FeatureRanker(Solver):
 
     def _groups(self) -> tuple[str, ...]:
         known = tuple(self.table_.groups)
-        names = [name for part in str(self.features).split("+") for name in (known if part == "all" else (part,))]
-        for name in names:
-            if name not in known:
-                raise unknown_name("group of features", name, ["all", *known])
+        names = set(str(self.features).split("+"))
+        for name in sorted(names - {"default", *known}):
+            raise unknown_name("group of features", name, ["default", *known])
+        if "default" in names:
+            names |= self.table_.default
         return tuple(group for group in known if group in names)
 
     def _texts(self, questions: Sequence[Question]) -> Any:

@@ -45,6 +45,7 @@ class FeatureTable(ABC, Generic[T]):
     name: ClassVar[str]
     groups: ClassVar[Mapping[str, tuple[str, ...]]]  # the names of each group's features, in order
     crossed: ClassVar[frozenset[str]]  # the features that are crossed with the types of questions
+    default: ClassVar[frozenset[str]]  # the groups that are in use if nothing else is said
     learned: ClassVar[frozenset[str]]  # the groups that are learned from training words; the others are computed
     merges_equal: ClassVar[bool]  # whether candidates of a question with equal texts are one candidate
 
@@ -91,6 +92,7 @@ class OptionTable(FeatureTable[RankerTexts]):
         "lexical": (LEXICAL_SCORE,),
     }
     crossed = MAIN_FEATURES | {LEXICAL_SCORE, *VECTOR_FEATURES}
+    default = frozenset(groups) - {"position"}  # where annotators put right options is no part of reading
     learned = frozenset({"vectors", "lexical"})
     merges_equal = False
 
@@ -144,6 +146,7 @@ class EntityTable(FeatureTable[EntityTexts]):
     name = "entities"
     groups = ENTITY_FEATURES
     crossed: ClassVar[frozenset[str]] = frozenset()
+    default = frozenset(groups)
     learned: ClassVar[frozenset[str]] = frozenset()
     merges_equal = True
 

@@ -61,8 +61,6 @@ _WOMAN_LABELS = frozenset({"w", "f", *_WOMEN.split()})
 SURFACE = (
     "log words",
     "log characters",
-    "position",
-    "is last",
     "negations",
     "extreme words",
     "has digits",
@@ -72,7 +70,13 @@ SURFACE = (
     "is yes",
     "is no",
 )
-"""The names of the surface facts of a candidate."""
+"""The names of the surface facts of a candidate's text."""
+
+POSITION = ("position", "is last")
+"""The names of the facts that depend on the order of the candidates. No other feature does."""
+
+FACTS = (*SURFACE, *POSITION)
+"""The columns of :attr:`RankerTexts.facts`."""
 
 _ABOVE = re.compile(r"\b(?:of the above|both|none of|all of the|neither)\b", re.IGNORECASE)
 _NOT_MENTIONED = re.compile(
@@ -86,7 +90,7 @@ _DIGIT = re.compile(r"\d")
 class RankerTexts:
     """Questions in the form that the ranker's features read, grouped by passage like their encoding.
 
-    Words are stems. Candidates of a question with equal texts are one candidate of the arrays; `surface` alone has
+    Words are stems. Candidates of a question with equal texts are one candidate of the arrays; `facts` alone has
     a row for each candidate.
     """
 
@@ -108,8 +112,8 @@ class RankerTexts:
     # Ragged over the candidates of the arrays: the question with the candidate in the place that it asks for.
     statements: NDArray[np.int32]
     statement_offsets: NDArray[np.int64]
-    # (n_candidates, len(SURFACE)): a row for each candidate, equal ones included, in the arrays' order.
-    surface: NDArray[np.float64]
+    # (n_candidates, len(FACTS)): a row for each candidate, equal ones included, in the arrays' order.
+    facts: NDArray[np.float64]
 
 
 def ranker_texts(questions: Sequence[Question]) -> RankerTexts:
@@ -132,7 +136,7 @@ def ranker_texts(questions: Sequence[Question]) -> RankerTexts:
         np.array([question_type(q.query) for q in grouped], dtype=np.int64),
         statements,
         statement_offsets,
-        _surface_facts(encoded, grouped),
+        _candidate_facts(encoded, grouped),
     )
 
 
@@ -279,8 +283,8 @@ def _blank_places(encoded: EncodedDataset, grouped: Sequence[Question]) -> NDArr
     return places
 
 
-def _surface_facts(encoded: EncodedDataset, grouped: Sequence[Question]) -> NDArray[np.float64]:
-    """Return the facts of :data:`SURFACE` for each candidate, equal ones included, in the arrays' order."""
+def _candidate_facts(encoded: EncodedDataset, grouped: Sequence[Question]) -> NDArray[np.float64]:
+    """Return the facts of :data:`FACTS` for each candidate, equal ones included, in the arrays' order."""
     arrays = encoded.arrays
     n_distinct = len(arrays.candidate_question)
     rows = np.arange(n_distinct) if encoded.candidate_rows is None else encoded.candidate_rows
@@ -313,7 +317,7 @@ def _surface_facts(encoded: EncodedDataset, grouped: Sequence[Question]) -> NDAr
         "is yes": np.fromiter((text == "yes" for text in plain), np.float64, len(texts)),
         "is no": np.fromiter((text == "no" for text in plain), np.float64, len(texts)),
     }
-    return np.stack([facts[name].astype(np.float64) for name in SURFACE], axis=1)
+    return np.stack([facts[name].astype(np.float64) for name in FACTS], axis=1)
 
 
 def _has_capital_inside(text: str) -> bool:

@@ -12,7 +12,6 @@ from threadpoolctl import threadpool_limits
 
 from benchmarks.generate import dataset as generated_dataset
 from classic_rc.errors import DataError, NotFittedError, UsageError
-from classic_rc.estimator import clone
 from classic_rc.predictions import Scores
 from classic_rc.questions import Candidate, Dataset, Passage, Question, Task
 from classic_rc.reports.explanations import explanation_text, parts_sum_to_score
@@ -204,31 +203,3 @@ def test_data_that_cannot_be_learned_from():
         FeatureRanker().fit([q for q in TRAIN if q.passage is TRAIN[0].passage])
     with raises(NotFittedError):
         FeatureRanker().score_candidates(DEV)
-
-
-@pytest.mark.parametrize("shuffled", [False, True])
-def test_a_threshold_on_the_training_data_comes_from_scores_out_of_fold(shuffled):
-    order = np.random.default_rng(0).permutation(len(SEVERAL)) if shuffled else range(len(SEVERAL))
-    train = Dataset([SEVERAL[int(i)] for i in order], "several")
-    solver = FeatureRanker(**FIXED).fit(train)
-    scores, own, other = solver._out_of_fold, solver.score_candidates(train), [q for q in train if q.gold]
-    assert scores is not None
-    assert scores.offsets.tolist() == own.offsets.tolist()
-    rule = solver.tune(train).decision_
-    assert rule.best_threshold_ == clone(rule).fit(scores, train).best_threshold_
-    assert rule.best_threshold_ != clone(rule).fit(own, train).best_threshold_
-    on_others = solver.tune(other).decision_
-    assert on_others.best_threshold_ == clone(rule).fit(solver.score_candidates(other), other).best_threshold_
-
-
-def test_scores_out_of_fold_do_not_depend_on_their_own_question():
-    def learn(dataset):
-        return FeatureRanker(**FIXED, features="windows+surface").fit(dataset)
-
-    first = SEVERAL[0]
-    wrong = frozenset(range(len(first.candidates))) - frozenset(map(int, first.gold or ()))
-    changed = Dataset([replace(first, gold=wrong), *SEVERAL[1:]], "changed")
-    of_first = slice(0, len(first.candidates))
-    one, other = learn(SEVERAL), learn(changed)
-    assert np.array_equal(one._out_of_fold.values[of_first], other._out_of_fold.values[of_first])
-    assert not np.allclose(one.score_candidates([first]).values, other.score_candidates([first]).values)

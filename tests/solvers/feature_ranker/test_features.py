@@ -23,12 +23,12 @@ from classic_rc.solvers.feature_ranker.features import (
     dense_features,
     evidence_sentences,
 )
-from classic_rc.solvers.feature_ranker.texts import SURFACE, RankerTexts, ranker_texts
+from classic_rc.solvers.feature_ranker.texts import FACTS, RankerTexts, ranker_texts
 from classic_rc.text.analyzers import get_analyzer
 from classic_rc.text.encoded import EncodedDataset
 from tests.kernels.builders import problems, ragged
 
-COMPUTED = [name for group in GROUPS if group != "surface" for name in FEATURES[group]]
+COMPUTED = [name for group in GROUPS if group not in ("surface", "position") for name in FEATURES[group]]
 ROUNDED = {name for name in COMPUTED if "attention" in name} | {"frequency", "close words"}
 """Features with an exponential or a logarithm, whose last bits depend on the library."""
 
@@ -72,7 +72,7 @@ def ranker_texts_of(problem, lengths, speakers, turns, statements, asked, stop):
         np.array(asked, dtype=np.int64),
         np.zeros(n_questions, dtype=np.int64),
         *ragged(statements),
-        np.zeros((n_candidates, len(SURFACE))),
+        np.zeros((n_candidates, len(FACTS))),
     )
 
 
@@ -91,8 +91,8 @@ def assert_equal_features(got, expected):
             assert column.tolist() == wanted.tolist(), name
 
 
-def without_surface(groups=GROUPS):
-    return [group for group in groups if group != "surface"]
+def computed_groups():
+    return [group for group in GROUPS if group not in ("surface", "position")]
 
 
 @settings(max_examples=150, deadline=None)
@@ -100,7 +100,7 @@ def without_surface(groups=GROUPS):
 def test_features_of_random_texts(problem):
     *parts, rarity = problem
     texts = ranker_texts_of(*parts)
-    got = dense_features(texts, rarity, without_surface())
+    got = dense_features(texts, rarity, computed_groups())
     expected = [row for q in plain_questions(texts) for row in expected_features(texts, rarity, q)]
     assert got.shape == (len(expected), len(COMPUTED))
     if expected:
@@ -128,8 +128,8 @@ def test_evidence_of_random_texts(problem):
 def test_blocks_change_no_bit(problem, tokens, cells):
     *parts, rarity = problem
     texts = ranker_texts_of(*parts)
-    whole = dense_features(texts, rarity, without_surface())
-    in_blocks = dense_features(texts, rarity, without_surface(), block_tokens=tokens, cells=cells)
+    whole = dense_features(texts, rarity, computed_groups())
+    in_blocks = dense_features(texts, rarity, computed_groups(), block_tokens=tokens, cells=cells)
     assert in_blocks.tolist() == whole.tolist()
 
 
@@ -146,7 +146,7 @@ def test_features_of_real_questions(shared_data, path):
     rows = np.arange(len(texts.encoded.arrays.candidate_question))
     if texts.encoded.candidate_rows is not None:
         rows = np.unique(texts.encoded.candidate_rows, return_index=True)[1]
-    got = dense_features(texts, rarity, without_surface())[rows]
+    got = dense_features(texts, rarity, computed_groups())[rows]
     questions = list(plain_questions(texts))
     bounds = np.searchsorted(texts.encoded.arrays.candidate_question, np.arange(201))
     for q in sample:
@@ -171,12 +171,13 @@ def small_dataset():
 
 def test_equal_candidates_have_equal_features_and_their_own_surface():
     texts = ranker_texts(small_dataset())
-    features = dense_features(texts, word_rarity(texts), ["coverage", "surface", "contrast"])
-    names = [*FEATURES["coverage"], *FEATURES["contrast"], *FEATURES["surface"]]
+    groups = ("coverage", "surface", "contrast", "position")
+    features = dense_features(texts, word_rarity(texts), groups)
+    names = [name for group in ("coverage", "contrast", "surface", "position") for name in FEATURES[group]]
     assert features.shape == (9, 12 + 5 + 12)
-    assert [n for g in GROUPS if g in ("coverage", "surface", "contrast") for n in FEATURES[g]] == names
+    assert [name for group in GROUPS if group in groups for name in FEATURES[group]] == names
     assert features[0, :17].tolist() == features[1, :17].tolist() != features[2, :17].tolist()
-    assert features[:, 17:].tolist() == texts.surface.tolist()
+    assert features[:, 17:].tolist() == texts.facts.tolist()
 
 
 @pytest.mark.parametrize("chosen", [[1], [2, 0], [2, 1, 0], [0, 1]])

@@ -7,8 +7,8 @@ import pytest
 
 from classic_rc.questions import Candidate, Passage, Question, Task
 from classic_rc.solvers.feature_ranker.texts import (
+    FACTS,
     QUESTION_TYPES,
-    SURFACE,
     RankerTexts,
     question_type,
     ranker_texts,
@@ -94,12 +94,12 @@ def test_speakers_are_found_by_label_gender_or_name():
 
 def test_letters_that_are_no_capitals():
     texts = ranker_texts([ask("Which?", "in the \u00c9lan", "in the \u00e9lan", "\u4e2d \u56fd", "Ann")])
-    assert texts.surface[:, SURFACE.index("has capital inside")].tolist() == [1, 0, 0, 0]
+    assert texts.facts[:, FACTS.index("has capital inside")].tolist() == [1, 0, 0, 0]
 
 
 def test_surface_facts_have_a_row_for_equal_candidates_too():
     texts = ranker_texts([ask("Which?", "No, not New York", "Yes", "Yes", "Both of the above 3")])
-    facts = {name: texts.surface[:, i].tolist() for i, name in enumerate(SURFACE)}
+    facts = {name: texts.facts[:, i].tolist() for i, name in enumerate(FACTS)}
     assert len(texts.encoded.arrays.candidate_question) == 3
     assert facts["position"] == [0, 1, 2, 3]
     assert facts["is last"] == [0, 0, 0, 1]
