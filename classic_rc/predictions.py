@@ -9,7 +9,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from classic_rc.errors import UsageError
+from classic_rc.errors import OutputError
 from classic_rc.kernels.arrays import offsets_of, ragged_indices
 
 ABSOLUTE_TIE_TOLERANCE = 1e-6
@@ -42,7 +42,7 @@ class Scores:
 
     Raises
     ------
-    UsageError
+    OutputError
         The shapes do not fit, or a score is NaN.
     """
 
@@ -56,14 +56,14 @@ class Scores:
         offsets = np.ascontiguousarray(self.offsets, dtype=np.int64)
         evidence = np.ascontiguousarray(self.evidence, dtype=np.bool_)
         if offsets.ndim != 1 or len(offsets) == 0 or offsets[0] != 0 or np.any(np.diff(offsets) < 0):
-            raise UsageError(
+            raise OutputError(
                 "offsets must be one-dimensional, start at 0 and never decrease",
                 field="offsets",
                 found=str(offsets),
                 expected="an array that starts at 0 and never decreases",
             )
         if values.shape != (offsets[-1],) or evidence.shape != values.shape:
-            raise UsageError(
+            raise OutputError(
                 f"scores and evidence of {offsets[-1]} candidates must have shape ({offsets[-1]},), "
                 f"got {values.shape} and {evidence.shape}",
                 field="values" if values.shape != (offsets[-1],) else "evidence",
@@ -72,7 +72,7 @@ class Scores:
             )
         if np.isnan(values).any():
             index = int(np.isnan(values).argmax())
-            raise UsageError(
+            raise OutputError(
                 f"score {index} is not a number (NaN)", field="values", found="nan", expected="numbers"
             )
         object.__setattr__(self, "values", values)
@@ -87,7 +87,7 @@ class Scores:
 
         Raises
         ------
-        UsageError
+        OutputError
             A question's scores are not a list of numbers, or one is NaN.
 
         Examples
@@ -103,7 +103,7 @@ class Scores:
                 numbers = None
             if numbers is None or numbers.ndim != 1:
                 found = repr(row)[:40]
-                raise UsageError(
+                raise OutputError(
                     f"the scores of question {i} are {found}, expected a list of numbers, one for each candidate",
                     field="scores",
                     found=found,

@@ -17,7 +17,6 @@ from classic_rc.cli.console import (
     check_writable,
     print_message,
     render_json,
-    termination_as_interrupt,
     write_file,
     write_output,
 )
@@ -98,11 +97,6 @@ _MOST_QUESTIONS = 50_000
 
 def handle(args: argparse.Namespace) -> int:
     """Run the sub-command. An interruption prints what was found before."""
-    with termination_as_interrupt():
-        return _check(args)
-
-
-def _check(args: argparse.Namespace) -> int:
     from classic_rc.audit.check import CheckInterrupted
     from classic_rc.audit.findings import accept, answered_ids, compare_checks, format_allowed, read_allowed
     from classic_rc.io.text import read_text
@@ -114,8 +108,9 @@ def _check(args: argparse.Namespace) -> int:
         return find_hard_questions(args)
     _refuse(args, _OF_THE_FILTER, "is an option of the filter: add --hard")
     given = inputs.parse_systems(args.solver)
-    for output in (args.output, args.ids, args.write_allow):
-        check_writable(output, *args.data, *args.train, args.against, args.annotators)
+    for name in ("output", "ids", "write_allow"):
+        option = f"--{name.replace('_', '-')}"
+        check_writable(getattr(args, name), *args.data, *args.train, args.against, args.annotators, option=option)
     _refuse_bad_level(args.level)
     args.skip_bad = True  # A check lists all defects; the other commands stop at the first.
     if args.permutations is not None:

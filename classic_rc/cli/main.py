@@ -14,7 +14,13 @@ from importlib import import_module
 from typing import Any, NoReturn
 
 from classic_rc._version import __version__
-from classic_rc.cli.console import plugin_warnings_as_messages, prepare_streams, print_message
+from classic_rc.cli.console import (
+    Failures,
+    plugin_warnings_as_messages,
+    prepare_streams,
+    print_message,
+    termination_as_interrupt,
+)
 from classic_rc.errors import ClassicRCError, UsageError, unknown_name
 from classic_rc.io.progress import start_command
 
@@ -147,7 +153,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     -------
     int
         The exit code: 0 fine; 1 a check failed; 2 usage, or not enough memory, or output that cannot be
-        written; 3 data missing or malformed; 4 an optional package is missing; 130 interrupted.
+        written; 3 data missing or malformed; 4 an optional package is missing; 5 a system failed;
+        130 interrupted.
     """
     arguments = list(sys.argv[1:] if argv is None else argv)
     with plugin_warnings_as_messages():
@@ -169,12 +176,14 @@ def run_program(run: Callable[[], int]) -> int:
     """
     prepare_streams()
     try:
-        code = run()
+        with termination_as_interrupt():
+            code = run()
         sys.stdout.flush()
         return code
     except ClassicRCError as error:
-        print_message(f"error: {error}")
-        return error.exit_code
+        failures = Failures()
+        failures.add(error)
+        return failures.exit_code
     except KeyboardInterrupt:
         print_message("interrupted")
         return _INTERRUPTED

@@ -13,10 +13,8 @@ from typing import TYPE_CHECKING, Any
 from classic_rc.cli import inputs
 from classic_rc.cli.console import (
     Failures,
-    check_save_folder,
     check_writable,
     print_message,
-    termination_as_interrupt,
     write_file,
     write_output,
 )
@@ -47,10 +45,9 @@ def run_suite(args: argparse.Namespace, options: Choice) -> int:
     from classic_rc.evaluation.suite import read_suite
 
     _check_options(args, options)
-    check_save_folder(args.output)
+    check_writable(args.output, is_folder=True)
     suite = read_suite(args.data[0])
-    with termination_as_interrupt():
-        return _SuiteCommand(args, suite).run()
+    return _SuiteCommand(args, suite).run()
 
 
 def _check_options(args: argparse.Namespace, options: Choice) -> None:
@@ -213,7 +210,7 @@ def write_suite(args: argparse.Namespace) -> int:
             found=", ".join(args.by) or "labels",
             expected="one key",
         )
-    check_writable(path, *args.data, *args.train, args.tune)
+    check_writable(path, *args.data, *args.train, args.tune, option="--write-suite")
     write_file(Path(path), suite_text(path, list(_chosen_systems(args))))
     print_message(f"note: {path} is written: run it with {_command(path)}")
     return 0

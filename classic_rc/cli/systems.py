@@ -27,6 +27,7 @@ class SystemArgument:
     path: str | None = None  # of a predictions file or a run record
     row: str | None = None  # a row of the record, after the "#"
     format: str | None = None  # of the predictions file, if it is named
+    failure: SystemFailedError | None = None  # why the user's own solver could not be made
 
     @property
     def record(self) -> Path | None:
@@ -90,7 +91,7 @@ def parse_argument(text: str) -> SystemArgument:
     if Path(spec).is_dir():
         raise DataError("no run record in this folder", source=spec, hint="`classic-rc run --save DIR` writes one")
     system = parse_system(spec)
-    return SystemArgument(text, name, system.solver, system.path, format=system.format)
+    return SystemArgument(text, name, system.solver, system.path, None, system.format, system.failure)
 
 
 def parse_arguments(texts: Sequence[str]) -> list[SystemArgument]:

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from classic_rc._version import __version__
 from classic_rc.datasets.fetch import cached_path, is_hub_name, named_files
 from classic_rc.datasets.registry import SAMPLES
-from classic_rc.errors import DataError
+from classic_rc.errors import DataError, InterruptedRunError
 from classic_rc.evaluation.comparison import SharedResults, SystemResults
 from classic_rc.evaluation.results import Block, Evaluation, Outcomes, Row
 from classic_rc.evaluation.systems import System
@@ -46,7 +46,9 @@ def runs_to_dict(evaluations: Sequence[Evaluation]) -> dict[str, Any]:
     return {"version": __version__, "runs": [evaluation.to_dict() for evaluation in evaluations]}
 
 
-def run_record(evaluations: Sequence[Evaluation], folder: Path | None = None) -> dict[str, Any]:
+def run_record(
+    evaluations: Sequence[Evaluation], folder: Path | None = None, unfinished: Sequence[str] = ()
+) -> dict[str, Any]:
     """Return the results with everything that is needed to reproduce them and the outcome on every question.
 
     To the schema of :func:`runs_to_dict` it adds:
@@ -69,10 +71,20 @@ def run_record(evaluations: Sequence[Evaluation], folder: Path | None = None) ->
     evaluations : sequence of Evaluation
     folder : Path, optional
         The folder of the record; relative paths are stored relative to it.
+    unfinished : sequence of str
+        The data that has no results, because the run was interrupted.
     """
+    missing = [
+        f"{evaluation.dataset.name}: {name}"
+        for evaluation in evaluations
+        for name, error in evaluation.errors.items()
+        if isinstance(error, InterruptedRunError)
+    ]
+    interrupted = {"interrupted": [*missing, *unfinished]} if missing or unfinished else {}
     record = {
         "version": __version__,
         "schema": SCHEMA,
+        **interrupted,
         **runs_to_dict(evaluations),
         "environment": software_versions(),
     }
@@ -263,7 +275,8 @@ def read_results(path: str | Path) -> list[SharedResults]:
     """
     source = str(path)
     root = Node(parse_json(read_text(path), source), source)
-    software = {name: root.value.get(name) for name in ("version", "environment")} if root.has("runs") else {}
+    facts = ("version", "environment", "interrupted")
+    software = {name: root.value.get(name) for name in facts} if root.has("runs") else {}
     return [_read_contest(run, software) for run in root.items("runs")]
 
 

@@ -19,7 +19,7 @@ from classic_rc.display import (
     html_table,
     render_text,
 )
-from classic_rc.errors import ClassicRCError
+from classic_rc.errors import ClassicRCError, InterruptedRunError
 from classic_rc.evaluation.grouping import MIN_GROUP_QUESTIONS
 from classic_rc.evaluation.outcomes import Outcomes
 from classic_rc.evaluation.plan import RunProtocol
@@ -234,6 +234,14 @@ class Evaluation:
     errors: Mapping[str, ClassicRCError] = field(default_factory=dict)
     metrics: tuple[str, ...] = ()
     unused: tuple[str, ...] = ()
+
+    def interrupted(self) -> Evaluation:
+        """Return the evaluation with an error for each system that was not finished."""
+        done = {*self.errors, *(row.name for row in self.rows)}
+        names = [] if self.protocol is None else [str(system.name) for system in self.protocol.systems]
+        return replace(
+            self, errors={**self.errors, **{name: InterruptedRunError() for name in names if name not in done}}
+        )
 
     @property
     def primary(self) -> Metric:
