@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from classic_rc.cli import inputs
-from classic_rc.cli.console import check_writable, render_json, write_file, write_output
+from classic_rc.cli.console import Failures, check_writable, render_json, write_file, write_output
 from classic_rc.cli.options import vary_option
 from classic_rc.errors import UsageError
 
@@ -163,7 +163,8 @@ def handle(args: argparse.Namespace) -> int:
         )
     dataset = inputs.load_dataset(args, args.data)
     groups = read_groups(args, dataset)
-    results = _shared_results(args, systems, dataset)
+    failures = Failures()
+    results = _shared_results(args, systems, dataset, failures)
     metric = args.metrics[0] if args.metrics else None
     breakdowns = [
         break_down(results, grouping, metric=metric, n=args.resamples, seed=args.seed or 0)
@@ -187,10 +188,12 @@ def handle(args: argparse.Namespace) -> int:
     write_output(text, args.output)
     if form is not None:
         draw_groups(breakdowns, args.plot, form)
-    return 0
+    return failures.exit_code
 
 
-def _shared_results(args: argparse.Namespace, systems: Sequence[SystemArgument], dataset: Dataset) -> SharedResults:
+def _shared_results(
+    args: argparse.Namespace, systems: Sequence[SystemArgument], dataset: Dataset, failures: Failures
+) -> SharedResults:
     """Return the outcomes of the systems on the dataset.
 
     Raises
@@ -202,7 +205,7 @@ def _shared_results(args: argparse.Namespace, systems: Sequence[SystemArgument],
 
     if not systems:
         return count_questions(args, dataset)
-    for results, _ in iter_shared_results(args, systems, dataset):
+    for results, _ in iter_shared_results(args, systems, failures, dataset):
         if results.fingerprint == dataset.fingerprint:
             return results
     raise UsageError(f"{systems[0].label} has answers for other questions than {dataset.name}")

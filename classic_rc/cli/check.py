@@ -140,7 +140,8 @@ def handle(args: argparse.Namespace) -> int:
                 shown.append(_Shown(report, accepted, compared))
                 # One at a time: what fails or is interrupted loses nothing that was computed before.
                 shown[-1] = shown[-1]._replace(annotators=measure_annotators_of(args, report.dataset))
-                shown[-1] = shown[-1]._replace(scores=_score_without_copies(args, report, given, learning))
+                scores = _score_without_copies(args, report, given, learning, failures)
+                shown[-1] = shown[-1]._replace(scores=scores)
     finally:
         if shown:
             write_output(_render(shown, args.format, args.against), args.output)
@@ -182,7 +183,11 @@ def measure_annotators_of(args: argparse.Namespace, dataset: Dataset) -> Annotat
 
 
 def _score_without_copies(
-    args: argparse.Namespace, report: CheckReport, given: Sequence[System], learning: dict[str, Any]
+    args: argparse.Namespace,
+    report: CheckReport,
+    given: Sequence[System],
+    learning: dict[str, Any],
+    failures: Failures,
 ) -> tuple[ScoreWithout, ...]:
     """Score the given systems, or the best of the usual ones, on all questions and without the copies.
 
@@ -211,6 +216,7 @@ def _score_without_copies(
         **inputs.decision_options(args),
     )
     inputs.report_notes(args, "warning", evaluation.warnings)
+    failures.add_failed(dataset.name, evaluation.errors)
     scores = score_without(evaluation, report.findings, resamples=args.resamples, seed=args.seed or 0)
     return scores if given else (max(scores, key=lambda score: score.value),)
 
