@@ -89,6 +89,7 @@ class _SuiteCommand:
         self.folder = Path(args.output)
         self.cells = CellFolder(self.folder / "cells")
         self.evaluations: list[Evaluation] = []
+        self.left: list[str] = []  # the datasets after the one that runs
         self.n_cells = sum(len(suite.systems_of(dataset.name)) for dataset in suite.datasets)
         self.n_reused = 0
         self.progress = Progress(shows_results=True)
@@ -97,9 +98,12 @@ class _SuiteCommand:
     def run(self) -> int:
         failures = Failures()
         try:
-            for entry in self.suite.datasets:
+            for i, entry in enumerate(self.suite.datasets, start=1):
+                self.left = [other.name for other in self.suite.datasets[i:]]
                 with failures.caught(entry.name):
                     self._run_dataset(entry)
+            if self.evaluations and self.evaluations[-1].dataset.name != entry.name:  # the last one cannot be read
+                save_record(self.folder, self.evaluations)
         except KeyboardInterrupt:
             done, kept = self.progress.steps_done, self.progress.steps_kept
             arguments = [self.args.data[0], "-o", self.args.output]
@@ -173,7 +177,7 @@ class _SuiteCommand:
                 write_output(table if len(self.evaluations) == 1 else f"\n{table}", None)
                 sys.stdout.flush()
         finally:
-            save_record(self.folder, self.evaluations)
+            save_record(self.folder, self.evaluations, self.left)
 
     def _read(self, path: str, **reading: Any) -> Dataset:
         return inputs.read_dataset(self.args, path, **reading)

@@ -236,12 +236,13 @@ class Evaluation:
     unused: tuple[str, ...] = ()
 
     def interrupted(self) -> Evaluation:
-        """Return the evaluation with an error for each system that was not finished."""
+        """Return the evaluation with an error for each system that was not finished, and without it otherwise."""
+        assert self.protocol is not None  # answers from elsewhere are finished
         done = {*self.errors, *(row.name for row in self.rows)}
-        names = [] if self.protocol is None else [str(system.name) for system in self.protocol.systems]
-        return replace(
-            self, errors={**self.errors, **{name: InterruptedRunError() for name in names if name not in done}}
-        )
+        names = [str(system.name) for system in self.protocol.systems]
+        errors = {**self.errors, **{name: InterruptedRunError() for name in names if name not in done}}
+        systems = tuple(system for system in self.protocol.systems if system.name in done)
+        return replace(self, errors=errors, protocol=replace(self.protocol, systems=systems))
 
     @property
     def primary(self) -> Metric:
