@@ -427,12 +427,16 @@ class DatasetRun:
         )
         if not final:
             return evaluation.interrupted()
-        return evaluation if not rows else with_statistics(
-            evaluation,
-            intervals=entry.resamples,
-            baseline=entry.values.get("baseline"),
-            seed=data.overrides.seed or 0,
-            group=data.learning.group,
+        return (
+            evaluation
+            if not rows
+            else with_statistics(
+                evaluation,
+                intervals=entry.resamples,
+                baseline=entry.values.get("baseline"),
+                seed=data.overrides.seed or 0,
+                group=data.learning.group,
+            )
         )
 
 

@@ -40,7 +40,13 @@ from classic_rc.formats.harness_settings import read_settings
 from classic_rc.formats.registry import get_format
 from classic_rc.io.progress import Progress, progress_bar
 from classic_rc.metrics.registry import METRICS, has_unanswerable, metric_of_task
-from classic_rc.predictions import ABSOLUTE_TIE_TOLERANCE, RELATIVE_TIE_TOLERANCE, Prediction, Scores
+from classic_rc.predictions import (
+    ABSOLUTE_TIE_TOLERANCE,
+    RELATIVE_TIE_TOLERANCE,
+    AnswerCounts,
+    Prediction,
+    Scores,
+)
 from classic_rc.questions import Dataset
 from classic_rc.solvers.base import Solver, is_integer
 from classic_rc.text.analyzers import get_analyzer, get_tokenizer
@@ -390,6 +396,7 @@ def _make_row(system: FittedSystem, outcomes: Outcomes, read_seconds: float) -> 
         outcomes=outcomes,
         block=Block.of(solver),
         caveats=system.caveats,
+        answers=getattr(solver, "answers_", None),
         seconds={"read": read_seconds, **system.seconds},
         **facts,
     )
@@ -472,6 +479,7 @@ def _row_of_predictions(
         short_signature=signature.short,
         outcomes=tally.outcomes(),
         block=Block.GIVEN,
+        answers=AnswerCounts.of(predictions),
         seconds={"read": read_seconds, "encode": 0.0, "fit": 0.0, "score": time.perf_counter() - start},
     )
 

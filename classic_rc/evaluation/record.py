@@ -31,6 +31,7 @@ from classic_rc.io.hashing import sha256_of
 from classic_rc.io.json import Node, describe_value, parse_json
 from classic_rc.io.text import read_text
 from classic_rc.metrics.registry import metrics_for
+from classic_rc.predictions import AnswerCounts
 from classic_rc.questions import Dataset, Task
 from classic_rc.solvers.base import is_number
 from classic_rc.solvers.codec import solver_to_record
@@ -170,6 +171,7 @@ def row_from_record(plain: Mapping[str, Any], selections: Mapping[str, Any]) -> 
         outcomes=outcomes,
         block=Block(plain["block"]),
         caveats=tuple(plain["caveats"]),
+        answers=plain["answers"] and AnswerCounts(**plain["answers"]),
         label=plain["name"],
     )
 
@@ -381,6 +383,7 @@ def _read_contender(row: Node, outcomes: Sequence[Node], task: Task) -> SystemRe
         Block(block),
         row.has("tuned_here") and row.flag("tuned_here"),
         {name: value for name, value in row.value.items() if name not in ("outcomes", "metrics")},
+        AnswerCounts(*map(row.child("answers").integer, AnswerCounts._fields)) if row.has("answers") else None,
     )
 
 

@@ -26,6 +26,7 @@ from classic_rc.evaluation.plan import RunProtocol
 from classic_rc.evaluation.resampling import Interval, Resampling
 from classic_rc.metrics.base import Metric
 from classic_rc.metrics.registry import METRICS, has_unanswerable, metric_of_task, metrics_for
+from classic_rc.predictions import AnswerCounts
 from classic_rc.questions import Dataset, Task
 from classic_rc.solvers.base import Solver
 
@@ -99,6 +100,8 @@ class Row:
     outcomes : Outcomes
     caveats : tuple of str
         Warnings from fitting, for example that a learner stopped before it converged.
+    answers : AnswerCounts, optional
+        Of a file of answers: how many of them say something.
     seconds : mapping of str to float
         Wall time of ``read``, ``encode``, ``fit`` and ``score``.
     intervals : mapping of str to Interval
@@ -130,6 +133,7 @@ class Row:
     trained_on: str | None = None
     block: Block = Block.UNTRAINED
     caveats: tuple[str, ...] = ()
+    answers: AnswerCounts | None = None
     seconds: Mapping[str, float] = field(default_factory=dict)
     intervals: Mapping[str, Interval] = field(default_factory=dict)
     group_intervals: Mapping[str, Mapping[str, Interval]] = field(default_factory=dict)
@@ -360,6 +364,7 @@ class Evaluation:
             "tuned_params": dict(row.tuned_params),
             "trained_on": row.trained_on,
             "caveats": list(row.caveats),
+            "answers": row.answers and row.answers._asdict(),
             "questions": len(self.dataset),
             "no_evidence": row.no_evidence,
             "seconds": dict(row.seconds),
@@ -503,7 +508,7 @@ def _group_cell(row: Row, group: str, mask: NDArray[np.bool_], metric: str) -> s
 
 def row_notes(row: Row) -> list[str]:
     """Return the notes of a row: how it was decided, tuned and trained."""
-    notes = []
+    notes = [row.answers.note] if row.answers and row.answers.note else []
     if row.expected:
         notes.append("expectation")
     if row.ties is not None and row.ties != "partial":
