@@ -210,8 +210,8 @@ def check_writable(
         try:
             tempfile.TemporaryFile(dir=folder or os.curdir).close()
         except OSError as error:
-            problem = f"{error.strerror or error} in the folder {folder or os.curdir}"
-            raise refuse(problem, "a folder that can be written") from None
+            problem = f"the folder {folder or os.curdir} cannot be written ({error.strerror or error})"
+            raise refuse(problem, "another place") from None
     for path in inputs:
         if path is not None and os.path.isfile(output) and os.path.isfile(path) and os.path.samefile(output, path):
             raise refuse("it is also an input", "another file")

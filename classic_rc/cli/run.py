@@ -18,7 +18,7 @@ from classic_rc.cli.breakdown import NO_GROUPS, GroupTables, break_down_results,
 from classic_rc.cli.console import Failures, check_writable, print_message, write_output
 from classic_rc.cli.options import vary_option
 from classic_rc.cli.results import render_results, report_missing, save_record, warn_about_published
-from classic_rc.errors import ClassicRCError, InterruptedRunError, SystemFailedError, UsageError
+from classic_rc.errors import ClassicRCError, SystemFailedError, UsageError
 from classic_rc.io.progress import progress_bar
 
 if TYPE_CHECKING:
@@ -158,10 +158,12 @@ class _Results:
 
     def finish(self) -> None:
         """Write what was not written as it was finished, and the record."""
+        from classic_rc.evaluation.record import find_interrupted
+
         if not self.evaluations:
             return
-        if self._left or any(isinstance(e, InterruptedRunError) for e in self.evaluations[-1].errors.values()):
-            print_message("the run was interrupted: what is finished is kept")
+        if missing := [*find_interrupted(self.evaluations), *self._left]:
+            print_message(f"the run was interrupted, and has no results of {', '.join(missing)}")
         try:
             if not self._prints_at_once:
                 table = render_results(self.evaluations, self._args.format, self._args.published, self._groups)

@@ -75,17 +75,11 @@ def run_record(
     unfinished : sequence of str
         The data that has no results, because the run was interrupted.
     """
-    missing = [
-        f"{evaluation.dataset.name}: {name}"
-        for evaluation in evaluations
-        for name, error in evaluation.errors.items()
-        if isinstance(error, InterruptedRunError)
-    ]
-    interrupted = {"interrupted": [*missing, *unfinished]} if missing or unfinished else {}
+    missing = [*find_interrupted(evaluations), *unfinished]
     record = {
         "version": __version__,
         "schema": SCHEMA,
-        **interrupted,
+        **({"interrupted": missing} if missing else {}),
         **runs_to_dict(evaluations),
         "environment": software_versions(),
     }
@@ -110,6 +104,16 @@ def run_record(
             run["resampled_groups"] = {"key": key, "groups": groups}
         run["rows"] = row_records(evaluation)
     return record
+
+
+def find_interrupted(evaluations: Sequence[Evaluation]) -> list[str]:
+    """Return the systems, each after its dataset, that an interruption left without a result."""
+    return [
+        f"{evaluation.dataset.name}: {name}"
+        for evaluation in evaluations
+        for name, error in evaluation.errors.items()
+        if isinstance(error, InterruptedRunError)
+    ]
 
 
 def record_text(record: Mapping[str, Any]) -> str:
