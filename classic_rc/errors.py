@@ -115,24 +115,18 @@ def system_failures(name: str, *owners: type) -> Iterator[None]:
 
 
 def _find_place(error: BaseException, owners: Iterable[type]) -> str:
-    methods = [
-        (name, code)
-        for owner in owners
-        for cls in owner.__mro__
-        for name, value in vars(cls).items()
-        if (code := getattr(inspect.unwrap(getattr(value, "__func__", value)), "__code__", None)) is not None
-    ]
-    package = os.path.dirname(__file__) + os.sep
+    found = [(name, inspect.unwrap(getattr(f, "__func__", f))) for o in owners for name, f in inspect.getmembers(o)]
+    methods = [(name, method.__code__) for name, method in found if inspect.isfunction(method)]
+    package = os.path.dirname(__file__)
     methods = [of for of in methods if not of[1].co_filename.startswith(package)] or methods
     files = {code.co_filename for _, code in methods}
-    lines = [(f.filename, f.lineno) for f in traceback.extract_tb(error.__traceback__) if f.filename in files]
-    if not lines:
-        returning = (getattr(error, "field", None), "score_candidates")
-        named = [code for wanted in returning for name, code in methods if name == wanted]
-        lines = [(code.co_filename, code.co_firstlineno) for code in named[:1] or [methods[0][1]]]
-    file, line = lines[-1]
-    shown = os.path.relpath(file)
-    return f"{file if shown.startswith(os.pardir) else shown}, line {line}"
+    ran = [(f.filename, f.lineno) for f in traceback.extract_tb(error.__traceback__) if f.filename in files]
+    if not ran:
+        wanted = getattr(error, "field", None)
+        code = max(methods, key=lambda of: (of[0] == wanted, of[0] == "score_candidates"))[1]
+        ran = [(code.co_filename, code.co_firstlineno)]
+    file, line = ran[-1]
+    return f"{file.removeprefix(os.getcwd() + os.sep)}, line {line}"
 
 
 class DataError(ClassicRCError):

@@ -113,8 +113,6 @@ def handle(args: argparse.Namespace) -> int:
         check_writable(getattr(args, name), *args.data, *args.train, args.against, args.annotators, option=option)
     _refuse_bad_level(args.level)
     args.skip_bad = True  # A check lists all defects; the other commands stop at the first.
-    if args.permutations is not None:
-        print_message("notice: --permutations has no effect, as chance is exact; it will go with the next release")
     if args.analyzer is not None:
         get_analyzer(args.analyzer)  # refuses an unknown name before anything is read
     allowed = frozenset() if args.allow is None else read_allowed(args.allow)

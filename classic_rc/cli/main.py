@@ -6,7 +6,6 @@ import argparse
 import errno
 import os
 import re
-import shlex
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -57,19 +56,6 @@ COMMANDS = {
 }
 """The module of each sub-command (with ``OPTIONS`` and ``handle``) and its line in ``--help``."""
 
-OLD_COMMANDS = {
-    "rerun": ("reproduce", "reproduce {}"),
-    "breakdown": (
-        "breakdown",
-        "run DATA --by KEY` and, without systems, `classic-rc report DATA --datasheet --by KEY",
-    ),
-    "hard": ("hard", "check {} --hard"),
-    "stats": ("stats", ""),  # prints its notice itself, because it depends on the options
-}
-"""Commands that were renamed in this release: the module of each, and what to type instead; ``{}`` is the
-arguments."""
-
-
 _INTERRUPTED = 130
 _CLOSED_PIPE = (errno.EPIPE, errno.EINVAL) if sys.platform == "win32" else (errno.EPIPE,)
 """The errors of a write to a pipe whose reader has ended, such as `head`."""
@@ -113,11 +99,11 @@ class _CommandParser(_Parser):
     module = ""
 
     def parse_known_args(self, args=None, namespace=None):  # type: ignore[no-untyped-def]
-        """Add the sub-command's options, then parse like the base class; old names of options work."""
+        """Add the sub-command's options, then parse like the base class."""
         if self.module:
             from classic_rc.cli.options import add_options, normalise_arguments
 
-            args = normalise_arguments(args or [], lambda text: print_message(f"notice: {text}"))
+            args = normalise_arguments(args or [])
             command = import_module(f"classic_rc.cli.{self.module}")
             add_options(self, command.OPTIONS)
             self.set_defaults(handle=command.handle)
@@ -136,8 +122,6 @@ def build_parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True, parser_class=_CommandParser)
     for name, (module, line) in COMMANDS.items():
         commands.add_parser(name, help=line, description=line).module = module
-    for name, (module, _) in OLD_COMMANDS.items():
-        commands.add_parser(name).module = module
     return parser
 
 
@@ -181,9 +165,8 @@ def run_program(run: Callable[[], int]) -> int:
         sys.stdout.flush()
         return code
     except ClassicRCError as error:
-        failures = Failures()
-        failures.add(error)
-        return failures.exit_code
+        Failures().add(error)
+        return error.exit_code
     except KeyboardInterrupt:
         print_message("interrupted")
         return _INTERRUPTED
@@ -209,11 +192,7 @@ def _end_stdout() -> None:
 
 
 def _run(argv: list[str]) -> int:
-    if argv and argv[0] in OLD_COMMANDS:
-        if new := OLD_COMMANDS[argv[0]][1]:
-            command = f"classic-rc {new.format(shlex.join(argv[1:]))}"
-            print_message(f"notice: {argv[0]} is now `{command}`; the old name will go with the next release")
-    elif argv and not argv[0].startswith("-") and argv[0] not in COMMANDS:
+    if argv and not argv[0].startswith("-") and argv[0] not in COMMANDS:
         raise unknown_name("command", argv[0], COMMANDS)
     try:
         args = build_parser().parse_args(argv)

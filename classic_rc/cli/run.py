@@ -119,8 +119,7 @@ class _Results:
         self._left = [str(data) for data in datasets]
         self.evaluations: list[Evaluation] = []
         self._groups: list[GroupTables] = []  # of the evaluations
-        self._rows: Evaluation | None = None  # that are finished, of the first dataset that is left
-        self._written: tuple[int, int] | None = None  # how much was finished and left in the record on disk
+        self._rows: Evaluation | None = None  # what is finished of the first dataset that is left
         self._writing = (-math.inf, 0.0)  # when the record was written last, and for how many seconds
         # JSON, CSV and a file hold the results of all datasets; a table is printed when its dataset is finished.
         self._prints_at_once = args.output is None and args.format not in ("csv", "json")
@@ -129,32 +128,33 @@ class _Results:
         """Keep what is finished of a dataset, also in the record unless writing it takes long."""
         self._rows = evaluation
         start, (last, seconds) = time.monotonic(), self._writing
-        if evaluation.rows and start > last + _LEAST_PAUSE * seconds:
-            self._try_to_save([*self.evaluations, evaluation.interrupted()], self._left[1:])
+        if start > last + _LEAST_PAUSE * seconds:
+            self._save_early([*self.evaluations, evaluation.interrupted()], self._left[1:])
             self._writing = time.monotonic(), time.monotonic() - start
 
     def add(self, evaluation: Evaluation, groups: GroupTables = NO_GROUPS) -> None:
         """Print and save the results of a dataset."""
         self.evaluations.append(evaluation)
         self._groups.append(groups)
+        self._rows = None
         del self._left[0]
         if self._prints_at_once:
             table = render_results([evaluation], self._args.format, self._args.published, [groups])
             write_output(table if len(self.evaluations) == 1 else f"\n{table}", None)
             sys.stdout.flush()
-        self._try_to_save(self.evaluations, self._left)
-        self._rows = None
+        if self._left:
+            self._save_early(self.evaluations, self._left)
 
     def add_unfinished(self, error: BaseException) -> bool:
         """Add the systems that were finished before an error; return whether they say all about it."""
-        rows, self._rows = self._rows, None
+        rows, is_own = self._rows, isinstance(error, ClassicRCError)
+        self._rows = None
         failed = rows is not None and any(isinstance(e, SystemFailedError) for e in rows.errors.values())
         if rows is not None and (rows.rows or failed):
-            self.add(rows if isinstance(error, ClassicRCError) else rows.interrupted())
-            return failed and not rows.rows
-        if isinstance(error, ClassicRCError):
+            self.add(rows if is_own else rows.interrupted())
+        elif is_own:
             del self._left[0]
-        return False
+        return failed and not (rows and rows.rows)
 
     def finish(self) -> None:
         """Write what was not written as it was finished, and the record."""
@@ -169,18 +169,13 @@ class _Results:
                 table = render_results(self.evaluations, self._args.format, self._args.published, self._groups)
                 write_output(table, self._args.output)
         finally:  # save the record even if the table cannot be written
-            if self._written != (len(self.evaluations), len(self._left)):
-                self._save(self.evaluations, self._left)
+            if self._args.save is not None:
+                save_record(Path(self._args.save), self.evaluations, self._left)
 
-    def _try_to_save(self, evaluations: Sequence[Evaluation], left: Sequence[str]) -> None:
-        with suppress(UsageError):  # a full disk: the work goes on, and the last try says so
-            self._save(evaluations, left)
-
-    def _save(self, evaluations: Sequence[Evaluation], left: Sequence[str]) -> None:
+    def _save_early(self, evaluations: Sequence[Evaluation], left: Sequence[str]) -> None:
         if self._args.save is not None:
-            self._written = None
-            save_record(Path(self._args.save), evaluations, left)
-            self._written = len(evaluations), len(left)
+            with suppress(UsageError):  # a full disk: the work goes on, and `finish` says so
+                save_record(Path(self._args.save), evaluations, left)
 
 
 def _check_plot(args: argparse.Namespace) -> str:

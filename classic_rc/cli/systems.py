@@ -1,4 +1,4 @@
-"""The systems of ``compare`` and ``breakdown``: run records, files of predictions and solvers."""
+"""The systems of ``compare``: run records, files of predictions and solvers."""
 
 from __future__ import annotations
 
@@ -141,23 +141,18 @@ def add_baseline(systems: list[SystemArgument], baseline: str) -> tuple[list[Sys
 
 
 def iter_shared_results(
-    args: argparse.Namespace,
-    systems: Sequence[SystemArgument],
-    failures: Failures,
-    dataset: Dataset | None = None,
+    args: argparse.Namespace, systems: Sequence[SystemArgument], failures: Failures
 ) -> Iterator[tuple[SharedResults, SystemResults | None]]:
     """Yield, for each dataset that all systems answered, the results and the row of `random` (None if unknown).
 
-    Solvers and predictions answer the questions of `dataset`, or else of ``--data``. `failures` gets the systems
-    that fail.
+    Solvers and predictions answer the questions of ``--data``. `failures` gets the systems that fail.
 
     Raises
     ------
     UsageError
         A system needs questions and there are none, or the systems answered different questions.
     """
-    if dataset is None:
-        dataset = _read_questions(args, systems)
+    dataset = _read_questions(args, systems)
     answered = list(_evaluate_systems(args, systems, dataset, failures))
     if not answered:
         return

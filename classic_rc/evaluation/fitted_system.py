@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from functools import cached_property, partial, wraps
-from typing import Any, Concatenate, NamedTuple, ParamSpec, TypeVar
+from typing import Any, NamedTuple, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -140,21 +140,18 @@ class MemberComparison:
         )
 
 
-_P = ParamSpec("_P")
-_R = TypeVar("_R")
+_Method = TypeVar("_Method", bound=Callable[..., Any])
 
 
-def _guarded(
-    method: Callable[Concatenate[FittedSystem, _P], _R],
-) -> Callable[Concatenate[FittedSystem, _P], _R]:
+def _guarded(method: _Method) -> _Method:
     """Return a method whose errors of the solver's code are :class:`~classic_rc.errors.SystemFailedError`."""
 
     @wraps(method)
-    def guarded(self: FittedSystem, *args: _P.args, **kwargs: _P.kwargs) -> _R:
+    def guarded(self: FittedSystem, *args: Any, **kwargs: Any) -> Any:
         with self.failures():
             return method(self, *args, **kwargs)
 
-    return guarded
+    return cast(_Method, guarded)
 
 
 class FittedSystem:

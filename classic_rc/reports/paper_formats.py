@@ -175,7 +175,9 @@ def caption_notes(
         if cell.answers is not None and cell.answers.note
     ]
     if lacking:
-        notes.append(f"‡: answers that could not be parsed or are empty count as wrong: {'; '.join(dict.fromkeys(lacking))}")
+        notes.append(
+            f"‡: answers that could not be parsed or are empty count as wrong: {'; '.join(dict.fromkeys(lacking))}"
+        )
     if any(column.is_small for column in table.columns):
         notes.append("In parentheses: groups of fewer than 10 questions")
     return notes
