@@ -459,6 +459,8 @@ def _compute_cell(
             **vars(overrides),
         )
     except ClassicRCError as error:
+        if isinstance(error, SystemFailedError):
+            error.name = str(system.name)
         return error
     return Cell.of(key, evaluation)
 

@@ -8,7 +8,7 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 from classic_rc.decisions import Argmax, Cuts, Decision, RelativeThreshold, Threshold, TiePolicy, TunedThreshold
-from classic_rc.errors import ClassicRCError, DataError, UsageError
+from classic_rc.errors import ClassicRCError, DataError, UsageError, system_failures
 from classic_rc.estimator import clone
 from classic_rc.evaluation.systems import System, Systems, as_systems, name_systems
 from classic_rc.folds import FoldPlan, Overlap, drop_overlap_with, find_overlap
@@ -241,7 +241,8 @@ def _prepare_system(system: System, dataset: Dataset, overrides: Overrides, note
     """Configure a system's solver, or read its file; a file of scores becomes a solver."""
     name = str(system.name)
     if system.failure is not None:
-        raise system.failure
+        with system_failures(name):
+            raise system.failure
     if system.solver is not None:
         with system.solver.failures(name):
             return ReadySystem(name, configure_solver(system.solver, dataset, overrides))

@@ -90,7 +90,7 @@ def test_the_record_is_that_of_run_and_other_commands_read_it(cli, suite, out, t
     assert [run["dataset"]["name"] for run in record["runs"]] == ["one", "several"]
     assert record["runs"][0]["missing"][0]["name"] == "Spans"
     assert numbers(record)[1] == numbers(other)[0]
-    assert cli("rerun", out).code == 0
+    assert cli("reproduce", out).code == 0
     compared = cli("compare", f"{out}", "--format", "json")
     assert compared.code == 0
     assert "several" in compared.out
