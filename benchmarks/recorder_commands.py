@@ -108,8 +108,10 @@ check {TASK} --format {table|markdown|json}
 check sample:single-choice --cv 3 --cv-group level && check sample:multiple-answer --train
   sample:multiple-answer
 check inputs/leaky.jsonl --fail --level 1 && check inputs/twice.jsonl --format json
-check --hard {TASK} -s longest -s sliding-window --report ir --report random --format {table|markdown|latex|json} -o h.jsonl
-check --hard {TASK} -s sw+d -s longest --max-solved 1 --solved-above 0 --cv 3 -o ids.txt --as ids --resamples 200 --quiet
+check --hard {TASK} -s longest -s sliding-window --report ir --report random --format
+  {table|markdown|latex|json} -o h.jsonl
+check --hard {TASK} -s sw+d -s longest --max-solved 1 --solved-above 0 --cv 3 -o ids.txt --as ids --resamples
+  200 --quiet
 report {TASK} -o page.html --title Mine --date today --published && report {TASK} --cv 3 --no-check --explain none
   -o b.html
 report sample:single-choice -s sw+d -s ir --by type --by level --explain ir -o page.html --labels inputs/labels.csv
@@ -124,7 +126,8 @@ run sample:multiple-answer --by sentences_used:count -s sw+d --metrics {f1_m|f1_
 compare sw+d longest ir --data {TASK} --test {permutation|bootstrap|mcnemar} --resamples 300
 compare a=sw+d b=sliding-window,window=5 --data {TASK} --format {markdown|latex|csv|json} --seed 5 --resamples 300
 compare sw+d longest --data sample:single-choice --cv-group level --metrics accuracy
-compare sw+d surface-lr --data sample:multiple-answer --metrics {f1_m|f1_a|em0|em1|superglue_f1_m} --cv 3 --resamples
+compare sw+d surface-lr --data sample:multiple-answer --metrics {f1_m|f1_a|em0|em1|superglue_f1_m} --cv 3
+  --resamples
   99
 curve sample:multiple-answer -s sw+d -s longest --average {macro|micro} -o {-|c.csv|c.pdf|c.png|c.svg}
 curve sample:multiple-answer -s surface-lr --cv 3 && curve sample:single-choice -s ir
@@ -167,7 +170,8 @@ reproduce kept/fit-record/files/r && reproduce kept/fit-record/files/r/run.json 
 run sample -s saved,path=kept/fit-{FITTED}/files/m.npz --save r --format json && reproduce r
 all predict {TASK} -s saved,path=kept/fit-{FITTED}/files/m.npz --as jsonl
 all explain {QUESTION} -s saved,path=kept/fit-{FITTED}/files/m.npz --format json
-run sample -s ir --corpus kept/indexed-{a|b}/files/i --save r && reproduce r && index kept/indexed-{0}/files/i --check
+run sample -s ir --corpus kept/indexed-{a|b}/files/i --save r && reproduce r && index
+  kept/indexed-{0}/files/i --check
 explain {QUESTION} -s ir:paragraphs --corpus kept/indexed-{a|b}/files/i --format json
 all score sample:{TASKNAME} kept/predicted-{0}/files/{p.jsonl|q} --format {table|json} --intervals 100
 run sample:{TASKNAME} -s score-file,path=kept/predicted-{0}/files/p.jsonl --format json
@@ -234,7 +238,8 @@ reproduce data/mctest/mc160.dev.tsv --with rte=data/mctest/scores/RTE/mc160.dev.
   --check
 reproduce data/{multirc/dev_83-fixedIds.json|record/record_explorer_123.json|dream/dev.json|mcscript/dev-data.xml}
   --check --format {table|csv}
-check --hard data/mctest/mc500.dev.tsv -s sw+d:mctest500 -s lexical -s surface-lr --report ir --report ngram-lm -o h.jsonl
+check --hard data/mctest/mc500.dev.tsv -s sw+d:mctest500 -s lexical -s surface-lr --report ir --report
+  ngram-lm -o h.jsonl
   --resamples 200
 compare sw+d lexical ir ngram-lm --data data/mctest/mc500.dev.tsv --resamples 500 --format {table|json}
 * score data/multirc/dev_83-fixedIds.json
@@ -312,7 +317,8 @@ explain ONE|explain ONE lantern.1 -s sliding-window:race|explain ONE lantern.1 -
 score ONE none|score ONE inputs/bad/scores.jsonl|score ONE inputs/bad/scores.txt --as mctest-scores
 score sample:cloze inputs/bad/record.json|score sample:multi-span inputs/bad/squad.json
 score ONE inputs/lines.txt --as no|compare sw+d|compare none/run.json|compare sw+d longest --data ONE --metrics f1
-compare nothing --data ONE|compare inputs/lines.txt|reproduce none|reproduce inputs/lines.txt|reproduce inputs/bad/empty.json
+compare nothing --data ONE|compare inputs/lines.txt|reproduce none|reproduce inputs/lines.txt
+reproduce inputs/bad/empty.json
 run ONE --by levle|run ONE --labels none.csv|run ONE --labels inputs/bad/labels.csv
 run ONE --labels inputs/lines.txt|run ONE --plot a.doc --by type|curve ONE|curve sample:multiple-answer
 curve sample:multiple-answer -s sw+d -o a.doc|curve sample:multi-span -s span-sw|check --hard ONE

@@ -1,4 +1,4 @@
-"""Systems whose code fails, runs that are interrupted, outputs that cannot be written, and answers that say nothing."""
+"""Systems that fail, interrupted runs, outputs that cannot be written, and answers that say nothing."""
 
 from __future__ import annotations
 
@@ -131,9 +131,8 @@ def test_a_failed_cell_of_a_suite_is_tried_again(cli, own, tmp_path):
     done = cli("run", suite, "-o", tmp_path / "out")
     assert (done.code, {error.name for error in done.errors}) == (5, {"A", "Init"})
     assert len(list((tmp_path / "out" / "cells").iterdir())) == 1
-    own.write_text(
-        OWN.replace("missing for q", "[0.0] * len(q.candidates) for q").replace("1 / 0", "None"), "utf-8"
-    )
+    mended = OWN.replace("missing for q", "[0.0] * len(q.candidates) for q").replace("1 / 0", "None")
+    own.write_text(mended, "utf-8")
     done = cli("run", suite, "-o", tmp_path / "out")
     assert done.code == 0
     assert [row["name"] for row in record(tmp_path / "out")["runs"][0]["rows"]] == ["SW", "A", "B"]

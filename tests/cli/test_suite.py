@@ -291,4 +291,4 @@ def test_several_datasets_of_one_name_get_different_ones(cli, single, tmp_path, 
 def test_a_suite_is_written_as_toml_and_nowhere_else(cli, single, tmp_path):
     cli("run", single, "--write-suite", tmp_path / "typed.txt").fails(2, ".toml", field="--write-suite")
     cli("run", single, "--write-suite", tmp_path / "a.toml", "--save", "x").fails(2, field="--save")
-    cli("run", single, "--write-suite", tmp_path / "no" / "a.toml").fails(2, field="--output")
+    cli("run", single, "--write-suite", tmp_path / "no" / "a.toml").fails(2, field="--write-suite")
