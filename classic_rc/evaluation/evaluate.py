@@ -189,7 +189,7 @@ def evaluate(
             run.add(name, result)
             if on_row is not None:
                 on_row(run.evaluation())
-    if not run.rows:
+    if run.errors and not run.rows:
         raise next(iter(run.errors.values()))
     return run.evaluation(final=True)
 
