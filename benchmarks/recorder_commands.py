@@ -99,48 +99,48 @@ run sample:single-choice --train inputs/leaky.jsonl --train sample:single-choice
 run {TASK} --train {TASK} -s sw+d -s ngram-lm --format json
 run sample:multiple-answer --tune sample:multiple-answer -s sw+d --format json
 run sample:single-choice --tune sample:single-choice -s sliding-window:race -s sliding-window,window=tuned
-run sample:single-choice --cv 3 --group level -s surface-lr -s length --format json
+run sample:single-choice --cv 3 --cv-group level -s surface-lr -s length --format json
 run {TASK} --jobs 2 -s sw+d -s longest --format json && run {TASK} --quiet -o t && run {TASK} --format csv
   -o t.csv
 run sample -s ir --exclude-verbatim --format json && run sample:single-choice -s inputs/own.py:Middle --save r &&
-  rerun r --trust && rerun r
-stats sample --format {table|markdown|latex|csv|json}
-stats {TASK} --analyzer {ANALYZER}
-stats sample:single-choice --plot {a.png|a.pdf|a.svg}
+  reproduce r --trust && reproduce r
 check {TASK} --format {table|markdown|json}
 check sample:single-choice --cv 3 --cv-group level && check sample:multiple-answer --train
   sample:multiple-answer
 check inputs/leaky.jsonl --fail --level 1 && check inputs/twice.jsonl --format json
-hard {TASK} -s longest -s sliding-window --report ir --report random --format {table|markdown|latex|json} -o h.jsonl
-hard {TASK} -s sw+d -s longest --max-solved 1 --solved-above 0 --cv 3 -o ids.txt --as ids --resamples 200 --quiet
+check --hard {TASK} -s longest -s sliding-window --report ir --report random --format
+  {table|markdown|latex|json} -o h.jsonl
+check --hard {TASK} -s sw+d -s longest --max-solved 1 --solved-above 0 --cv 3 -o ids.txt --as ids --resamples
+  200 --quiet
 report {TASK} -o page.html --title Mine --date today --published && report {TASK} --cv 3 --no-check --explain none
   -o b.html
 report sample:single-choice -s sw+d -s ir --by type --by level --explain ir -o page.html --labels inputs/labels.csv
 explain {TRAINED} -s {sw+d|ir|lexical|surface-lr|ngram-lm} --color {always|never}
 all explain {QUESTION} --format {text|json|html} -o explained
-all breakdown {TASK} --by {KEY} -s sw+d -s random -s longest --resamples 200 --format csv
-breakdown sample:single-choice --labels inputs/labels.csv -s sw+d --cross skills --format
+all run {TASK} --by {KEY} -s sw+d -s random -s longest --intervals 200 --format csv
+run sample:single-choice --labels inputs/labels.csv -s sw+d --cross skills --format
   {table|markdown|latex|csv|json}
-breakdown sample:single-choice --labels inputs/labels.{jsonl|json} --by {skills|skills:alone|skills:count} --quiet
-breakdown sample:single-choice --cross type,level --labels inputs/labels.csv --plot bars.{pdf|png|svg} -s sw+d
-breakdown sample:multiple-answer --by sentences_used:count -s sw+d --metric {f1_m|f1_a|em0|em1} --cv 3 --format csv
+run sample:single-choice --labels inputs/labels.{jsonl|json} --by {skills|skills:alone|skills:count} --quiet
+run sample:single-choice --cross type,level --labels inputs/labels.csv --plot bars.{pdf|png|svg} -s sw+d
+run sample:multiple-answer --by sentences_used:count -s sw+d --metrics {f1_m|f1_a|em0|em1} --cv 3 --format csv
 compare sw+d longest ir --data {TASK} --test {permutation|mcnemar} --resamples 300
 compare a=sw+d b=sliding-window,window=5 --data {TASK} --format {markdown|latex|csv|json} --seed 5 --resamples 300
-compare sw+d longest --data sample:single-choice --group level --metric accuracy
-compare sw+d surface-lr --data sample:multiple-answer --metric {f1_m|f1_a|em0|em1|superglue_f1_m} --cv 3 --resamples
+compare sw+d longest --data sample:single-choice --cv-group level --metrics accuracy
+compare sw+d surface-lr --data sample:multiple-answer --metrics {f1_m|f1_a|em0|em1|superglue_f1_m} --cv 3
+  --resamples
   99
 curve sample:multiple-answer -s sw+d -s longest --average {macro|micro} -o {-|c.csv|c.pdf|c.png|c.svg}
 curve sample:multiple-answer -s surface-lr --cv 3 && curve sample:single-choice -s ir
 all predict {TASK} -s sw+d --as {FORMAT} --ties first
 predict {TASK} -s {random|longest} --as jsonl --ties first && predict {TASK} -s sw+d --as jsonl --cv 2
-predict sample:multiple-answer -s sw+d --decide --as {FORMAT} --threshold 1
+predict sample:multiple-answer -s sw+d --as {FORMAT} --threshold 1
 predict {TASK} -s sw+d --ties {random|strict} --seed 4 && predict {TASK} -s ir -o p && score {TASK} p
 predict sample:multi-span -s span-sw --relative-threshold 0.9 -o p && score sample:multi-span p --format json
 reproduce sample --check
 fit sample:single-choice -s
   {surface-lr|lexical,weights=learned|ngram-lm|combination,solvers=[sw+d;ir],weights=stacked} -o m && run
   sample:single-choice -s saved,path=m --format json && explain sample:single-choice lantern.1 -s saved,path=m &&
-  run sample:single-choice -s saved,path=m --save r && rerun r
+  run sample:single-choice -s saved,path=m --save r && reproduce r
 fit sample:{cloze|multi-span} -s {ngram-lm,order=4|span-lr} -o m && predict sample:{0} -s saved,path=m
 index inputs/lines.txt -o i --lines {auto|sentences|paragraphs} && index i --check && run sample -s ir --corpus i
   --format json
@@ -150,12 +150,11 @@ index inputs/body.jsonl --field body --id-field n -o i && index sample -o i --ap
 index - -o i --segment-sentences 3 < inputs/lines.txt && run sample -s ir:paragraphs --corpus i --exclude-verbatim
 index inputs/repo/race --split dev -o i && index inputs/repo/mctest/sample.dev.tsv --reader text -o j &&
   index inputs/lines.txt -o i
-run inputs/repo/{mctest/sample.dev.tsv|race|race/dev/high|multirc/sample.json} --cv 2 --format json --save r &&
-  stats inputs/repo/{0}
+run inputs/repo/{mctest/sample.dev.tsv|race|race/dev/high|multirc/sample.json} --cv 2 --format json --save r
 run inputs/repo/mctest/sample.dev.tsv --published && reproduce inputs/repo/mctest/sample.dev.tsv
   inputs/repo/multirc/sample.json
-run inputs/small/{SMALL} --format json --save r && rerun r && stats inputs/small/{0} --format json && check
-  inputs/small/{0} --permutations 50
+run inputs/small/{SMALL} --format json --save r && reproduce r && check
+  inputs/small/{0}
 predict inputs/small/{SMALL} -s longest && predict inputs/small/{0} -s longest --as jsonl
 run inputs/other.jsonl --fields passage=ctx,question=q.text,candidates=opts,gold=ans --gold-as {letter|index1}
 run inputs/other.{csv|tsv} --fields passage=ctx,question=ask,candidates=a+b,gold=ans --gold-as {letter|index1} &&
@@ -167,12 +166,12 @@ run inputs/small/cnn --reader cnn-dailymail --subset cnn -s max-frequency && run
 _KEPT = """
 compare kept/fit-record/files/r --format json && compare kept/fit-record/files/r#longest
   kept/fit-record/files/r#sw+d
-rerun kept/fit-record/files/r && rerun kept/fit-record/files/r/run.json --format {markdown|json} --jobs 2
-breakdown sample:single-choice -s kept/fit-record/files/r -s p=kept/predicted-single-choice/files/p.jsonl --by type
-run sample -s saved,path=kept/fit-{FITTED}/files/m.npz --save r --format json && rerun r
+reproduce kept/fit-record/files/r && reproduce kept/fit-record/files/r/run.json --format {markdown|json} --jobs 2
+run sample -s saved,path=kept/fit-{FITTED}/files/m.npz --save r --format json && reproduce r
 all predict {TASK} -s saved,path=kept/fit-{FITTED}/files/m.npz --as jsonl
 all explain {QUESTION} -s saved,path=kept/fit-{FITTED}/files/m.npz --format json
-run sample -s ir --corpus kept/indexed-{a|b}/files/i --save r && rerun r && index kept/indexed-{0}/files/i --check
+run sample -s ir --corpus kept/indexed-{a|b}/files/i --save r && reproduce r && index
+  kept/indexed-{0}/files/i --check
 explain {QUESTION} -s ir:paragraphs --corpus kept/indexed-{a|b}/files/i --format json
 all score sample:{TASKNAME} kept/predicted-{0}/files/{p.jsonl|q} --format {table|json} --intervals 100
 run sample:{TASKNAME} -s score-file,path=kept/predicted-{0}/files/p.jsonl --format json
@@ -190,16 +189,14 @@ fit-{words|lm|spans}: fit sample:{multiple-answer|cloze|multi-span} -s {surface-
 indexed-{a|b}: index {inputs/lines.txt|sample} -o i
 predicted-{single-choice|multiple-answer|cloze|multi-span}: predict sample:{0} -s sw+d --as jsonl -o p.jsonl &&
   predict sample:{0} -s sw+d --ties first -o q
-hardest: hard sample:single-choice -s sw+d -s ir -o h.jsonl
+hardest: check --hard sample:single-choice -s sw+d -s ir -o h.jsonl
 """
 
 _REAL = """
-run data/{FILE} --format json --save r && rerun r --data data
+run data/{FILE} --format json --save r && reproduce r --data data
 run data/{SMALLFILE} --format {table|latex} --published --intervals 300
-run data/{multirc/train_456-fixedIds.json|dream/train.json|mcscript/train-data.xml} -s sw+d --format json &&
-  stats data/{0} --format csv
-stats data/{FILE} --format {table|json}
-check data/{SMALLFILE} --permutations 200 --format {table|json}
+run data/{multirc/train_456-fixedIds.json|dream/train.json|mcscript/train-data.xml} -s sw+d --format json
+check data/{SMALLFILE} --format {table|json}
 all predict data/{FILE} -s {sw+d|ir} -o p && score data/{0} p --format json
 predict data/{SMALLFILE} -s random --as jsonl --ties random --seed 2
 report data/{mctest/mc160.dev.tsv|record/record_explorer_123.json|multirc/dev_83-fixedIds.json} -o page.html
@@ -229,11 +226,11 @@ run data/mctest/mc160.dev.tsv -s
 explain data/mctest/mc160.dev.tsv mc160.dev.3,1 -s
   {lexical|alignment-ilp|sw+d:mctest160|ngram-lm|ir:multirc2018|lexical:smith2015,annotations=data/mctest/smith2015/mc160.dev.corenlp.json.gz,categories=data/mctest/categories/mc160.dev}
   --format {text|json|html}
-breakdown data/mctest --split dev -s sw+d -s longest --labels data/annotations/mctest_skills_acl2017.json
+run data/mctest --split dev -s sw+d -s longest --labels data/annotations/mctest_skills_acl2017.json
   --resamples 300 --format {table|csv|json}
-all breakdown data/mctest/{mc160|mc500}.{dev|train}.tsv -s sw+d --labels data/mctest/categories/{0}.{1} --by
+all run data/mctest/{mc160|mc500}.{dev|train}.tsv -s sw+d --labels data/mctest/categories/{0}.{1} --by
   categories --resamples 300
-breakdown data/race/RACE-train-dev.tar.gz --split train --labels data/annotations/race_question_types.jsonl --cross
+run data/race/RACE-train-dev.tar.gz --split train --labels data/annotations/race_question_types.jsonl --cross
   reasoning-type,level -s sw+d --resamples 100
 reproduce data/mctest --with rte=data/mctest/scores/RTE --format {table|json}
 reproduce data/mctest/mc160.dev.tsv --with rte=data/mctest/scores/RTE/mc160.dev.scores --with
@@ -241,7 +238,8 @@ reproduce data/mctest/mc160.dev.tsv --with rte=data/mctest/scores/RTE/mc160.dev.
   --check
 reproduce data/{multirc/dev_83-fixedIds.json|record/record_explorer_123.json|dream/dev.json|mcscript/dev-data.xml}
   --check --format {table|csv}
-hard data/mctest/mc500.dev.tsv -s sw+d:mctest500 -s lexical -s surface-lr --report ir --report ngram-lm -o h.jsonl
+check --hard data/mctest/mc500.dev.tsv -s sw+d:mctest500 -s lexical -s surface-lr --report ir --report
+  ngram-lm -o h.jsonl
   --resamples 200
 compare sw+d lexical ir ngram-lm --data data/mctest/mc500.dev.tsv --resamples 500 --format {table|json}
 * score data/multirc/dev_83-fixedIds.json
@@ -253,7 +251,7 @@ score data/multirc/superglue/val.jsonl data/multirc/baseline-scores/human-01.jso
 curve data/multirc/dev_83-fixedIds.json -s sw+d --predictions human=data/multirc/baseline-scores/human-01.json
   data/multirc/baseline-scores/raw/simpleLR-raw.json -o {c.csv|c.pdf|c.png} --average {macro|micro}
 compare data/multirc/baseline-scores/{human-01|simpleLR}.json sw+d --data data/multirc/dev_83-fixedIds.json
-  --resamples 300 --metric f1_a
+  --resamples 300 --metrics f1_a
 run data/multirc/dev_83-fixedIds.json --train data/multirc/train_456-fixedIds.json -s
   {surface-lr|surface-lr:multirc2018|surface-lr:mitre2018|negation} --tune-metric f1_m --save r
 run data/multirc/dev_83-fixedIds.json -s ir:multirc2018 --threshold 0.0499 -s {ir:clark2016|alignment-ilp|lexical}
@@ -312,22 +310,23 @@ run ONE --tune sample:cloze|run ONE --corpus inputs/repo -s ir|run ONE inputs/no
 run sample:multiple-answer --tune-metric f1a|run sample:multi-span -s sliding-window:race
 run sample:multiple-answer -s longest --tune-metric quoref_f1|run sample:multi-span -s random --spans k=99999999999
 run inputs/hidden.jsonl|score inputs/hidden.jsonl inputs/lines.txt|check inputs/hidden.jsonl
-hard inputs/hidden.jsonl -s longest|predict inputs/hidden.jsonl -s longest|stats inputs/hidden.jsonl
+check --hard inputs/hidden.jsonl -s longest|predict inputs/hidden.jsonl -s longest
 report inputs/hidden.jsonl -o p.html|predict ONE -s longest --as jsnl|predict ONE -s longest --as record
 predict ONE -s longest --as mctest-answers --ties strict|predict ONE -s longest -o inputs|explain ONE lantern.11
 explain ONE|explain ONE lantern.1 -s sliding-window:race|explain ONE lantern.1 -s nothing|score ONE inputs/lines.txt
 score ONE none|score ONE inputs/bad/scores.jsonl|score ONE inputs/bad/scores.txt --as mctest-scores
 score sample:cloze inputs/bad/record.json|score sample:multi-span inputs/bad/squad.json
-score ONE inputs/lines.txt --as no|compare sw+d|compare none/run.json|compare sw+d longest --data ONE --metric f1
-compare nothing --data ONE|compare inputs/lines.txt|rerun none|rerun inputs/lines.txt|rerun inputs/bad/empty.json
-breakdown ONE --by levle|breakdown ONE --labels none.csv|breakdown ONE --labels inputs/bad/labels.csv
-breakdown ONE --labels inputs/lines.txt|breakdown ONE --plot a.doc --by type|curve ONE|curve sample:multiple-answer
-curve sample:multiple-answer -s sw+d -o a.doc|curve sample:multi-span -s span-sw|hard ONE
-hard ONE -s sw+d --max-solved 5|hard ONE -s surface-lr --train ONE|stats ONE --analyzer wrd|stats ONE --plot a.doc
+score ONE inputs/lines.txt --as no|compare sw+d|compare none/run.json|compare sw+d longest --data ONE --metrics f1
+compare nothing --data ONE|compare inputs/lines.txt|reproduce none|reproduce inputs/lines.txt
+reproduce inputs/bad/empty.json
+run ONE --by levle|run ONE --labels none.csv|run ONE --labels inputs/bad/labels.csv
+run ONE --labels inputs/lines.txt|run ONE --plot a.doc --by type|curve ONE|curve sample:multiple-answer
+curve sample:multiple-answer -s sw+d -o a.doc|curve sample:multi-span -s span-sw|check --hard ONE
+check --hard ONE -s sw+d --max-solved 5|check --hard ONE -s surface-lr --train ONE
 fit ONE -s sw+d -o m|fit ONE -s surface-lr|fit inputs/hidden.jsonl -s surface-lr -o m
 fit ONE -s surface-lr,learner=sgd -o m|index|index inputs/lines.txt|index none -o i|index inputs/repo --check
 index inputs/lines.txt -o inputs/own.py|index - -o i|index inputs/bad/packed.jsonl.gz -o i|reproduce none
-reproduce ONE --with x=y|report ONE|report none -o p.html|check none|check ONE --permutations 0|check ONE --level x
+reproduce ONE --with x=y|report ONE|report none -o p.html|check none|check ONE --level x
 run inputs/bad/packed.jsonl.gz|run inputs/bad/archive.tar.gz
 """
 
@@ -755,7 +754,7 @@ def commands(folder: Path, real: bool, listed: Callable[[str], list[str]]) -> li
         for entry in _expanded(line.replace("ONE", "sample:single-choice"), {}):
             add("error", entry)
     for name in damaged:
-        add("damaged", f"run inputs/{name} -s longest && check inputs/{name} --permutations 20")
+        add("damaged", f"run inputs/{name} -s longest && check inputs/{name}")
     for line in _lines(_TESTING):
         add("testing", line)
     for name in _SCRIPTS:

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import difflib
+import inspect
+import os
 import re
-from collections.abc import Iterable
+import traceback
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 
@@ -44,6 +48,85 @@ class UsageError(ClassicRCError, ValueError):
 
 class NotFittedError(UsageError):
     """A solver or a decision is used before it is fitted or tuned."""
+
+
+class OutputError(UsageError):
+    """A solver returns scores or an explanation of a wrong shape, or with NaN."""
+
+
+class SystemFailedError(ClassicRCError):
+    """A system that failed: its code raised an error, or returned what it must not.
+
+    The original error is its ``__cause__``, unless it happened in another process.
+
+    Parameters
+    ----------
+    name : str
+        The name of the system.
+    error : str
+        The last line of the error, ``"ValueError: k is 0"``.
+    place : str
+        The file and the line of the system's own code that raised it.
+    """
+
+    exit_code = 5
+
+    def __init__(self, name: str, error: str, place: str) -> None:
+        super().__init__(f"{error} ({place})")
+        self.name, self.error, self.place = name, error, place
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return SystemFailedError, (self.name, self.error, self.place)
+
+
+class InterruptedRunError(ClassicRCError):
+    """A system has no result, because the run was interrupted before it was finished."""
+
+    exit_code = 130
+
+    def __init__(self) -> None:
+        super().__init__("not finished: the run was interrupted")
+
+
+@contextmanager
+def system_failures(name: str, *owners: type) -> Iterator[None]:
+    """Turn an error of a system's code into a :class:`SystemFailedError`.
+
+    Errors that this package raises on purpose stay as they are, except those about what the code returned.
+
+    Parameters
+    ----------
+    name : str
+        The name of the system.
+    *owners : type
+        Its solver's class, and those of its members. The place of the error is the last line that ran in the
+        user's files among those that define them; if what a method returned is wrong, the first line of the method.
+    """
+    try:
+        yield
+    except SystemFailedError as failure:
+        failure.name = name  # what ran further inside, perhaps in another process, did not know it
+        raise
+    except (Exception, SystemExit) as error:
+        if isinstance(error, ClassicRCError) and not isinstance(error, OutputError):
+            raise
+        text = str(error) if isinstance(error, OutputError) else traceback.format_exception_only(error)[-1]
+        raise SystemFailedError(name, " ".join(text.split()), _find_place(error, owners)) from error
+
+
+def _find_place(error: BaseException, owners: Iterable[type]) -> str:
+    found = [(name, inspect.unwrap(getattr(f, "__func__", f))) for o in owners for name, f in inspect.getmembers(o)]
+    methods = [(name, method.__code__) for name, method in found if inspect.isfunction(method)]
+    package = os.path.dirname(__file__)
+    methods = [of for of in methods if not of[1].co_filename.startswith(package)] or methods
+    files = {code.co_filename for _, code in methods}
+    ran = [(f.filename, f.lineno) for f in traceback.extract_tb(error.__traceback__) if f.filename in files]
+    if not ran:
+        wanted = getattr(error, "field", None)
+        code = max(methods, key=lambda of: (of[0] == wanted, of[0] == "score_candidates"))[1]
+        ran = [(code.co_filename, code.co_firstlineno)]
+    file, line = ran[-1]
+    return f"{file.removeprefix(os.getcwd() + os.sep)}, line {line}"
 
 
 class DataError(ClassicRCError):

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from classic_rc.errors import UsageError
+from classic_rc.errors import OutputError
 from classic_rc.kernels.arrays import offsets_of, ragged_indices
 
 ABSOLUTE_TIE_TOLERANCE = 1e-6
@@ -42,7 +42,7 @@ class Scores:
 
     Raises
     ------
-    UsageError
+    OutputError
         The shapes do not fit, or a score is NaN.
     """
 
@@ -56,14 +56,14 @@ class Scores:
         offsets = np.ascontiguousarray(self.offsets, dtype=np.int64)
         evidence = np.ascontiguousarray(self.evidence, dtype=np.bool_)
         if offsets.ndim != 1 or len(offsets) == 0 or offsets[0] != 0 or np.any(np.diff(offsets) < 0):
-            raise UsageError(
+            raise OutputError(
                 "offsets must be one-dimensional, start at 0 and never decrease",
                 field="offsets",
                 found=str(offsets),
                 expected="an array that starts at 0 and never decreases",
             )
         if values.shape != (offsets[-1],) or evidence.shape != values.shape:
-            raise UsageError(
+            raise OutputError(
                 f"scores and evidence of {offsets[-1]} candidates must have shape ({offsets[-1]},), "
                 f"got {values.shape} and {evidence.shape}",
                 field="values" if values.shape != (offsets[-1],) else "evidence",
@@ -72,7 +72,7 @@ class Scores:
             )
         if np.isnan(values).any():
             index = int(np.isnan(values).argmax())
-            raise UsageError(
+            raise OutputError(
                 f"score {index} is not a number (NaN)", field="values", found="nan", expected="numbers"
             )
         object.__setattr__(self, "values", values)
@@ -87,7 +87,7 @@ class Scores:
 
         Raises
         ------
-        UsageError
+        OutputError
             A question's scores are not a list of numbers, or one is NaN.
 
         Examples
@@ -103,7 +103,7 @@ class Scores:
                 numbers = None
             if numbers is None or numbers.ndim != 1:
                 found = repr(row)[:40]
-                raise UsageError(
+                raise OutputError(
                     f"the scores of question {i} are {found}, expected a list of numbers, one for each candidate",
                     field="scores",
                     found=found,
@@ -221,6 +221,8 @@ class Prediction:
         The number of candidates that share the best score, with equal texts counted once; 1 without a tie.
     n_candidates : int
         The number of candidates of the question.
+    n_samples, n_unparsed : int
+        Of a file: the number of answers to the question, and how many of them could not be parsed.
     """
 
     question_id: str
@@ -229,9 +231,34 @@ class Prediction:
     selection_probability: float | None = None
     n_tied: int = 1
     n_candidates: int = 0
+    n_samples: int = 1
+    n_unparsed: int = 0
 
     @property
     def answered_share(self) -> float:
         """The share of the samples that have an answer: the sum of the weights; 1 without weights."""
         total = 1.0 if self.weights is None else sum(self.weights)
         return total if total < 1 - 1e-9 else 1.0  # the sum of weights of draws has rounding errors
+
+
+class AnswerCounts(NamedTuple):
+    """How many answers of a file say something. All others count as wrong."""
+
+    answers: int  # several for one question are samples
+    unparsed: int  # answers that could not be parsed
+    empty: int  # null, or none at all
+
+    @classmethod
+    def of(cls, predictions: Sequence[Prediction]) -> AnswerCounts:
+        """Count the answers of a file."""
+        n = sum(p.n_samples for p in predictions)
+        unparsed = sum(p.n_unparsed for p in predictions)
+        said = sum(round(p.answered_share * p.n_samples) for p in predictions if p.answers)
+        return cls(n, unparsed, n - unparsed - said)
+
+    @property
+    def note(self) -> str:
+        """What is wrong with the answers, and how many are concerned; empty if all say something."""
+        kinds = ((self.unparsed, "unparsed"), (self.empty, "empty"))
+        told = [f"{n:,} of {self.answers:,} answers {what} ({n / self.answers:.1%})" for n, what in kinds if n]
+        return ", ".join(told)

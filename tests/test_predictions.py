@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from classic_rc.errors import UsageError
+from classic_rc.errors import OutputError
 from classic_rc.predictions import Scores
 from tests.errors import raises
 
@@ -43,5 +43,5 @@ def test_taking_and_concatenating_are_inverse(rows, data):
     ],
 )
 def test_unusable_scores_are_refused(values, offsets, field, found, expected):
-    with raises(UsageError, field=field, found=found, expected=re.compile(re.escape(expected))):
+    with raises(OutputError, field=field, found=found, expected=re.compile(re.escape(expected))):
         Scores(np.array(values), np.array(offsets), np.ones(len(values), dtype=bool))

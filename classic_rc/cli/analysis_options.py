@@ -179,7 +179,6 @@ ANALYSIS_OPTIONS: dict[str, tuple[Option, ...]] = {
             action="store_true",
             help="only rules and counts: no logistic regressions, which take most of the time",
         ),
-        option("--permutations", type=int, metavar="N", help="no effect: chance is exact (an old option)"),
     ),
     "perturbations": (
         option(

@@ -1,7 +1,4 @@
-"""The groups of questions of ``run`` and ``stats``; and ``classic-rc breakdown``, now a part of these two.
-
-The old command answers for one release.
-"""
+"""The groups of questions of ``run`` and of datasheets."""
 
 from __future__ import annotations
 
@@ -10,38 +7,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from classic_rc.cli import inputs
-from classic_rc.cli.console import check_writable, render_json, write_file, write_output
-from classic_rc.cli.options import vary_option
-from classic_rc.errors import UsageError
+from classic_rc.cli.console import write_file
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from classic_rc.cli.systems import SystemArgument
     from classic_rc.datasets.labels import Labels
     from classic_rc.evaluation.breakdown import Breakdown, CrossTabulation
     from classic_rc.evaluation.comparison import SharedResults
     from classic_rc.evaluation.grouping import Grouping
     from classic_rc.evaluation.results import Evaluation
     from classic_rc.questions import Dataset
-
-OPTIONS = (
-    "data",
-    "reading",
-    "--spans",
-    "breakdown",
-    "--metrics",
-    "--resamples",
-    "training and tuning",
-    "searching",
-    "decisions",
-    "--jobs",
-    "--format",
-    "--output",
-    "--quiet",
-    vary_option("--solver", help="a solver, a file of predictions or a record of `run --save`; repeat for several"),
-    vary_option("--plot", help="also draw bars (.pdf, .png, .svg); needs matplotlib"),
-)
 
 
 class QuestionGroups(NamedTuple):
@@ -145,64 +121,3 @@ def draw_groups(breakdowns: Sequence[Breakdown], path: str, form: str) -> None:
     from classic_rc.reports.figures import breakdown_figure, figure_bytes
 
     write_file(Path(path), figure_bytes(breakdown_figure(breakdowns), form))
-
-
-def handle(args: argparse.Namespace) -> int:
-    """Run the old command."""
-    from classic_rc.cli.systems import parse_arguments
-    from classic_rc.evaluation.breakdown import break_down
-    from classic_rc.reports.breakdown import breakdown_csv
-
-    systems = parse_arguments(args.solver)
-    files = [args.data, *args.train, args.tune, *args.labels, *(system.file for system in systems)]
-    check_writable(args.output, *files, figure_option="--plot")
-    form = None if args.plot is None else inputs.check_figure_path(args.plot, *files)
-    if not args.by and not args.labels and not args.cross:
-        raise UsageError(
-            "no key to break down by: add --by KEY (see `classic-rc list keys`) or --labels FILE", field="--by"
-        )
-    dataset = inputs.load_dataset(args, args.data)
-    groups = read_groups(args, dataset)
-    results = _shared_results(args, systems, dataset)
-    metric = args.metrics[0] if args.metrics else None
-    breakdowns = [
-        break_down(results, grouping, metric=metric, n=args.resamples, seed=args.seed or 0)
-        for grouping in groups.groupings
-    ]
-    tables = GroupTables(breakdowns, groups.crosses)
-    if args.format == "json":
-        about = {"name": results.dataset, "fingerprint": results.fingerprint, "questions": len(results.groups)}
-        text = render_json(
-            {
-                "dataset": about,
-                "resampling": breakdowns[0].resampling.to_dict() if breakdowns else None,
-                "signatures": {system.name: system.signature for system in results.systems},
-                **tables.to_dict(),
-            }
-        )
-    elif args.format == "csv":
-        text = breakdown_csv(breakdowns, groups.crosses)
-    else:
-        text = "\n".join(tables.render(args.format))
-    write_output(text, args.output)
-    if form is not None:
-        draw_groups(breakdowns, args.plot, form)
-    return 0
-
-
-def _shared_results(args: argparse.Namespace, systems: Sequence[SystemArgument], dataset: Dataset) -> SharedResults:
-    """Return the outcomes of the systems on the dataset.
-
-    Raises
-    ------
-    UsageError
-        The systems answered different questions.
-    """
-    from classic_rc.cli.systems import iter_shared_results
-
-    if not systems:
-        return count_questions(args, dataset)
-    for results, _ in iter_shared_results(args, systems, dataset):
-        if results.fingerprint == dataset.fingerprint:
-            return results
-    raise UsageError(f"{systems[0].label} has answers for other questions than {dataset.name}")

@@ -17,7 +17,6 @@ from classic_rc.cli.console import (
     check_writable,
     print_message,
     render_json,
-    termination_as_interrupt,
     write_file,
     write_output,
 )
@@ -98,11 +97,6 @@ _MOST_QUESTIONS = 50_000
 
 def handle(args: argparse.Namespace) -> int:
     """Run the sub-command. An interruption prints what was found before."""
-    with termination_as_interrupt():
-        return _check(args)
-
-
-def _check(args: argparse.Namespace) -> int:
     from classic_rc.audit.check import CheckInterrupted
     from classic_rc.audit.findings import accept, answered_ids, compare_checks, format_allowed, read_allowed
     from classic_rc.io.text import read_text
@@ -114,12 +108,11 @@ def _check(args: argparse.Namespace) -> int:
         return find_hard_questions(args)
     _refuse(args, _OF_THE_FILTER, "is an option of the filter: add --hard")
     given = inputs.parse_systems(args.solver)
-    for output in (args.output, args.ids, args.write_allow):
-        check_writable(output, *args.data, *args.train, args.against, args.annotators)
+    for name in ("output", "ids", "write_allow"):
+        option = f"--{name.replace('_', '-')}"
+        check_writable(getattr(args, name), *args.data, *args.train, args.against, args.annotators, option=option)
     _refuse_bad_level(args.level)
     args.skip_bad = True  # A check lists all defects; the other commands stop at the first.
-    if args.permutations is not None:
-        print_message("notice: --permutations has no effect, as chance is exact; it will go with the next release")
     if args.analyzer is not None:
         get_analyzer(args.analyzer)  # refuses an unknown name before anything is read
     allowed = frozenset() if args.allow is None else read_allowed(args.allow)
@@ -145,7 +138,8 @@ def _check(args: argparse.Namespace) -> int:
                 shown.append(_Shown(report, accepted, compared))
                 # One at a time: what fails or is interrupted loses nothing that was computed before.
                 shown[-1] = shown[-1]._replace(annotators=measure_annotators_of(args, report.dataset))
-                shown[-1] = shown[-1]._replace(scores=_score_without_copies(args, report, given, learning))
+                scores = _score_without_copies(args, report, given, learning, failures)
+                shown[-1] = shown[-1]._replace(scores=scores)
     finally:
         if shown:
             write_output(_render(shown, args.format, args.against), args.output)
@@ -187,7 +181,11 @@ def measure_annotators_of(args: argparse.Namespace, dataset: Dataset) -> Annotat
 
 
 def _score_without_copies(
-    args: argparse.Namespace, report: CheckReport, given: Sequence[System], learning: dict[str, Any]
+    args: argparse.Namespace,
+    report: CheckReport,
+    given: Sequence[System],
+    learning: dict[str, Any],
+    failures: Failures,
 ) -> tuple[ScoreWithout, ...]:
     """Score the given systems, or the best of the usual ones, on all questions and without the copies.
 
@@ -216,6 +214,7 @@ def _score_without_copies(
         **inputs.decision_options(args),
     )
     inputs.report_notes(args, "warning", evaluation.warnings)
+    failures.add_failed(dataset.name, evaluation.errors)
     scores = score_without(evaluation, report.findings, resamples=args.resamples, seed=args.seed or 0)
     return scores if given else (max(scores, key=lambda score: score.value),)
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from classic_rc.cli import inputs
-from classic_rc.cli.console import check_writable, render_json, write_output
+from classic_rc.cli.console import Failures, check_writable, render_json, write_output
 from classic_rc.cli.options import vary_option
 
 if TYPE_CHECKING:
@@ -46,8 +46,11 @@ def handle(args: argparse.Namespace) -> int:
     if args.baseline is not None:
         systems, baseline = add_baseline(systems, args.baseline)
     check_writable(args.output, args.data, *args.train, args.tune, *(system.file for system in systems))
-    comparisons = []
-    for results, chance in iter_shared_results(args, systems):
+    comparisons, failures = [], Failures()
+    for results, chance in iter_shared_results(args, systems, failures):
+        names = [system.name for system in results.systems]
+        if failures.exit_code and (len(names) < 2 or (baseline is not None and baseline not in names)):
+            continue  # nothing is left to compare
         for metric in args.metrics or (None,):
             comparison = compare(
                 results,
@@ -61,8 +64,9 @@ def handle(args: argparse.Namespace) -> int:
             comparisons.append(comparison)
         if comparison.resampling.warning:
             inputs.report_notes(args, "warning", [comparison.resampling.warning], results.dataset)
-    write_output(_render(comparisons, args.format), args.output)
-    return 0
+    if comparisons:
+        write_output(_render(comparisons, args.format), args.output)
+    return failures.exit_code
 
 
 def _render(comparisons: list[Comparison], form: str) -> str:

@@ -8,6 +8,7 @@ import io
 import os
 import signal
 import sys
+import tempfile
 import threading
 import unicodedata
 import warnings
@@ -17,7 +18,7 @@ from pathlib import Path
 from typing import Any, Literal, TextIO, cast
 
 from classic_rc._version import __version__
-from classic_rc.errors import ClassicRCError, UsageError
+from classic_rc.errors import ClassicRCError, SystemFailedError, UsageError
 from classic_rc.io.printable import printable
 from classic_rc.io.text import write_file
 from classic_rc.plugins import PluginWarning
@@ -83,14 +84,25 @@ class Failures:
 
     exit_code: int = 0  # of the first error; 0 if there is none
 
+    def add(self, error: ClassicRCError, about: str = "") -> None:
+        """Report an error on stderr, with what it is about: by default the system that failed."""
+        about = about or getattr(error, "name", "")
+        print_message(f"error: {about}: {error}" if about else f"error: {error}")
+        self.exit_code = self.exit_code or error.exit_code
+
+    def add_failed(self, dataset: str, errors: Mapping[str, ClassicRCError]) -> None:
+        """Report those of the systems without a row on a dataset whose code failed."""
+        for name, error in errors.items():
+            if isinstance(error, SystemFailedError):
+                self.add(error, f"{dataset}: {name}")
+
     @contextmanager
     def caught(self, about: str = "") -> Iterator[None]:
         """Report an error of the block on stderr, with what it is about, and continue after the block."""
         try:
             yield
         except ClassicRCError as error:
-            print_message(f"error: {about}: {error}" if about else f"error: {error}")
-            self.exit_code = self.exit_code or error.exit_code
+            self.add(error, about)
 
 
 @contextmanager
@@ -141,9 +153,14 @@ _IMAGES = (".pdf", ".png", ".svg", ".eps", ".jpg", ".jpeg", ".gif", ".webp", ".t
 
 
 def check_writable(
-    output: str | None, *inputs: str | None, is_figure: bool = False, figure_option: str | None = None
+    output: str | None,
+    *inputs: str | None,
+    is_figure: bool = False,
+    figure_option: str | None = None,
+    option: str = "--output",
+    is_folder: bool = False,
 ) -> None:
-    """Check, before anything is computed, that `output` can be a file and would not replace an input.
+    """Check, before anything is computed, that `output` can be written and would not replace an input.
 
     Parameters
     ----------
@@ -154,16 +171,25 @@ def check_writable(
         Whether a figure is drawn to `output`. Otherwise its name must not end like that of an image.
     figure_option : str, optional
         The option of the same command that draws a figure.
+    option : str
+        The option that names `output`.
+    is_folder : bool
+        Whether `output` is a folder, which is made with all folders that it is in.
 
     Raises
     ------
     UsageError
-        `output` is a folder, is in a folder that does not exist, is one of the inputs, or looks like an image that
-        nothing draws.
+        `output` is a folder (or none), is in a folder that does not exist or cannot be written, is one of the
+        inputs, or looks like an image that nothing draws.
     """
     if output is None:
         return
-    if not is_figure and output.lower().endswith(_IMAGES):
+
+    def refuse(problem: str, expected: str) -> UsageError:
+        message = f"cannot write {output}: {problem}, expected {expected} ({option})"
+        return UsageError(message, field=option, found=output, expected=expected)
+
+    if not is_figure and not is_folder and output.lower().endswith(_IMAGES):
         root, suffix = os.path.splitext(output)
         figure = output if suffix.lower() in (".pdf", ".png", ".svg") else f"{root}.pdf"
         way = (
@@ -172,35 +198,23 @@ def check_writable(
             else f"save runs with `classic-rc run DATA --save DIR` and draw them with "
             f"`classic-rc table DIR --figure forest -o {figure}`"
         )
-        raise UsageError(
-            f"cannot write {output}: this command's output is no image. For a figure, {way}",
-            field="--output",
-            found=output,
-            expected="another name",
-        )
-    if os.path.isdir(output):
-        raise UsageError(f"cannot write {output}: it is a folder, expected a file", field="--output", found=output)
-    folder = os.path.dirname(output)
-    if folder and not os.path.isdir(folder):
-        problem = f"the folder {folder} does not exist, create it first"
-        raise UsageError(f"cannot write {output}: {problem}", field="--output", found=output)
+        raise refuse(f"this command's output is no image. For a figure, {way}", "another name")
+    if os.path.exists(output) and os.path.isdir(output) != is_folder:
+        raise refuse(*(("it is a file", "a folder") if is_folder else ("it is a folder", "a file")))
+    folder = output if is_folder else os.path.dirname(os.path.realpath(output))
+    while is_folder and folder and not os.path.isdir(folder):
+        folder = os.path.dirname(folder)
+    if not os.path.isdir(folder or os.curdir):
+        raise refuse(f"the folder {folder} does not exist", "an existing folder")
+    if is_folder or not os.path.exists(output) or os.path.isfile(output):  # a device is written, and not replaced
+        try:
+            tempfile.TemporaryFile(dir=folder or os.curdir).close()
+        except OSError as error:
+            problem = f"the folder {folder or os.curdir} cannot be written ({error.strerror or error})"
+            raise refuse(problem, "another place") from None
     for path in inputs:
         if path is not None and os.path.isfile(output) and os.path.isfile(path) and os.path.samefile(output, path):
-            raise UsageError(
-                f"cannot write {output}: it is also an input, choose another file", field="--output", found=output
-            )
-
-
-def check_save_folder(folder: str | None) -> None:
-    """Check, before anything is computed, that the path to save in is a folder or does not exist.
-
-    Raises
-    ------
-    UsageError
-        `folder` exists and is not a folder.
-    """
-    if folder is not None and os.path.exists(folder) and not os.path.isdir(folder):
-        raise UsageError(f"cannot save in {folder}: it is not a folder", field="--save", found=folder)
+            raise refuse("it is also an input", "another file")
 
 
 def use_colour(stream: TextIO, when: Literal["auto", "always", "never"] = "auto") -> bool:

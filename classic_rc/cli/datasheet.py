@@ -155,19 +155,6 @@ def group_questions(args: argparse.Namespace, dataset: Dataset) -> GroupTables:
     return GroupTables([break_down(counted, grouping) for grouping in groups.groupings], groups.crosses)
 
 
-def datasheet_command(args: argparse.Namespace) -> str:
-    """Return the command whose datasheet has the same counts as the old command ``stats`` with these arguments."""
-    suffix = "json" if args.format == "json" else "csv"
-    options = [
-        part for name, flag in _FLAGS.items() for part in _option(flag, getattr(args, name, None)) if name != "pool"
-    ]
-    pool = ["--pool"] if args.pool or len(args.data) > 1 else []
-    figure = ["--plot", args.plot] if args.plot else []
-    output = args.output if (args.output or "").endswith(f".{suffix}") else f"sheet.{suffix}"
-    start = ("classic-rc", "report", *args.data, *pool, "--datasheet", "--no-floors", "--no-check")
-    return shlex.join([*start, "--published", *options, *figure, "-o", output])
-
-
 def _find_form(output: str) -> str:
     suffix = os.path.splitext(output)[1].lower()
     if suffix not in _FORMS:

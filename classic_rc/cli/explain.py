@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from classic_rc.cli import inputs
-from classic_rc.cli.console import check_writable, render_json, use_colour, write_output
+from classic_rc.cli.console import Failures, check_writable, render_json, use_colour, write_output
 from classic_rc.cli.options import vary_option
 from classic_rc.errors import unknown_name
 
@@ -56,10 +56,11 @@ def handle(args: argparse.Namespace) -> int:
     check_writable(args.output, args.data, *args.train, args.tune)
     given = inputs.parse_systems(args.solver or [DEFAULT_EXPLAINED])
     for system in given:
-        inputs.require_solver(system)
-    dataset = _find_dataset(args)
-    write_output(_render(args, list(_explain(args, dataset, given))), args.output)
-    return 0
+        inputs.refuse_file(system)
+    dataset, failures = _find_dataset(args), Failures()
+    if explanations := list(_explain(args, dataset, given, failures)):
+        write_output(_render(args, explanations), args.output)
+    return failures.exit_code
 
 
 def _find_dataset(args: argparse.Namespace) -> Dataset:
@@ -73,8 +74,10 @@ def _find_dataset(args: argparse.Namespace) -> Dataset:
     raise unknown_name(f"question of {args.data}", args.question, ids)
 
 
-def _explain(args: argparse.Namespace, dataset: Dataset, given: list[System]) -> Iterator[Explanation]:
-    """Yield each system's explanation of the question."""
+def _explain(
+    args: argparse.Namespace, dataset: Dataset, given: list[System], failures: Failures
+) -> Iterator[Explanation]:
+    """Yield each system's explanation of the question; one that fails has none."""
     from classic_rc.evaluation.explain import Explainer
     from classic_rc.evaluation.plan import LearningData, Overrides, add_span_candidates
     from classic_rc.evaluation.systems import name_systems
@@ -87,11 +90,12 @@ def _explain(args: argparse.Namespace, dataset: Dataset, given: list[System]) ->
     overrides = Overrides(**inputs.decision_options(args))
     place = next(i for i, question in enumerate(dataset) if question.id == args.question)
     for system, named in zip(inputs.with_search_engine(args, given), name_systems(given), strict=True):
-        explainer = Explainer(inputs.require_solver(system), dataset, LearningData(**learning), overrides)
-        inputs.report_notes(args, "warning", explainer.notes)
-        explanation = explainer.explain(place)
-        is_named = system.name is not None or len(given) > 1
-        yield replace(explanation, solver=str(named.name)) if is_named else explanation
+        with failures.caught(str(named.name) if len(given) > 1 else ""):
+            explainer = Explainer(system, dataset, LearningData(**learning), overrides)
+            inputs.report_notes(args, "warning", explainer.notes)
+            explanation = explainer.explain(place)
+            is_named = system.name is not None or len(given) > 1
+            yield replace(explanation, solver=str(named.name)) if is_named else explanation
 
 
 def _render(args: argparse.Namespace, explanations: list[Explanation]) -> str:

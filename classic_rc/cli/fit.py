@@ -32,7 +32,7 @@ def handle(args: argparse.Namespace) -> int:
     dataset = add_span_candidates(inputs.load_dataset(args, args.data), inputs.parse_spans(args))
     configure_solver(solver, dataset)  # raises if the solver cannot learn from this kind of data
     adapt_analyzer(solver, dataset, args.analyzer)
-    with progress_bar(f"fitting to {dataset.name}", None, inputs.shows_progress(args)):
+    with solver.failures(), progress_bar(f"fitting to {dataset.name}", None, inputs.shows_progress(args)):
         solver.fit(dataset)
     save_solver(solver, args.output)
     inputs.report_notes(args, "warning", solver.caveats(dataset), solver.name)

@@ -1,7 +1,4 @@
-"""``classic-rc check --hard``: find the questions that no baseline solves, and score every solver on them.
-
-The old command ``classic-rc hard`` answers for one release.
-"""
+"""``classic-rc check --hard``: find the questions that no baseline solves, and score every solver on them."""
 
 from __future__ import annotations
 
@@ -35,24 +32,11 @@ FILTER_OPTIONS = (
         "FILE.jsonl, else ids)",
     ),
 )
-"""The options of the filter, in both commands."""
-
-OPTIONS = (
-    "data...",
-    "reading",
-    "--pool",
-    "--spans",
-    "--solver",
-    *FILTER_OPTIONS,
-    "--jobs",
-    "--quiet",
-    vary_option("--output", help="write the hard questions to a file"),
-    vary_option("--format", choices=("table", "markdown", "latex", "json")),
-)
+"""The options of the filter."""
 
 
 def find_hard_questions(args: argparse.Namespace) -> int:
-    """Find the hard questions, as ``check --hard`` and the old command do."""
+    """Find the hard questions."""
     from classic_rc.audit.hard import SOLVED_ABOVE, find_hard_subset
 
     check_writable(args.output, *args.data, *args.train, args.tune)
@@ -114,7 +98,3 @@ def _render(subset: HardSubset, form: str) -> str:
     if form == "json":
         return render_json(subset.to_dict())
     return render(hard_table(subset), form)
-
-
-handle = find_hard_questions
-"""Of the old command."""

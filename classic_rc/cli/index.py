@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from classic_rc.cli import inputs
-from classic_rc.cli.console import print_message, write_output
+from classic_rc.cli.console import check_writable, print_message, write_output
 from classic_rc.cli.options import vary_option
 from classic_rc.errors import DataError, UsageError
 from classic_rc.io.progress import progress_bar
@@ -50,6 +50,7 @@ def handle(args: argparse.Namespace) -> int:
         return _check_indexes(args)
     if args.output is None:
         raise UsageError("no folder for the index: add -o DIR", field="--output")
+    check_writable(args.output, is_folder=True)
     from classic_rc.retrieval.building import build_index
     from classic_rc.retrieval.segment import MAX_SENTENCES
 
@@ -98,6 +99,7 @@ def _read_sources(args: argparse.Namespace) -> list[TextInput]:
     seen: set[str] = set()
     for corpus in args.corpus:
         _check_output_outside(corpus, args.output)
+        _refuse_lucene(corpus)
         if _is_dataset(corpus, args):
             for name in expand_sample_names(corpus):
                 dataset = inputs.load_dataset(args, name)
@@ -136,6 +138,17 @@ def _check_output_outside(corpus: str, output: str) -> None:
             f"cannot write the index to {output}: it is inside the input {corpus}, choose another folder",
             field="--output",
             found=output,
+        )
+
+
+def _refuse_lucene(corpus: str) -> None:
+    if any(Path(corpus).glob("segments_*")):
+        raise DataError(
+            "not a folder of texts",
+            source=corpus,
+            found="an index of Lucene",
+            expected="texts, or a dataset",
+            hint=f"`classic-rc run DATA -s ir,engine=lucene --corpus {corpus}` searches it for DATA as it is",
         )
 
 

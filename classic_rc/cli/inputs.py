@@ -300,15 +300,30 @@ def require_solver(system: System) -> Solver:
     ------
     UsageError
         The system is a file of predictions.
+    SystemFailedError
+        The solver could not be made.
     """
-    if system.solver is None:
+    refuse_file(system)
+    if system.failure is not None:
+        raise system.failure
+    assert system.solver is not None
+    return system.solver
+
+
+def refuse_file(system: System) -> None:
+    """Raise an error for a file of predictions where a solver is needed.
+
+    Raises
+    ------
+    UsageError
+    """
+    if system.path is not None:
         raise UsageError(
             f"{system.path} is a file of predictions, and a solver is needed here",
             field="--solver",
             found=system.path,
             expected="a solver (see `classic-rc list solvers`)",
         )
-    return system.solver
 
 
 def parse_spans(args: argparse.Namespace) -> SpanGenerator | None:
@@ -372,7 +387,7 @@ def check_figure_path(path: str, *inputs: str | None, option: str = "--plot") ->
         raise UsageError(
             f"invalid {option} {path}: expected {expected}", field=option, found=path, expected=expected
         )
-    check_writable(path, *inputs, is_figure=True)
+    check_writable(path, *inputs, is_figure=True, option=option)
     require_matplotlib()
     return form
 

@@ -6,7 +6,6 @@ import argparse
 import errno
 import os
 import re
-import shlex
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -14,7 +13,13 @@ from importlib import import_module
 from typing import Any, NoReturn
 
 from classic_rc._version import __version__
-from classic_rc.cli.console import plugin_warnings_as_messages, prepare_streams, print_message
+from classic_rc.cli.console import (
+    Failures,
+    plugin_warnings_as_messages,
+    prepare_streams,
+    print_message,
+    termination_as_interrupt,
+)
 from classic_rc.errors import ClassicRCError, UsageError, unknown_name
 from classic_rc.io.progress import start_command
 
@@ -50,19 +55,6 @@ COMMANDS = {
     "cite": ("cite", "print the BibTeX references of solvers, datasets and metrics."),
 }
 """The module of each sub-command (with ``OPTIONS`` and ``handle``) and its line in ``--help``."""
-
-OLD_COMMANDS = {
-    "rerun": ("reproduce", "reproduce {}"),
-    "breakdown": (
-        "breakdown",
-        "run DATA --by KEY` and, without systems, `classic-rc report DATA --datasheet --by KEY",
-    ),
-    "hard": ("hard", "check {} --hard"),
-    "stats": ("stats", ""),  # prints its notice itself, because it depends on the options
-}
-"""Commands that were renamed in this release: the module of each, and what to type instead; ``{}`` is the
-arguments."""
-
 
 _INTERRUPTED = 130
 _CLOSED_PIPE = (errno.EPIPE, errno.EINVAL) if sys.platform == "win32" else (errno.EPIPE,)
@@ -107,11 +99,11 @@ class _CommandParser(_Parser):
     module = ""
 
     def parse_known_args(self, args=None, namespace=None):  # type: ignore[no-untyped-def]
-        """Add the sub-command's options, then parse like the base class; old names of options work."""
+        """Add the sub-command's options, then parse like the base class."""
         if self.module:
             from classic_rc.cli.options import add_options, normalise_arguments
 
-            args = normalise_arguments(args or [], lambda text: print_message(f"notice: {text}"))
+            args = normalise_arguments(args or [])
             command = import_module(f"classic_rc.cli.{self.module}")
             add_options(self, command.OPTIONS)
             self.set_defaults(handle=command.handle)
@@ -130,8 +122,6 @@ def build_parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True, parser_class=_CommandParser)
     for name, (module, line) in COMMANDS.items():
         commands.add_parser(name, help=line, description=line).module = module
-    for name, (module, _) in OLD_COMMANDS.items():
-        commands.add_parser(name).module = module
     return parser
 
 
@@ -147,7 +137,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     -------
     int
         The exit code: 0 fine; 1 a check failed; 2 usage, or not enough memory, or output that cannot be
-        written; 3 data missing or malformed; 4 an optional package is missing; 130 interrupted.
+        written; 3 data missing or malformed; 4 an optional package is missing; 5 a system failed;
+        130 interrupted.
     """
     arguments = list(sys.argv[1:] if argv is None else argv)
     with plugin_warnings_as_messages():
@@ -169,11 +160,12 @@ def run_program(run: Callable[[], int]) -> int:
     """
     prepare_streams()
     try:
-        code = run()
+        with termination_as_interrupt():
+            code = run()
         sys.stdout.flush()
         return code
     except ClassicRCError as error:
-        print_message(f"error: {error}")
+        Failures().add(error)
         return error.exit_code
     except KeyboardInterrupt:
         print_message("interrupted")
@@ -200,11 +192,7 @@ def _end_stdout() -> None:
 
 
 def _run(argv: list[str]) -> int:
-    if argv and argv[0] in OLD_COMMANDS:
-        if new := OLD_COMMANDS[argv[0]][1]:
-            command = f"classic-rc {new.format(shlex.join(argv[1:]))}"
-            print_message(f"notice: {argv[0]} is now `{command}`; the old name will go with the next release")
-    elif argv and not argv[0].startswith("-") and argv[0] not in COMMANDS:
+    if argv and not argv[0].startswith("-") and argv[0] not in COMMANDS:
         raise unknown_name("command", argv[0], COMMANDS)
     try:
         args = build_parser().parse_args(argv)

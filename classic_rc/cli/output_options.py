@@ -118,7 +118,6 @@ OUTPUT_OPTIONS: dict[str, tuple[Option, ...]] = {
             help="write the score of each candidate instead of the answers, in the official format if it holds "
             "scores, else in jsonl",
         ),
-        option("--decide", action="store_true", help="old: answers are the default now"),
         option("--plot", metavar="FILE", help="also draw a figure (.pdf, .png, .svg); needs matplotlib"),
         option(
             "--write-suite",

@@ -110,6 +110,7 @@ def run_perturbed(args: argparse.Namespace) -> int:
                 dataset = inputs.load_dataset(args, data)
                 chosen = inputs.choose_systems(args, dataset, systems, learning)
                 evaluations.append(evaluate_copies(args, dataset, chosen, learning))
+                failures.add_failed(dataset.name, evaluations[-1].errors)
                 if writes_at_once:
                     table = _render(evaluations[-1:], args.format)
                     write_output(table if len(evaluations) == 1 else f"\n{table}", None)

@@ -34,7 +34,6 @@ OPTIONS = (
     "decisions",
     "--jobs",
     "--scores",
-    "--decide",
     "--quiet",
     vary_option("--output", help="write the predictions to a file instead of stdout"),
     vary_option(
@@ -51,7 +50,6 @@ def handle(args: argparse.Namespace) -> int:
     from classic_rc.formats.registry import get_format
 
     check_writable(args.output, args.data, *args.train, args.tune)
-    _check_decide(args)
     (system,) = inputs.with_search_engine(args, inputs.parse_systems([args.solver]))
     named = get_format(args.form) if args.form else None
     dataset = add_span_candidates(inputs.load_dataset(args, args.data), inputs.parse_spans(args))
@@ -72,19 +70,6 @@ def handle(args: argparse.Namespace) -> int:
     if result.n_tied and not args.quiet:
         print_message(f"note: ties for the best score in {result.n_tied} questions: one tied candidate is written")
     return 0
-
-
-def _check_decide(args: argparse.Namespace) -> None:
-    if args.decide and args.scores:
-        raise UsageError(
-            "--decide and --scores exclude each other: without --scores, answers are written",
-            field="--decide",
-            found="--decide --scores",
-            expected="one of them",
-        )
-    if args.decide:
-        notice = "--decide is the default now, and will be removed: leave it out (--scores writes scores)"
-        inputs.report_notes(args, "note", [notice])
 
 
 def _choose_format(args: argparse.Namespace, dataset: Dataset, named: Format | None) -> Format:

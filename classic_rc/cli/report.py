@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from classic_rc.cli import inputs
 from classic_rc.cli.check import measure_annotators_of
-from classic_rc.cli.console import check_writable, write_output
+from classic_rc.cli.console import Failures, check_writable, write_output
 from classic_rc.cli.datasheet import check_contents, count_contents, parse_fact, write_datasheet
 from classic_rc.cli.explain import DEFAULT_EXPLAINED
 from classic_rc.cli.input_options import DATA
 from classic_rc.cli.options import vary_option
 from classic_rc.cli.perturb import evaluate_copies
+from classic_rc.cli.results import report_missing
 from classic_rc.errors import DataError, UsageError, unknown_name
 from classic_rc.io.progress import progress_bar
 
@@ -91,7 +92,7 @@ def handle(args: argparse.Namespace) -> int:
     dataset = add_span_candidates(loaded, inputs.parse_spans(args))
     learning = inputs.learning_options(args)
     systems = inputs.choose_systems(args, dataset, given, learning)
-    explained = _find_explained(args, systems)
+    explained = _find_explained(args, systems, given)
     groupings = _group_questions(args, dataset)
     evaluation = evaluate(
         dataset,
@@ -104,7 +105,9 @@ def handle(args: argparse.Namespace) -> int:
     with progress_bar(f"resampling {dataset.name}", None, inputs.shows_progress(args)):
         evaluation = with_intervals(evaluation, seed=args.seed or 0, group=args.group)
     inputs.report_notes(args, "warning", evaluation.warnings)
-    fitted = list(_fit_systems(args, evaluation, systems, explained, learning))
+    failures = Failures()
+    report_missing(args, [evaluation], failures)
+    fitted = list(_fit_systems(args, evaluation, systems, explained, learning, failures))
     results = SharedResults.of(evaluation, group=args.group)
     check = None if args.no_check else check_contents(args, dataset, learning)
     content = PageContent(
@@ -112,7 +115,11 @@ def handle(args: argparse.Namespace) -> int:
         check,
         count_contents(args, dataset),
         list(_draw_curves(evaluation, fitted)),
-        {system.row: _explain_with_progress(args, system.explainer) for system in fitted if system.is_explained},
+        {
+            system.row: _explain_with_progress(args, system.explainer, failures)
+            for system in fitted
+            if system.is_explained
+        },
         [break_down(results, grouping, seed=args.seed or 0) for grouping in groupings],
         args.published,
         args.title,
@@ -123,7 +130,7 @@ def handle(args: argparse.Namespace) -> int:
         facts,
     )
     write_output(page_html(content), args.output)
-    return 0
+    return failures.exit_code
 
 
 class _FittedSystem(NamedTuple):
@@ -134,14 +141,13 @@ class _FittedSystem(NamedTuple):
     is_explained: bool  # False for a system that only has a curve
 
 
-def _find_explained(args: argparse.Namespace, systems: Sequence[System]) -> set[str]:
+def _find_explained(args: argparse.Namespace, systems: Sequence[System], given: Sequence[System]) -> set[str]:
     """Return the names of the solvers whose answers the report explains."""
     from classic_rc.evaluation.systems import is_same_system, parse_system
 
     if args.explain == ["none"]:
         return set()
-    if args.explain is None and args.solver:
-        given = inputs.parse_systems(args.solver)
+    if args.explain is None and given:
         return {
             str(s.name)
             for s in systems
@@ -176,6 +182,7 @@ def _fit_systems(
     systems: Sequence[System],
     explained: set[str],
     learning: dict[str, Any],
+    failures: Failures,
 ) -> Iterator[_FittedSystem]:
     """Yield the solvers whose answers are explained or that have a precision-recall curve."""
     from classic_rc.evaluation.explain import Explainer
@@ -189,8 +196,9 @@ def _fit_systems(
             and system.name in rows
             and (system.name in explained or _has_curve(evaluation))
         ):
-            explainer = Explainer(system.solver, evaluation.dataset, LearningData(**learning), overrides)
-            yield _FittedSystem(rows[system.name], explainer, system.name in explained)
+            with failures.caught(system.name):
+                explainer = Explainer(system, evaluation.dataset, LearningData(**learning), overrides)
+                yield _FittedSystem(rows[system.name], explainer, system.name in explained)
 
 
 def _has_curve(evaluation: Evaluation) -> bool:
@@ -209,10 +217,15 @@ def _draw_curves(evaluation: Evaluation, systems: Iterable[_FittedSystem]) -> It
             yield PrecisionRecallCurve.from_scores(scores, evaluation.dataset, evaluation.rows[system.row].name)
 
 
-def _explain_with_progress(args: argparse.Namespace, explainer: Explainer) -> Iterator[Explanation]:
-    """Yield the explanations of all questions."""
+def _explain_with_progress(
+    args: argparse.Namespace, explainer: Explainer, failures: Failures
+) -> Iterator[Explanation]:
+    """Yield the explanations of all questions, up to one that fails."""
     dataset = explainer.dataset
-    with progress_bar(f"explaining {dataset.name}", len(dataset), inputs.shows_progress(args)) as advance:
+    with (
+        failures.caught(),
+        progress_bar(f"explaining {dataset.name}", len(dataset), inputs.shows_progress(args)) as advance,
+    ):
         for explanation in explainer:
             yield explanation
             advance(1)

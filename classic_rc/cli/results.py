@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from classic_rc.cli import inputs
 from classic_rc.cli.breakdown import NO_GROUPS, GroupTables
 from classic_rc.cli.console import Failures, print_message, render_json, write_file
-from classic_rc.errors import UsageError
+from classic_rc.errors import SystemFailedError, UsageError
 
 if TYPE_CHECKING:
     from classic_rc.evaluation.comparison import Comparison
@@ -80,8 +80,15 @@ def _add_published(plain: dict[str, Any], evaluations: Sequence[Evaluation]) -> 
         run["published"] = recorded_figures(evaluation.dataset)
 
 
-def save_record(folder: Path, evaluations: Sequence[Evaluation]) -> None:
+def save_record(folder: Path, evaluations: Sequence[Evaluation], unfinished: Sequence[str] = ()) -> None:
     """Write the run record of evaluations into a folder, which is created.
+
+    Parameters
+    ----------
+    folder : Path
+    evaluations : sequence of Evaluation
+    unfinished : sequence of str
+        The data that has no results yet, or because the run was interrupted.
 
     Raises
     ------
@@ -95,7 +102,7 @@ def save_record(folder: Path, evaluations: Sequence[Evaluation]) -> None:
     except OSError as error:
         problem = f"cannot create the folder {folder}: {error.strerror or error}"
         raise UsageError(problem, field="--save", found=str(folder)) from error
-    record = run_record(evaluations, folder)
+    record = run_record(evaluations, folder, unfinished)
     _add_published(record, evaluations)
     write_file(folder / RECORD_NAME, record_text(record))
 
@@ -103,7 +110,7 @@ def save_record(folder: Path, evaluations: Sequence[Evaluation]) -> None:
 def report_missing(
     args: argparse.Namespace, evaluations: Sequence[Evaluation], failures: Failures, *, notes: bool = True
 ) -> None:
-    """Report the systems that did not answer; only one that answered no dataset at all is a failure.
+    """Report the systems that did not answer: one that failed, or answered no dataset at all, is a failure.
 
     Parameters
     ----------
@@ -118,9 +125,8 @@ def report_missing(
     for evaluation in evaluations:
         for name, error in evaluation.errors.items():
             about = f"{evaluation.dataset.name}: {name}"
-            if name not in answered:
-                with failures.caught(about):
-                    raise error
+            if name not in answered or isinstance(error, SystemFailedError):
+                failures.add(error, about)
             elif notes:
                 inputs.report_notes(args, "note", [str(error)], about)
 

@@ -6,21 +6,23 @@ The datasets and systems of a suite file are run by :mod:`classic_rc.cli.suite`.
 from __future__ import annotations
 
 import argparse
+import math
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from classic_rc.cli import inputs
 from classic_rc.cli.breakdown import NO_GROUPS, GroupTables, break_down_results, draw_groups, read_groups
-from classic_rc.cli.console import Failures, check_save_folder, check_writable, print_message, write_output
+from classic_rc.cli.console import Failures, check_writable, print_message, write_output
 from classic_rc.cli.options import vary_option
 from classic_rc.cli.results import render_results, report_missing, save_record, warn_about_published
-from classic_rc.errors import UsageError
+from classic_rc.errors import ClassicRCError, SystemFailedError, UsageError
 from classic_rc.io.progress import progress_bar
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Callable, Sequence
 
     from classic_rc.datasets.folder import DatasetFiles
     from classic_rc.evaluation.results import Evaluation
@@ -63,6 +65,9 @@ OPTIONS = (
 DEFAULT_RESAMPLES = 10_000
 """Of the intervals that the questions of a model's log always have."""
 
+_LEAST_PAUSE = 20
+"""Between two writings of the record for finished rows, in times that one takes."""
+
 
 def handle(args: argparse.Namespace) -> int:
     """Run the sub-command."""
@@ -83,49 +88,99 @@ def handle(args: argparse.Namespace) -> int:
     if args.write_suite is not None:
         return suite.write_suite(args)
     check_writable(args.output, *args.data, *args.train, args.tune, *args.labels)
-    check_save_folder(args.save)
+    check_writable(args.save, is_folder=True, option="--save")
     systems = inputs.parse_systems(args.solver)
     spans = inputs.parse_spans(args)
-    datasets: Iterable[DatasetFiles] = inputs.expand_datasets(args, args.data)
+    datasets = list(inputs.expand_datasets(args, args.data))
     figure = None
     if args.plot is not None:
         figure, datasets = _check_plot(args), [inputs.choose_dataset(args, args.data)]
     extra = inputs.learning_options(args)
-    evaluations: list[Evaluation] = []
-    groups: list[GroupTables] = []  # of the evaluations
+    results = _Results(args, datasets)
     failures = Failures()
-    # JSON, CSV and a file hold the results of all datasets; a table is printed when its dataset is finished.
-    writes_at_once = args.output is None and args.format not in ("csv", "json")
-
-    def write_last() -> None:
-        table = render_results(evaluations[-1:], args.format, args.published, groups[-1:])
-        write_output(table if len(evaluations) == 1 else f"\n{table}", None)
-        sys.stdout.flush()
-
-    unfinished: list[Evaluation] = []
     try:
         for data in datasets:
             with failures.caught():
-                unfinished.clear()
-                evaluation, tables = _evaluate(args, data, systems, spans, extra, unfinished)
-                evaluations.append(evaluation)
-                groups.append(tables)
-                unfinished.clear()
-                if writes_at_once:
-                    write_last()
+                try:
+                    evaluation, tables = _evaluate(args, data, systems, spans, extra, results.keep_row)
+                except BaseException as error:
+                    if results.add_unfinished(error):
+                        continue
+                    raise
+                results.add(evaluation, tables)
                 if figure is not None:
                     draw_groups(tables.drawn, args.plot, figure)
     finally:
-        if unfinished:  # the work was interrupted: keep the rows that are finished
-            evaluations.append(unfinished[-1])
-            groups.append(NO_GROUPS)
-            done = len(evaluations[-1].rows)
-            print_message(f"{evaluations[-1].dataset.name}: only {done} rows are finished")
-            if writes_at_once:
-                write_last()
-        _write_results(args, evaluations, groups, written=writes_at_once)
-    report_missing(args, evaluations, failures)
+        results.finish()
+    report_missing(args, results.evaluations, failures)
     return failures.exit_code
+
+
+class _Results:
+    """The results of the command, printed and saved as they are finished."""
+
+    def __init__(self, args: argparse.Namespace, datasets: Sequence[DatasetFiles]) -> None:
+        self._args = args
+        self._left = [str(data) for data in datasets]
+        self.evaluations: list[Evaluation] = []
+        self._groups: list[GroupTables] = []  # of the evaluations
+        self._rows: Evaluation | None = None  # what is finished of the first dataset that is left
+        self._writing = (-math.inf, 0.0)  # when the record was written last, and for how many seconds
+        # JSON, CSV and a file hold the results of all datasets; a table is printed when its dataset is finished.
+        self._prints_at_once = args.output is None and args.format not in ("csv", "json")
+
+    def keep_row(self, evaluation: Evaluation) -> None:
+        """Keep what is finished of a dataset, also in the record unless writing it takes long."""
+        self._rows = evaluation
+        start, (last, seconds) = time.monotonic(), self._writing
+        if start > last + _LEAST_PAUSE * seconds:
+            self._save_early([*self.evaluations, evaluation.interrupted()], self._left[1:])
+            self._writing = time.monotonic(), time.monotonic() - start
+
+    def add(self, evaluation: Evaluation, groups: GroupTables = NO_GROUPS) -> None:
+        """Print and save the results of a dataset."""
+        self.evaluations.append(evaluation)
+        self._groups.append(groups)
+        self._rows = None
+        del self._left[0]
+        if self._prints_at_once:
+            table = render_results([evaluation], self._args.format, self._args.published, [groups])
+            write_output(table if len(self.evaluations) == 1 else f"\n{table}", None)
+            sys.stdout.flush()
+        if self._left:
+            self._save_early(self.evaluations, self._left)
+
+    def add_unfinished(self, error: BaseException) -> bool:
+        """Add the systems that were finished before an error; return whether they say all about it."""
+        rows, is_own = self._rows, isinstance(error, ClassicRCError)
+        self._rows = None
+        failed = rows is not None and any(isinstance(e, SystemFailedError) for e in rows.errors.values())
+        if rows is not None and (rows.rows or failed):
+            self.add(rows if is_own else rows.interrupted())
+        elif is_own:
+            del self._left[0]
+        return failed and not (rows and rows.rows)
+
+    def finish(self) -> None:
+        """Write what was not written as it was finished, and the record."""
+        from classic_rc.evaluation.record import find_interrupted
+
+        if not self.evaluations:
+            return
+        if missing := [*find_interrupted(self.evaluations), *self._left]:
+            print_message(f"the run was interrupted, and has no results of {', '.join(missing)}")
+        try:
+            if not self._prints_at_once:
+                table = render_results(self.evaluations, self._args.format, self._args.published, self._groups)
+                write_output(table, self._args.output)
+        finally:  # save the record even if the table cannot be written
+            if self._args.save is not None:
+                save_record(Path(self._args.save), self.evaluations, self._left)
+
+    def _save_early(self, evaluations: Sequence[Evaluation], left: Sequence[str]) -> None:
+        if self._args.save is not None:
+            with suppress(UsageError):  # a full disk: the work goes on, and `finish` says so
+                save_record(Path(self._args.save), evaluations, left)
 
 
 def _check_plot(args: argparse.Namespace) -> str:
@@ -151,9 +206,9 @@ def _evaluate(
     given: Sequence[System],
     spans: Any,
     extra: dict[str, Any],
-    unfinished: list[Evaluation],
+    keep_row: Callable[[Evaluation], None],
 ) -> tuple[Evaluation, GroupTables]:
-    """Return the evaluation of a dataset and its groups; while it runs, `unfinished` ends with the rows so far."""
+    """Return the evaluation of a dataset and its groups; while it runs, `keep_row` gets the rows so far."""
     from classic_rc.evaluation.evaluate import evaluate
     from classic_rc.evaluation.significance import with_statistics
     from classic_rc.evaluation.systems import find_baseline, find_log_model
@@ -178,7 +233,7 @@ def _evaluate(
         jobs=args.jobs,
         read_seconds=seconds,
         progress=inputs.shows_progress(args),
-        on_row=unfinished.append,
+        on_row=keep_row,
         **extra,
         **inputs.decision_options(args),
     )
@@ -196,16 +251,3 @@ def _evaluate(
     inputs.report_notes(args, "warning", evaluation.warnings)
     inputs.report_notes(args, "note", evaluation.notes, dataset.name)
     return evaluation, GroupTables([] if in_columns else drawn, questions.crosses, drawn)
-
-
-def _write_results(
-    args: argparse.Namespace, evaluations: list[Evaluation], groups: list[GroupTables], *, written: bool
-) -> None:
-    if not evaluations:
-        return
-    try:
-        if not written:
-            write_output(render_results(evaluations, args.format, args.published, groups), args.output)
-    finally:  # save the record even if the table cannot be written
-        if args.save is not None:
-            save_record(Path(args.save), evaluations)

@@ -13,10 +13,8 @@ from typing import TYPE_CHECKING, Any
 from classic_rc.cli import inputs
 from classic_rc.cli.console import (
     Failures,
-    check_save_folder,
     check_writable,
     print_message,
-    termination_as_interrupt,
     write_file,
     write_output,
 )
@@ -47,10 +45,9 @@ def run_suite(args: argparse.Namespace, options: Choice) -> int:
     from classic_rc.evaluation.suite import read_suite
 
     _check_options(args, options)
-    check_save_folder(args.output)
+    check_writable(args.output, is_folder=True)
     suite = read_suite(args.data[0], trust=args.trust)
-    with termination_as_interrupt():
-        return _SuiteCommand(args, suite).run()
+    return _SuiteCommand(args, suite).run()
 
 
 def _check_options(args: argparse.Namespace, options: Choice) -> None:
@@ -92,6 +89,7 @@ class _SuiteCommand:
         self.folder = Path(args.output)
         self.cells = CellFolder(self.folder / "cells")
         self.evaluations: list[Evaluation] = []
+        self.left: list[str] = []  # the datasets after the one that runs
         self.n_cells = sum(len(suite.systems_of(dataset.name)) for dataset in suite.datasets)
         self.n_reused = 0
         self.progress = Progress(shows_results=True)
@@ -100,9 +98,12 @@ class _SuiteCommand:
     def run(self) -> int:
         failures = Failures()
         try:
-            for entry in self.suite.datasets:
+            for i, entry in enumerate(self.suite.datasets, start=1):
+                self.left = [other.name for other in self.suite.datasets[i:]]
                 with failures.caught(entry.name):
                     self._run_dataset(entry)
+            if self.evaluations and self.evaluations[-1].dataset.name != entry.name:  # the last one cannot be read
+                save_record(self.folder, self.evaluations)
         except KeyboardInterrupt:
             done, kept = self.progress.steps_done, self.progress.steps_kept
             arguments = [self.args.data[0], "-o", self.args.output]
@@ -177,7 +178,7 @@ class _SuiteCommand:
                 write_output(table if len(self.evaluations) == 1 else f"\n{table}", None)
                 sys.stdout.flush()
         finally:
-            save_record(self.folder, self.evaluations)
+            save_record(self.folder, self.evaluations, self.left)
 
     def _read(self, path: str, **reading: Any) -> Dataset:
         return inputs.read_dataset(self.args, path, **reading)
@@ -214,7 +215,7 @@ def write_suite(args: argparse.Namespace) -> int:
             found=", ".join(args.by) or "labels",
             expected="one key",
         )
-    check_writable(path, *args.data, *args.train, args.tune)
+    check_writable(path, *args.data, *args.train, args.tune, option="--write-suite")
     text = suite_text(path, list(_chosen_systems(args)))
     write_file(Path(path), text)
     command = ["classic-rc", "run", path, "-o", str(Path(path).with_suffix("")), *["--trust"] * (".py:" in text)]

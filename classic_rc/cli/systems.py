@@ -1,4 +1,4 @@
-"""The systems of ``compare`` and ``breakdown``: run records, files of predictions and solvers."""
+"""The systems of ``compare``: run records, files of predictions and solvers."""
 
 from __future__ import annotations
 
@@ -9,10 +9,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from classic_rc.cli import inputs
-from classic_rc.errors import DataError, UsageError, unknown_name
+from classic_rc.errors import DataError, SystemFailedError, UsageError, unknown_name
 
 if TYPE_CHECKING:
+    from classic_rc.cli.console import Failures
     from classic_rc.evaluation.comparison import SharedResults, SystemResults
+    from classic_rc.evaluation.systems import System
     from classic_rc.questions import Dataset
     from classic_rc.solvers.base import Solver
 
@@ -27,6 +29,14 @@ class SystemArgument:
     path: str | None = None  # of a predictions file or a run record
     row: str | None = None  # a row of the record, after the "#"
     format: str | None = None  # of the predictions file, if it is named
+    failure: SystemFailedError | None = None  # why the user's own solver could not be made
+
+    @property
+    def system(self) -> System:
+        """The solver or the predictions file, with the user's name."""
+        from classic_rc.evaluation.systems import System
+
+        return System(self.solver, self.path, self.name, self.format, self.failure)
 
     @property
     def record(self) -> Path | None:
@@ -90,7 +100,7 @@ def parse_argument(text: str) -> SystemArgument:
     if Path(spec).is_dir():
         raise DataError("no run record in this folder", source=spec, hint="`classic-rc run --save DIR` writes one")
     system = parse_system(spec)
-    return SystemArgument(text, name, system.solver, system.path, format=system.format)
+    return SystemArgument(text, name, system.solver, system.path, None, system.format, system.failure)
 
 
 def parse_arguments(texts: Sequence[str]) -> list[SystemArgument]:
@@ -103,12 +113,11 @@ def parse_arguments(texts: Sequence[str]) -> list[SystemArgument]:
     UsageError
         See :func:`parse_argument`; or two systems have the same name.
     """
-    from classic_rc.evaluation.systems import System, name_systems
+    from classic_rc.evaluation.systems import name_systems
 
     systems = [parse_argument(text) for text in texts]
     named = [system for system in systems if system.name is not None or system.record is None]
-    plain = [System(system.solver, system.path, system.name, system.format) for system in named]
-    names = iter(name_systems(plain))
+    names = iter(name_systems([system.system for system in named]))
     return [replace(system, name=next(names).name) if system in named else system for system in systems]
 
 
@@ -118,42 +127,44 @@ def add_baseline(systems: list[SystemArgument], baseline: str) -> tuple[list[Sys
     The baseline is the name of a row, one of the arguments, or, if all systems are solvers and files of
     predictions, one more of them.
     """
-    from classic_rc.evaluation.systems import System, find_baseline
+    from classic_rc.evaluation.systems import find_baseline
 
     if any(system.record is not None for system in systems):
         found = next((system for system in systems if baseline in (system.name, system.text)), None)
         return systems, baseline if found is None or found.name is None else found.name
-    known, name = find_baseline([System(s.solver, s.path, s.name, s.format) for s in systems], baseline)
-    added = [SystemArgument(baseline, found.name, found.solver, found.path) for found in known[len(systems) :]]
+    known, name = find_baseline([system.system for system in systems], baseline)
+    added = [
+        SystemArgument(baseline, found.name, found.solver, found.path, failure=found.failure)
+        for found in known[len(systems) :]
+    ]
     return [*systems, *added], name
 
 
 def iter_shared_results(
-    args: argparse.Namespace, systems: Sequence[SystemArgument], dataset: Dataset | None = None
+    args: argparse.Namespace, systems: Sequence[SystemArgument], failures: Failures
 ) -> Iterator[tuple[SharedResults, SystemResults | None]]:
     """Yield, for each dataset that all systems answered, the results and the row of `random` (None if unknown).
 
-    Solvers and predictions answer the questions of `dataset`, or else of ``--data``.
+    Solvers and predictions answer the questions of ``--data``. `failures` gets the systems that fail.
 
     Raises
     ------
     UsageError
         A system needs questions and there are none, or the systems answered different questions.
     """
-    if dataset is None:
-        dataset = _read_questions(args, systems)
-    answered = list(_evaluate_systems(args, systems, dataset))
+    dataset = _read_questions(args, systems)
+    answered = list(_evaluate_systems(args, systems, dataset, failures))
+    if not answered:
+        return
     chance = {
-        c.fingerprint: row for result in answered for c in result.values() for row in c.systems if row.is_chance
+        c.fingerprint: row for _, result in answered for c in result.values() for row in c.systems if row.is_chance
     }
     if dataset is not None:
         chance |= _evaluate_random(args, dataset)
-    by_system = [
-        {f: system.rows_of(c) for f, c in result.items()} for system, result in zip(systems, answered, strict=True)
-    ]
+    by_system = [{f: system.rows_of(c) for f, c in result.items()} for system, result in answered]
     for fingerprint in _shared_fingerprints(args, by_system):
         results = _join_with_unique_names(
-            [(s.label, result[fingerprint]) for s, result in zip(systems, by_system, strict=True)]
+            [(s.label, result[fingerprint]) for (s, _), result in zip(answered, by_system, strict=True)]
         )
         if args.group is not None and dataset is not None:
             from classic_rc.folds import passage_groups
@@ -181,16 +192,15 @@ def _read_questions(args: argparse.Namespace, systems: Sequence[SystemArgument])
 
 
 def _evaluate_systems(
-    args: argparse.Namespace, systems: Sequence[SystemArgument], dataset: Dataset | None
-) -> Iterator[Mapping[str, SharedResults]]:
-    """Yield the results of each system, by dataset fingerprint."""
+    args: argparse.Namespace, systems: Sequence[SystemArgument], dataset: Dataset | None, failures: Failures
+) -> Iterator[tuple[SystemArgument, Mapping[str, SharedResults]]]:
+    """Yield the results of each system, by dataset fingerprint; one that fails is left out."""
     from classic_rc.evaluation.comparison import SharedResults
     from classic_rc.evaluation.evaluate import evaluate
     from classic_rc.evaluation.record import read_results
-    from classic_rc.evaluation.systems import System
 
     learning = inputs.learning_options(args)
-    own = [System(s.solver, s.path, format=s.format) for s in systems if s.record is None]
+    own = [system.system for system in systems if system.record is None]
     searching = iter(inputs.with_search_engine(args, own))
     for system in systems:
         record = system.record
@@ -198,21 +208,25 @@ def _evaluate_systems(
             recorded = {results.fingerprint: results for results in read_results(record)}
             if not recorded:
                 raise DataError("the record has no runs", source=str(record), field="runs")
-            yield recorded
+            yield system, recorded
             continue
         assert dataset is not None  # _read_questions() raises if a system needs it
-        evaluation = evaluate(
-            dataset,
-            [next(searching)],
-            spans=inputs.parse_spans(args),
-            jobs=args.jobs,
-            progress=inputs.shows_progress(args),
-            **learning,
-            **inputs.decision_options(args),
-        )
+        try:
+            evaluation = evaluate(
+                dataset,
+                [next(searching)],
+                spans=inputs.parse_spans(args),
+                jobs=args.jobs,
+                progress=inputs.shows_progress(args),
+                **learning,
+                **inputs.decision_options(args),
+            )
+        except SystemFailedError as error:
+            failures.add(error)
+            continue
         inputs.report_notes(args, "warning", evaluation.warnings)
         results = SharedResults.of(evaluation)
-        yield {results.fingerprint: results}
+        yield system, {results.fingerprint: results}
 
 
 def _evaluate_random(args: argparse.Namespace, dataset: Dataset) -> dict[str, SystemResults]:

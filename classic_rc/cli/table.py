@@ -74,6 +74,11 @@ def handle(args: argparse.Namespace) -> int:
         records = read_paper_records(args.records)
     if args.verify and _report_changes(args, dict.fromkeys(source for source, _ in records)):
         return _DIFFERS
+    for file in dict.fromkeys(file for file, _ in records):
+        missing = next(results.facts.get("interrupted") for name, results in records if name == file)
+        if missing:
+            text = f"the run was interrupted, and has no results of {', '.join(map(str, missing))}"
+            inputs.report_notes(args, "warning", [text], file)
     intervals = args.intervals
     if args.figure is not None and intervals is None and all(r.facts.get("resampling") is None for _, r in records):
         intervals = 10_000

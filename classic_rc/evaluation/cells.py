@@ -13,7 +13,7 @@ from typing import Any
 from classic_rc._version import __version__
 from classic_rc.datasets.joined import as_dataset
 from classic_rc.datasets.registry import load
-from classic_rc.errors import ClassicRCError, DataError, UsageError
+from classic_rc.errors import ClassicRCError, DataError, SystemFailedError, UsageError
 from classic_rc.evaluation.evaluate import evaluate
 from classic_rc.evaluation.fitted_system import EncodingCache
 from classic_rc.evaluation.grouping import group_masks
@@ -418,27 +418,28 @@ class DatasetRun:
         ----------
         final : bool
             Whether all cells are finished: then it has intervals and p-values, if the suite asks for them.
+            Otherwise it has an error for each of the others.
 
         Raises
         ------
         ClassicRCError
-            The error of the first system, if no system answers.
+            The error of the first system, if no system answers and none failed.
         """
         data, entry = self.data, self.data.entry
         assert data.dataset.task is not None
-        if final and self._errors and not self._results:
-            raise next(iter(self._errors.values()))
+        errors = self._errors.values()
+        if final and not self._results and not any(isinstance(error, SystemFailedError) for error in errors):
+            raise next(iter(errors))
         done = [system for system in self.systems if system.name in self._results]
         cells = [(system, self._results[str(system.name)]) for system in done]
         rows = [row for system, cell in cells for row in cell.rows_of(system)]
         warnings = [w.replace(_NAME, str(system.name)) for system, cell in cells for w in cell.warnings]
         unused = [w for w in (cells[0][1].unused if cells else ()) if all(w in cell.unused for _, cell in cells)]
         notes = dict.fromkeys(note for _, cell in cells for note in cell.notes)
-        answerable = done if not final else self.systems
         key = entry.values.get("by")
         metrics = tuple(dict.fromkeys(metric_of_task(data.dataset.task, name).name for name in entry.metrics))
         protocol = RunProtocol.of(
-            [system for system in answerable if system.path is None or Path(system.path).is_file()],
+            [system for system in self.systems if system.path is None or Path(system.path).is_file()],
             data.learning,
             data.overrides,
             data.spans,
@@ -457,13 +458,17 @@ class DatasetRun:
             unused=tuple(unused),
         )
         if not final:
-            return evaluation
-        return with_statistics(
-            evaluation,
-            intervals=entry.resamples,
-            baseline=entry.values.get("baseline"),
-            seed=data.overrides.seed or 0,
-            group=data.learning.group,
+            return evaluation.interrupted()
+        return (
+            evaluation
+            if not rows
+            else with_statistics(
+                evaluation,
+                intervals=entry.resamples,
+                baseline=entry.values.get("baseline"),
+                seed=data.overrides.seed or 0,
+                group=data.learning.group,
+            )
         )
 
 
@@ -486,6 +491,8 @@ def _compute_cell(
             **vars(overrides),
         )
     except ClassicRCError as error:
+        if isinstance(error, SystemFailedError):
+            error.name = str(system.name)
         return error
     return Cell.of(key, evaluation)
 

@@ -26,6 +26,7 @@ from classic_rc.evaluation.significance import resample_metrics
 from classic_rc.folds import passage_groups
 from classic_rc.metrics.base import Metric
 from classic_rc.metrics.registry import METRICS, metric_of_task
+from classic_rc.predictions import AnswerCounts
 from classic_rc.questions import Task
 
 _SHORT_FINGERPRINT = 8
@@ -44,6 +45,7 @@ class SystemResults:
     tuned_here: bool = False  # whether it was tuned on the data that it reports
     # The row's other facts, as in a record: tie policy, tuning and training data, parameters.
     facts: Mapping[str, Any] = field(default_factory=dict)
+    answers: AnswerCounts | None = None  # of a file of answers
 
     @property
     def is_chance(self) -> bool:
@@ -61,6 +63,7 @@ class SystemResults:
             row.expected,
             row.block,
             row.tuned_here,
+            answers=row.answers,
         )
 
 

@@ -40,7 +40,13 @@ from classic_rc.formats.harness_settings import read_settings
 from classic_rc.formats.registry import get_format
 from classic_rc.io.progress import Progress, progress_bar
 from classic_rc.metrics.registry import METRICS, has_unanswerable, metric_of_task
-from classic_rc.predictions import ABSOLUTE_TIE_TOLERANCE, RELATIVE_TIE_TOLERANCE, Prediction, Scores
+from classic_rc.predictions import (
+    ABSOLUTE_TIE_TOLERANCE,
+    RELATIVE_TIE_TOLERANCE,
+    AnswerCounts,
+    Prediction,
+    Scores,
+)
 from classic_rc.questions import Dataset
 from classic_rc.solvers.base import Solver, is_integer
 from classic_rc.text.analyzers import get_analyzer, get_tokenizer
@@ -81,8 +87,8 @@ def evaluate(
         Its gold answers must be known.
     systems : mapping or sequence
         Solvers, specifications of solvers (``"sw+d,window=30"``) and paths of files of predictions; in a mapping,
-        by name. Solvers are cloned, never changed. Of several systems, those that do not answer such questions are
-        in :attr:`Evaluation.errors`, with the reason.
+        by name. Solvers are cloned, never changed. Of several systems, those that do not answer such questions, or
+        fail, are in :attr:`Evaluation.errors`, with the reason.
     train : Dataset or sequence of Dataset, optional
         The data that solvers learn from; see :attr:`Solver.learns_from`. Several datasets become one
         (:func:`classic_rc.datasets.join_datasets`).
@@ -133,7 +139,7 @@ def evaluate(
     shared : EncodingCache, optional
         Encodings to share with other calls on the same dataset.
     on_row : callable, optional
-        Called with the evaluation so far whenever a row is finished.
+        Called with the evaluation so far whenever a system is finished, or has failed.
 
     Returns
     -------
@@ -143,6 +149,8 @@ def evaluate(
     ------
     UsageError
         No system answers the task, or all need data that was not given.
+    SystemFailedError
+        All systems fail: the error of the first one.
     DataError
         Gold answers are hidden.
 
@@ -164,7 +172,6 @@ def evaluate(
         _check_has_unanswerable(dataset, metrics)
     groups = {} if group_by is None else group_masks(dataset, group_by)
     shared = EncodingCache() if shared is None else shared
-    fitted: list[tuple[str, FittedSystem]] = []
     with progress_bar(dataset.name, None, progress) as advance:
         advance.stage("comparing with the data to learn from" if train or tune else "")
         plan = EvaluationPlan.check(
@@ -174,22 +181,16 @@ def evaluate(
             Overrides(ties, threshold, tune_metric, seed, tune_cuts, relative_threshold, analyzer),
             spans=spans,
             options={"group_by": group_by, "metrics": list(metrics)},
+            needs_system=False,
         )
-        dataset = plan.dataset
-        errors = dict(plan.errors)
-        for ready in plan.systems:
-            if ready.solver is None:
-                continue
-            advance.stage(f"fitting {ready.name}")
-            try:
-                fitted += fit_systems(ready.name, ready.solver, plan, shared)
-            except ClassicRCError as error:
-                errors[ready.name] = error
-    shared.keep_only(dataset)
-    run = _Run(plan, fitted, groups, group_by, tuple(metrics), errors, read_seconds, on_row or (lambda _: None))
-    with progress_bar(dataset.name, len(fitted) * len(dataset), progress) as advance:
-        run.add_files()
-        run.score(shared, jobs, advance)
+    run = _Run(plan, groups, group_by, tuple(metrics), read_seconds)
+    with progress_bar(plan.dataset.name, len(plan.systems) * len(plan.dataset), progress) as advance:
+        for name, result in run.finish_systems(shared, jobs, advance):
+            run.add(name, result)
+            if on_row is not None:
+                on_row(run.evaluation())
+    if run.errors and not run.rows:
+        raise next(iter(run.errors.values()))
     return run.evaluation(final=True)
 
 
@@ -211,75 +212,99 @@ def _wrong_type(name: str, value: Any, expected: str) -> UsageError:
 
 
 class _Run:
-    """The rows of an evaluation, as they are finished."""
+    """The rows of an evaluation, and the reasons why systems have none, as they are finished."""
 
     def __init__(
         self,
         plan: EvaluationPlan,
-        fitted: Sequence[tuple[str, FittedSystem]],
         groups: Mapping[str, NDArray[np.bool_]],
         group_by: str | None,
         metrics: tuple[str, ...],
-        errors: dict[str, ClassicRCError],
         read_seconds: float,
-        on_row: Callable[[Evaluation], None],
     ) -> None:
-        self.plan, self.fitted, self.metrics = plan, fitted, metrics
+        self.plan, self.metrics, self.read_seconds = plan, metrics, read_seconds
         self.groups, self.group_by = groups, group_by
-        self.errors, self.read_seconds, self.on_row = errors, read_seconds, on_row
+        self.fitted: list[tuple[str, FittedSystem]] = []
         self.rows: dict[str, Row] = {}
+        self.errors: dict[str, ClassicRCError] = {}
         has_spans = plan.dataset.task is not None and plan.dataset.task.has_spans
-        self.oracle = SpanOracle() if has_spans and fitted else None
+        self.oracle = SpanOracle() if has_spans and any(ready.solver for ready in plan.systems) else None
 
-    def add_files(self) -> None:
-        """Measure the files of decisions."""
-        for ready in self.plan.systems:
+    def add(self, name: str, result: Row | ClassicRCError) -> None:
+        """Add the result of a system."""
+        if isinstance(result, Row):
+            self.rows[name] = replace(result, label=name)
+        else:
+            self.errors[name] = result
+
+    def finish_systems(
+        self, shared: EncodingCache, jobs: int, advance: Progress
+    ) -> Iterator[tuple[str, Row | ClassicRCError]]:
+        """Fit, score and measure the systems; yield the name and the row, or the error, of each finished one."""
+        plan, dataset = self.plan, self.plan.dataset
+        yield from plan.errors.items()
+        for ready in plan.systems:
             if ready.solver is None:
-                dataset, seconds = self.plan.dataset, self.read_seconds
-                row = _row_of_predictions(dataset, ready.predictions, ready.path, seconds, ready.format)
-                self._add(ready.name, row)
-
-    def score(self, shared: EncodingCache, jobs: int, advance: Progress) -> None:
-        """Score, decide and measure all fitted systems."""
-        dataset = self.plan.dataset
-        assert dataset.task is not None
+                yield (
+                    ready.name,
+                    _row_of_predictions(dataset, ready.predictions, ready.path, self.read_seconds, ready.format),
+                )
         # Generated spans are made once for all systems. All other candidates are in memory, so one system is
         # finished before the next one starts, and its encoding is freed if no other system needs it.
-        batches = [self.fitted] if dataset.span_generator is not None else [[named] for named in self.fitted]
-        n_finished, unanswerable = 0, has_unanswerable(dataset)
-        for batch in batches:
-            tallies = {name: OutcomeTally(dataset.task, len(dataset), unanswerable) for name, _ in batch}
-            for block in iter_blocks(dataset, shared):
-                if self.oracle is not None:
-                    self.oracle.add(block.questions)
-                for name, system in batch:
-                    if name in tallies:
-                        advance.stage(f"scoring {name}")
-                        try:
-                            _tally_block(system, block, tallies[name], jobs)
-                        except ClassicRCError as error:
-                            self.errors[name] = error
-                            del tallies[name]
-                    advance(len(block.places))
-            for name, system in batch:
-                if name in tallies:
-                    self._add(name, _make_row(system, tallies[name].outcomes(), self.read_seconds))
-                    advance.finished(self._describe(self.rows[name]))
-            n_finished += len(batch)
-            shared.keep_analyzers([system.solver for _, system in self.fitted[n_finished:]])
-        if self.errors and not self.rows:
-            raise next(iter(self.errors.values()))
+        left = [(ready.name, ready.solver) for ready in plan.systems if ready.solver is not None]
+        batch_size = 1 if dataset.span_generator is None else len(left)
+        while left:
+            batch, left = left[:batch_size], left[batch_size:]
+            fitted: list[tuple[str, FittedSystem]] = []
+            for name, solver in batch:
+                advance.stage(f"fitting {name}")
+                try:
+                    fitted += fit_systems(name, solver, plan, shared)
+                except ClassicRCError as error:
+                    yield name, error
+            self.fitted += fitted
+            if not left:
+                shared.keep_only(dataset)
+            for name, result in self._score(fitted, shared, jobs, advance):
+                yield name, result
+                if isinstance(result, Row):
+                    advance.finished(self._describe(name, result))
+            shared.keep_analyzers([solver for _, solver in left])
 
-    def _add(self, name: str, row: Row) -> None:
-        self.rows[name] = replace(row, label=name)
-        self.on_row(self.evaluation())
+    def _score(
+        self, systems: Sequence[tuple[str, FittedSystem]], shared: EncodingCache, jobs: int, advance: Progress
+    ) -> Iterator[tuple[str, Row | ClassicRCError]]:
+        """Score, decide and measure fitted systems, all of them on a block before the next one."""
+        dataset = self.plan.dataset
+        assert dataset.task is not None
+        about = dataset.task, len(dataset), has_unanswerable(dataset)
+        running = {name: (system, OutcomeTally(*about)) for name, system in systems}
+        for block in iter_blocks(dataset, shared):
+            if self.oracle is not None:
+                self.oracle.add(block.questions)
+            for name, (system, tally) in list(running.items()):
+                advance.stage(f"scoring {name}")
+                try:
+                    _tally_block(system, block, tally, jobs)
+                except ClassicRCError as error:
+                    del running[name]
+                    yield name, error
+                advance(len(block.places))
+        for name, (system, tally) in running.items():
+            try:
+                with system.failures():
+                    row = _make_row(system, tally.outcomes(), self.read_seconds)
+            except ClassicRCError as error:
+                yield name, error
+            else:
+                yield name, row
 
-    def _describe(self, row: Row) -> str:
+    def _describe(self, name: str, row: Row) -> str:
         """Return a line about a finished row, with its primary metric."""
         dataset = self.plan.dataset
         assert dataset.task is not None
         metric = metric_of_task(dataset.task, self.metrics[0] if self.metrics else None)
-        return f"{dataset.name}: {row.name}: {metric.label} {100 * row.metrics()[metric.name]:.2f}"
+        return f"{dataset.name}: {name}: {metric.label} {100 * row.metrics()[metric.name]:.2f}"
 
     def evaluation(self, *, final: bool = False) -> Evaluation:
         """Return the finished rows in the order of the systems; the warnings need the last one."""
@@ -322,15 +347,18 @@ def fit_systems(
     name: str, solver: Solver, plan: EvaluationPlan, shared: EncodingCache
 ) -> list[tuple[str, FittedSystem]]:
     """Return a row's system; if it is tuned on the data it reports, also its cross-fitted system."""
-    if not FittedSystem.needs_tuning(solver, plan.dataset):
-        return [(name, FittedSystem(solver, plan.dataset, plan.learning, shared=shared))]
+
+    def fit(row: str = name, **how: bool) -> tuple[str, FittedSystem]:
+        return row, FittedSystem(solver, plan.dataset, plan.learning, shared=shared, name=row, **how)
+
+    with solver.failures(name):
+        needs_tuning = FittedSystem.needs_tuning(solver, plan.dataset)
+    if not needs_tuning:
+        return [fit()]
     if plan.learning.tune is None:
-        return [(name, FittedSystem(solver, plan.dataset, plan.learning, cross_fit=True, shared=shared))]
-    system = FittedSystem(solver, plan.dataset, plan.learning, tune=True, shared=shared)
-    if not system.tuned_here:
-        return [(name, system)]
-    cross_fitted = FittedSystem(solver, plan.dataset, plan.learning, cross_fit=True, shared=shared)
-    return [(name, system), (name + OUT_OF_FOLD, cross_fitted)]
+        return [fit(cross_fit=True)]
+    tuned = fit(tune=True)
+    return [tuned, fit(name + OUT_OF_FOLD, cross_fit=True)] if tuned[1].tuned_here else [tuned]
 
 
 def _make_row(system: FittedSystem, outcomes: Outcomes, read_seconds: float) -> Row:
@@ -369,6 +397,7 @@ def _make_row(system: FittedSystem, outcomes: Outcomes, read_seconds: float) -> 
         outcomes=outcomes,
         block=Block.of(solver),
         caveats=system.caveats,
+        answers=getattr(solver, "answers_", None),
         seconds={"read": read_seconds, **system.seconds},
         **facts,
     )
@@ -453,6 +482,7 @@ def _row_of_predictions(
         # The file's format has answered with the first of several best candidates.
         ties="first" if any(p.n_tied > max(len(p.answers), 1) for p in predictions) else None,
         block=Block.GIVEN,
+        answers=AnswerCounts.of(predictions),
         seconds={"read": read_seconds, "encode": 0.0, "fit": 0.0, "score": time.perf_counter() - start},
     )
 
@@ -526,7 +556,9 @@ def predict(
     tunes = solver.tunes_parameters or (decide and FittedSystem.needs_tuning(solver, dataset))
     cross_fit = tunes and tune is None
     shared = shared or EncodingCache()
-    system = FittedSystem(solver, dataset, plan.learning, tune=tunes, cross_fit=cross_fit, shared=shared)
+    system = FittedSystem(
+        solver, dataset, plan.learning, tune=tunes, cross_fit=cross_fit, shared=shared, name=ready.name
+    )
     block_scores: list[Scores | None] = []
     predictions: dict[int, Prediction] = {}
     for block in iter_blocks(dataset, shared):

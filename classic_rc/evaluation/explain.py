@@ -9,9 +9,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from classic_rc.errors import UsageError
+from classic_rc.errors import OutputError
 from classic_rc.evaluation.fitted_system import FittedSystem, iter_blocks
 from classic_rc.evaluation.plan import EvaluationPlan, LearningData, Overrides
+from classic_rc.evaluation.systems import SystemLike
 from classic_rc.predictions import Scores
 from classic_rc.questions import PLACEHOLDER, Candidate, Dataset, LazyCandidates, Passage, Question
 from classic_rc.solvers.base import Solver, score_questions
@@ -26,8 +27,8 @@ class Explainer:
 
     Parameters
     ----------
-    solver : Solver
-        It is cloned, never changed.
+    solver : Solver, str or System
+        A solver is cloned, never changed.
     dataset : Dataset
         Span questions must have candidates (:func:`~classic_rc.evaluation.plan.add_span_candidates`).
     learning : LearningData, optional
@@ -44,6 +45,8 @@ class Explainer:
     ------
     UsageError
         The solver does not answer the task, or needs data that was not given.
+    SystemFailedError
+        The solver's code raised an error. All methods may raise it.
 
     Examples
     --------
@@ -55,7 +58,7 @@ class Explainer:
 
     def __init__(
         self,
-        solver: Solver,
+        solver: SystemLike,
         dataset: Dataset,
         learning: LearningData | None = None,
         overrides: Overrides | None = None,
@@ -67,7 +70,9 @@ class Explainer:
         self.notes = plan.learning.notes
         tunes = self._configured.tunes_parameters
         cross_fit = tunes and plan.learning.tune is None
-        self._system = FittedSystem(self._configured, dataset, plan.learning, tune=tunes, cross_fit=cross_fit)
+        self._system = FittedSystem(
+            self._configured, dataset, plan.learning, tune=tunes, cross_fit=cross_fit, name=ready.name
+        )
 
     def scores(self) -> Scores:
         """Score the whole dataset, whose candidates must be in memory."""
@@ -79,18 +84,15 @@ class Explainer:
 
         A solver that explains nothing but its scores is explained by :func:`measure_words`.
 
-        Raises
-        ------
-        UsageError
-            The solver's own `explain` does not return an explanation of the question's candidates.
         """
         question = self.dataset[i]
         if isinstance(question.candidates, LazyCandidates):
             question = replace(question, candidates=question.candidates.generate())
         solver = self._system.solver_of(i)
-        explanation = _explain_with(solver, question)
-        explains = (c.numbers or c.marks or c.quote or c.make_formula for c in explanation.candidates)
-        return explanation if any(explains) else measure_words(solver, explanation)
+        with self._system.failures():
+            explanation = _explain_with(solver, question)
+            explains = (c.numbers or c.marks or c.quote or c.make_formula for c in explanation.candidates)
+            return explanation if any(explains) else measure_words(solver, explanation)
 
     def __iter__(self) -> Iterator[Explanation]:
         """Yield the explanations of all questions, in order.
@@ -104,7 +106,9 @@ class Explainer:
                 if question.passage is not passage:
                     passage, candidates = question.passage, question.candidates.generate()
                 question = replace(question, candidates=candidates)
-            yield _explain_with(self._system.solver_of(i), question)
+            with self._system.failures():
+                explanation = _explain_with(self._system.solver_of(i), question)
+            yield explanation
 
 
 def _explain_with(solver: Solver, question: Question) -> Explanation:
@@ -117,7 +121,7 @@ def _explain_with(solver: Solver, question: Question) -> Explanation:
     else:
         return explanation
     expected = f"an Explanation of {len(question.candidates)} candidates"
-    raise UsageError(
+    raise OutputError(
         f"explain of solver {solver.name!r} must return {expected}, found {found}",
         field="explain",
         found=found,

@@ -9,15 +9,16 @@ import inspect
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import replace
-from functools import cached_property, partial
-from typing import Any, NamedTuple
+from functools import cached_property, partial, wraps
+from typing import Any, NamedTuple, TypeVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from classic_rc.decisions import Argmax, Decision, Threshold, TunedThreshold
-from classic_rc.errors import UsageError
+from classic_rc.errors import OutputError, UsageError
 from classic_rc.estimator import clone
 from classic_rc.evaluation.forks import can_fork, count_jobs, map_in_forks
 from classic_rc.evaluation.option_orders import range_over_orders, reorder_options
@@ -159,6 +160,20 @@ class MemberComparison:
         )
 
 
+_Method = TypeVar("_Method", bound=Callable[..., Any])
+
+
+def _guarded(method: _Method) -> _Method:
+    """Return a method whose errors of the solver's code are :class:`~classic_rc.errors.SystemFailedError`."""
+
+    @wraps(method)
+    def guarded(self: FittedSystem, *args: Any, **kwargs: Any) -> Any:
+        with self.failures():
+            return method(self, *args, **kwargs)
+
+    return cast(_Method, guarded)
+
+
 class FittedSystem:
     """A configured solver, fitted to answer one dataset, and the origin of its tuned constants.
 
@@ -176,6 +191,8 @@ class FittedSystem:
         Whether to tune out of fold on `dataset` instead.
     shared : EncodingCache, optional
         Encodings to share with other systems.
+    name : str, optional
+        The name of its row, for errors.
 
     Attributes
     ----------
@@ -194,6 +211,8 @@ class FittedSystem:
     ------
     UsageError
         It needs data that was not given, or gold that is hidden.
+    SystemFailedError
+        The solver's code raised an error. All methods may raise it.
     """
 
     def __init__(
@@ -205,8 +224,10 @@ class FittedSystem:
         tune: bool = False,
         cross_fit: bool = False,
         shared: EncodingCache | None = None,
+        name: str | None = None,
     ) -> None:
         learning = learning or LearningData()
+        self._name = name
         self.dataset, self.train = dataset, learning.train
         self.tune = learning.tune if tune else None
         self.cross_fit = cross_fit
@@ -221,15 +242,24 @@ class FittedSystem:
         self._learned: OutOfFold | None = None  # solvers that learned out of fold
         self._tuned: OutOfFold | None = None  # solvers whose parameters were tuned out of fold
         learns_here = learning.cv is not None and solver.learns_from == "gold" and self.train is None
+        with self.failures():
+            self._learn_and_tune(learns_here)
+
+    def failures(self) -> AbstractContextManager[None]:
+        """Return a context for code of the solver; see :meth:`Solver.failures`."""
+        return self._configured.failures(self._name)
+
+    def _learn_and_tune(self, learns_here: bool) -> None:
+        solver = self._configured
         self._check_data(learns_here)
         start = time.perf_counter()
-        questions = self._shared.of(dataset)
+        questions = self._shared.of(self.dataset)
         if learns_here:
             self.solver = solver
             self._learned = OutOfFold(self._learn, questions, self._learning.folds.folds(questions))
         else:
             self.solver = self._learn(None if self.train is None else self._shared.of(self.train))
-        if cross_fit and solver.tunes_parameters:
+        if self.cross_fit and solver.tunes_parameters:
             self._tuned = OutOfFold(self._tune_on, questions, self._learning.folds.folds(questions))
         self.seconds = {"encode": 0.0, "fit": time.perf_counter() - start, "score": 0.0}
 
@@ -315,6 +345,7 @@ class FittedSystem:
         return decision
 
     @cached_property
+    @_guarded
     def caveats(self) -> tuple[str, ...]:
         """The caveats of the fitted solver, or of the solvers of all folds."""
         solvers = [self.solver] if self._learned is None else self._learned.solvers
@@ -341,6 +372,7 @@ class FittedSystem:
         by_fold = self._learned or self._tuned
         return self.solver if by_fold is None else by_fold.solvers[by_fold.fold_of[i]]
 
+    @_guarded
     def score(self, block: QuestionBlock, jobs: int = 1) -> Scores:
         """Score a block of the dataset."""
         questions = block.questions
@@ -359,6 +391,7 @@ class FittedSystem:
         self.relative_ties = scores.relative_ties
         return scores
 
+    @_guarded
     def compare_option_orders(self, block: QuestionBlock, scores: Scores) -> None:
         """Measure how far a learner's result moves with the order of the options, after its decisions."""
         solver, by_fold = self.fitted_solver, self._learned or self._tuned
@@ -375,6 +408,7 @@ class FittedSystem:
         decide = partial(self.decide_for_copy, block)
         self._option_orders = range_over_orders(block.questions, scores, score, decide)
 
+    @_guarded
     def decide(self, block: QuestionBlock, scores: Scores) -> list[Prediction]:
         """Answer a block of the dataset; it must be the whole dataset if a threshold is tuned out of fold."""
         index, questions = block
@@ -391,6 +425,7 @@ class FittedSystem:
         self.seconds["score"] += time.perf_counter() - start
         return predictions
 
+    @_guarded
     def compare_members(self, block: QuestionBlock, predictions: Sequence[Prediction]) -> None:
         """Measure the answers to the last block that was scored and, for a combination, those of its members."""
         if not self._member_scores or self.expected:
@@ -418,6 +453,7 @@ class FittedSystem:
             return selection_metric(self.decision.metric)
         return primary_metric(self.dataset.task)
 
+    @_guarded
     def decide_in_expectation(self, block: QuestionBlock, scores: Scores) -> list[Prediction]:
         """Answer a block in closed form if the solver draws at random and has one, else as :meth:`decide` does."""
         predictions = self.solver.expectation(block.questions)
@@ -426,6 +462,7 @@ class FittedSystem:
         self.expected = True
         return predictions
 
+    @_guarded
     def decide_for_copy(self, block: QuestionBlock, scores: Scores) -> list[Prediction]:
         """Answer a changed copy of a block that is already decided, with the thresholds found for the original.
 
@@ -570,7 +607,8 @@ def _join_shards(questions: EncodedDataset, parts: Sequence[Scores]) -> Scores:
 
 
 def _checked_with_members(solver: Solver, questions: Sequence[Question], jobs: int = 1) -> list[Scores]:
-    return solver.score_with_members(questions) if solver.members else [_checked(solver, questions, jobs)]
+    with solver.failures():  # here, because errors of other processes come without their place
+        return solver.score_with_members(questions) if solver.members else [_checked(solver, questions, jobs)]
 
 
 def _checked(solver: Solver, questions: Sequence[Question], jobs: int = 1) -> Scores:
@@ -581,7 +619,7 @@ def _checked(solver: Solver, questions: Sequence[Question], jobs: int = 1) -> Sc
     else:
         offsets = offsets_of(np.array([len(q.candidates) for q in questions], dtype=np.int64))
     if not np.array_equal(scores.offsets, offsets):
-        raise UsageError(
+        raise OutputError(
             f"score_candidates of solver {solver.name!r} must return one score per candidate: got "
             f"{len(scores.values)} scores in {len(scores)} rows for {offsets[-1]} candidates of "
             f"{len(offsets) - 1} questions",

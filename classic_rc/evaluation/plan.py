@@ -8,7 +8,7 @@ from typing import Any
 from weakref import WeakKeyDictionary
 
 from classic_rc.decisions import Argmax, Cuts, Decision, RelativeThreshold, Threshold, TiePolicy, TunedThreshold
-from classic_rc.errors import ClassicRCError, DataError, UsageError
+from classic_rc.errors import ClassicRCError, DataError, UsageError, system_failures
 from classic_rc.estimator import clone
 from classic_rc.evaluation.systems import System, Systems, as_systems, name_systems
 from classic_rc.folds import FoldPlan, Overlap, drop_overlap_with, find_overlap
@@ -152,7 +152,8 @@ class RunProtocol:
         """Return the protocol of systems with names; `options` are further arguments that results depend on."""
         learning_options = {"cv": learning.cv, "group": learning.group, "drop_overlap": learning.drop_overlap}
         named = {**learning_options, **(options or {}), **vars(overrides)}
-        return cls(tuple(systems), named, learning.train, learning.tune, spans)
+        made = tuple(system for system in systems if system.failure is None)
+        return cls(made, named, learning.train, learning.tune, spans)
 
 
 @dataclass(frozen=True)
@@ -188,6 +189,7 @@ class EvaluationPlan:
         *,
         spans: SpanGenerator | None = None,
         options: Mapping[str, Any] | None = None,
+        needs_system: bool = True,
     ) -> EvaluationPlan:
         """Check systems and options against the dataset, configure the solvers and read files of predictions.
 
@@ -202,6 +204,8 @@ class EvaluationPlan:
             Makes the candidates of span questions.
         options : mapping, optional
             Other options that results depend on, for the run record.
+        needs_system : bool
+            Whether to raise an error if no system answers these questions.
 
         Raises
         ------
@@ -222,7 +226,7 @@ class EvaluationPlan:
                 ready.append(_prepare_system(system, dataset, overrides, notes))
             except ClassicRCError as error:
                 errors[str(system.name)] = error
-        if errors and not ready:
+        if needs_system and errors and not ready:
             raise next(iter(errors.values()))
         dataset = add_span_candidates(dataset, spans)
         train, tune = (other and add_span_candidates(other, spans) for other in (learning.train, learning.tune))
@@ -236,8 +240,12 @@ class EvaluationPlan:
 def _prepare_system(system: System, dataset: Dataset, overrides: Overrides, notes: list[str]) -> ReadySystem:
     """Configure a system's solver, or read its file; a file of scores becomes a solver."""
     name = str(system.name)
+    if system.failure is not None:
+        with system_failures(name):
+            raise system.failure
     if system.solver is not None:
-        return ReadySystem(name, configure_solver(system.solver, dataset, overrides))
+        with system.solver.failures(name):
+            return ReadySystem(name, configure_solver(system.solver, dataset, overrides))
     from classic_rc.solvers.score_file import ScoreFile
 
     assert system.path is not None

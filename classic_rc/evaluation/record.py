@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from classic_rc._version import __version__
 from classic_rc.datasets.fetch import cached_path, is_hub_name, named_files
 from classic_rc.datasets.registry import SAMPLES
-from classic_rc.errors import DataError
+from classic_rc.errors import DataError, InterruptedRunError
 from classic_rc.evaluation.comparison import SharedResults, SystemResults
 from classic_rc.evaluation.identity import UnidentifiedCodeError, identify
 from classic_rc.evaluation.results import Block, Evaluation, Outcomes, Row
@@ -34,6 +34,7 @@ from classic_rc.io.hashing import sha256_of
 from classic_rc.io.json import Node, describe_value, parse_json
 from classic_rc.io.text import read_text
 from classic_rc.metrics.registry import METRICS, metrics_for
+from classic_rc.predictions import AnswerCounts
 from classic_rc.questions import Dataset, Task
 from classic_rc.solvers.base import is_number
 from classic_rc.solvers.codec import FindFile, solver_to_record
@@ -49,7 +50,9 @@ def runs_to_dict(evaluations: Sequence[Evaluation]) -> dict[str, Any]:
     return {"version": __version__, "runs": [evaluation.to_dict() for evaluation in evaluations]}
 
 
-def run_record(evaluations: Sequence[Evaluation], folder: Path | None = None) -> dict[str, Any]:
+def run_record(
+    evaluations: Sequence[Evaluation], folder: Path | None = None, unfinished: Sequence[str] = ()
+) -> dict[str, Any]:
     """Return the results with everything that is needed to reproduce them and the outcome on every question.
 
     To the schema of :func:`runs_to_dict` it adds:
@@ -72,10 +75,14 @@ def run_record(evaluations: Sequence[Evaluation], folder: Path | None = None) ->
     evaluations : sequence of Evaluation
     folder : Path, optional
         The folder of the record; relative paths are stored relative to it.
+    unfinished : sequence of str
+        The data that has no results, because the run was interrupted.
     """
+    missing = [*find_interrupted(evaluations), *unfinished]
     record = {
         "version": __version__,
         "schema": SCHEMA,
+        **({"interrupted": missing} if missing else {}),
         **runs_to_dict(evaluations),
         "environment": software_versions(),
     }
@@ -100,6 +107,16 @@ def run_record(evaluations: Sequence[Evaluation], folder: Path | None = None) ->
             run["resampled_groups"] = {"key": key, "groups": groups}
         run["rows"] = row_records(evaluation)
     return record
+
+
+def find_interrupted(evaluations: Sequence[Evaluation]) -> list[str]:
+    """Return the systems, each after its dataset, that an interruption left without a result."""
+    return [
+        f"{evaluation.dataset.name}: {name}"
+        for evaluation in evaluations
+        for name, error in evaluation.errors.items()
+        if isinstance(error, InterruptedRunError)
+    ]
 
 
 def record_text(record: Mapping[str, Any]) -> str:
@@ -162,6 +179,7 @@ def row_from_record(plain: Mapping[str, Any], selections: Mapping[str, Any]) -> 
         block=Block(plain["block"]),
         option_orders=None if plain["option_orders"] is None else tuple(plain["option_orders"]),
         caveats=tuple(plain["caveats"]),
+        answers=plain["answers"] and AnswerCounts(**plain["answers"]),
         label=plain["name"],
     )
 
@@ -276,7 +294,8 @@ def read_results(path: str | Path) -> list[SharedResults]:
     """
     source = str(path)
     root = Node(parse_json(read_text(path), source), source)
-    software = {name: root.value.get(name) for name in ("version", "environment")} if root.has("runs") else {}
+    facts = ("version", "environment", "interrupted")
+    software = {name: root.value.get(name) for name in facts} if root.has("runs") else {}
     return [_read_contest(run, software) for run in root.items("runs")]
 
 
@@ -384,6 +403,7 @@ def _read_contender(row: Node, outcomes: Sequence[Node], task: Task) -> SystemRe
         Block(block),
         row.has("tuned_here") and row.flag("tuned_here"),
         {name: value for name, value in row.value.items() if name not in ("outcomes", "metrics")},
+        AnswerCounts(*map(row.child("answers").integer, AnswerCounts._fields)) if row.has("answers") else None,
     )
 
 

@@ -19,7 +19,7 @@ from classic_rc.display import (
     html_table,
     render_text,
 )
-from classic_rc.errors import ClassicRCError
+from classic_rc.errors import ClassicRCError, InterruptedRunError
 from classic_rc.evaluation.grouping import MIN_GROUP_QUESTIONS
 from classic_rc.evaluation.option_orders import N_ORDERS
 from classic_rc.evaluation.outcomes import Outcomes
@@ -27,6 +27,7 @@ from classic_rc.evaluation.plan import RunProtocol
 from classic_rc.evaluation.resampling import Interval, Resampling
 from classic_rc.metrics.base import Metric
 from classic_rc.metrics.registry import METRICS, has_unanswerable, metric_of_task, metrics_for
+from classic_rc.predictions import AnswerCounts
 from classic_rc.questions import Dataset, Task
 from classic_rc.solvers.base import Solver
 
@@ -106,6 +107,8 @@ class Row:
     outcomes : Outcomes
     caveats : tuple of str
         Warnings from fitting, for example that a learner stopped before it converged.
+    answers : AnswerCounts, optional
+        Of a file of answers: how many of them say something.
     seconds : mapping of str to float
         Wall time of ``read``, ``encode``, ``fit`` and ``score``.
     intervals : mapping of str to Interval
@@ -139,6 +142,7 @@ class Row:
     option_orders: tuple[float, float] | None = None
     block: Block = Block.UNTRAINED
     caveats: tuple[str, ...] = ()
+    answers: AnswerCounts | None = None
     seconds: Mapping[str, float] = field(default_factory=dict)
     intervals: Mapping[str, Interval] = field(default_factory=dict)
     group_intervals: Mapping[str, Mapping[str, Interval]] = field(default_factory=dict)
@@ -243,6 +247,15 @@ class Evaluation:
     errors: Mapping[str, ClassicRCError] = field(default_factory=dict)
     metrics: tuple[str, ...] = ()
     unused: tuple[str, ...] = ()
+
+    def interrupted(self) -> Evaluation:
+        """Return the evaluation with an error for each system that was not finished, and without it otherwise."""
+        assert self.protocol is not None  # answers from elsewhere are finished
+        done = {*self.errors, *(row.name for row in self.rows)}
+        names = [str(system.name) for system in self.protocol.systems]
+        errors = {**self.errors, **{name: InterruptedRunError() for name in names if name not in done}}
+        systems = tuple(system for system in self.protocol.systems if system.name in done)
+        return replace(self, errors=errors, protocol=replace(self.protocol, systems=systems))
 
     @property
     def primary(self) -> Metric:
@@ -362,6 +375,7 @@ class Evaluation:
             "trained_elsewhere": row.trained_elsewhere,
             "option_orders": None if row.option_orders is None else list(row.option_orders),
             "caveats": list(row.caveats),
+            "answers": row.answers and row.answers._asdict(),
             "questions": len(self.dataset),
             "no_evidence": row.no_evidence,
             "seconds": dict(row.seconds),
@@ -505,7 +519,7 @@ def _group_cell(row: Row, group: str, mask: NDArray[np.bool_], metric: str) -> s
 
 def row_notes(row: Row) -> list[str]:
     """Return the notes of a row: how it was decided, tuned and trained."""
-    notes = []
+    notes = [row.answers.note] if row.answers and row.answers.note else []
     if row.expected:
         notes.append("expectation")
     if row.ties is not None and row.ties != "partial":

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from classic_rc.datasets.registry import dataset_names
-from classic_rc.errors import ClassicRCError, DataError, UsageError, unknown_name
+from classic_rc.errors import ClassicRCError, DataError, SystemFailedError, UsageError, unknown_name
 from classic_rc.formats.harness_log import read_log
 from classic_rc.formats.harness_settings import name_of_log
 from classic_rc.formats.registry import FORMATS, read_file, read_predictions, read_unpacked
@@ -26,28 +26,32 @@ from classic_rc.solvers.specs import changed_texts, parse_solver
 
 @dataclass(frozen=True)
 class System:
-    """A solver, or a file of predictions.
+    """A solver, a file of predictions, or a system that failed; exactly one of the three is given.
 
     Parameters
     ----------
     solver : Solver, optional
     path : str, optional
-        A file of predictions in one of :data:`~classic_rc.formats.registry.FORMATS`; exactly one of `solver` and
-        `path` is given.
+        A file of predictions in one of :data:`~classic_rc.formats.registry.FORMATS`.
     name : str, optional
         The user's name for it. It is shown and recorded, and never part of a signature.
     format : str, optional
         The name of the file's format; by default it is recognised from the content.
+    failure : SystemFailedError, optional
+        Why the user's own solver could not be made. It has no result on any dataset.
     """
 
     solver: Solver | None = None
     path: str | None = None
     name: str | None = None
     format: str | None = None
+    failure: SystemFailedError | None = None
 
     @property
     def default_name(self) -> str:
         """The name without regard to other systems: of the solver and its variant, of the file, or of its model."""
+        if self.failure is not None:
+            return self.failure.name
         if self.solver is not None:
             return self.solver.row_name()
         assert self.path is not None
@@ -121,7 +125,10 @@ def parse_system(text: str) -> System:
         )
     head = spec.partition(",")[0].partition(":")[0].strip()
     if head in SOLVERS or head in SHORT_NAMES or ".py:" in spec:
-        return System(parse_solver(spec), name=name)
+        try:
+            return System(parse_solver(spec), name=name)
+        except SystemFailedError as failure:
+            return System(name=name, failure=failure)
     path, format = split_format(spec)
     if Path(path).is_file():
         return System(path=path, name=name, format=format)

@@ -327,6 +327,7 @@ def _decide(
     n_samples = n_null = n_sampled = 0
     for one in asked:
         counts: Counter[Answer] = Counter()
+        n_others = len(unparsed)
         for row, value in one.samples:
             answer = None if value is None else _parse_answer(value, one, reading)
             if answer is not None:
@@ -343,6 +344,8 @@ def _decide(
                 tuple(counts),
                 weights if weights not in ((), (1.0,)) else None,
                 n_candidates=len(one.question.candidates),
+                n_samples=len(one.samples),
+                n_unparsed=len(unparsed) - n_others,
             )
         )
     if unparsed:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import os
 import textwrap
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -37,6 +38,7 @@ _MARKERS = ("o", "s", "^", "D", "v", "P", "X", "p", "<", "h", ">")
 # Five line styles, seven colours, eleven markers: pairwise coprime, so 385 systems have different looks.
 
 FIGURE_FORMATS = ("pdf", "png", "svg")
+_BUILD_DATE = "SOURCE_DATE_EPOCH"
 _NO_DATE: dict[str, dict[str, Any]] = {"pdf": {"CreationDate": None}, "svg": {"Date": None}, "png": {}}
 
 _COLUMN = 3.03
@@ -133,8 +135,14 @@ def figure_bytes(figure: Figure, form: str) -> bytes:
     if form not in FIGURE_FORMATS:
         raise unknown_name("figure format", form, FIGURE_FORMATS)
     content = io.BytesIO()
-    with style.context(["default", _STYLE]):
-        figure.savefig(content, format=form, metadata=_NO_DATE[form])
+    # Matplotlib reads the date of the build even for a figure without a date, and fails if it is no number.
+    date = os.environ.pop(_BUILD_DATE, None)
+    try:
+        with style.context(["default", _STYLE]):
+            figure.savefig(content, format=form, metadata=_NO_DATE[form])
+    finally:
+        if date is not None:
+            os.environ[_BUILD_DATE] = date
     return content.getvalue()
 
 

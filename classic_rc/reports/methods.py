@@ -101,6 +101,7 @@ def _sentences(table: PaperTable, intervals: IntervalStyle) -> Iterator[str]:
     yield from _training(systems, sources)
     yield from _tuning(systems, sources)
     yield from _decisions(systems)
+    yield from _answers(systems)
     yield from _metrics(table)
     if intervals != "none":
         yield from _intervals(datasets)
@@ -288,6 +289,13 @@ def _decisions(systems: _Found) -> Iterator[str]:
     expected = [name for name, results in systems.items() if any(system.expected for _, system in results)]
     if expected:
         yield f"Results of {join_words(expected)} are expectations over all random draws, in closed form."
+
+
+def _answers(systems: _Found) -> Iterator[str]:
+    notes = _grouped(systems, lambda _, system: (system.answers and system.answers.note) or None)
+    told = [f"{join_words(names)} on {join_words(labels)}, {note}" for note, (names, labels) in notes.items()]
+    if told:
+        yield f"Answers that could not be parsed or are empty count as wrong: {'; '.join(told)}."
 
 
 def _fixed_threshold(_: PaperDataset, system: SystemResults) -> float | None:

@@ -252,10 +252,9 @@ def page_data(
     assert dataset.task is not None
     passages = {id(passage): number for number, passage in enumerate(dataset.passages)}
     shared = _SharedValues()
-    explained = [
-        {"system": row, "candidates": [_candidate_entries(shared, e) for e in of_row]}
-        for row, of_row in explanations.items()
-    ]
+    entries = {row: [_candidate_entries(shared, e) for e in of_row] for row, of_row in explanations.items()}
+    # A solver that failed has fewer explanations.
+    explained = [{"system": row, "candidates": own} for row, own in entries.items() if len(own) == len(dataset)]
     return {
         "choices": dataset.task.has_choices,
         "legend": {kind: LEGEND.get(kind, "") for kind in _KINDS},

@@ -256,6 +256,7 @@ def _measure(
             system.expected,
             system.tuned_here,
             reason="the group has no questions" if value != value else None,
+            answers=system.answers,
         )
         for i, (system, value, interval, p_value) in enumerate(
             zip(systems, values, intervals, p_values, strict=True)

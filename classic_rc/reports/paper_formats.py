@@ -11,6 +11,7 @@ from classic_rc.io.printable import printable
 from classic_rc.metrics.registry import METRICS
 from classic_rc.reports.paper_table import Cell, PaperRow, PaperTable
 from classic_rc.reports.references import citation_text
+from classic_rc.reports.results import answer_columns
 from classic_rc.reports.tables import (
     EMPTY_CELL,
     Table,
@@ -71,8 +72,9 @@ def row_name(row: PaperRow) -> str:
 
 
 def marks(cell: Cell) -> str:
-    """Return the marks of a cell: an asterisk, a dagger, both or none."""
-    return ("*" if cell.is_significant else "") + ("†" if cell.is_tuned_here else "")
+    """Return the marks of a cell: an asterisk, a dagger, a double dagger, several or none."""
+    lacks = cell.answers is not None and cell.answers.note
+    return ("*" if cell.is_significant else "") + ("†" if cell.is_tuned_here else "") + ("‡" if lacks else "")
 
 
 def bound_text(fraction: float, decimals: int) -> str:
@@ -166,6 +168,16 @@ def caption_notes(
         notes += _test_notes(table)
     if any(cell.is_tuned_here for cell in table.cells):
         notes.append("†: tuned on the data that it reports")
+    lacking = [
+        f"{row.name} on {column.dataset}: {cell.answers.note}"
+        for row in table.rows
+        for column, cell in zip(table.columns, row.cells, strict=True)
+        if cell.answers is not None and cell.answers.note
+    ]
+    if lacking:
+        notes.append(
+            f"‡: answers that could not be parsed or are empty count as wrong: {'; '.join(dict.fromkeys(lacking))}"
+        )
     if any(column.is_small for column in table.columns):
         notes.append("In parentheses: groups of fewer than 10 questions")
     return notes
@@ -314,6 +326,7 @@ def _record(table: PaperTable, row: PaperRow, j: int, cell: Cell) -> dict[str, A
         "best": cell.is_best,
         "expected": cell.is_expected,
         "tuned_here": cell.is_tuned_here,
+        **answer_columns(cell.answers),
         "published": cell.printed,
         "cites": row.cites,
         "reason": cell.reason,

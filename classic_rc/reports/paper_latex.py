@@ -354,7 +354,7 @@ def _number(table: PaperTable, j: int, cell: Cell, intervals: IntervalStyle) -> 
 
 
 def _signs(text: str) -> str:
-    return text.replace("†", r"\dagger")
+    return text.replace("†", r"\dagger").replace("‡", r"\ddagger")
 
 
 def _interval_line(table: PaperTable, cell: Cell) -> str:
@@ -366,7 +366,13 @@ def _interval_line(table: PaperTable, cell: Cell) -> str:
 
 def _escape(text: str) -> str:
     """Escape text for LaTeX; signs of mathematics become commands."""
-    return latex_escape(printable(text)).replace("†", r"$^{\dagger}$").replace("±", r"$\pm$").replace("–", "--")
+    return (
+        latex_escape(printable(text))
+        .replace("†", r"$^{\dagger}$")
+        .replace("‡", r"$^{\ddagger}$")
+        .replace("±", r"$\pm$")
+        .replace("–", "--")
+    )
 
 
 def _caption(text: str) -> str:

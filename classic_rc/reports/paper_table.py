@@ -12,6 +12,7 @@ from classic_rc.evaluation.grouping import MIN_GROUP_QUESTIONS
 from classic_rc.evaluation.resampling import Interval
 from classic_rc.evaluation.results import ALPHA, Block
 from classic_rc.metrics.base import Metric
+from classic_rc.predictions import AnswerCounts
 from classic_rc.reports.paper_data import PaperDataset
 
 
@@ -46,6 +47,7 @@ class Cell:
     is_tuned_here: bool = False  # tuned on the data that it reports
     printed: str | None = None  # a published figure, in percent with its digits
     reason: str | None = None  # why there is no value, if that is known
+    answers: AnswerCounts | None = None  # of a file of answers
 
     @property
     def is_significant(self) -> bool:

@@ -7,6 +7,7 @@ from typing import Any
 
 from classic_rc.display import Table
 from classic_rc.evaluation.results import Evaluation, Row, evaluation_table
+from classic_rc.predictions import AnswerCounts
 from classic_rc.reports.published import published_cells, published_records
 from classic_rc.reports.tables import records_csv
 
@@ -60,6 +61,11 @@ def results_records(evaluations: Sequence[Evaluation], published: bool = False) 
     ]
 
 
+def answer_columns(counts: AnswerCounts | None) -> dict[str, int | None]:
+    """Return the columns of CSV about the answers of a file: how many, and how many say nothing."""
+    return dict(zip(AnswerCounts._fields, counts or (None,) * len(AnswerCounts._fields), strict=True))
+
+
 def _row_record(evaluation: Evaluation, row: Row) -> dict[str, Any]:
     dataset = evaluation.dataset
     record: dict[str, Any] = {
@@ -91,6 +97,7 @@ def _row_record(evaluation: Evaluation, row: Row) -> dict[str, Any]:
         "tuned_on": row.tuned_on,
         "tuned_here": row.tuned_here,
         "trained_on": row.trained_on,
+        **answer_columns(row.answers),
         "signature": row.signature,
     }
     return record

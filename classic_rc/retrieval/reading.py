@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from classic_rc.errors import DataError, UsageError
+from classic_rc.io.binary import identify
 from classic_rc.io.compression import STREAM_ERRORS, unpack_stream
 from classic_rc.io.files import check_is_regular, open_regular
 from classic_rc.io.json import Node, parse_json
@@ -33,6 +34,11 @@ ProgressCallback = Callable[[int], None]
 LONGEST_LINE = 2**28
 _BUFFER = 2**18
 _BLOCK_PASSAGES = 2**8
+
+_EXAMINED = 2**12
+_TEXT_BYTES = bytes({*range(256)} - {*range(9), *range(14, 27), *range(28, 32), 127})
+_FEW_CONTROLS, _CONTROL_SHARE = 8, 0.05
+"""A file is binary if more of its first bytes than these are control characters."""
 
 _OTHER_FORMATS = {
     b"PK\x03\x04": "a zip archive",
@@ -432,17 +438,21 @@ def _open_bytes(path: str, advance: ProgressCallback) -> Iterator[io.BufferedRea
 
 
 def _check_is_text(stream: Any, path: str) -> None:
-    head = stream.peek(512)
+    head = stream.peek(_EXAMINED)[:_EXAMINED]
     other_format = next((what for magic, what in _OTHER_FORMATS.items() if head.startswith(magic)), None)
     if head[257:262] == b"ustar":
         other_format = "a tar archive"
+    controls = head.translate(None, _TEXT_BYTES)  # a text may have some
+    if not other_format and len(controls) > max(_FEW_CONTROLS, _CONTROL_SHARE * len(head)):
+        known = identify(head)
+        other_format = known.name if known else f"binary data ({len(controls)} control characters at its start)"
     if other_format:
         raise DataError(
             "not a text file",
             source=path,
             found=other_format,
             expected="UTF-8 text, plain or compressed with gzip, bzip2 or xz",
-            hint="Convert or unpack it",
+            hint="Convert or unpack it, or leave the file out",
         )
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import inspect
 import os
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from math import inf
 from numbers import Number
@@ -16,7 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from classic_rc.decisions import Decision, default_decision
-from classic_rc.errors import UsageError, unknown_name
+from classic_rc.errors import OutputError, UsageError, system_failures, unknown_name
 from classic_rc.estimator import Estimator, clone
 from classic_rc.kernels.arrays import offsets_of
 from classic_rc.metrics.registry import primary_metric
@@ -555,6 +556,15 @@ class Solver(Estimator, ABC):
         variant = self.variant_name() if self.variants else None
         return f"{self.name}:{variant}" if variant else self.name
 
+    def failures(self, name: str | None = None) -> AbstractContextManager[None]:
+        """Return a context for code of this solver, named `name`: see :func:`classic_rc.errors.system_failures`."""
+        return system_failures(name or self.row_name(), *self._classes())
+
+    def _classes(self) -> Iterator[type[Solver]]:
+        yield type(self)
+        for member in self.members:
+            yield from member._classes()
+
     def encoded(self, questions: Sequence[Question]) -> EncodedDataset:
         """Encode `questions` as token ids under this solver's analyzer."""
         return encode(questions, get_analyzer(self.analyzer))
@@ -628,7 +638,7 @@ def score_questions(solver: Solver, questions: Sequence[Question]) -> Scores:
 
     Raises
     ------
-    UsageError
+    OutputError
         It returned something else, or not one number for each candidate, or NaN.
     """
     returned: Any = solver.score_candidates(questions)
@@ -660,6 +670,6 @@ def score_questions(solver: Solver, questions: Sequence[Question]) -> Scores:
     return Scores.from_lists(rows)
 
 
-def _wrong_scores(problem: str, found: str, expected: str) -> UsageError:
+def _wrong_scores(problem: str, found: str, expected: str) -> OutputError:
     message = f"{problem}: found {found}, expected {expected}"
-    return UsageError(message, field="score_candidates", found=found, expected=expected)
+    return OutputError(message, field="score_candidates", found=found, expected=expected)

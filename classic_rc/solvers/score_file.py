@@ -13,7 +13,7 @@ from classic_rc.formats.registry import has_scores, read_predictions, read_score
 from classic_rc.io.hashing import sha256_of_bytes
 from classic_rc.io.text import read_bytes
 from classic_rc.kernels.arrays import offsets_of
-from classic_rc.predictions import Prediction, Scores
+from classic_rc.predictions import AnswerCounts, Prediction, Scores
 from classic_rc.questions import Question, Task
 from classic_rc.solvers.base import DECISION, Parameter, Solver
 from classic_rc.text.squad import normalise_squad_answer
@@ -48,6 +48,8 @@ class ScoreFile(Solver):
     ----------
     scores_ : Scores
         The scores of the questions of :meth:`fit`.
+    answers_ : AnswerCounts or None
+        How many answers to these questions say something; None for scores.
     caveats_ : tuple of str
         What the reader notes about the answers to these questions: how many could not be parsed.
     sha256_ : tuple of str
@@ -89,6 +91,7 @@ class ScoreFile(Solver):
             A file is malformed or lacks the scores of a question; the message says where.
         """
         notes: list[str] = []
+        self.answers_: AnswerCounts | None = None
         self.scores_ = self._read(questions, notes)
         self.caveats_ = tuple(notes)
         self._row_of = {_identity(question): row for row, question in enumerate(questions)}
@@ -187,6 +190,8 @@ class ScoreFile(Solver):
             return read_scores(path, questions, self.format, partial=True)
         predictions = read_predictions(path, questions, self.format, partial=True, notes=notes)
         assert not isinstance(predictions, Scores)
+        if notes is not None:  # in a fit
+            self.answers_ = AnswerCounts.of(predictions)
         return _shares(predictions, questions, path)
 
 

@@ -19,7 +19,7 @@ from contextvars import ContextVar
 from pathlib import Path
 from typing import Any
 
-from classic_rc.errors import DataError, UsageError, unknown_name
+from classic_rc.errors import DataError, UsageError, system_failures, unknown_name
 from classic_rc.io.hashing import sha256_of_bytes
 from classic_rc.io.text import read_bytes
 from classic_rc.solvers.base import STOP_WORDS, Solver
@@ -71,7 +71,10 @@ def parse_solver(spec: str) -> Solver:
     file, colon, class_name = head.rpartition(":")
     if colon and file.endswith(".py"):
         own_class = load_solver_class(Path(file), class_name)
-        return own_class.from_params(_parse_params(own_class, texts))
+        with system_failures(class_name, own_class):
+            own = own_class.from_params(_parse_params(own_class, texts))
+            own.row_name()  # needs every parameter
+            return own
     name, _, variant = head.partition(":")
     if name not in SOLVERS:
         raise unknown_name("solver", name, [*SOLVERS, *SHORT_NAMES])

@@ -5,8 +5,6 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from classic_rc.deprecated import find_deprecated
-
 if TYPE_CHECKING:
     from classic_rc.testing.solver_check import check_solver
     from classic_rc.testing.synthetic import synthetic_dataset
@@ -18,17 +16,11 @@ _HOMES = {
     "check_solver": "classic_rc.testing.solver_check",
     "synthetic_dataset": "classic_rc.testing.synthetic",
 }
-_MOVED = {
-    "Checked": "classic_rc.teaching:CheckResult",
-    "Grade": "classic_rc.teaching:Grade",
-    "grade_file": "classic_rc.teaching:grade_file",
-    "grade_folder": "classic_rc.teaching:grade_folder",
-}
 
 
 def __getattr__(name: str) -> Any:
     if name not in _HOMES:
-        return find_deprecated(__name__, name, _MOVED)
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(import_module(_HOMES[name]), name)
 
 

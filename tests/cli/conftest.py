@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import io
 import json
-import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -78,16 +77,13 @@ class Done:
 def cli(capsys, monkeypatch) -> Callable[..., Done]:
     """Runs a command line in this process."""
     errors = []
-    message = console.print_message
+    add = console.Failures.add
 
-    def record(text: str) -> None:
-        error = sys.exc_info()[1]
-        if isinstance(error, ClassicRCError) and text.startswith("error: "):
-            errors.append(error)
-        message(text)
+    def record(self: console.Failures, error: ClassicRCError, about: str = "") -> None:
+        errors.append(error)
+        add(self, error, about)
 
-    for module in ("console", "main"):
-        monkeypatch.setattr(f"classic_rc.cli.{module}.print_message", record)
+    monkeypatch.setattr(console.Failures, "add", record)
 
     def run(*args: object) -> Done:
         errors.clear()

@@ -93,11 +93,6 @@ def test_json_has_everything(cli, leaking):
     assert report["missing"] == []
 
 
-def test_options_without_effect_say_so(cli, sound):
-    done = cli("check", sound, "--permutations", 500, "--rules-only")
-    assert done.messages("notice", "--permutations")
-
-
 def test_a_bad_file_of_annotators_does_not_cost_the_check(cli, leaking, write):
     done = cli("check", leaking, "--rules-only", "--annotators", write("answers.csv", "id,annotator\nq1,a\n"))
     assert done.code == 3

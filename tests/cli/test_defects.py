@@ -54,16 +54,15 @@ def test_bad_and_hidden_questions_are_left_out_on_demand(cli, damaged, tmp_path)
         True,
         True,
     )
-    assert cli("rerun", tmp_path / "record").code == 0
+    assert cli("reproduce", tmp_path / "record").code == 0
 
 
 @pytest.mark.parametrize(
     "command",
     [
-        ("stats",),
-        ("breakdown", "--by", "candidates", "-s", "longest"),
+        ("run", "--by", "candidates", "-s", "longest"),
         ("curve", "-s", "surface-lr", "--cv", "2"),
-        ("hard", "-s", "longest"),
+        ("check", "--hard", "-s", "longest"),
         ("predict", "-s", "longest", "-o", "{out}"),
     ],
     ids=lambda command: command[0],
@@ -194,14 +193,14 @@ def test_a_record_with_their_metrics_is_compared(cli, squad2, tmp_path):
     record = tmp_path / "record"
     assert cli("run", squad2, "-s", "no-answer", "-s", "span-sw", "--save", record).code == 0
     assert cli("compare", record, "--metrics", "no_ans_f1", "--format", "json").code == 0
-    assert cli("rerun", record).code == 0
+    assert cli("reproduce", record).code == 0
 
 
 def test_a_file_that_answers_all_questions_is_scored_on_the_labelled_ones(cli, write):
     rows = [_ROW | {"gold": None}, _ROW, _ROW | {"gold": 1}]
     path = write("partly.jsonl", rows)
     out = path.with_name("answers.jsonl")
-    assert cli("predict", path, "-s", "longest", "-o", out, "--as", "jsonl", "--decide").code == 0
+    assert cli("predict", path, "-s", "longest", "-o", out, "--as", "jsonl").code == 0
     cli("score", path, out).fails(3, "--labelled-only")
     done = cli("score", path, out, "--labelled-only", "--format", "json")
     (run,) = done.json["runs"]

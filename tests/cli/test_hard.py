@@ -123,15 +123,6 @@ def test_without_systems_the_usual_ones_filter(cli):
     assert found["members"] == len(found["rows"]) - 1
 
 
-def test_the_old_command_names_the_new_one(cli, tmp_path):
-    args = ("sample:single-choice", "-s", "sw+d", "--resamples", 10)
-    old = cli("hard", *args)
-    (notice,) = old.messages("notice")
-    command = notice.split("`")[1].removeprefix("classic-rc ").split()
-    assert command == ["check", *map(str, args), "--hard"]
-    assert cli(*command).out == old.out
-
-
 @pytest.mark.parametrize("option", [["--max-solved", "1"], ["--report", "ir"], ["--as", "ids"]])
 def test_options_of_the_filter_need_it(cli, single, option):
     cli("check", single, *option).fails(2, "add --hard", field=option[0])

@@ -161,8 +161,7 @@ def test_the_datasets_that_can_be_read_are_reported(cli, write, single, several)
     [
         ["run", SINGLE, "-s", "random", "--intervals", "9" * 20],
         ["compare", "sw+d", "--data", SINGLE, "--resamples", "9" * 20],
-        ["breakdown", SINGLE, "--by", "question-type", "--resamples", "9" * 20],
-        ["hard", SINGLE, "-s", "sw+d", "--resamples", "9" * 20],
+        ["check", SINGLE, "--hard", "-s", "sw+d", "--resamples", "9" * 20],
         ["run", "sample:multi-span", "-s", "random", "--spans", "k=" + "9" * 5000],
         ["run", SINGLE, "-s", "random", "--intervals", "9" * 5000],
     ],
@@ -176,7 +175,7 @@ def test_too_little_memory_is_one_line(cli, monkeypatch):
         raise MemoryError
 
     monkeypatch.setattr("classic_rc.datasets.registry.load", full)
-    cli("stats", SINGLE).fails(2, "memory")
+    cli("check", SINGLE).fails(2, "memory")
 
 
 def test_the_first_error_gives_the_exit_code(cli, tmp_path, single):
@@ -354,7 +353,7 @@ def test_messages_that_cannot_be_written_change_no_exit_code(args, code, tmp_pat
     [
         ("list solvers", ">&-", 2, "classic-rc: error: [Errno 9] standard output is closed\n"),
         ("--version", ">&-", 2, "classic-rc: error: [Errno 9] standard output is closed\n"),
-        ("stats sample:single-choice -o {out} --quiet", ">&-", 0, ""),
+        ("run sample:single-choice -s longest -o {out} --quiet", ">&-", 0, ""),
         ("run none", "2>&-", 3, ""),
         ("list solvers", "2>&-", 0, ""),
         ("list solvers", ">&- 2>&-", 2, ""),
@@ -374,7 +373,7 @@ def test_a_stream_that_is_closed_from_the_start(args, closed, code, shown, tmp_p
         ["run", "sample:single-choice", "--train", "{}"],
         ["score", "sample:single-choice", "{}"],
         ["compare", "{}", "sw+d", "--data", "sample:single-choice"],
-        ["stats", "sample:single-choice", "--labels", "{}"],
+        ["run", "sample:single-choice", "-s", "longest", "--labels", "{}"],
         ["run", "sample:single-choice", "-s", "score-file,path={}"],
         ["run", "sample:single-choice", "-s", "saved,path={}"],
         ["run", "sample:single-choice", "-s", "lexical,annotations={}"],

@@ -91,14 +91,6 @@ def test_decision_options_are_honoured(cli, several):
     assert selected("--tune-metric", "em0", "--tune", several) != selected("--tune", several)
 
 
-def test_the_old_option_decide_has_no_effect(cli, single):
-    now, old = (cli("predict", single, "-s", "sw+d", *options) for options in ([], ["--decide"]))
-    assert old.out == now.out
-    assert old.messages("note", "--decide", "--scores")
-    assert cli("predict", single, "-s", "sw+d", "--decide", "--quiet").err == ""
-    cli("predict", single, "-s", "sw+d", "--decide", "--scores").fails(2, field="--decide")
-
-
 def test_predict_needs_no_gold(cli, hidden, write):
     for options in ([], ["--scores"]):
         assert cli("predict", hidden, "-s", "sw+d", *options).code == 0

@@ -144,13 +144,6 @@ def test_one_record_at_a_time_and_no_csv(cli, saved, single):
     assert "all 3 rows are the same" in cli("reproduce", saved, "--format", "latex").out
 
 
-def test_the_old_name_runs_with_a_notice(cli, saved):
-    done = cli("rerun", saved)
-    assert (done.code, done.out) == (0, cli("reproduce", saved).out)
-    (notice,) = done.messages("notice", "rerun", f"classic-rc reproduce {saved}", "next release")
-    assert done.err == f"{notice}\n"
-
-
 def test_the_record_is_never_written_over(cli, saved):
     done = cli("reproduce", saved, "-o", saved)
     done.fails(2, field="--output", found=str(saved))

@@ -532,7 +532,7 @@ def test_systems_that_do_not_fit_are_dashes_with_their_reasons(cli):
 
 def test_files_of_predictions_are_systems(cli, tmp_path):
     file = tmp_path / "bert=large.jsonl"
-    assert cli("predict", "sample:single-choice", "-s", "sw+d", "--ties", "first", "--decide", "-o", file).code == 0
+    assert cli("predict", "sample:single-choice", "-s", "sw+d", "--ties", "first", "-o", file).code == 0
     done = cli(
         "run", "sample:single-choice", "-s", f"BERT={file}", "-s", str(file), "-s", "swd", "--format", "json"
     )
@@ -636,18 +636,6 @@ def test_intervals_may_stand_anywhere(cli, single, order):
     arguments = [single if word == "DATA" else word for word in order]
     done = cli("run", *arguments, "-s", "longest", "--format", "json", "--quiet")
     assert done.run["resampling"]["resamples"] == (50 if "50" in order else 10_000)
-
-
-def test_old_names_of_options_work_with_a_notice(cli, single):
-    done = cli(
-        "run", single, "-s", "longest", "--group-by=kind", "--cv", "2", "--group", "kind", "--format", "json"
-    )
-    new = cli("run", single, "-s", "longest", "--by=kind", "--cv", "2", "--cv-group", "kind", "--format", "json")
-    assert [row["groups"] for row in done.rows] == [row["groups"] for row in new.rows]
-    assert [line for line in done.err.splitlines() if "notice" in line] == [
-        "classic-rc: notice: --group-by is now --by; the old name will go with the next release",
-        "classic-rc: notice: --group is now --cv-group; the old name will go with the next release",
-    ]
 
 
 def test_the_table_of_a_dataset_is_printed_when_it_is_finished(cli, single, several, monkeypatch, capsys):

@@ -136,7 +136,7 @@ def test_the_record_of_a_log_runs_again(cli, tmp_path):
     assert first.code == 0, first.err
     names = [row["name"] for row in first.rows]
     assert names == ["samples_made", "samples_made (yes is right)", "all-positive", "all-negative"]
-    again = cli("rerun", str(tmp_path / "saved"))
+    again = cli("reproduce", str(tmp_path / "saved"))
     assert again.code == 0, again.err + again.out
 
 

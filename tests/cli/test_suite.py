@@ -90,7 +90,7 @@ def test_the_record_is_that_of_run_and_other_commands_read_it(cli, suite, out, t
     assert [run["dataset"]["name"] for run in record["runs"]] == ["one", "several"]
     assert record["runs"][0]["missing"][0]["name"] == "Spans"
     assert numbers(record)[1] == numbers(other)[0]
-    assert cli("rerun", out).code == 0
+    assert cli("reproduce", out).code == 0
     compared = cli("compare", f"{out}", "--format", "json")
     assert compared.code == 0
     assert "several" in compared.out
@@ -291,4 +291,4 @@ def test_several_datasets_of_one_name_get_different_ones(cli, single, tmp_path, 
 def test_a_suite_is_written_as_toml_and_nowhere_else(cli, single, tmp_path):
     cli("run", single, "--write-suite", tmp_path / "typed.txt").fails(2, ".toml", field="--write-suite")
     cli("run", single, "--write-suite", tmp_path / "a.toml", "--save", "x").fails(2, field="--save")
-    cli("run", single, "--write-suite", tmp_path / "no" / "a.toml").fails(2, field="--output")
+    cli("run", single, "--write-suite", tmp_path / "no" / "a.toml").fails(2, field="--write-suite")

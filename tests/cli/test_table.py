@@ -212,8 +212,6 @@ def test_wrong_figures(cli, runs, tmp_path, monkeypatch):
         (["run", "DATA"], "classic-rc table DIR --figure forest -o OUT"),
         (["score", "DATA", "FILE"], "classic-rc table DIR --figure forest"),
         (["compare", "longest", "sw+d", "--data", "DATA"], "classic-rc table DIR --figure forest"),
-        (["breakdown", "DATA"], "use --plot OUT"),
-        (["stats", "DATA"], "use --plot OUT"),
         (["check", "DATA"], "classic-rc table DIR --figure forest"),
         (["table", "RUNS"], "use --figure forest -o OUT"),
         (["cite"], "classic-rc table DIR --figure forest"),

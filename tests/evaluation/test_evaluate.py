@@ -12,7 +12,7 @@ import pytest
 
 from classic_rc.datasets import from_rows, load
 from classic_rc.decisions import Argmax, Threshold, TunedThreshold
-from classic_rc.errors import DataError, UsageError
+from classic_rc.errors import DataError, OutputError, SystemFailedError, UsageError
 from classic_rc.evaluation import evaluate, evaluate_predictions
 from classic_rc.evaluation import fitted_system as scoring
 from classic_rc.evaluation.evaluate import predict
@@ -275,8 +275,10 @@ def _zeros(questions, more=0):
 )
 def test_scores_of_the_wrong_shape_are_refused(make, found, expected):
     fields = {"found": re.compile(found), "expected": re.compile(expected)}
-    with raises(UsageError, field="score_candidates", **fields) as refused:
+    with raises(SystemFailedError, name="Returns", place=re.compile("test_evaluate.py, line ")) as failed:
         evaluate(synthetic_dataset(Task.SINGLE_CHOICE), [Returns(make=make)])
+    with raises(OutputError, field="score_candidates", **fields) as refused:
+        raise failed.value.__cause__
     assert refused.value.found != refused.value.expected
 
 
@@ -328,7 +330,7 @@ def wrong_calls():  # not annotated, so that no type checker objects
 
 @pytest.mark.parametrize(("call", "field", "fix"), wrong_calls())
 def test_a_wrong_type_names_the_fix(call, field, fix):
-    with raises(UsageError, field=field) as caught:
+    with raises(OutputError if field == "scores" else UsageError, field=field) as caught:
         call(load("sample:single-choice"))
     assert fix in str(caught.value)
 

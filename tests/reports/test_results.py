@@ -102,10 +102,10 @@ def test_latex():
 def test_csv():
     assert results_csv([SINGLE]) == (
         "dataset,split,questions,block,name,solver,variant,accuracy,accuracy[kind=x|y],accuracy[kind=日本],expected,tie_rate,ties,"
-        "selected_share,threshold,tuned_on,tuned_here,trained_on,signature\n"
-        "mini,dev,2,learns nothing,random,random,,0.5,0.5,0.5,True,,,0.5,,,False,,solver:random|n:2\n"
+        "selected_share,threshold,tuned_on,tuned_here,trained_on,answers,unparsed,empty,signature\n"
+        "mini,dev,2,learns nothing,random,random,,0.5,0.5,0.5,True,,,0.5,,,False,,,,,solver:random|n:2\n"
         "mini,dev,2,learns nothing,sw+d:mctest160,sw+d,mctest160,0.6666666666666666,1.0,0.3333333333333333,False,"
-        "0.5,first,0.5,,mini,True,train,solver:sw+d|variant:mctest160|n:2\n"
+        "0.5,first,0.5,,mini,True,train,,,,solver:sw+d|variant:mctest160|n:2\n"
     )
 
 
