@@ -105,3 +105,10 @@ def test_one_stray_number_among_letters_is_refused_and_the_declared_reading_coun
     found = get_format("answers-letter").read(text, ask, source="a", notes=notes)
     assert [p.answers for p in found] == [(frozenset({0}),), (), (frozenset({1}),)]
     assert any("could not be parsed" in note for note in notes)
+
+
+def test_labels_of_cosmos_qa_may_be_floats_as_pandas_writes_them(tmp_path):
+    path = tmp_path / "valid.csv"
+    header = "id,context,question,answer0,answer1,answer2,answer3,label"
+    path.write_text(f"{header}\na,C,Q,w,x,y,z,0.0\nb,C,Q,w,x,y,z,3.0\nc,C,Q,w,x,y,z,\n", "utf-8")
+    assert [question.gold for question in load(path)] == [{0}, {3}, None]
