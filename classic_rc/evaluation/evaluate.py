@@ -39,7 +39,8 @@ from classic_rc.folds import FOLDS_VERSION
 from classic_rc.formats.harness_settings import read_settings
 from classic_rc.formats.registry import get_format
 from classic_rc.io.progress import Progress, progress_bar
-from classic_rc.metrics.registry import METRICS, has_unanswerable, metric_of_task
+from classic_rc.metrics.base import Metric
+from classic_rc.metrics.registry import METRICS, has_unanswerable, measured_metrics, metric_of_task
 from classic_rc.predictions import ABSOLUTE_TIE_TOLERANCE, RELATIVE_TIE_TOLERANCE, Prediction, Scores
 from classic_rc.questions import Dataset
 from classic_rc.solvers.base import Solver, is_integer
@@ -236,8 +237,15 @@ class _Run:
         for ready in self.plan.systems:
             if ready.solver is None:
                 dataset, seconds = self.plan.dataset, self.read_seconds
-                row = _row_of_predictions(dataset, ready.predictions, ready.path, seconds, ready.format)
-                self._add(ready.name, row)
+                metrics = measured_metrics(dataset, self.metrics)
+                try:
+                    row = _row_of_predictions(
+                        dataset, ready.predictions, metrics, ready.path, seconds, ready.format
+                    )
+                except UsageError as error:
+                    self.errors[ready.name] = error
+                else:
+                    self._add(ready.name, row)
 
     def score(self, shared: EncodingCache, jobs: int, advance: Progress) -> None:
         """Score, decide and measure all fitted systems."""
@@ -246,9 +254,9 @@ class _Run:
         # Generated spans are made once for all systems. All other candidates are in memory, so one system is
         # finished before the next one starts, and its encoding is freed if no other system needs it.
         batches = [self.fitted] if dataset.span_generator is not None else [[named] for named in self.fitted]
-        n_finished, unanswerable = 0, has_unanswerable(dataset)
+        n_finished, metrics = 0, measured_metrics(dataset, self.metrics)
         for batch in batches:
-            tallies = {name: OutcomeTally(dataset.task, len(dataset), unanswerable) for name, _ in batch}
+            tallies = {name: OutcomeTally(metrics, len(dataset)) for name, _ in batch}
             for block in iter_blocks(dataset, shared):
                 if self.oracle is not None:
                     self.oracle.add(block.questions)
@@ -313,7 +321,7 @@ class _Run:
 def _tally_block(system: FittedSystem, block: QuestionBlock, tally: OutcomeTally, jobs: int) -> None:
     scores = system.score(block, jobs)
     predictions = system.decide_in_expectation(block, scores)
-    tally.add(block.places, block.questions, predictions, scores)
+    tally.add(block.places, block.questions, predictions, scores, are_draws=system.expected)
     system.compare_members(block, predictions)
 
 
@@ -412,7 +420,7 @@ def evaluate_predictions(
     """
     require_gold(dataset, "nothing can be measured")
     groups = group_masks(dataset, group_by) if group_by is not None else {}
-    row = _row_of_predictions(dataset, predictions, source, read_seconds, format)
+    row = _row_of_predictions(dataset, predictions, measured_metrics(dataset), source, read_seconds, format)
     return Evaluation(dataset, (row,), groups, group_by)
 
 
@@ -431,13 +439,13 @@ def _check_has_unanswerable(dataset: Dataset, metrics: Sequence[str]) -> None:
 def _row_of_predictions(
     dataset: Dataset,
     predictions: Sequence[Prediction],
+    metrics: Sequence[Metric],
     source: str,
     read_seconds: float,
     format: str | None = None,
 ) -> Row:
     start = time.perf_counter()
-    assert dataset.task is not None
-    tally = OutcomeTally(dataset.task, len(dataset), has_unanswerable(dataset))
+    tally = OutcomeTally(metrics, len(dataset))
     tally.add(np.arange(len(dataset)), dataset, predictions, None)
     named = {} if format is None or get_format(format).is_detected else {"format": format}
     settings = read_settings(source)
