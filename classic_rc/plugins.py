@@ -136,6 +136,11 @@ def _scan_entry_points(path: tuple[str, ...]) -> dict[str, tuple[EntryPoint, ...
     return {group: tuple(everything.select(group=group)) for group in groups}
 
 
+def by_name(*entries: T) -> dict[str, T]:
+    """Return entries by their attribute `name`, in order."""
+    return {entry.name: entry for entry in entries}  # type: ignore[attr-defined]
+
+
 def accept_instances(base: str) -> Callable[[str, Any], Any]:
     """Return an `accept` for instances of a class, or for subclasses that are made without arguments.
 

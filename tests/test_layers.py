@@ -18,7 +18,7 @@ ASSIGNMENTS = PACKAGE / "teaching" / "assignments"
 
 # Lowest first. A module imports from its own level or from those below it.
 LEVELS = (
-    {"errors", "_version", "deprecated"},
+    {"errors", "_version"},
     {"plugins", "estimator"},
     {"kernels"},
     {"questions", "predictions"},
@@ -32,7 +32,7 @@ LEVELS = (
     {"decisions"},
     {"solvers"},
     {"evaluation"},
-    {"audit", "analysis"},
+    {"audit"},
     {"reports", "plots"},
     {"teaching", "testing", "harness"},
     {"cli", "__init__", "__main__"},

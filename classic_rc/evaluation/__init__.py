@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from classic_rc.deprecated import find_deprecated
 from classic_rc.evaluation.breakdown import break_down, cross_tabulate
 from classic_rc.evaluation.comparison import SharedResults, compare
 from classic_rc.evaluation.evaluate import evaluate, evaluate_predictions
@@ -25,7 +22,3 @@ __all__ = [
     "with_intervals",
     "with_significance",
 ]
-
-
-def __getattr__(name: str) -> Any:
-    return find_deprecated(__name__, name, {"Contest": "classic_rc.evaluation:SharedResults"})

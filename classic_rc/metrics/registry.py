@@ -18,30 +18,27 @@ from classic_rc.metrics.squad import (
     NoAnswerExactMatch,
     NoAnswerF1,
 )
-from classic_rc.plugins import Registry, accept_instances
+from classic_rc.plugins import Registry, accept_instances, by_name
 from classic_rc.questions import Dataset, Question, Task
 
 METRICS = Registry[Metric](
     "metric",
-    {
-        metric.name: metric
-        for metric in (
-            Accuracy(),
-            F1Macro(),
-            F1Answers(),
-            EM0(),
-            EM1(),
-            SuperGLUEF1Macro(),
-            ExactMatch(),
-            F1(),
-            HasAnswerExactMatch(),
-            HasAnswerF1(),
-            NoAnswerExactMatch(),
-            NoAnswerF1(),
-            QuorefExactMatch(),
-            QuorefF1(),
-        )
-    },
+    by_name(
+        Accuracy(),
+        F1Macro(),
+        F1Answers(),
+        EM0(),
+        EM1(),
+        SuperGLUEF1Macro(),
+        ExactMatch(),
+        F1(),
+        HasAnswerExactMatch(),
+        HasAnswerF1(),
+        NoAnswerExactMatch(),
+        NoAnswerF1(),
+        QuorefExactMatch(),
+        QuorefF1(),
+    ),
     accept_instances("classic_rc.metrics:Metric"),
 )
 """Every metric by name."""

@@ -8,8 +8,6 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from classic_rc.deprecated import find_deprecated
-
 if TYPE_CHECKING:
     from classic_rc.reports.annotators import annotator_tables
     from classic_rc.reports.breakdown import breakdown_csv, breakdown_tables
@@ -96,7 +94,7 @@ __all__ = [
 
 def __getattr__(name: str) -> Any:
     if name not in _HOME_OF:
-        return find_deprecated(__name__, name, {"FORMATS": "classic_rc.reports:TABLE_FORMATS"})
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(import_module(f"classic_rc.reports.{_HOME_OF[name]}"), name)
 
 
