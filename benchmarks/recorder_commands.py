@@ -108,7 +108,7 @@ stats sample --format {table|markdown|latex|csv|json}
 stats {TASK} --analyzer {ANALYZER}
 stats sample:single-choice --plot {a.png|a.pdf|a.svg}
 check {TASK} --format {table|markdown|json}
-check sample:single-choice --cv 3 --cv-group level && check sample:multiple-answer --train
+check sample:single-choice --cv 3 --group level && check sample:multiple-answer --train
   sample:multiple-answer
 check inputs/leaky.jsonl --fail --level 1 && check inputs/twice.jsonl --format json
 hard {TASK} -s longest -s sliding-window --report ir --report random --format {table|markdown|latex|json} -o h.jsonl

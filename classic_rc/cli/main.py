@@ -107,11 +107,11 @@ class _CommandParser(_Parser):
     module = ""
 
     def parse_known_args(self, args=None, namespace=None):  # type: ignore[no-untyped-def]
-        """Add the sub-command's options, then parse like the base class; old names of options work."""
+        """Add the sub-command's options, then parse like the base class."""
         if self.module:
             from classic_rc.cli.options import add_options, normalise_arguments
 
-            args = normalise_arguments(args or [], lambda text: print_message(f"notice: {text}"))
+            args = normalise_arguments(args or [])
             command = import_module(f"classic_rc.cli.{self.module}")
             add_options(self, command.OPTIONS)
             self.set_defaults(handle=command.handle)

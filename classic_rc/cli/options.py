@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from classic_rc.cli.analysis_options import ANALYSIS_OPTIONS
@@ -17,31 +17,18 @@ TABLE: dict[str, tuple[Option, ...]] = {**INPUT_OPTIONS, **ANALYSIS_OPTIONS, **O
 Choice = Sequence[str | Option]
 """Options of a command: their names, headings (for all their options), or results of :func:`vary_option`."""
 
-_OLD_OPTIONS = {"--group-by": "--by", "--group": "--cv-group", "--metric": "--metrics", "--system": "--solver"}
-"""The options that have another name since the last release."""
-
-
-def normalise_arguments(arguments: Sequence[str], notify: Callable[[str], None]) -> list[str]:
-    """Return the command line with the current names of options.
+def normalise_arguments(arguments: Sequence[str]) -> list[str]:
+    """Return the command line with the values of options that may stand alone.
 
     The values of ``--intervals``, ``--perturbed`` and ``--fail`` are optional, so that argparse would read DATA
     after them as the value. Only a number is one of the first, and only names of perturbations are one of the
     second; that of ``--fail`` follows an equals sign.
-
-    Parameters
-    ----------
-    arguments : sequence of str
-    notify : callable
-        Called with a notice for each old name.
     """
     normalised: list[str] = []
     for i, argument in enumerate(arguments):
         if argument == "--":
             return [*normalised, *arguments[i:]]
         flag, equals, value = argument.partition("=")
-        if flag in _OLD_OPTIONS:
-            notify(f"{flag} is now {_OLD_OPTIONS[flag]}; the old name will go with the next release")
-            flag = _OLD_OPTIONS[flag]
         if flag == "--perturbed" and not equals and not _are_perturbations("".join(arguments[i + 1 : i + 2])):
             equals = "="
         if flag == "--intervals" and not equals and not "".join(arguments[i + 1 : i + 2]).lstrip("+-").isdecimal():

@@ -57,7 +57,7 @@ def run_record(evaluations: Sequence[Evaluation], folder: Path | None = None) ->
     * to each run ``grouping``: the key of its groups of questions, and the positions of each group's questions;
     * to each run ``passage_groups``: for each question, in order, the number of its group of questions about equal
       passages, so that systems can be compared without the data;
-    * to each run ``resampled_groups``, if ``--cv-group`` kept more questions together: its key, and the same
+    * to each run ``resampled_groups``, if ``--group`` kept more questions together: its key, and the same
       numbers for its groups;
     * to each row ``outcomes``: by question id the answer (the first of a tie), the number of tied candidates and
       the metrics' statistics.

@@ -613,7 +613,7 @@ def test_group_keeps_passages_together(cli, write):
         for i in range(40)
     ]
     done = cli(
-        "run", write("a.jsonl", rows), "-s", "longest", "--intervals", "--cv-group", "author", "--format", "json"
+        "run", write("a.jsonl", rows), "-s", "longest", "--intervals", "--group", "author", "--format", "json"
     )
     assert done.rows[0]["intervals"] == {"accuracy": [0, 1]}
     assert done.run["resampling"]["group"] == "author"
@@ -642,11 +642,11 @@ def test_old_names_of_options_work_with_a_notice(cli, single):
     done = cli(
         "run", single, "-s", "longest", "--group-by=kind", "--cv", "2", "--group", "kind", "--format", "json"
     )
-    new = cli("run", single, "-s", "longest", "--by=kind", "--cv", "2", "--cv-group", "kind", "--format", "json")
+    new = cli("run", single, "-s", "longest", "--by=kind", "--cv", "2", "--group", "kind", "--format", "json")
     assert [row["groups"] for row in done.rows] == [row["groups"] for row in new.rows]
     assert [line for line in done.err.splitlines() if "notice" in line] == [
         "classic-rc: notice: --group-by is now --by; the old name will go with the next release",
-        "classic-rc: notice: --group is now --cv-group; the old name will go with the next release",
+        "classic-rc: notice: --group is now --group; the old name will go with the next release",
     ]
 
 
