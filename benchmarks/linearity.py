@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable
 
 from benchmarks.timing import Table
-from classic_rc.text.analyzers import ANALYZERS
+from classic_rc.text.analyzers import TOKENIZERS, Analyzer
 from classic_rc.text.annotated import locate_tokens
 from classic_rc.text.sentences import split_sentences
 
@@ -45,7 +45,7 @@ UNITS = (
 
 def functions() -> dict[str, Callable[[str], object]]:
     """Return what is measured, by name. An analyzer's `locate` finds the tokens, and then their places."""
-    named: dict[str, Callable[[str], object]] = {name: analyzer.locate for name, analyzer in ANALYZERS.items()}
+    named: dict[str, Callable[[str], object]] = {name: Analyzer.named(name).locate for name in TOKENIZERS}
     named["sentence splitter"] = split_sentences
     named["places of annotated tokens"] = lambda text: locate_tokens(text[: len(text) // 2], text)
     return named

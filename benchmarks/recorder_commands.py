@@ -105,7 +105,7 @@ run {TASK} --jobs 2 -s sw+d -s longest --format json && run {TASK} --quiet -o t 
 run sample -s ir --exclude-verbatim --format json && run sample:single-choice -s inputs/own.py:Middle --save r &&
   reproduce r --trust && reproduce r
 check {TASK} --format {table|markdown|json}
-check sample:single-choice --cv 3 --cv-group level && check sample:multiple-answer --train
+check sample:single-choice --cv 3 --group level && check sample:multiple-answer --train
   sample:multiple-answer
 check inputs/leaky.jsonl --fail --level 1 && check inputs/twice.jsonl --format json
 check --hard {TASK} -s longest -s sliding-window --report ir --report random --format

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
+import sys
 import warnings
 from collections.abc import Callable, Iterator, Mapping
-from functools import cached_property
+from functools import cache, cached_property
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
@@ -39,7 +40,7 @@ class Registry(Mapping[str, T], Generic[T]):
         The entries by name, or ``"module:name"`` of an entry that is imported and accepted on first use.
     accept : callable
         Takes a name and the object that an entry point refers to, and returns the entry to register. It raises
-        UsageError for an object that does not fit.
+        UsageError for an object that does not fit. See :func:`accept_instances` and :func:`accept_classes`.
     """
 
     def __init__(self, kind: str, own: Mapping[str, T | str], accept: Callable[[str, Any], T]) -> None:
@@ -75,6 +76,11 @@ class Registry(Mapping[str, T], Generic[T]):
     def __len__(self) -> int:
         return sum(1 for _ in self)
 
+    @property
+    def own(self) -> Mapping[str, T]:
+        """The package's own entries, in order. Reading it searches no other package."""
+        return {name: self._own_entry(name) for name in self._own}
+
     def package_of(self, name: str) -> str | None:
         """Return the package and version that a plug-in comes from, or None for our own entries."""
         return None if name in self._own else " and ".join(map(_package_and_version, self._entry_points[name]))
@@ -90,17 +96,15 @@ class Registry(Mapping[str, T], Generic[T]):
         """Return one of our own entries, imported on first use."""
         entry = self._own[name]
         if isinstance(entry, str):
-            module, _, attribute = entry.partition(":")
-            entry = self._own[name] = self._accept(name, getattr(import_module(module), attribute))
+            entry = self._own[name] = self._accept(name, _import_object(entry))
         return entry
 
     @cached_property
     def _entry_points(self) -> dict[str, list[EntryPoint]]:
         """The entry points of other packages, by name. A package that is found twice counts once."""
-        from importlib.metadata import entry_points
-
         offered: dict[str, dict[tuple[str, str], EntryPoint]] = {}
-        for point in sorted(entry_points(group=f"classic_rc.{self.kind}s"), key=lambda point: point.name):
+        found = _scan_entry_points(tuple(sys.path)).get(f"classic_rc.{self.kind}s", ())
+        for point in sorted(found, key=lambda point: point.name):
             if point.name in self._own:
                 fault = self._describe_fault(
                     point.name, _package_and_version(point), "classic_rc has an entry of that name"
@@ -127,6 +131,76 @@ class Registry(Mapping[str, T], Generic[T]):
 
     def _describe_fault(self, name: str, package: str | None, reason: str) -> str:
         return f"{self.kind} {name!r} of {package} cannot be used: {reason}"
+
+
+@cache
+def _scan_entry_points(path: tuple[str, ...]) -> dict[str, tuple[EntryPoint, ...]]:
+    """Return the entry points of all kinds in the packages on the path, by group: one search serves all."""
+    from importlib.metadata import entry_points
+
+    everything = entry_points()
+    groups = [group for group in everything.groups if group.startswith("classic_rc.")]
+    return {group: tuple(everything.select(group=group)) for group in groups}
+
+
+def by_name(*entries: T) -> dict[str, T]:
+    """Return entries by their attribute `name`, in order."""
+    return {entry.name: entry for entry in entries}  # type: ignore[attr-defined]
+
+
+def accept_instances(base: str) -> Callable[[str, Any], Any]:
+    """Return an `accept` for instances of a class, or for subclasses that are made without arguments.
+
+    Parameters
+    ----------
+    base : str
+        Its public name, ``"module:Class"``. The module is imported when the first entry is looked up.
+    """
+
+    def accept(name: str, found: Any) -> Any:
+        kind = _import_object(base)
+        entry = _complete_class(found)() if isinstance(found, type) and issubclass(found, kind) else found
+        if not isinstance(entry, kind):
+            public = base.replace(":", ".")
+            raise UsageError(f"it is not an instance of {public}", found=repr(found), expected=public)
+        return _check_name(name, entry)
+
+    return accept
+
+
+def accept_classes(base: str) -> Callable[[str, Any], Any]:
+    """Return an `accept` for the subclasses of the class ``"module:Class"`` that have all methods."""
+
+    def accept(name: str, found: Any) -> Any:
+        if not (isinstance(found, type) and issubclass(found, _import_object(base))):
+            public = base.replace(":", ".")
+            raise UsageError(f"it is not a subclass of {public}", found=repr(found), expected=public)
+        return _check_name(name, _complete_class(found))
+
+    return accept
+
+
+def _import_object(home: str) -> Any:
+    module, _, attribute = home.partition(":")
+    return getattr(import_module(module), attribute)
+
+
+def _complete_class(found: type) -> type:
+    """Return a class, or raise UsageError if it has abstract methods."""
+    if missing := ", ".join(sorted(getattr(found, "__abstractmethods__", ()))):
+        raise UsageError(f"its class does not implement {missing}", expected=missing)
+    return found
+
+
+def _check_name(name: str, entry: Any) -> Any:
+    if entry.name != name:
+        raise UsageError(
+            f"it is named {entry.name!r}: the entry point must have the same name",
+            field="name",
+            found=entry.name,
+            expected=name,
+        )
+    return entry
 
 
 def _package_and_version(point: EntryPoint) -> str:

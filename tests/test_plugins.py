@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import subprocess
@@ -57,6 +58,34 @@ class Pipes(Reader):
 '''
 
 
+METRIC_AND_PERTURBATION = """
+from dataclasses import replace
+
+import numpy as np
+from classic_rc.audit import Perturbation
+from classic_rc.metrics import ScoreMetric
+from classic_rc.metrics.base import gold_of
+from classic_rc.questions import Task
+
+class ReciprocalRank(ScoreMetric):
+    name = "mrr"
+    label = "MRR"
+    description = "mean reciprocal rank of the best right candidate"
+    citation = "Voorhees 1999"
+    cites = ("voorhees1999",)
+    tasks = frozenset({Task.SINGLE_CHOICE})
+
+    def statistics_of_scores(self, questions, scores):
+        pairs = [(scores[i], list(gold_of(question))) for i, question in enumerate(questions)]
+        return np.array([[1 / np.count_nonzero(own >= max(own[gold]))] for own, gold in pairs])
+
+upper = Perturbation(
+    "capitals", "The question is in capitals.", "case",
+    lambda dataset, settings: (replace(question, text=question.text.upper()) for question in dataset),
+)
+"""
+
+
 @pytest.fixture
 def install(tmp_path):
     """Lay out a package with its .dist-info: the files of a wheel, as pip unpacks them."""
@@ -107,6 +136,41 @@ def test_a_solver_and_a_reader_plug_in(install, tmp_path):
     assert description.startswith("whether the passage ends with it (")
     assert description.endswith("rc-last 1.2)")
     assert classic_rc(site, "list", "readers").stdout.splitlines()[-1].endswith("rc-pipes 0.3)")
+
+
+def test_a_metric_and_a_perturbation_plug_in(install, tmp_path):
+    site = install(
+        "rc-more", METRIC_AND_PERTURBATION, metrics={"mrr": "ReciprocalRank"}, perturbations={"capitals": "upper"}
+    )
+    data = "sample:single-choice"
+    done = classic_rc(
+        site, "run", data, "-s", "sw+d", "-s", "random", "--metrics", "mrr,accuracy", "--format", "json"
+    )
+    (run,) = json.loads(done.stdout)["runs"]
+    (row,) = run["rows"]
+    assert row["metrics"]["accuracy"] < row["metrics"]["mrr"] < 1
+    (missing,) = run["missing"]  # the scores of chance are one draw
+    assert missing["name"] == "random"
+    assert "mrr" in missing["reason"]
+    assert "mrr" not in classic_rc(site, "run", data, "-s", "sw+d", "--format", "json").stdout
+    saved = (
+        "run",
+        data,
+        "-s",
+        "sw+d",
+        "--metrics",
+        "mrr",
+        "--intervals",
+        "100",
+        "--save",
+        str(tmp_path),
+        "--quiet",
+    )
+    assert classic_rc(site, *saved).returncode == 0
+    assert "MRR" in classic_rc(site, "table", str(tmp_path), "--format", "latex").stdout
+    copy = tmp_path / "copy.jsonl"
+    assert classic_rc(site, "perturb", data, "--with", "capitals", "-o", str(copy)).returncode == 0
+    assert "WHO" in copy.read_text("utf-8")
 
 
 def test_one_that_fails_to_import_is_named_once_and_breaks_nothing(install):

@@ -36,6 +36,7 @@ from classic_rc.audit.rewriting import (
 from classic_rc.errors import DataError, UsageError, unknown_name
 from classic_rc.kernels.draws import text_keys, uniform_draws
 from classic_rc.near_duplicates import near_duplicate_groups
+from classic_rc.plugins import Registry, accept_instances, by_name
 from classic_rc.questions import (
     PLACEHOLDER,
     Dataset,
@@ -457,9 +458,9 @@ def _encode(text: str, codes: Mapping[str, str], settings: Settings) -> str:
 
 _SPAN_IN_PASSAGE = "the answer is part of the passage"
 
-PERTURBATIONS: Mapping[str, Perturbation] = {
-    perturbation.name: perturbation
-    for perturbation in (
+PERTURBATIONS = Registry[Perturbation](
+    "perturbation",
+    by_name(
         Perturbation(
             "interrogatives-only",
             "Of the question only the interrogatives are left (who, what, how); if it has none, nothing.",
@@ -547,6 +548,7 @@ PERTURBATIONS: Mapping[str, Perturbation] = {
             tasks=_CHOICES,
             refusal=_SPAN_IN_PASSAGE,
         ),
-    )
-}
+    ),
+    accept_instances("classic_rc.audit:Perturbation"),
+)
 """The perturbations by name, in the order of tables."""

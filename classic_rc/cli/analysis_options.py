@@ -6,47 +6,15 @@ from classic_rc.cli.input_options import SYSTEM
 from classic_rc.cli.option import (
     Option,
     failure_kinds,
-    interval_count,
-    metric_names,
     option,
     parse_finite_number,
-    parse_integer,
     resample_count,
+    setting_option,
+    setting_options,
 )
 
 ANALYSIS_OPTIONS: dict[str, tuple[Option, ...]] = {
-    "decisions": (
-        option(
-            "--threshold",
-            type=parse_finite_number,
-            metavar="T",
-            help="select candidates that score above T, instead of tuning a threshold",
-        ),
-        option(
-            "--relative-threshold",
-            type=parse_finite_number,
-            metavar="MARGIN",
-            help="answer with all spans within MARGIN of the best score, not only with the best span (Quoref)",
-        ),
-        option(
-            "--tune-metric",
-            metavar="METRIC",
-            help="the metric to tune thresholds for: f1_a (default), f1_m, em0, em1, superglue_f1_m, accuracy",
-        ),
-        option(
-            "--tune-cuts",
-            choices=("exact", "multirc2018"),
-            help="the thresholds to try: all that make a difference (exact, the default), or the grid of MultiRC's "
-            "release with step 0.02 (multirc2018)",
-        ),
-        option(
-            "--ties",
-            choices=("partial", "first", "random", "strict"),
-            help="what to do if k candidates share the best score: give credit 1/k (partial), use the first, draw "
-            "one (random), or count the question as wrong (strict); default: the solver's own policy, or partial",
-        ),
-        option("--seed", type=parse_integer, metavar="N", help="the seed of all random draws (default 0)"),
-    ),
+    "decisions": setting_options("decisions"),
     "breakdown": (
         option(
             "--by",
@@ -84,14 +52,7 @@ ANALYSIS_OPTIONS: dict[str, tuple[Option, ...]] = {
             metavar="KEY",
             help="break the metrics down by a field of the data or a key of `classic-rc list keys`",
         ),
-        option(
-            "--metrics",
-            type=metric_names,
-            default=(),
-            metavar="METRIC[,METRIC]",
-            help="the metrics to report; the first is the primary one, which is tested (default: all metrics of "
-            "the task, and its main one)",
-        ),
+        setting_option("metrics", default=()),
         option(
             "--average",
             choices=("macro", "micro"),
@@ -106,20 +67,8 @@ ANALYSIS_OPTIONS: dict[str, tuple[Option, ...]] = {
             "the papers' tables use their own tokens",
         ),
         option("--published", action="store_true", help="also show published scores on the same data"),
-        option(
-            "--baseline",
-            metavar=SYSTEM,
-            help="mark the systems that differ significantly from this one in the primary metric (permutation "
-            "test, Holm-adjusted p < 0.05): the name of a system, or one more system",
-        ),
-        option(
-            "--intervals",
-            nargs="?",
-            type=interval_count,
-            const=10_000,
-            metavar="N",
-            help="add 95 %% intervals from N resamples of passages (default 10000)",
-        ),
+        setting_option("baseline"),
+        setting_option("intervals"),
         option(
             "--resamples",
             type=resample_count,

@@ -54,7 +54,7 @@ OPTIONS = (
         help="without --train: learn out of fold, in N folds of passages (default 5; 2 for over 50,000 questions)",
     ),
     vary_option(
-        "--cv-group", help="a field of the data (article, author, …): questions with the same value stay together"
+        "--group", help="a field of the data (article, author, …): questions with the same value stay together"
     ),
     vary_option("--drop-overlap", help="as in `run`; rules and learners always drop what --train shares with DATA"),
     vary_option(

@@ -50,7 +50,7 @@ _FLAGS = {
     "tune": "--tune",
     "tune_split": "--tune-split",
     "cv": "--cv",
-    "group": "--cv-group",
+    "group": "--group",
     "threshold": "--threshold",
     "relative_threshold": "--relative-threshold",
     "tune_metric": "--tune-metric",

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from classic_rc.cli.option import Option, job_count, option, parse_integer
-from classic_rc.encodings import READINGS
+from classic_rc.cli.option import Option, job_count, option, setting_option, setting_options
 
 DATA = (
     "a dataset: a file, a folder, a name such as race:dev (see `classic-rc list datasets`), hf:OWNER/NAME for one "
@@ -72,27 +71,7 @@ INPUT_OPTIONS: dict[str, tuple[Option, ...]] = {
         option("--offline", action="store_true", help="download nothing: check the files in the cache"),
     ),
     "reading": (
-        option(
-            "--reader", metavar="READER", help="the data format (see `classic-rc list readers`; default: detected)"
-        ),
-        option("--split", metavar="SPLIT", help="the split to use, if the data has several"),
-        option("--subset", metavar="SUBSET", help="the subset to use: mc160, middle, …"),
-        option("--answers", metavar="FILE", help="the answer file, if it is not next to the data file (MCTest)"),
-        option(
-            "--fields", metavar="FIELDS", help="field names in your own file: passage=context,question=q.text,…"
-        ),
-        option(
-            "--gold-as",
-            choices=tuple(READINGS),
-            help="how your own file encodes the right answer",
-        ),
-        option(
-            "--skip-bad",
-            action="store_true",
-            help="leave out questions that cannot be read, and say how many and where, instead of stopping at the "
-            "first (`classic-rc check` lists them)",
-        ),
-        option("--labelled-only", action="store_true", help="leave out questions whose right answer is hidden"),
+        *setting_options("reading"),
         option(
             "--offline",
             name="--offline of data",
@@ -147,18 +126,8 @@ INPUT_OPTIONS: dict[str, tuple[Option, ...]] = {
             help="files of predictions (see `classic-rc list formats`): scores give a curve; decisions give a "
             "point, even if the file has scores too; NAME defaults to the file's name",
         ),
-        option(
-            "--spans",
-            metavar="k=N",
-            help="for span questions: candidates are the spans of up to N tokens (default k=10)",
-        ),
-        option(
-            "--analyzer",
-            name="--analyzer of systems",
-            metavar="ANALYZER",
-            help="how all systems turn text into words, but those whose variant or parameters set it (see "
-            "`classic-rc list analyzers`; default: each system's own, and char for scripts without spaces)",
-        ),
+        setting_option("spans"),
+        setting_option("analyzer")._replace(name="--analyzer of systems"),
         option(
             "--trust",
             action="store_true",
@@ -169,34 +138,11 @@ INPUT_OPTIONS: dict[str, tuple[Option, ...]] = {
         ),
     ),
     "training and tuning": (
-        option(
-            "--train",
-            action="append",
-            default=[],
-            metavar="DATA",
-            help="the data to train solvers on: a file or a folder; repeat for several, which become one",
-        ),
+        setting_option("train", action="append", default=[]),
         option("--train-split", metavar="SPLIT", help="the split of the --train data to use"),
-        option("--tune", metavar="DATA", help="the data to tune thresholds and windows on"),
+        setting_option("tune"),
         option("--tune-split", metavar="SPLIT", help="the split of the --tune data to use"),
-        option(
-            "--cv",
-            type=parse_integer,
-            metavar="N",
-            help="cross-validation, instead of --train: train out of fold, in N folds of passages",
-        ),
-        option(
-            "--cv-group",
-            dest="group",
-            metavar="KEY",
-            help="a field of the data (article, author, …): questions with the same value stay together in folds "
-            "and resamples",
-        ),
-        option(
-            "--drop-overlap",
-            action="store_true",
-            help="remove from --train and --tune the passages and questions that are also in DATA",
-        ),
+        *(setting_option(name) for name in ("cv", "group", "drop_overlap")),
     ),
     "searching": (
         option(

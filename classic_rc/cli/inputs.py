@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from classic_rc.cli.console import check_writable, print_message
 from classic_rc.errors import DataError, UsageError
 from classic_rc.io.progress import progress_bar
+from classic_rc.protocol import READING
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -89,8 +90,7 @@ def load_dataset(args: argparse.Namespace, data: str | DatasetFiles, *, split: s
 
 def _load_path(args: argparse.Namespace, path: str, split: str | None) -> Dataset:
     # Commands lack some of these options.
-    names = ("reader", "subset", "answers", "fields", "gold_as", "skip_bad", "labelled_only")
-    reading: dict[str, Any] = {name: getattr(args, name) for name in names if hasattr(args, name)}
+    reading = {name: getattr(args, name) for name in READING if name != "split" and hasattr(args, name)}
     return read_dataset(args, path, split=args.split if split is None else split or None, **reading)
 
 

@@ -79,9 +79,9 @@ def _list_metrics() -> Iterator[Entry]:
 
 
 def _list_analyzers() -> Iterator[Entry]:
-    from classic_rc.text.analyzers import ANALYZERS
+    from classic_rc.text.analyzers import TOKENIZERS, Analyzer
 
-    return ((name, described.description) for name, described in ANALYZERS.items())
+    return ((name, Analyzer.named(name).description) for name in TOKENIZERS)
 
 
 def _list_formats() -> Iterator[Entry]:

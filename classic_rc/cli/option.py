@@ -4,7 +4,12 @@ from __future__ import annotations
 
 import argparse
 import math
+from collections.abc import Callable
 from typing import Any, NamedTuple
+
+from classic_rc.protocol import FLAG, MAX_RESAMPLES, READING, RESAMPLES, SETTINGS, Kind
+
+_DECLARED = {**READING, **SETTINGS}
 
 
 class Option(NamedTuple):
@@ -26,7 +31,38 @@ def option(*flags: str, name: str | None = None, **settings: Any) -> Option:
     return Option(flags, name or long, settings)
 
 
-_MAX_RESAMPLES = 10**9
+def setting_option(name: str, **changes: Any) -> Option:
+    """Return the option of a setting of a protocol, with some of argparse's keywords changed."""
+    setting = _DECLARED[name]
+    flag = f"--{name.replace('_', '-')}"
+    if setting.kind is FLAG:
+        return option(flag, action="store_true", help=setting.help)
+    settings: dict[str, Any] = {"help": setting.help.replace("%", "%%")}
+    if setting.kind.choices:
+        settings["choices"] = setting.kind.choices
+    else:
+        settings |= {"type": _parser_of(setting.kind), "metavar": setting.metavar}
+    if setting.kind is RESAMPLES:
+        settings |= {"nargs": "?", "const": True}
+    return option(flag, **settings, **changes)
+
+
+def setting_options(heading: str) -> tuple[Option, ...]:
+    """Return the options of the settings below a heading of ``--help``."""
+    return tuple(setting_option(name) for name, setting in _DECLARED.items() if setting.heading == heading)
+
+
+def _parser_of(kind: Kind) -> Callable[[str], Any]:
+    def parse(text: str) -> Any:
+        try:
+            value = kind.parse(text)
+        except ValueError:
+            value = None
+        if value is None or not kind.fits(value):
+            raise argparse.ArgumentTypeError(f"expected {kind.expected}, got {text!r}")
+        return value
+
+    return parse
 
 
 def parse_integer(text: str) -> int:
@@ -51,16 +87,8 @@ def parse_finite_number(text: str) -> float:
 def resample_count(text: str) -> int:
     """Parse ``--resamples``; the library checks the lower bound."""
     number = parse_integer(text)
-    if number > _MAX_RESAMPLES:
-        raise argparse.ArgumentTypeError(f"expected at most {_MAX_RESAMPLES:,}, got {number}")
-    return number
-
-
-def interval_count(text: str) -> int:
-    """Parse ``--intervals``."""
-    number = resample_count(text)
-    if number < 1:
-        raise argparse.ArgumentTypeError(f"expected 1 or more resamples, got {number}")
+    if number > MAX_RESAMPLES:
+        raise argparse.ArgumentTypeError(f"expected at most {MAX_RESAMPLES:,}, got {number}")
     return number
 
 
@@ -70,14 +98,6 @@ def job_count(text: str) -> int:
     if number == 0 or number < -1:
         raise argparse.ArgumentTypeError(f"expected 1 or more processes, or -1 for all cores, got {number}")
     return number
-
-
-def metric_names(text: str) -> tuple[str, ...]:
-    """Parse ``--metrics``: names separated by commas; the command checks them when it knows the task."""
-    names = tuple(name.strip() for name in text.split(","))
-    if not all(names):
-        raise argparse.ArgumentTypeError(f"expected names of metrics separated by commas, got {text!r}")
-    return names
 
 
 def interval_style(text: str) -> str:

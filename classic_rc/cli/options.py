@@ -24,10 +24,6 @@ def normalise_arguments(arguments: Sequence[str]) -> list[str]:
     The values of ``--intervals``, ``--perturbed`` and ``--fail`` are optional, so that argparse would read DATA
     after them as the value. Only a number is one of the first, and only names of perturbations are one of the
     second; that of ``--fail`` follows an equals sign.
-
-    Parameters
-    ----------
-    arguments : sequence of str
     """
     normalised: list[str] = []
     for i, argument in enumerate(arguments):

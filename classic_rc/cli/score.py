@@ -26,7 +26,7 @@ OPTIONS = (
     "--as",
     "--tune-split",
     vary_option(
-        "--cv-group", help="a field of the data (article, author, …) whose questions are resampled together"
+        "--group", help="a field of the data (article, author, …) whose questions are resampled together"
     ),
     "decisions",
     "--by of a table",

@@ -186,7 +186,7 @@ def _read_questions(args: argparse.Namespace, systems: Sequence[SystemArgument])
             )
     if args.group is not None:
         raise UsageError(
-            "--cv-group needs the questions, and run records do not have them: add --data DATA", field="--cv-group"
+            "--group needs the questions, and run records do not have them: add --data DATA", field="--group"
         )
     return None
 

@@ -30,29 +30,8 @@ from classic_rc.datasets.rows import RowReader, is_own_row, parse_task, read_que
 from classic_rc.errors import DataError, UsageError, unknown_name
 from classic_rc.io.archives import InputFile, InputFiles, open_input
 from classic_rc.io.json import Node, describe_value
-from classic_rc.plugins import Registry
+from classic_rc.plugins import Registry, accept_instances
 from classic_rc.questions import Dataset, Source, Task
-
-
-def _accept_reader(name: str, found: Any) -> Reader:
-    """Return the reader behind a registry line or an entry point, which may be a class or an instance."""
-    reader = found() if isinstance(found, type) else found
-    if not isinstance(reader, Reader):
-        raise UsageError(
-            f"expected a classic_rc.datasets.Reader, found {reader!r}",
-            field="reader",
-            found=repr(reader),
-            expected="a classic_rc.datasets.Reader",
-        )
-    if reader.name != name:
-        raise UsageError(
-            f"the reader calls itself {reader.name!r}: the entry point must have the same name",
-            field="reader",
-            found=reader.name,
-            expected=name,
-        )
-    return reader
-
 
 READERS = Registry[Reader](
     "reader",
@@ -81,7 +60,7 @@ READERS = Registry[Reader](
         "jsonl": "classic_rc.datasets.jsonl:JsonLinesReader",
         "table": "classic_rc.datasets.table:TableReader",
     },
-    _accept_reader,
+    accept_instances("classic_rc.datasets:Reader"),
 )
 """The readers by name, in the order in which they try to recognise a file. Plug-ins of other packages come last."""
 

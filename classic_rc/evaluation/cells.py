@@ -29,7 +29,7 @@ from classic_rc.evaluation.plan import LearningData, Overrides, RunProtocol, add
 from classic_rc.evaluation.record import row_from_record, row_records, selections_to_plain
 from classic_rc.evaluation.results import Evaluation, Row
 from classic_rc.evaluation.significance import with_statistics
-from classic_rc.evaluation.suite import READING, Suite, SuiteDataset
+from classic_rc.evaluation.suite import Suite, SuiteDataset
 from classic_rc.evaluation.systems import System, name_systems, with_companions
 from classic_rc.folds import passage_groups
 from classic_rc.io.hashing import sha256_of, sha256_of_text

@@ -25,7 +25,7 @@ from classic_rc.evaluation.results import Block, Evaluation, Row
 from classic_rc.evaluation.significance import resample_metrics
 from classic_rc.folds import passage_groups
 from classic_rc.metrics.base import Metric
-from classic_rc.metrics.registry import METRICS, metric_of_task
+from classic_rc.metrics.registry import METRICS, metric_of_task, metrics_for
 from classic_rc.predictions import AnswerCounts
 from classic_rc.questions import Task
 
@@ -122,6 +122,12 @@ class SharedResults:
     def label(self) -> str:
         """The dataset's name, number of questions and fingerprint."""
         return f"{self.dataset} ({len(self.groups):,} questions, data {self.fingerprint[:_SHORT_FINGERPRINT]})"
+
+    @property
+    def metric_names(self) -> tuple[str, ...]:
+        """The metrics that were measured: those of tables, and those that the run named."""
+        shown = (metric.name for metric in metrics_for(self.task))
+        return tuple(dict.fromkeys([*shown, *(name for system in self.systems for name in system.statistics)]))
 
     def metric(self, name: str | None = None) -> Metric:
         """Return the metric of a name, or the task's main metric.

@@ -39,7 +39,8 @@ from classic_rc.folds import FOLDS_VERSION
 from classic_rc.formats.harness_settings import read_settings
 from classic_rc.formats.registry import get_format
 from classic_rc.io.progress import Progress, progress_bar
-from classic_rc.metrics.registry import METRICS, has_unanswerable, metric_of_task
+from classic_rc.metrics.base import Metric
+from classic_rc.metrics.registry import METRICS, has_unanswerable, measured_metrics, metric_of_task
 from classic_rc.predictions import (
     ABSOLUTE_TIE_TOLERANCE,
     RELATIVE_TIE_TOLERANCE,
@@ -245,10 +246,15 @@ class _Run:
         yield from plan.errors.items()
         for ready in plan.systems:
             if ready.solver is None:
-                yield (
-                    ready.name,
-                    _row_of_predictions(dataset, ready.predictions, ready.path, self.read_seconds, ready.format),
-                )
+                measured, seconds = measured_metrics(dataset, self.metrics), self.read_seconds
+                try:
+                    row = _row_of_predictions(
+                        dataset, ready.predictions, measured, ready.path, seconds, ready.format
+                    )
+                except UsageError as error:
+                    yield ready.name, error
+                else:
+                    yield ready.name, row
         # Generated spans are made once for all systems. All other candidates are in memory, so one system is
         # finished before the next one starts, and its encoding is freed if no other system needs it.
         left = [(ready.name, ready.solver) for ready in plan.systems if ready.solver is not None]
@@ -277,8 +283,8 @@ class _Run:
         """Score, decide and measure fitted systems, all of them on a block before the next one."""
         dataset = self.plan.dataset
         assert dataset.task is not None
-        about = dataset.task, len(dataset), has_unanswerable(dataset)
-        running = {name: (system, OutcomeTally(*about)) for name, system in systems}
+        measured = measured_metrics(dataset, self.metrics)
+        running = {name: (system, OutcomeTally(measured, len(dataset))) for name, system in systems}
         for block in iter_blocks(dataset, shared):
             if self.oracle is not None:
                 self.oracle.add(block.questions)
@@ -338,7 +344,7 @@ class _Run:
 def _tally_block(system: FittedSystem, block: QuestionBlock, tally: OutcomeTally, jobs: int) -> None:
     scores = system.score(block, jobs)
     predictions = system.decide_in_expectation(block, scores)
-    tally.add(block.places, block.questions, predictions, scores)
+    tally.add(block.places, block.questions, predictions, scores, are_draws=system.expected)
     system.compare_members(block, predictions)
     system.compare_option_orders(block, scores)
 
@@ -442,7 +448,7 @@ def evaluate_predictions(
     """
     require_gold(dataset, "nothing can be measured")
     groups = group_masks(dataset, group_by) if group_by is not None else {}
-    row = _row_of_predictions(dataset, predictions, source, read_seconds, format)
+    row = _row_of_predictions(dataset, predictions, measured_metrics(dataset), source, read_seconds, format)
     return Evaluation(dataset, (row,), groups, group_by)
 
 
@@ -461,13 +467,13 @@ def _check_has_unanswerable(dataset: Dataset, metrics: Sequence[str]) -> None:
 def _row_of_predictions(
     dataset: Dataset,
     predictions: Sequence[Prediction],
+    metrics: Sequence[Metric],
     source: str,
     read_seconds: float,
     format: str | None = None,
 ) -> Row:
     start = time.perf_counter()
-    assert dataset.task is not None
-    tally = OutcomeTally(dataset.task, len(dataset), has_unanswerable(dataset))
+    tally = OutcomeTally(metrics, len(dataset))
     tally.add(np.arange(len(dataset)), dataset, predictions, None)
     named = {} if format is None or get_format(format).is_detected else {"format": format}
     settings = read_settings(source)

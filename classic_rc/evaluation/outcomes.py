@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from classic_rc.metrics.registry import metrics_for
+from classic_rc.metrics.base import Metric, ScoreMetric
 from classic_rc.predictions import Answer, Prediction, Scores
-from classic_rc.questions import Question, Task
+from classic_rc.questions import Question
 
 
 @dataclass(frozen=True)
@@ -28,10 +28,10 @@ class Outcomes:
 
 
 class OutcomeTally:
-    """A collector of the outcomes of questions, block by block; with `unanswerable`, some have no answer."""
+    """A collector of the outcomes of questions, block by block."""
 
-    def __init__(self, task: Task, n_questions: int, unanswerable: bool = False) -> None:
-        self._metrics = metrics_for(task, unanswerable=unanswerable)
+    def __init__(self, metrics: Sequence[Metric], n_questions: int) -> None:
+        self._metrics = metrics
         self._statistics: dict[str, NDArray[np.float64]] = {}
         self._n_tied = np.ones(n_questions, dtype=np.int64)
         self._n_selected = np.zeros(n_questions)
@@ -45,6 +45,8 @@ class OutcomeTally:
         questions: Sequence[Question],
         predictions: Sequence[Prediction],
         scores: Scores | None,
+        *,
+        are_draws: bool = False,
     ) -> None:
         """Measure the predictions for the questions at positions `index`.
 
@@ -55,9 +57,19 @@ class OutcomeTally:
         predictions : sequence of Prediction, length n
         scores : Scores, optional
             Their evidence flags mark the scores that the passage contributed to.
+        are_draws : bool
+            Whether the scores are one random draw, and the predictions an expectation over draws.
+
+        Raises
+        ------
+        UsageError
+            A metric needs scores, and there are none, or only those of a draw.
         """
         for metric in self._metrics:
-            rows = metric.statistics(questions, predictions)
+            if isinstance(metric, ScoreMetric) and scores is not None and not are_draws:
+                rows = metric.statistics_of_scores(questions, scores)
+            else:
+                rows = metric.statistics(questions, predictions)
             if metric.name not in self._statistics:
                 self._statistics[metric.name] = np.zeros((len(self._n_tied), rows.shape[1]))
             self._statistics[metric.name][index] = rows

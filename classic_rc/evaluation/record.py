@@ -33,7 +33,7 @@ from classic_rc.io.columns import find_shards
 from classic_rc.io.hashing import sha256_of
 from classic_rc.io.json import Node, describe_value, parse_json
 from classic_rc.io.text import read_text
-from classic_rc.metrics.registry import METRICS, metrics_for
+from classic_rc.metrics.registry import METRICS, metric_of_task, metrics_for
 from classic_rc.predictions import AnswerCounts
 from classic_rc.questions import Dataset, Task
 from classic_rc.solvers.base import is_number
@@ -63,7 +63,7 @@ def run_record(
     * to each run ``grouping``: the key of its groups of questions, and the positions of each group's questions;
     * to each run ``passage_groups``: for each question, in order, the number of its group of questions about equal
       passages, so that systems can be compared without the data;
-    * to each run ``resampled_groups``, if ``--cv-group`` kept more questions together: its key, and the same
+    * to each run ``resampled_groups``, if ``--group`` kept more questions together: its key, and the same
       numbers for its groups;
     * to each row ``outcomes``: by question id the answer (the first of a tie), the number of tied candidates and
       the metrics' statistics.
@@ -388,9 +388,8 @@ def _read_task(dataset: Node) -> Task:
 def _read_contender(row: Node, outcomes: Sequence[Node], task: Task) -> SystemResults:
     solver, variant = row.text("solver"), row.text("variant") if row.has("variant") else None
     nodes = [outcome.child("statistics") for outcome in outcomes]
-    is_present = {metric.name: nodes[0].has(metric.name) for metric in metrics_for(task, unanswerable=True)}
-    # Only data with unanswerable questions have metrics for them.
-    metrics = [m for m in metrics_for(task, unanswerable=True) if is_present[m.name] or not m.needs_unanswerable]
+    # A row has the metrics that its table shows, and those that the run named.
+    metrics = dict.fromkeys([*metrics_for(task), *(metric_of_task(task, name) for name in nodes[0].value)])
     block = row.text("block") if row.has("block") else str(Block.UNTRAINED)
     if block not in set(Block):
         raise row.error("unknown block", field="block", found=repr(block), expected=", ".join(Block))

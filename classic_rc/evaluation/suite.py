@@ -9,7 +9,7 @@ import json
 import os
 import re
 import tomllib
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from difflib import get_close_matches
@@ -18,56 +18,22 @@ from typing import Any
 
 from classic_rc.datasets.fetch import has_name_form
 from classic_rc.datasets.registry import SAMPLES
-from classic_rc.decisions import CUTS, TIE_POLICIES
-from classic_rc.encodings import READINGS
 from classic_rc.errors import ClassicRCError, DataError, UsageError
 from classic_rc.evaluation.systems import OUT_OF_FOLD, System, parse_system, split_format
 from classic_rc.io.json import describe_value
 from classic_rc.io.text import read_text
+from classic_rc.protocol import READING, SETTINGS, TEXT, Kind, Protocol
 from classic_rc.questions import Dataset
-from classic_rc.solvers.base import Solver, is_integer, is_number
+from classic_rc.solvers.base import Solver
 from classic_rc.solvers.registry import SHORT_NAMES, SOLVERS
 from classic_rc.solvers.specs import change_paths, changed_texts, own_code, parse_solver, solver_spec
 
-DEFAULT_RESAMPLES = 10_000
-"""The number of resamples of ``intervals = true``."""
-
-
-@dataclass(frozen=True)
-class Kind:
-    """The values that a key takes."""
-
-    expected: str  # in words
-    fits: Callable[[Any], bool]
-
-
-def _is_text(value: Any) -> bool:
-    return isinstance(value, str) and bool(value.strip())
-
 
 def _are_texts(value: Any) -> bool:
-    return _is_text(value) or (isinstance(value, list) and bool(value) and all(map(_is_text, value)))
+    return isinstance(value, list) and bool(value) and all(map(TEXT.fits, value))
 
 
-def _one_of(names: Sequence[str]) -> Kind:
-    return Kind(" or ".join(f'"{name}"' for name in names), lambda value: value in names)
-
-
-_TEXT = Kind("a text", _is_text)
-_TEXTS = Kind("a text or a list of texts", _are_texts)
-_FLAG = Kind("true or false", lambda value: isinstance(value, bool))
-_INTEGER = Kind("a whole number", lambda value: is_integer(value, -(2**63), 2**63))
-_NUMBER = Kind("a number", is_number)
-_COUNT = Kind("a whole number of at least 1", lambda value: is_integer(value, 1, 10**9))
-_FOLDS = Kind("a whole number of at least 2", lambda value: is_integer(value, 2, 2**31))
-_RESAMPLES = Kind(
-    "true, false or a number of resamples", lambda value: isinstance(value, bool) or is_integer(value, 1, 10**9 + 1)
-)
-_FIELDS = Kind(
-    "a text or a table of texts",
-    lambda value: _is_text(value) or (isinstance(value, dict) and all(map(_is_text, value.values()))),
-)
-
+_TEXTS = Kind("a text or a list of texts", lambda value: TEXT.fits(value) or _are_texts(value))
 
 @dataclass(frozen=True)
 class Key:
@@ -75,56 +41,29 @@ class Key:
 
     name: str
     kind: Kind
-    help: str  # one line
+    help: str  # one or two lines
     of_suite: bool = False  # at the top of the file
     of_dataset: bool = True  # in the table of a dataset; there it replaces the value at the top of the file
 
 
-KEYS: Sequence[Key] = (
-    Key("data", _TEXT, "a folder that the paths of data start from", of_suite=True, of_dataset=False),
-    Key(
+def _keys() -> Iterator[Key]:
+    yield Key("data", TEXT, "a folder that the paths of data start from", of_suite=True, of_dataset=False)
+    yield Key(
         "path",
-        _TEXT,
+        TEXT,
         "the dataset: a file, a folder, a name such as `race:dev`, or an embedded sample such as `sample:cloze`",
-    ),
-    Key("reader", _TEXT, "the data format (default: detected)"),
-    Key("split", _TEXT, "the split to use, if the data has several"),
-    Key("subset", _TEXT, "the subset to use"),
-    Key("answers", _TEXT, "the answer file, if it is not next to the data file (MCTest)"),
-    Key("fields", _FIELDS, "field names in your own file"),
-    Key("gold_as", _one_of(tuple(READINGS)), "the coding of right answers there"),
-    Key("skip_bad", _FLAG, "leave out questions that cannot be read"),
-    Key("labelled_only", _FLAG, "leave out questions whose right answer is hidden"),
-    Key("train", _TEXTS, "the data to train on; several become one"),
-    Key("train_split", _TEXT, "the split of the training data to use"),
-    Key("tune", _TEXT, "the data to tune thresholds and windows on"),
-    Key("tune_split", _TEXT, "the split of the tuning data to use"),
-    Key("cv", _FOLDS, "train out of fold, in this many folds of passages, instead of on `train`"),
-    Key(
-        "cv_group", _TEXT, "a field of the data; questions with the same value stay together in folds and resamples"
-    ),
-    Key("drop_overlap", _FLAG, "remove from `train` and `tune` what is also in the dataset"),
-    Key("by", _TEXT, "break the metrics down by a field of the data or a key of `classic-rc list keys`"),
-    Key("metrics", _TEXTS, "the metrics to report; the first is the primary one, which is tested"),
-    Key("baseline", _TEXT, "the name of the system that the others are tested against", of_suite=True),
-    Key("intervals", _RESAMPLES, "95 % intervals, from 10,000 resamples of passages or from N", of_suite=True),
-    Key("seed", _INTEGER, "the seed of all random draws (default 0)", of_suite=True),
-    Key("ties", _one_of(TIE_POLICIES), "what to do if several candidates share the best score", of_suite=True),
-    Key(
-        "threshold", _NUMBER, "select candidates that score above it, instead of tuning a threshold", of_suite=True
-    ),
-    Key("analyzer", _TEXT, "the analyzer of all systems that have one and were not given another", of_suite=True),
-    Key("relative_threshold", _NUMBER, "answer with all spans this close to the best one", of_suite=True),
-    Key("tune_metric", _TEXT, "the metric to tune thresholds for", of_suite=True),
-    Key("tune_cuts", _one_of(CUTS), "the thresholds to try", of_suite=True),
-    Key(
-        "spans", _COUNT, "candidates of span questions are the spans of up to N tokens (default 10)", of_suite=True
-    ),
-)
-"""The keys of suite files, other than the tables ``datasets`` and ``systems``."""
+    )
+    for name, setting in READING.items():
+        yield Key(name, setting.kind, setting.help)
+    for name, setting in SETTINGS.items():
+        paths = {"train": _TEXTS, "tune": TEXT}
+        yield Key(name, paths.get(name, setting.kind), setting.help, setting.of_suite)
+        if name in paths:
+            yield Key(f"{name}_split", TEXT, f"the split of the data of `{name}` to use")
 
-READING = ("reader", "split", "subset", "answers", "fields", "gold_as", "skip_bad", "labelled_only")
-"""The keys that are arguments of :func:`classic_rc.load`."""
+
+KEYS: Sequence[Key] = tuple(_keys())
+"""The keys of suite files, other than the tables ``datasets`` and ``systems``."""
 
 _DATA_PATHS = frozenset({"path", "answers", "train", "tune"})
 _ANY_DATASET = "default"
@@ -149,18 +88,13 @@ class SuiteDataset:
     @property
     def train(self) -> list[str]:
         """The paths of the training data."""
-        return _as_list(self.values.get("train"))
+        train = self.values.get("train")
+        return [] if train is None else [train] if isinstance(train, str) else list(train)
 
-    @property
-    def metrics(self) -> list[str]:
-        """The names of the metrics to report; none means all."""
-        return _as_list(self.values.get("metrics"))
-
-    @property
-    def resamples(self) -> int | None:
-        """The number of resamples for intervals; None means no intervals."""
-        intervals = self.values.get("intervals", False)
-        return (DEFAULT_RESAMPLES if intervals else None) if isinstance(intervals, bool) else intervals
+    def protocol(self, train: Dataset | None = None, tune: Dataset | None = None) -> Protocol:
+        """Return the protocol of its keys, with the data that `train` and `tune` name."""
+        values = {name: self.values[name] for name in SETTINGS if name in self.values}
+        return Protocol(**{**values, "train": train, "tune": tune})
 
 
 @dataclass(frozen=True)
@@ -175,10 +109,6 @@ class Suite:
     def systems_of(self, dataset: str) -> dict[str, System | ClassicRCError]:
         """Return the systems of a dataset by name, in order."""
         return {name: by_dataset[dataset] for name, by_dataset in self.systems.items() if dataset in by_dataset}
-
-
-def _as_list(value: Any) -> list[str]:
-    return [] if value is None else [value] if isinstance(value, str) else list(value)
 
 
 # ------------------------------------------------------------------------------------------------------------------
@@ -287,7 +217,7 @@ class _SuiteReader:
 
     def _system(self, name: str, value: Any, datasets: Sequence[str]) -> dict[str, System | ClassicRCError]:
         place = f"systems.{name}"
-        if _is_text(value):
+        if TEXT.fits(value):
             system = self._parse(value, place, name)
             return dict.fromkeys(datasets, system)
         if not isinstance(value, dict) or not value:
@@ -298,7 +228,7 @@ class _SuiteReader:
             if dataset not in (*datasets, _ANY_DATASET):
                 near = _nearest(dataset, [*datasets, _ANY_DATASET], f"{place}.")
                 raise self.error("unknown dataset", f"{place}.{dataset}", dataset, near)
-            if not _is_text(text):
+            if not TEXT.fits(text):
                 raise self.error("wrong type", f"{place}.{dataset}", text, "a solver or a file of predictions")
         parsed = {text: self._parse(text, f"{place}.{key}", name) for key, text in value.items()}
         texts = {dataset: value.get(dataset, value.get(_ANY_DATASET)) for dataset in datasets}

@@ -13,8 +13,8 @@ from typing import Any, ClassVar, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from classic_rc.errors import DataError
-from classic_rc.predictions import Prediction
+from classic_rc.errors import DataError, UsageError
+from classic_rc.predictions import Prediction, Scores
 from classic_rc.questions import Question, Task
 
 AcceptedTexts = tuple[tuple[str, ...], ...]
@@ -96,6 +96,23 @@ class Metric(ABC):
 
     def __repr__(self) -> str:
         return f"<metric {self.name}>"
+
+
+class ScoreMetric(Metric):
+    """A metric of the candidates' scores, such as a reciprocal rank: answers without scores cannot be measured."""
+
+    @abstractmethod
+    def statistics_of_scores(self, questions: Sequence[Question], scores: Scores) -> NDArray[np.float64]:
+        """Return the sufficient statistics of the scores, shape (n_questions, n_statistics)."""
+
+    def statistics(self, questions: Sequence[Question], predictions: Sequence[Prediction]) -> NDArray[np.float64]:
+        """Raise UsageError: predictions have no scores."""
+        raise UsageError(
+            f"metric {self.name!r} needs scores, and answers have none",
+            field="metric",
+            found=self.name,
+            expected="a metric of answers",
+        )
 
 
 class TextMetric(Metric):

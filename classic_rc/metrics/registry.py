@@ -1,8 +1,8 @@
-"""The registry of metrics: by name, by task, and the main metric of each task."""
+"""The registry of metrics: by name, and those that tables show for each task."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from classic_rc.errors import UsageError, unknown_name
 from classic_rc.metrics.accuracy import Accuracy, OptionAccuracy
@@ -18,11 +18,12 @@ from classic_rc.metrics.squad import (
     NoAnswerExactMatch,
     NoAnswerF1,
 )
-from classic_rc.questions import Question, Task
+from classic_rc.plugins import Registry, accept_instances, by_name
+from classic_rc.questions import Dataset, Question, Task
 
-METRICS: dict[str, Metric] = {
-    metric.name: metric
-    for metric in (
+METRICS = Registry[Metric](
+    "metric",
+    by_name(
         Accuracy(),
         F1Macro(),
         F1Answers(),
@@ -37,12 +38,22 @@ METRICS: dict[str, Metric] = {
         NoAnswerF1(),
         QuorefExactMatch(),
         QuorefF1(),
-    )
+    ),
+    accept_instances("classic_rc.metrics:Metric"),
+)
+"""Every metric by name."""
+
+TABLE_METRICS: Mapping[Task, tuple[str, ...]] = {
+    Task.SINGLE_CHOICE: ("accuracy",),
+    Task.MULTIPLE_ANSWER: ("f1_m", "f1_a", "em0", "em1", "superglue_f1_m"),
+    Task.CLOZE: ("em", "f1"),
+    Task.SPAN: ("em", "f1", "has_ans_em", "has_ans_f1", "no_ans_em", "no_ans_f1"),
+    Task.MULTI_SPAN: ("quoref_em", "quoref_f1"),
 }
-"""Every metric by name; those of one task are in the order of a table's columns."""
+"""The metrics that tables show if none is named, in the order of columns. Others are measured if they are named."""
 
 SELECTION_METRICS: dict[str, SelectionMetric] = {
-    **{name: metric for name, metric in METRICS.items() if isinstance(metric, SelectionMetric)},
+    **{name: metric for name, metric in METRICS.own.items() if isinstance(metric, SelectionMetric)},
     "accuracy": OptionAccuracy(),
 }
 """The metrics that a threshold can be tuned for, by name. Tables show all but the accuracy, which here is the
@@ -91,7 +102,7 @@ def selection_metric(name: str) -> SelectionMetric:
 
 
 def metrics_for(task: Task, *, unanswerable: bool = False) -> tuple[Metric, ...]:
-    """Return the metrics of `task`, in the order of a table's columns.
+    """Return the metrics that tables of `task` show, in the order of columns.
 
     Parameters
     ----------
@@ -104,11 +115,15 @@ def metrics_for(task: Task, *, unanswerable: bool = False) -> tuple[Metric, ...]
     >>> [metric.name for metric in metrics_for(Task.SPAN)]
     ['em', 'f1']
     """
-    return tuple(
-        metric
-        for metric in METRICS.values()
-        if task in metric.tasks and (unanswerable or not metric.needs_unanswerable)
-    )
+    shown = (METRICS[name] for name in TABLE_METRICS[task])
+    return tuple(metric for metric in shown if unanswerable or not metric.needs_unanswerable)
+
+
+def measured_metrics(dataset: Dataset, named: Iterable[str] = ()) -> tuple[Metric, ...]:
+    """Return the metrics to measure on a dataset: those that its tables show, and others by name."""
+    assert dataset.task is not None
+    shown = metrics_for(dataset.task, unanswerable=has_unanswerable(dataset))
+    return tuple(dict.fromkeys([*shown, *(METRICS[name] for name in named)]))
 
 
 def has_unanswerable(questions: Iterable[Question]) -> bool:
@@ -140,16 +155,16 @@ def metric_of_task(task: Task, name: str | None = None) -> Metric:
     >>> metric_of_task(Task.SPAN, "em").label
     'EM'
     """
-    known = {metric.name: metric for metric in metrics_for(task, unanswerable=True)}
     if name is None:
         return primary_metric(task)
-    if name in METRICS and name not in known:
+    if name in METRICS and task in METRICS[name].tasks:
+        return METRICS[name]
+    known = [metric.name for metric in METRICS.values() if task in metric.tasks]
+    if name in METRICS:
         raise UsageError(
             f"metric {name!r} does not apply to {task} questions: choose from {', '.join(known)}",
             field="metric",
             found=name,
             expected=", ".join(known),
         )
-    if name not in known:
-        raise unknown_name("metric", name, known)
-    return known[name]
+    raise unknown_name("metric", name, known)

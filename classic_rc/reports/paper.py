@@ -21,7 +21,7 @@ from classic_rc.evaluation.resampling import Interval
 from classic_rc.evaluation.results import Block
 from classic_rc.evaluation.significance import family_p_values, subset_intervals
 from classic_rc.metrics.base import Metric
-from classic_rc.metrics.registry import METRICS, get_metric, metrics_for
+from classic_rc.metrics.registry import METRICS, get_metric
 from classic_rc.questions import Task
 from classic_rc.reports.paper_data import PaperDataset, TestSettings, merge_records
 from classic_rc.reports.paper_table import Cell, Column, PaperRow, PaperTable
@@ -117,7 +117,7 @@ def make_paper_table(
     notes += [f"{d.label} is left out: {', '.join(metrics)} do not apply to it" for d, of in measured if not of]
     measured = [(dataset, of) for dataset, of in measured if of]
     if not measured:
-        applicable = dict.fromkeys(metric.name for d in datasets for metric in metrics_for(d.results.task))
+        applicable = dict.fromkeys(name for d in datasets for name in d.results.metric_names)
         raise UsageError(
             f"none of the metrics applies to these datasets: choose from {', '.join(applicable)}",
             field="--metrics",
@@ -157,11 +157,9 @@ def make_paper_table(
 
 
 def _metrics_of(dataset: PaperDataset, names: Sequence[str]) -> list[Metric]:
-    task = dataset.results.task
-    applicable = {metric.name for metric in metrics_for(task)}
     if names:
-        return [METRICS[name] for name in dict.fromkeys(names) if name in applicable]
-    return [METRICS[name] for name in dict.fromkeys((*PAPER_METRICS[task], dataset.primary.name))]
+        return [METRICS[name] for name in dict.fromkeys(names) if name in dataset.results.metric_names]
+    return [METRICS[name] for name in dict.fromkeys((*PAPER_METRICS[dataset.results.task], dataset.primary.name))]
 
 
 def _no_grouping(by: str, datasets: Sequence[PaperDataset]) -> UsageError:

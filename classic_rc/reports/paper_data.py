@@ -15,7 +15,7 @@ from classic_rc.evaluation.comparison import SharedResults, SystemResults
 from classic_rc.evaluation.resampling import Resampling
 from classic_rc.io.json import Node, describe_value
 from classic_rc.metrics.base import Metric
-from classic_rc.metrics.registry import metric_of_task, metrics_for
+from classic_rc.metrics.registry import METRICS, metric_of_task
 from classic_rc.solvers.base import is_number
 
 
@@ -236,7 +236,7 @@ def _known_names(
     known = {*labels, *metrics}
     for results, sources in joined:
         known |= {results.dataset, *(system.name for system in results.systems), *results.missing}
-        known |= {text for metric in metrics_for(results.task) for text in (metric.name, metric.label)}
+        known |= {text for name in results.metric_names for text in (name, METRICS[name].label)}
         known |= set(results.groupings.get(by or "", ()))
         known |= {figure.system for figure in _read_figures(Node(results.facts, sources[0])) or ()}
     return known
@@ -280,7 +280,7 @@ def _describe(
     primary = metric_of_task(results.task)
     if facts.has("dataset") and facts.child("dataset").has("primary_metric"):
         recorded = facts.child("dataset").text("primary_metric")
-        primary = next((metric for metric in metrics_for(results.task) if metric.name == recorded), primary)
+        primary = METRICS[recorded] if recorded in results.metric_names else primary
     if resampling is not None and resampling.warning:
         notes.append(f"{shown}: {resampling.warning}")
     missing = {new.get(name, name): reason for name, reason in results.missing.items()}

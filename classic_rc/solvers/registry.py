@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from classic_rc.errors import UsageError
-from classic_rc.plugins import Registry
+from classic_rc.plugins import Registry, accept_classes
 from classic_rc.questions import Task
 
 if TYPE_CHECKING:
@@ -140,29 +139,10 @@ SOLVER_ENTRIES: Mapping[str, SolverEntry] = {
 """The package's own solvers, in the order of tables. To add a solver, add one entry here."""
 
 
-def _check_plugin(name: str, found: Any) -> type[Solver]:
-    from classic_rc.solvers.base import Solver
-
-    if not (isinstance(found, type) and issubclass(found, Solver)):
-        raise UsageError(
-            "it is not a subclass of classic_rc.Solver",
-            found=repr(found),
-            expected="a subclass of classic_rc.Solver",
-        )
-    if missing := sorted(getattr(found, "__abstractmethods__", ())):
-        raise UsageError(f"its class does not implement {', '.join(missing)}", expected=", ".join(missing))
-    if found.name != name:
-        raise UsageError(
-            f"its class is named {found.name!r}: the entry point must have the same name",
-            field="name",
-            found=found.name,
-            expected=name,
-        )
-    return found
-
-
 SOLVERS: Registry[type[Solver]] = Registry(
-    "solver", {name: line.home for name, line in SOLVER_ENTRIES.items()}, _check_plugin
+    "solver",
+    {name: line.home for name, line in SOLVER_ENTRIES.items()},
+    accept_classes("classic_rc:Solver"),
 )
 """All solvers: the package's own in the order of tables, then those that other packages plug in."""
 

@@ -1,4 +1,4 @@
-"""Tools for tests, ours and our users': synthetic questions, and the checks that every solver must pass."""
+"""Tools for tests, ours and our users': synthetic questions, and the checks of solvers, readers and metrics."""
 
 from __future__ import annotations
 
@@ -6,13 +6,17 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from classic_rc.testing.metric_check import check_metric
+    from classic_rc.testing.reader_check import check_reader
     from classic_rc.testing.solver_check import check_solver
     from classic_rc.testing.synthetic import synthetic_dataset
 
-__all__ = ["check_solver", "synthetic_dataset"]
+__all__ = ["check_metric", "check_reader", "check_solver", "synthetic_dataset"]
 
-# Names load on first use, so that `python -m classic_rc.testing` starts without scikit-learn.
+# Names load on first use, so that the import starts without scikit-learn.
 _HOMES = {
+    "check_metric": "classic_rc.testing.metric_check",
+    "check_reader": "classic_rc.testing.reader_check",
     "check_solver": "classic_rc.testing.solver_check",
     "synthetic_dataset": "classic_rc.testing.synthetic",
 }

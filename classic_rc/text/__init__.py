@@ -4,7 +4,7 @@ A function with the name of its module is imported from that module: ``classic_r
 ``classic_rc.text.stop_words.stop_words``.
 """
 
-from classic_rc.text.analyzers import ANALYZERS, TOKENIZERS, Analyzer, get_analyzer, get_tokenizer
+from classic_rc.text.analyzers import TOKENIZERS, Analyzer, get_analyzer, get_tokenizer
 from classic_rc.text.annotations import Annotations, read_annotations
 from classic_rc.text.encoded import EncodedDataset
 from classic_rc.text.sentences import passage_sentences, split_sentences
@@ -14,7 +14,6 @@ from classic_rc.text.stop_words import STOP_LISTS
 from classic_rc.text.tokenizers import Tokenizer, unspaced_share
 
 __all__ = [
-    "ANALYZERS",
     "STEMMERS",
     "STOP_LISTS",
     "TOKENIZERS",

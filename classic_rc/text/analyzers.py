@@ -5,8 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Self
 
 from classic_rc.errors import unknown_name
+from classic_rc.plugins import Registry, accept_instances, by_name
 from classic_rc.text.chinese import JiebaTokenizer
 from classic_rc.text.clitics import CliticTokenizer
 from classic_rc.text.dream import DreamTokenizer
@@ -52,9 +54,9 @@ class WhitespaceTokenizer(RegexTokenizer):
     pattern = re.compile(r"\S+")
 
 
-TOKENIZERS: dict[str, Tokenizer] = {
-    tokenizer.name: tokenizer
-    for tokenizer in (
+TOKENIZERS = Registry[Tokenizer](
+    "analyzer",
+    by_name(
         WordTokenizer(),
         MCTestTokenizer(),
         TreebankTokenizer(),
@@ -66,9 +68,10 @@ TOKENIZERS: dict[str, Tokenizer] = {
         MultiRCTokenizer(),
         LuceneEnglishTokenizer(),
         CliticTokenizer(),
-    )
-}
-"""The tokenizers by name."""
+    ),
+    accept_instances("classic_rc.text:Tokenizer"),
+)
+"""The tokenizers by name. Each is also the analyzer of its name, with the settings of :attr:`Tokenizer.usual`."""
 
 
 def get_tokenizer(name: str) -> Tokenizer:
@@ -134,6 +137,11 @@ class Analyzer:
             raise unknown_name("stemmer", self.stemmer, STEMMERS)
         if self.stop_words not in STOP_LISTS:  # a file: fail now, not after the texts are read
             stop_words(self.stop_words)
+
+    @classmethod
+    def named(cls, name: str) -> Self:
+        """Return the analyzer of a tokenizer's name, with the tokenizer's usual settings."""
+        return cls(name, **TOKENIZERS[name].usual)
 
     @property
     def spec(self) -> str:
@@ -213,7 +221,7 @@ class Analyzer:
         return "; ".join(facts) + "."
 
     def _spec_parts(self, stop_list: str) -> list[str]:
-        preset = ANALYZERS[self.tokenizer]
+        preset = Analyzer.named(self.tokenizer)
         parts = [self.tokenizer]
         if self.lowercase != preset.lowercase:
             parts.append("lower" if self.lowercase else "cased")
@@ -230,32 +238,13 @@ class Analyzer:
         return f"<analyzer {self.spec}>"
 
 
-ANALYZERS: dict[str, Analyzer] = {
-    analyzer.tokenizer: analyzer
-    for analyzer in (
-        Analyzer("word"),
-        Analyzer("mctest"),
-        Analyzer("treebank"),
-        Analyzer("whitespace"),
-        Analyzer("char"),
-        Analyzer("jieba"),
-        Analyzer("dream"),
-        Analyzer("mcobzarenco", lowercase=False, stop_words="mcobzarenco"),
-        Analyzer("multirc2018"),
-        Analyzer("lucene-english", stemmer="porter", stop_words="lucene"),
-        Analyzer("clitics", stemmer="porter"),
-    )
-}
-"""The named analyzers: one per tokenizer, with its usual settings. ``word`` is the default."""
-
-
 def get_analyzer(spec: str | Analyzer) -> Analyzer:
     """Return the analyzer of a specification; an analyzer is returned unchanged.
 
     Parameters
     ----------
     spec : str or Analyzer
-        A name in :data:`ANALYZERS`, then modifiers with a plus before each: ``cased`` or ``lower``; the name of
+        A name in :data:`TOKENIZERS`, then modifiers with a plus before each: ``cased`` or ``lower``; the name of
         a stemmer, or ``unstemmed``; ``stop=`` and the name or path of a stop list (a path without a plus).
 
     Raises
@@ -277,9 +266,9 @@ def get_analyzer(spec: str | Analyzer) -> Analyzer:
     if isinstance(spec, Analyzer):
         return spec
     name, *modifiers = str(spec).split("+")
-    if name not in ANALYZERS:
-        raise unknown_name("analyzer", name, ANALYZERS)
-    analyzer = ANALYZERS[name]
+    if name not in TOKENIZERS:
+        raise unknown_name("analyzer", name, TOKENIZERS)
+    analyzer = Analyzer.named(name)
     for modifier in modifiers:
         analyzer = _apply_modifier(analyzer, modifier)
     _ = get_tokenizer(name).version  # a missing package is an error before any text is read

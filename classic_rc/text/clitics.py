@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from typing import ClassVar
+from collections.abc import Mapping
+from typing import Any, ClassVar
 
 from classic_rc.text.tokenizers import WordTokenizer
 
@@ -48,6 +49,7 @@ class CliticTokenizer(WordTokenizer):
         "Words as in word, with n't as a word of its own, without other clitics, and number words as digits."
     )
     citation: ClassVar[str] = "Our own, for the feature ranker."
+    usual: ClassVar[Mapping[str, Any]] = {"stemmer": "porter"}
 
     def tokenize(self, text: str) -> list[str]:
         """Return the words; every negation ends with the token ``n't``."""

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import cache
+from typing import Any, ClassVar
 
 from classic_rc.text.tokenizers import ASCII, Tokenizer
 
@@ -32,6 +33,7 @@ class LuceneEnglishTokenizer(Tokenizer):
     name = "lucene-english"
     description = "Words as in Lucene's EnglishAnalyzer: Unicode words without possessive 's."
     citation = "Lucene 8, StandardTokenizer and EnglishPossessiveFilter; Unicode Standard Annex 29, version 9."
+    usual: ClassVar[Mapping[str, Any]] = {"stemmer": "porter", "stop_words": "lucene"}
     separators = "".join(c for c in ASCII if not c.isalnum() and c not in "_'.,:;\"#*")
     joiners = "'.,:;\"#*"  # quotation marks join Hebrew letters, # and * begin an emoji
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 import unicodedata
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import cache
 from itertools import groupby
-from typing import ClassVar
+from typing import Any, ClassVar
 
 ASCII = "".join(map(chr, range(128)))
 """The ASCII characters."""
@@ -39,6 +39,9 @@ class Tokenizer(ABC):
     joiners : str
         ASCII characters that are separators in this sense where both neighbours are ASCII and one of them is no
         letter or digit, such as a full stop before a blank.
+    usual : mapping
+        The settings of the analyzer of this name that differ from the defaults of
+        :class:`~classic_rc.text.analyzers.Analyzer`: ``{"stemmer": "porter"}``.
     """
 
     name: ClassVar[str]
@@ -46,6 +49,7 @@ class Tokenizer(ABC):
     citation: ClassVar[str]
     separators: ClassVar[str] = ""
     joiners: ClassVar[str] = ""
+    usual: ClassVar[Mapping[str, Any]] = {}
 
     @property
     def version(self) -> str:

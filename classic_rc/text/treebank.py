@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from itertools import chain, pairwise
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -60,6 +60,7 @@ class MCTestTreebankTokenizer(TreebankTokenizer):
     name = "mcobzarenco"
     description = "Treebank tokens of each sentence, with MCTest's escapes as blanks."
     citation = "github.com/mcobzarenco/mctest (2014), which Sugawara et al. (AAAI 2017) ran."
+    usual: ClassVar[Mapping[str, Any]] = {"lowercase": False, "stop_words": "mcobzarenco"}
 
     def prepare(self, text: str) -> str:
         """Return the text with blanks for escapes and line ends."""

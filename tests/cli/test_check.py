@@ -188,7 +188,7 @@ def test_it_learns_from_training_data(cli, leaking, write):
 
 def test_folds_and_groups(cli, write):
     authored = [{**row, "meta": {"author": i // 15}} for i, row in enumerate(rows())]
-    done = cli("check", write("a.jsonl", authored), "--cv", 3, "--cv-group", "author")
+    done = cli("check", write("a.jsonl", authored), "--cv", 3, "--group", "author")
     assert "learned from cv3/author" in done.out
 
 
@@ -223,7 +223,7 @@ def test_markdown_into_a_file(cli, sound, tmp_path):
         (["--analyzer", "words"], ["words"]),
         (["--cv", "1"], ["folds"]),
         (["--cv", "five"], ["--cv", "five"]),
-        (["--cv-group", "author"], ["group"]),
+        (["--group", "author"], ["group"]),
         (["--train", "sample", "--cv", "5"], []),
     ],
 )

@@ -183,11 +183,11 @@ def test_group_keeps_passages_together_and_needs_data(cli, write, saved):
         for i in range(40)
     ]
     data = write("authors.jsonl", rows)
-    (found,) = compared(cli, "longest", "shortest", "--data", data, "--cv-group", "author")
+    (found,) = compared(cli, "longest", "shortest", "--data", data, "--group", "author")
     assert found["resampling"]["groups"] == 2
     folder = saved("today", data, "-s", "longest", "-s", "shortest")
-    cli("compare", folder, "--cv-group", "author").fails(2, "--data DATA", field="--cv-group")
-    assert compared(cli, folder, "--data", data, "--cv-group", "author")[0]["pairs"] == found["pairs"]
+    cli("compare", folder, "--group", "author").fails(2, "--data DATA", field="--group")
+    assert compared(cli, folder, "--data", data, "--group", "author")[0]["pairs"] == found["pairs"]
 
 
 def test_training_data_is_named_as_in_run(cli, single):

@@ -9,7 +9,7 @@ from classic_rc.datasets.fetch import named_datasets
 from classic_rc.formats import FORMATS
 from classic_rc.metrics import METRICS
 from classic_rc.solvers import SOLVERS, parse_solver
-from classic_rc.text.analyzers import ANALYZERS
+from classic_rc.text.analyzers import TOKENIZERS
 from classic_rc.text.stop_words import STOP_LISTS
 
 
@@ -21,7 +21,7 @@ from classic_rc.text.stop_words import STOP_LISTS
         ("datasets", named_datasets()),
         ("readers", READERS),
         ("metrics", METRICS),
-        ("analyzers", ANALYZERS),
+        ("analyzers", TOKENIZERS),
         ("formats", FORMATS),
         ("stop-lists", STOP_LISTS),
     ],

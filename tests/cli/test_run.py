@@ -613,7 +613,7 @@ def test_group_keeps_passages_together(cli, write):
         for i in range(40)
     ]
     done = cli(
-        "run", write("a.jsonl", rows), "-s", "longest", "--intervals", "--cv-group", "author", "--format", "json"
+        "run", write("a.jsonl", rows), "-s", "longest", "--intervals", "--group", "author", "--format", "json"
     )
     assert done.rows[0]["intervals"] == {"accuracy": [0, 1]}
     assert done.run["resampling"]["group"] == "author"

@@ -12,6 +12,7 @@ import pytest
 from classic_rc.datasets import READERS, from_rows, load
 from classic_rc.errors import DataError, UsageError
 from classic_rc.questions import Task
+from classic_rc.testing import check_reader
 from tests.errors import raises
 
 
@@ -19,6 +20,11 @@ from tests.errors import raises
 def small(tmp_path, write):
     """Load the small file of a form, or another content in its place."""
     return lambda form, value=None, **options: load(write(tmp_path, form, value), **options)
+
+
+def test_every_reader_keeps_the_contract(form, tmp_path, write):
+    path = write(tmp_path, form)
+    check_reader(READERS[load(path).reader], path)
 
 
 def test_every_form_is_recognised_by_its_content(form, tmp_path, write):

@@ -12,14 +12,6 @@ from classic_rc.errors import UsageError
 from classic_rc.reports.references import bibliography, citables, find_citable, references
 from tests.errors import raises
 
-OUR_OWN = {
-    "majority",
-    *("random", "position-prior"),
-    *("constant-position", "constant-position:first", "constant-position:last", "constant-position:majority"),
-    *("longest", "shortest", "length", "score-file", "saved"),
-    *("huggingface", "jsonl", "table"),
-}
-"""What follows nobody: chance, checks of partial inputs, files of the user's and of ours."""
 _FIELD = re.compile(r"^  (\w+) += \{(.*)\},?$")
 
 
@@ -28,11 +20,6 @@ def test_everything_that_follows_somebody_cites_entries_that_are_there(citable):
     assert citable.citation
     assert citable.cites
     assert set(citable.cites) <= references().keys() - {"classic_rc"}
-
-
-def test_what_is_our_own_is_just_what_we_think():
-    own = {c.name for c in citables() if c.cites == ("classic_rc",)}
-    assert own == OUR_OWN
 
 
 def test_the_years_and_names_of_citations_are_those_of_their_entries():

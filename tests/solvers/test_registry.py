@@ -11,10 +11,8 @@ import classic_rc.solvers
 from classic_rc.solvers import DEFAULT_SOLVERS, LEARNING_SOLVERS, SOLVERS
 from classic_rc.solvers.registry import SOLVER_ENTRIES
 
-FAMILIES = {
-    *("random", "trivial", "cues", "cloze", "sliding", "ir", "score_file", "saved"),
-    *("lexical", "surface", "spans", "ngram_lm", "alignment", "combination", "feature_ranker"),
-}
+FAMILIES = {entry.home.split(".")[2].partition(":")[0] for entry in SOLVER_ENTRIES.values()}
+"""The modules and packages of solvers."""
 
 
 def loaded_by(code: str) -> set[str]:

@@ -12,6 +12,7 @@ from pathlib import Path
 from urllib.parse import unquote_to_bytes
 
 import pytest
+from classic_rc.testing.__main__ import main as old_main
 
 import classic_rc.kernels.reference.distance
 from classic_rc.cli.main import main
@@ -39,7 +40,6 @@ from classic_rc.teaching.sandbox import Sandbox, SubmissionError
 from classic_rc.teaching.stories import made_stories
 from classic_rc.teaching.submissions import alike_pairs, find_submissions, notebook_source
 from classic_rc.testing import synthetic_dataset
-from classic_rc.testing.__main__ import main as old_main
 from tests.errors import raises
 
 ADDING = Path(__file__).with_name("adding.py")

@@ -14,7 +14,7 @@ from classic_rc.kernels.byte_pieces import KeyCache
 from classic_rc.questions import PLACEHOLDER, Candidate, Passage, Question, Task
 from classic_rc.testing import synthetic_dataset
 from classic_rc.text import pieces as text_pieces
-from classic_rc.text.analyzers import ANALYZERS, get_analyzer
+from classic_rc.text.analyzers import TOKENIZERS, get_analyzer
 from classic_rc.text.encode import TextEncoder, encode, tokens_before_placeholder
 from classic_rc.text.encoded import EncodedDataset
 from classic_rc.text.spans import SpanGenerator
@@ -140,7 +140,7 @@ BLANKS = st.sampled_from([" ", "\t", "\n", "\x1c", "\u00a0", "\u3000", "\u2028"]
 LONG = st.builds(lambda text, n: text * n, st.text(max_size=3), st.integers(0, 120))
 MIXED = st.lists(TEXT | BLANKS | LONG | st.text(st.characters(exclude_categories=()), max_size=9), max_size=6)
 GROUPS = st.lists(st.lists(MIXED.map("".join), max_size=5), max_size=3)
-SPECS = [*ANALYZERS, "word+cased", "mctest+porter", "word+porter+stop=smart", "lucene-english+cased"]
+SPECS = [*TOKENIZERS, "word+cased", "mctest+porter", "word+porter+stop=smart", "lucene-english+cased"]
 
 
 @pytest.mark.parametrize("spec", SPECS)
@@ -201,7 +201,7 @@ def query(text):
     return Question("q", Passage("p", ""), text, (), None, Task.CLOZE)
 
 
-@pytest.mark.parametrize("name", [*ANALYZERS, "word+stop=smart", "treebank+cased+porter"])
+@pytest.mark.parametrize("name", [*TOKENIZERS, "word+stop=smart", "treebank+cased+porter"])
 @settings(deadline=None)
 @given(left=_TEXTS, right=_TEXTS, gap=st.sampled_from(["", " "]))
 def test_the_placeholder_follows_the_tokens_before_it(name, left, right, gap):

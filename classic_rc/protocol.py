@@ -1,0 +1,370 @@
+"""How a run is done: every setting is declared once, here.
+
+The options of commands, the keys of suites, the keywords of :func:`classic_rc.evaluate` and the settings of run
+records follow from the fields of :class:`Protocol`. This module imports no array library: ``--help`` stays fast.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import Field, dataclass, field, fields, replace
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias, get_args
+
+from classic_rc.errors import UsageError, unknown_name
+
+if TYPE_CHECKING:
+    from classic_rc.datasets.joined import TrainingData
+    from classic_rc.questions import Dataset
+    from classic_rc.text.spans import SpanGenerator
+
+TiePolicy: TypeAlias = Literal["partial", "first", "random", "strict"]
+"""What to do if k candidates share the best score: give each credit 1/k, take the first, draw one, or give none."""
+
+Cuts: TypeAlias = Literal["exact", "multirc2018"]
+"""The thresholds that tuning tries: all that make a difference, or the grid of MultiRC's release."""
+
+DEFAULT_RESAMPLES = 10_000
+MAX_RESAMPLES = 10**9
+
+
+READINGS = {
+    "index0": "an index counted from 0",
+    "index1": "an index counted from 1",
+    "letter": "a letter by position",
+    "label": "the label beside an option",
+    "text": "an option's text",
+    "flags": "a list with true or false for each option",
+}
+"""The ways in which gold or an answer may name an option, each with what a value then is."""
+
+
+class Step(StrEnum):
+    """The first step of a run that a setting changes. What only reports change is in no signature and no cell."""
+
+    READ = "read"
+    FIT = "fit"
+    SCORE = "score"
+    DECIDE = "decide"
+    REPORT = "report"
+
+
+@dataclass(frozen=True)
+class Kind:
+    """The values that a setting takes."""
+
+    expected: str  # in words
+    fits: Callable[[Any], bool]
+    parse: Callable[[str], Any] = str  # an argument of the command line; ValueError for one that is no such value
+    choices: tuple[str, ...] = ()
+
+
+def is_integer(value: Any, least: float = -math.inf, most: float = math.inf) -> bool:
+    """Return whether `value` is an integer with ``least <= value <= most``; a bool is not an integer here."""
+    return isinstance(value, int) and not isinstance(value, bool) and least <= value <= most
+
+
+def is_number(value: Any) -> bool:
+    """Return whether `value` is a finite number; a bool is not a number here."""
+    return (is_integer(value) and abs(value) < 2**1023) or (isinstance(value, float) and math.isfinite(value))
+
+
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str) and bool(value.strip())
+
+
+def _are_texts(value: Any) -> bool:
+    return isinstance(value, list | tuple) and all(map(_is_text, value))
+
+
+def _split_names(text: str) -> tuple[str, ...]:
+    names = tuple(name.strip() for name in text.split(","))
+    if not all(names):
+        raise ValueError
+    return names
+
+
+def whole_number(least: int | None = None, most: int = 2**63, what: str = "a whole number") -> Kind:
+    """Return the kind of whole numbers from `least` to `most`."""
+    lower = -(2**63) if least is None else least
+    bound = "" if least is None else f" of at least {least}"
+    return Kind(what + bound, lambda value: is_integer(value, lower, most), int)
+
+
+def one_of(names: Sequence[str]) -> Kind:
+    """Return the kind of one of several names."""
+    return Kind(" or ".join(map(repr, names)), lambda value: value in names, choices=tuple(names))
+
+
+TEXT = Kind("a text", _is_text)
+NAMES = Kind("names, separated by commas", lambda value: _is_text(value) or _are_texts(value), _split_names)
+FLAG = Kind("true or false", lambda value: isinstance(value, bool))
+NUMBER = Kind("a finite number", is_number, float)
+RESAMPLES = Kind(
+    f"true, false or a number of resamples from 1 to {MAX_RESAMPLES:,}",
+    lambda value: isinstance(value, bool) or is_integer(value, 1, MAX_RESAMPLES),
+    int,
+)
+FIELDS = Kind(
+    "a text, or a table of texts",
+    lambda value: _is_text(value) or (isinstance(value, Mapping) and all(map(_is_text, value.values()))),
+)
+DATA = Kind("a dataset, or several", lambda value: value is not None and not isinstance(value, bool | int | float))
+
+
+@dataclass(frozen=True)
+class Setting:
+    """The declaration of one field of :class:`Protocol`, or of one keyword of :func:`classic_rc.load`."""
+
+    kind: Kind
+    affects: Step
+    help: str  # one or two lines, for `--help` and for the page about suites
+    metavar: str = ""
+    heading: str = "decisions"  # of the option in ``--help``
+    of_suite: bool = True  # whether it may be at the top of a suite, for all its datasets
+
+
+def _reading(kind: Kind, help: str, metavar: str = "") -> Setting:
+    return Setting(kind, Step.READ, help, metavar, heading="reading", of_suite=False)
+
+
+READING: Mapping[str, Setting] = {
+    "reader": _reading(TEXT, "the data format (see `classic-rc list readers`; default: detected)", "READER"),
+    "split": _reading(TEXT, "the split to use, if the data has several", "SPLIT"),
+    "subset": _reading(TEXT, "the subset to use: mc160, middle, …", "SUBSET"),
+    "answers": _reading(TEXT, "the answer file, if it is not next to the data file (MCTest)", "FILE"),
+    "fields": _reading(FIELDS, "field names in your own file: passage=context,question=q.text,…", "FIELDS"),
+    "gold_as": _reading(one_of(tuple(READINGS)), "how your own file encodes the right answer"),
+    "skip_bad": _reading(
+        FLAG,
+        "leave out questions that cannot be read, and say how many and where, instead of stopping at the first "
+        "(`classic-rc check` lists them)",
+    ),
+    "labelled_only": _reading(FLAG, "leave out questions whose right answer is hidden"),
+}
+"""The options of reading, which are keywords of :func:`classic_rc.load`, by name."""
+
+
+def _setting(kind: Kind, affects: Step, help: str, default: Any = None, **more: Any) -> Any:
+    return field(default=default, metadata={"setting": Setting(kind, affects, help, **more)})
+
+
+@dataclass(frozen=True, kw_only=True)
+class Protocol:
+    """How systems run on a dataset. None, or False, leaves a setting as each system has it.
+
+    Parameters are declared below; ``classic-rc run --help`` lists them. A field with a wrong value is a UsageError.
+
+    Examples
+    --------
+    >>> Protocol(cv=5, ties="first").changed
+    {'cv': 5, 'ties': 'first'}
+    """
+
+    train: TrainingData | None = _setting(
+        DATA,
+        Step.FIT,
+        "the data to train solvers on: a file or a folder; repeat for several, which become one",
+        metavar="DATA",
+        heading="training and tuning",
+        of_suite=False,
+    )
+    tune: Dataset | None = _setting(
+        DATA,
+        Step.FIT,
+        "the data to tune thresholds and windows on; without it they are tuned out of fold",
+        metavar="DATA",
+        heading="training and tuning",
+        of_suite=False,
+    )
+    cv: int | None = _setting(
+        whole_number(2, 2**31, "a number of folds"),
+        Step.FIT,
+        "train out of fold, in N folds of passages, instead of on other data",
+        metavar="N",
+        heading="training and tuning",
+        of_suite=False,
+    )
+    group: str | None = _setting(
+        TEXT,
+        Step.FIT,
+        "a field of the data (article, author, …): questions with the same value stay together in folds and "
+        "resamples",
+        metavar="KEY",
+        heading="training and tuning",
+        of_suite=False,
+    )
+    drop_overlap: bool = _setting(
+        FLAG,
+        Step.FIT,
+        "remove from the training and tuning data the passages and questions that are also in the dataset",
+        default=False,
+        heading="training and tuning",
+        of_suite=False,
+    )
+    analyzer: str | None = _setting(
+        TEXT,
+        Step.SCORE,
+        "how systems turn text into words, but those whose variant or parameters set it (see `classic-rc list "
+        "analyzers`; default: each system's own, and char for scripts without spaces)",
+        metavar="ANALYZER",
+        heading="solvers",
+    )
+    spans: int | SpanGenerator | None = _setting(
+        whole_number(1, 2**31, "a number of tokens"),
+        Step.SCORE,
+        "for span questions: candidates are the spans of up to N tokens (default 10)",
+        metavar="N",
+        heading="solvers",
+    )
+    seed: int | None = _setting(
+        whole_number(),
+        Step.SCORE,
+        "the seed of all random draws (default 0)",
+        metavar="N",
+    )
+    ties: TiePolicy | None = _setting(
+        one_of(get_args(TiePolicy)),
+        Step.DECIDE,
+        "what to do if k candidates share the best score: give credit 1/k (partial), use the first, draw one "
+        "(random), or count the question as wrong (strict); default: the solver's own policy, or partial",
+    )
+    threshold: float | None = _setting(
+        NUMBER,
+        Step.DECIDE,
+        "select candidates that score above T, instead of tuning a threshold",
+        metavar="T",
+    )
+    tune_metric: str | None = _setting(
+        TEXT,
+        Step.DECIDE,
+        "the metric to tune thresholds for: f1_a (default), f1_m, em0, em1, superglue_f1_m, accuracy",
+        metavar="METRIC",
+    )
+    tune_cuts: Cuts | None = _setting(
+        one_of(get_args(Cuts)),
+        Step.DECIDE,
+        "the thresholds to try: all that make a difference (exact, the default), or the grid of MultiRC's release "
+        "with step 0.02 (multirc2018)",
+    )
+    relative_threshold: float | None = _setting(
+        NUMBER,
+        Step.DECIDE,
+        "answer with all spans within MARGIN of the best score, not only with the best span (Quoref)",
+        metavar="MARGIN",
+    )
+    metrics: tuple[str, ...] = _setting(
+        NAMES,
+        Step.REPORT,
+        "the metrics to report; the first is the primary one, which is tested (default: all metrics of the task, "
+        "and its main one)",
+        default=(),
+        metavar="METRIC[,METRIC]",
+        heading="metrics and tests",
+        of_suite=False,
+    )
+    by: str | None = _setting(
+        TEXT,
+        Step.REPORT,
+        "break the metrics down by a field of the data or a key of `classic-rc list keys`",
+        metavar="KEY",
+        heading="metrics and tests",
+        of_suite=False,
+    )
+    intervals: int | bool | None = _setting(
+        RESAMPLES,
+        Step.REPORT,
+        f"add 95 % intervals from N resamples of passages (default {DEFAULT_RESAMPLES})",
+        metavar="N",
+        heading="metrics and tests",
+    )
+    baseline: str | None = _setting(
+        TEXT,
+        Step.REPORT,
+        "mark the systems that differ significantly from this one in the primary metric (permutation test, "
+        "Holm-adjusted p < 0.05): the name of a system, or one more system",
+        metavar="[NAME=]SYSTEM",
+        heading="metrics and tests",
+    )
+
+    def __post_init__(self) -> None:
+        if isinstance(self.metrics, str):
+            object.__setattr__(self, "metrics", _split_names(self.metrics))
+        for name, value in self.changed.items():
+            check_setting(name, value)
+        if self.cv is not None and self.train is not None:
+            raise UsageError(
+                f"train and cv {self.cv} exclude each other: solvers learn either from other data or out of fold",
+                field="cv",
+                found=str(self.cv),
+                expected="either of them",
+            )
+
+    @classmethod
+    def of(cls, protocol: Protocol | None, settings: Mapping[str, Any]) -> Protocol:
+        """Return a protocol with settings changed.
+
+        Raises
+        ------
+        UsageError
+            A setting is unknown or has a wrong value.
+        """
+        for name in settings:
+            if name not in SETTINGS:
+                raise unknown_name("setting", name, SETTINGS)
+        return replace(protocol or cls(), **settings)
+
+    @property
+    def changed(self) -> dict[str, Any]:
+        """The settings that differ from their defaults, by name."""
+        values = ((one.name, getattr(self, one.name), one.default) for one in fields(self))
+        return {name: value for name, value, default in values if value is not default and value != default}
+
+    def affecting(self, *steps: Step) -> dict[str, Any]:
+        """Return the settings whose first step is one of `steps`, by name."""
+        return {name: getattr(self, name) for name, setting in SETTINGS.items() if setting.affects in steps}
+
+    def without(self, *steps: Step) -> Self:
+        """Return the protocol with the settings of some steps left as they are by default."""
+        return replace(self, **{one.name: one.default for one in fields(self) if _declared(one).affects in steps})
+
+    @property
+    def resamples(self) -> int | None:
+        """The number of resamples for intervals; None without intervals."""
+        if isinstance(self.intervals, bool):
+            return DEFAULT_RESAMPLES if self.intervals else None
+        return self.intervals
+
+    @property
+    def span_generator(self) -> SpanGenerator | None:
+        """The generator of candidate spans; None for the usual one."""
+        if not isinstance(self.spans, int):
+            return self.spans
+        from classic_rc.text.spans import SpanGenerator
+
+        return SpanGenerator(max_tokens=self.spans)
+
+
+def _declared(one: Field[Any]) -> Setting:
+    setting: Setting = one.metadata["setting"]
+    return setting
+
+
+SETTINGS: Mapping[str, Setting] = {one.name: _declared(one) for one in fields(Protocol)}
+"""The settings by name, in the order of `--help`."""
+
+
+def check_setting(name: str, value: Any) -> None:
+    """Check the value of a setting.
+
+    Raises
+    ------
+    UsageError
+        The value is not of the setting's kind.
+    """
+    kind = SETTINGS[name].kind
+    is_generator = name == "spans" and hasattr(value, "max_tokens")
+    if not (is_generator or kind.fits(value)):
+        found, expected = repr(value)[:40], kind.expected
+        raise UsageError(f"{name} is {found}, expected {expected}", field=name, found=found, expected=expected)
