@@ -327,7 +327,32 @@ class Protocol:
 
     def without(self, *steps: Step) -> Self:
         """Return the protocol with the settings of some steps left as they are by default."""
-        return replace(self, **{one.name: one.default for one in fields(self) if _declared(one).affects in steps})
+        defaults: dict[str, Any] = {one.name: one.default for one in fields(self) if _declared(one).affects in steps}
+        return replace(self, **defaults)
+
+    def to_plain(self) -> dict[str, Any]:
+        """Return the settings as plain data for JSON. Data to learn from is left out."""
+        plain = {name: getattr(self, name) for name in SETTINGS if name not in ("train", "tune")}
+        spans = self.span_generator
+        return {**plain, "metrics": list(self.metrics), "spans": spans and vars(spans)}
+
+    @classmethod
+    def from_plain(
+        cls, plain: Mapping[str, Any], train: Dataset | None = None, tune: Dataset | None = None
+    ) -> Protocol:
+        """Return the protocol that :meth:`to_plain` made plain, with the data to learn from.
+
+        Raises
+        ------
+        UsageError
+            A setting is unknown or has a wrong value.
+        """
+        settings = dict(plain)
+        if settings.get("spans") is not None:
+            from classic_rc.text.spans import SpanGenerator
+
+            settings["spans"] = SpanGenerator(**settings["spans"])
+        return cls.of(None, {**settings, "metrics": tuple(settings.get("metrics") or ()), "train": train, "tune": tune})
 
     @property
     def resamples(self) -> int | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import platform
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -25,7 +25,7 @@ from classic_rc.evaluation.identity import (
     read_known_sources,
     write_known_sources,
 )
-from classic_rc.evaluation.plan import LearningData, Overrides, RunProtocol, add_span_candidates, require_gold
+from classic_rc.evaluation.plan import add_span_candidates, prepare_data, require_gold
 from classic_rc.evaluation.record import row_from_record, row_records, selections_to_plain
 from classic_rc.evaluation.results import Evaluation, Row
 from classic_rc.evaluation.significance import with_statistics
@@ -36,10 +36,10 @@ from classic_rc.io.hashing import sha256_of, sha256_of_text
 from classic_rc.io.json import parse_json
 from classic_rc.io.text import read_text, write_file
 from classic_rc.metrics.base import Metric
-from classic_rc.metrics.registry import metric_of_task
+from classic_rc.metrics.registry import measured_metrics, metric_of_task
+from classic_rc.protocol import READING, Protocol, Step
 from classic_rc.questions import Dataset
 from classic_rc.solvers.codec import solver_to_record
-from classic_rc.text.spans import SpanGenerator
 
 _NAME = "{name}"
 """The name of every system while its cell is computed. A cell does not have the user's name for the system."""
@@ -166,29 +166,25 @@ class SuiteData:
 
     entry: SuiteDataset
     dataset: Dataset  # under its own name, which is part of some signatures; span questions have candidates
-    learning: LearningData
-    overrides: Overrides
-    spans: SpanGenerator | None
+    protocol: Protocol  # with data that has candidates
     seconds: float  # that reading the dataset took
 
     @cached_property
     def settings(self) -> dict[str, Any]:
-        """The settings of the run, other than the system's."""
-        learning = self.learning
+        """The settings that a cell follows from: what only reports change is not among them."""
+        names = self.protocol.affecting(Step.FIT, Step.SCORE, Step.DECIDE).keys() - {"train", "tune"}
+        plain = self.protocol.to_plain()
         return {
             "version": __version__,
             "python": ".".join(platform.python_version_tuple()[:2]),
-            "cv": learning.cv,
-            "cv_group": learning.group,
-            "drop_overlap": learning.drop_overlap,
-            "decisions": asdict(self.overrides),
-            "spans": self.spans and asdict(self.spans),
+            "measured": [metric.name for metric in measured_metrics(self.dataset, self.protocol.metrics)],
+            **{name: plain[name] for name in sorted(names)},
         }
 
     @cached_property
     def facts(self) -> dict[str, Any]:
         """What the data is, by its part in the run."""
-        parts = {"data": self.dataset, "train": self.learning.train, "tune": self.learning.tune}
+        parts = {"data": self.dataset, "train": as_dataset(self.protocol.train), "tune": self.protocol.tune}
         return {part: dataset and self._data_facts(dataset) for part, dataset in parts.items()}
 
     def _data_facts(self, dataset: Dataset) -> dict[str, Any]:
@@ -229,40 +225,18 @@ def read_data(entry: SuiteDataset, read: ReadData = load, clock: Callable[[], fl
     dataset = read(values["path"], **{name: values.get(name) for name in READING})
     seconds = clock() - start
     others = {name: values.get(name) for name in READING if name != "split"}
-    tune = values.get("tune")
-    spans = SpanGenerator(max_tokens=values["spans"]) if "spans" in values else None
     if dataset.task is None:
         raise DataError("the dataset has no questions", source=dataset.name)
     require_gold(dataset, "nothing can be measured")
-    for metric in entry.metrics:
-        metric_of_task(dataset.task, metric)
-    group = values.get("cv_group")
-    if group is not None:
-        passage_groups(dataset, group)  # refuses an unknown key
     train = as_dataset([read(path, split=values.get("train_split"), **others) for path in entry.train])
+    tune = values.get("tune")
     tuning = None if tune is None else read(tune, split=values.get("tune_split"), **others)
-    return SuiteData(
-        entry,
-        add_span_candidates(dataset, spans),
-        LearningData(
-            train and add_span_candidates(train, spans),
-            tuning and add_span_candidates(tuning, spans),
-            values.get("cv"),
-            group,
-            values.get("drop_overlap", False),
-        ),
-        Overrides(
-            values.get("ties"),
-            values.get("threshold"),
-            values.get("tune_metric"),
-            values.get("seed"),
-            values.get("tune_cuts"),
-            values.get("relative_threshold"),
-            values.get("analyzer"),
-        ),
-        spans,
-        seconds,
-    )
+    protocol = prepare_data(entry.protocol(train, tuning))
+    metrics = tuple(dict.fromkeys(metric_of_task(dataset.task, name).name for name in protocol.metrics))
+    if protocol.group is not None:
+        passage_groups(dataset, protocol.group)  # refuses an unknown key
+    dataset = add_span_candidates(dataset, protocol.span_generator)
+    return SuiteData(entry, dataset, replace(protocol, metrics=metrics), seconds)
 
 
 # ------------------------------------------------------------------------------------------------------------------
@@ -316,7 +290,7 @@ class DatasetRun:
     def metric(self) -> Metric:
         """The primary metric."""
         assert self.data.dataset.task is not None
-        return metric_of_task(self.data.dataset.task, next(iter(self.data.entry.metrics), None))
+        return metric_of_task(self.data.dataset.task, next(iter(self.data.protocol.metrics), None))
 
     def iter_cells(
         self, jobs: int = 1, starts: Callable[[str], None] = lambda name: None
@@ -436,59 +410,31 @@ class DatasetRun:
         warnings = [w.replace(_NAME, str(system.name)) for system, cell in cells for w in cell.warnings]
         unused = [w for w in (cells[0][1].unused if cells else ()) if all(w in cell.unused for _, cell in cells)]
         notes = dict.fromkeys(note for _, cell in cells for note in cell.notes)
-        key = entry.values.get("by")
-        metrics = tuple(dict.fromkeys(metric_of_task(data.dataset.task, name).name for name in entry.metrics))
-        protocol = RunProtocol.of(
-            [system for system in self.systems if system.path is None or Path(system.path).is_file()],
-            data.learning,
-            data.overrides,
-            data.spans,
-            {"group_by": key, "metrics": list(metrics)},
-        )
         evaluation = Evaluation(
             replace(data.dataset, name=entry.name),
             tuple(rows),
             self._groups,
-            key,
+            data.protocol.by,
             (*dict.fromkeys(warnings), *unused) if final else (),
             tuple(notes) if final else (),
-            protocol=protocol,
+            systems=tuple(s for s in self.systems if s.path is None or Path(s.path).is_file()),
+            protocol=data.protocol,
             errors=dict(self._errors),
-            metrics=metrics,
+            metrics=data.protocol.metrics,
             unused=tuple(unused),
         )
         if not final:
             return evaluation.interrupted()
-        return (
-            evaluation
-            if not rows
-            else with_statistics(
-                evaluation,
-                intervals=entry.resamples,
-                baseline=entry.values.get("baseline"),
-                seed=data.overrides.seed or 0,
-                group=data.learning.group,
-            )
-        )
+        return with_statistics(evaluation, data.protocol) if rows else evaluation
 
 
 def _compute_cell(
     data: SuiteData, system: System, key: str, shared: EncodingCache | None = None
 ) -> Cell | ClassicRCError:
-    learning, overrides = data.learning, data.overrides
+    protocol = replace(data.protocol.without(Step.REPORT), metrics=data.protocol.metrics)
     try:
         evaluation = evaluate(
-            data.dataset,
-            [replace(system, name=_NAME)],
-            train=learning.train,
-            tune=learning.tune,
-            cv=learning.cv,
-            group=learning.group,
-            drop_overlap=learning.drop_overlap,
-            spans=data.spans,
-            read_seconds=data.seconds,
-            shared=shared,
-            **vars(overrides),
+            data.dataset, [replace(system, name=_NAME)], protocol, read_seconds=data.seconds, shared=shared
         )
     except ClassicRCError as error:
         if isinstance(error, SystemFailedError):

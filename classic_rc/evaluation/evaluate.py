@@ -13,18 +13,23 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from classic_rc.datasets.joined import TrainingData, as_dataset, require_dataset
+from classic_rc.datasets.joined import as_dataset, require_dataset
 from classic_rc.decisions import (
     Argmax,
-    Cuts,
-    TiePolicy,
     TunedThreshold,
 )
 from classic_rc.errors import ClassicRCError, UsageError
 from classic_rc.evaluation.fitted_system import EncodingCache, FittedSystem, QuestionBlock, iter_blocks
 from classic_rc.evaluation.grouping import group_masks
 from classic_rc.evaluation.outcomes import Outcomes, OutcomeTally
-from classic_rc.evaluation.plan import EvaluationPlan, LearningData, Overrides, default_analyzer, require_gold
+from classic_rc.evaluation.plan import (
+    EvaluationPlan,
+    default_analyzer,
+    fold_plan,
+    make_plan,
+    require_gold,
+    unused_settings,
+)
 from classic_rc.evaluation.results import Block, Evaluation, Row
 from classic_rc.evaluation.signature import (
     Signature,
@@ -48,8 +53,9 @@ from classic_rc.predictions import (
     Prediction,
     Scores,
 )
+from classic_rc.protocol import Protocol, is_integer
 from classic_rc.questions import Dataset
-from classic_rc.solvers.base import Solver, is_integer
+from classic_rc.solvers.base import Solver
 from classic_rc.text.analyzers import get_analyzer, get_tokenizer
 from classic_rc.text.spans import SpanGenerator
 from classic_rc.text.tokenizers import unspaced_share
@@ -58,27 +64,14 @@ from classic_rc.text.tokenizers import unspaced_share
 def evaluate(
     dataset: Dataset,
     systems: Systems,
+    protocol: Protocol | None = None,
     *,
-    train: TrainingData | None = None,
-    tune: Dataset | None = None,
-    cv: int | None = None,
-    group: str | None = None,
-    drop_overlap: bool = False,
-    ties: TiePolicy | None = None,
-    threshold: float | None = None,
-    tune_metric: str | None = None,
-    tune_cuts: Cuts | None = None,
-    relative_threshold: float | None = None,
-    seed: int | None = None,
-    analyzer: str | None = None,
-    spans: SpanGenerator | None = None,
-    group_by: str | None = None,
-    metrics: Sequence[str] = (),
     jobs: int = 1,
     read_seconds: float = 0.0,
     progress: bool = False,
     shared: EncodingCache | None = None,
     on_row: Callable[[Evaluation], None] | None = None,
+    **settings: Any,
 ) -> Evaluation:
     """Run systems on a dataset and measure their answers with the task's metrics.
 
@@ -90,45 +83,8 @@ def evaluate(
         Solvers, specifications of solvers (``"sw+d,window=30"``) and paths of files of predictions; in a mapping,
         by name. Solvers are cloned, never changed. Of several systems, those that do not answer such questions, or
         fail, are in :attr:`Evaluation.errors`, with the reason.
-    train : Dataset or sequence of Dataset, optional
-        The data that solvers learn from; see :attr:`Solver.learns_from`. Several datasets become one
-        (:func:`classic_rc.datasets.join_datasets`).
-    tune : Dataset, optional
-        The data that thresholds and tuned parameters are chosen on. Without it they are chosen out of fold: for
-        each fifth of the passages on the other four (``cv5`` in the row). If it is `dataset` itself, the row is
-        marked and followed by its out-of-fold row.
-    cv : int, optional
-        Number of folds. Solvers that learn from gold learn out of fold, in place of `train`. A fold has whole
-        passages, and near duplicates are in one fold (:class:`classic_rc.folds.FoldPlan`).
-        Out-of-fold tuning uses as many folds (five by default).
-    group : str, optional
-        A key of `meta` (article, author). Questions with equal values stay in one fold, as equal passages do.
-    drop_overlap : bool
-        Remove from `train` and `tune` the passages and questions that are also in `dataset`.
-    ties : {"partial", "first", "random", "strict"}, optional
-        Overrides the solvers' tie policy.
-    threshold : float, optional
-        Replaces every threshold that would be tuned.
-    tune_metric : str, optional
-        The metric that thresholds are tuned for, F1a by default.
-    tune_cuts : {"exact", "multirc2018"}, optional
-        The thresholds to try: by default all that make a difference; see
-        :class:`~classic_rc.decisions.TunedThreshold`.
-    relative_threshold : float, optional
-        For questions that several spans may answer: answer with all spans that score this close to the best one
-        and do not overlap (:class:`~classic_rc.decisions.RelativeThreshold`), instead of only the best one.
-    seed : int, optional
-        Overrides the seed of every random draw.
-    analyzer : str, optional
-        The analyzer of all solvers that have one and were not given another, by a parameter or a variant.
-    spans : SpanGenerator, optional
-        Makes the candidates of span questions.
-    group_by : str, optional
-        The key to break the metrics down by: a key of the questions' or passages' `meta`, or a derived property of
-        questions (:data:`~classic_rc.evaluation.grouping.DERIVED_KEYS`).
-    metrics : sequence of str
-        The metrics to report. The first is the primary one, which significance tests use. By default all metrics of
-        the task; the primary one is then the task's main metric.
+    protocol : Protocol, optional
+        How they run, and what is reported.
     jobs : int
         Number of processes that score, -1 for all cores. The results do not depend on it. On Linux, solvers that
         need only arrays and learn nothing from gold score in forks of this process. joblib runs the others: with
@@ -141,6 +97,9 @@ def evaluate(
         Encodings to share with other calls on the same dataset.
     on_row : callable, optional
         Called with the evaluation so far whenever a system is finished, or has failed.
+    **settings
+        Settings of `protocol` by name: ``cv=5``, ``ties="first"``, ``by="type"``, ``intervals=True``; see
+        :class:`~classic_rc.protocol.Protocol`.
 
     Returns
     -------
@@ -149,7 +108,8 @@ def evaluate(
     Raises
     ------
     UsageError
-        No system answers the task, or all need data that was not given.
+        A setting is unknown or has a wrong value, or no system answers the task, or all need data that was not
+        given.
     SystemFailedError
         All systems fail: the error of the first one.
     DataError
@@ -159,32 +119,24 @@ def evaluate(
     --------
     >>> import classic_rc
     >>> dataset = classic_rc.load("sample:single-choice")
-    >>> evaluation = classic_rc.evaluate(dataset, {"SW": "sliding-window", "SW+D": "sw+d"})
+    >>> evaluation = classic_rc.evaluate(dataset, {"SW": "sliding-window", "SW+D": "sw+d"}, ties="first")
     >>> [row.name for row in evaluation.rows]
     ['SW', 'SW+D']
     """
     require_dataset(dataset, "dataset")
-    _check_types(tune, spans, group_by, jobs)
-    if isinstance(metrics, str):
-        raise _wrong_type("metrics", metrics, f"a list of names, such as [{metrics!r}]")
+    protocol = Protocol.of(protocol, settings)
+    _check_jobs(jobs)
     require_gold(dataset, "nothing can be measured: `classic-rc predict` writes a submission instead")
     if dataset.task is not None:  # without questions, the plan raises an error
-        metrics = tuple(dict.fromkeys(metric_of_task(dataset.task, name).name for name in metrics))
+        metrics = tuple(dict.fromkeys(metric_of_task(dataset.task, name).name for name in protocol.metrics))
         _check_has_unanswerable(dataset, metrics)
-    groups = {} if group_by is None else group_masks(dataset, group_by)
+        protocol = replace(protocol, metrics=metrics)
+    groups = {} if protocol.by is None else group_masks(dataset, protocol.by)
     shared = EncodingCache() if shared is None else shared
     with progress_bar(dataset.name, None, progress) as advance:
-        advance.stage("comparing with the data to learn from" if train or tune else "")
-        plan = EvaluationPlan.check(
-            dataset,
-            systems,
-            LearningData(as_dataset(train), tune, cv, group, drop_overlap),
-            Overrides(ties, threshold, tune_metric, seed, tune_cuts, relative_threshold, analyzer),
-            spans=spans,
-            options={"group_by": group_by, "metrics": list(metrics)},
-            needs_system=False,
-        )
-    run = _Run(plan, groups, group_by, tuple(metrics), read_seconds)
+        advance.stage("comparing with the data to learn from" if protocol.train or protocol.tune else "")
+        plan = make_plan(dataset, systems, protocol, needs_system=False)
+    run = _Run(plan, groups, read_seconds)
     with progress_bar(plan.dataset.name, len(plan.systems) * len(plan.dataset), progress) as advance:
         for name, result in run.finish_systems(shared, jobs, advance):
             run.add(name, result)
@@ -192,24 +144,13 @@ def evaluate(
                 on_row(run.evaluation())
     if run.errors and not run.rows:
         raise next(iter(run.errors.values()))
-    return run.evaluation(final=True)
+    return with_statistics(run.evaluation(final=True), plan.protocol, progress=progress)
 
 
-def _check_types(tune: Any, spans: Any, group_by: Any, jobs: Any) -> None:
-    """Raise an error that names the right type for an argument of the wrong one."""
-    if tune is not None:
-        require_dataset(tune, "tune")
-    if spans is not None and not isinstance(spans, SpanGenerator):
-        raise _wrong_type("spans", spans, "a generator, such as classic_rc.text.SpanGenerator(max_tokens=10)")
-    if group_by is not None and not isinstance(group_by, str):
-        raise _wrong_type("group_by", group_by, 'the name of one key, such as "type"')
+def _check_jobs(jobs: Any) -> None:
     if not is_integer(jobs, -(2**31), 2**31):
-        raise _wrong_type("jobs", jobs, "a number of processes, such as 2")
-
-
-def _wrong_type(name: str, value: Any, expected: str) -> UsageError:
-    found = repr(value)[:40]
-    return UsageError(f"{name} is {found}, expected {expected}", field=name, found=found, expected=expected)
+        found, expected = repr(jobs)[:40], "a number of processes, such as 2"
+        raise UsageError(f"jobs is {found}, expected {expected}", field="jobs", found=found, expected=expected)
 
 
 class _Run:
@@ -219,12 +160,10 @@ class _Run:
         self,
         plan: EvaluationPlan,
         groups: Mapping[str, NDArray[np.bool_]],
-        group_by: str | None,
-        metrics: tuple[str, ...],
         read_seconds: float,
     ) -> None:
-        self.plan, self.metrics, self.read_seconds = plan, metrics, read_seconds
-        self.groups, self.group_by = groups, group_by
+        self.plan, self.groups, self.read_seconds = plan, groups, read_seconds
+        self.metrics = plan.protocol.metrics
         self.fitted: list[tuple[str, FittedSystem]] = []
         self.rows: dict[str, Row] = {}
         self.errors: dict[str, ClassicRCError] = {}
@@ -322,7 +261,7 @@ class _Run:
         systems = [system for name, system in self.fitted if name in self.rows]
         warnings = (
             *_data_warnings(plan.dataset, [system.solver for system in systems]),
-            *plan.learning.notes,
+            *plan.overlap,
             *_fit_warnings([(name, system) for name, system in self.fitted if name in self.rows]),
             *_fold_warnings(systems, plan),
         )
@@ -331,9 +270,10 @@ class _Run:
             plan.dataset,
             rows,
             self.groups,
-            self.group_by,
+            plan.protocol.by,
             (*plan.notes, *warnings, *unused) if final else (),
             (self.oracle.note,) if final and self.oracle is not None else (),
+            systems=plan.given,
             protocol=plan.protocol,
             errors=dict(self.errors),
             metrics=self.metrics,
@@ -355,13 +295,13 @@ def fit_systems(
     """Return a row's system; if it is tuned on the data it reports, also its cross-fitted system."""
 
     def fit(row: str = name, **how: bool) -> tuple[str, FittedSystem]:
-        return row, FittedSystem(solver, plan.dataset, plan.learning, shared=shared, name=row, **how)
+        return row, FittedSystem(solver, plan.dataset, plan.separated, shared=shared, name=row, **how)
 
     with solver.failures(name):
         needs_tuning = FittedSystem.needs_tuning(solver, plan.dataset)
     if not needs_tuning:
         return [fit()]
-    if plan.learning.tune is None:
+    if plan.separated.tune is None:
         return [fit(cross_fit=True)]
     tuned = fit(tune=True)
     return [tuned, fit(name + OUT_OF_FOLD, cross_fit=True)] if tuned[1].tuned_here else [tuned]
@@ -512,17 +452,12 @@ class PredictionRun:
 def predict(
     dataset: Dataset,
     solver: SystemLike,
+    protocol: Protocol | None = None,
     *,
     decide: bool = True,
-    train: TrainingData | None = None,
-    tune: Dataset | None = None,
-    cv: int | None = None,
-    group: str | None = None,
-    drop_overlap: bool = False,
-    overrides: Overrides | None = None,
-    spans: SpanGenerator | None = None,
     jobs: int = 1,
     shared: EncodingCache | None = None,
+    **settings: Any,
 ) -> PredictionRun:
     """Score a dataset's candidates and, unless `decide` is false, answer its questions.
 
@@ -532,12 +467,12 @@ def predict(
         Gold may be hidden.
     solver : Solver, str or System
         A solver, which is cloned and never changed, or its specification, or a file of predictions.
+    protocol : Protocol, optional
+        How it runs.
     decide : bool
         Whether to make predictions. Scores need no threshold.
-    train, tune, cv, group, drop_overlap, spans, jobs
+    jobs, **settings
         As in :func:`classic_rc.evaluate`.
-    overrides : Overrides, optional
-        Changes to the solver's decision: tie policy, threshold, tuning metric, seed.
     shared : EncodingCache, optional
         Encodings to share with other calls on the same datasets.
 
@@ -551,19 +486,17 @@ def predict(
         A threshold or a parameter must be tuned, but there is no tuning data and gold is hidden.
     """
     require_dataset(dataset, "dataset")
-    _check_types(tune, spans, None, jobs)
-    plan = EvaluationPlan.check(
-        dataset, [solver], LearningData(as_dataset(train), tune, cv, group, drop_overlap), overrides, spans=spans
-    )
+    _check_jobs(jobs)
+    plan = make_plan(dataset, [solver], Protocol.of(protocol, settings))
     dataset, ready = plan.dataset, plan.systems[0]
     if ready.solver is None:
         return PredictionRun(None, list(ready.predictions), plan.notes)
     solver = ready.solver
     tunes = solver.tunes_parameters or (decide and FittedSystem.needs_tuning(solver, dataset))
-    cross_fit = tunes and tune is None
+    cross_fit = tunes and plan.separated.tune is None
     shared = shared or EncodingCache()
     system = FittedSystem(
-        solver, dataset, plan.learning, tune=tunes, cross_fit=cross_fit, shared=shared, name=ready.name
+        solver, dataset, plan.separated, tune=tunes, cross_fit=cross_fit, shared=shared, name=ready.name
     )
     block_scores: list[Scores | None] = []
     predictions: dict[int, Prediction] = {}
@@ -578,7 +511,7 @@ def predict(
     return PredictionRun(
         kept,
         [predictions[i] for i in range(len(dataset))] if decide else None,
-        (*plan.learning.notes, *_fit_warnings([(ready.name, system)]), *_unused_warnings([system], plan)),
+        (*plan.overlap, *_fit_warnings([(ready.name, system)]), *_unused_warnings([system], plan)),
     )
 
 
@@ -616,22 +549,22 @@ def _fit_warnings(named: Sequence[tuple[str, FittedSystem]]) -> Iterator[str]:
 def _fold_warnings(systems: Sequence[FittedSystem], plan: EvaluationPlan) -> Iterator[str]:
     """Warn if folds could not keep near duplicates together."""
     if any(system.uses_folds for system in systems):
-        warning = plan.learning.folds.groups(plan.dataset).warning
+        warning = fold_plan(plan.protocol).groups(plan.dataset).warning
         yield from [warning] if warning else []
 
 
 def _unused_warnings(systems: Sequence[FittedSystem], plan: EvaluationPlan) -> Iterator[str]:
     """Warn about data and options that no solver used."""
-    learning, overrides = plan.learning, plan.overrides
-    train, tune = learning.train, learning.tune
+    protocol = plan.separated
+    train, tune = as_dataset(protocol.train), protocol.tune
     if not systems:
         return
     if train is not None and all(system.solver.learns_from == "nothing" for system in systems):
         yield f"training data {train.name} is not used: no solver here learns"
     cross_fitted = any(system.cross_fit for system in systems)
-    if learning.cv is not None and not cross_fitted and all(s.solver.learns_from != "gold" for s in systems):
-        yield f"the {learning.cv} folds are not used: no solver learns from gold or is tuned out of fold"
+    if protocol.cv is not None and not cross_fitted and all(s.solver.learns_from != "gold" for s in systems):
+        yield f"the {protocol.cv} folds are not used: no solver learns from gold or is tuned out of fold"
     if tune is not None and all(system.tune is None for system in systems):
         yield f"tuning data {tune.name} is not used: no solver is tuned"
-    for _, sentence in overrides.unused([s.decision for s in systems], [s.solver for s in systems]):
+    for _, sentence in unused_settings(protocol, [s.decision for s in systems], [s.solver for s in systems]):
         yield sentence

@@ -11,9 +11,10 @@ import numpy as np
 
 from classic_rc.errors import OutputError
 from classic_rc.evaluation.fitted_system import FittedSystem, iter_blocks
-from classic_rc.evaluation.plan import EvaluationPlan, LearningData, Overrides
+from classic_rc.evaluation.plan import make_plan
 from classic_rc.evaluation.systems import SystemLike
 from classic_rc.predictions import Scores
+from classic_rc.protocol import Protocol
 from classic_rc.questions import PLACEHOLDER, Candidate, Dataset, LazyCandidates, Passage, Question
 from classic_rc.solvers.base import Solver, score_questions
 from classic_rc.solvers.explanation import Explanation, Mark
@@ -31,10 +32,8 @@ class Explainer:
         A solver is cloned, never changed.
     dataset : Dataset
         Span questions must have candidates (:func:`~classic_rc.evaluation.plan.add_span_candidates`).
-    learning : LearningData, optional
-        The data to learn from and to tune on.
-    overrides : Overrides, optional
-        Changes to the solver's decision and seed.
+    protocol : Protocol, optional
+        How it is fitted and tuned.
 
     Attributes
     ----------
@@ -60,18 +59,17 @@ class Explainer:
         self,
         solver: SystemLike,
         dataset: Dataset,
-        learning: LearningData | None = None,
-        overrides: Overrides | None = None,
+        protocol: Protocol | None = None,
     ) -> None:
-        plan = EvaluationPlan.check(dataset, [solver], learning or LearningData(), overrides)
+        plan = make_plan(dataset, [solver], protocol or Protocol())
         (ready,) = plan.systems
         assert ready.solver is not None
         self.dataset, self._configured = dataset, ready.solver
-        self.notes = plan.learning.notes
+        self.notes = plan.overlap
         tunes = self._configured.tunes_parameters
-        cross_fit = tunes and plan.learning.tune is None
+        cross_fit = tunes and plan.separated.tune is None
         self._system = FittedSystem(
-            self._configured, dataset, plan.learning, tune=tunes, cross_fit=cross_fit, name=ready.name
+            self._configured, dataset, plan.separated, tune=tunes, cross_fit=cross_fit, name=ready.name
         )
 
     def scores(self) -> Scores:

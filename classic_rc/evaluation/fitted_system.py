@@ -17,23 +17,20 @@ from typing import Any, NamedTuple, TypeVar, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from classic_rc.datasets.joined import as_dataset
 from classic_rc.decisions import Argmax, Decision, Threshold, TunedThreshold
 from classic_rc.errors import OutputError, UsageError
 from classic_rc.estimator import clone
 from classic_rc.evaluation.forks import can_fork, count_jobs, map_in_forks
 from classic_rc.evaluation.option_orders import range_over_orders, reorder_options
-from classic_rc.evaluation.plan import (
-    LearningData,
-    clone_unfitted,
-    require_gold,
-    require_same_task,
-)
+from classic_rc.evaluation.plan import clone_unfitted, fold_plan, require_gold, require_same_task
 from classic_rc.evaluation.systems import learned_elsewhere
 from classic_rc.folds import FoldPlan, passage_groups
 from classic_rc.kernels.arrays import offsets_of
 from classic_rc.metrics.base import Metric
 from classic_rc.metrics.registry import primary_metric, selection_metric
 from classic_rc.predictions import Prediction, Scores
+from classic_rc.protocol import Protocol
 from classic_rc.questions import Dataset, LazyCandidates, Question
 from classic_rc.solvers.base import Solver, TrainedOn, score_questions
 from classic_rc.solvers.learning import OutOfFold
@@ -183,8 +180,8 @@ class FittedSystem:
         With an explicit decision (:func:`~classic_rc.evaluation.plan.configure_solver`).
     dataset : Dataset
         The questions to answer.
-    learning : LearningData, optional
-        The data to learn from and to tune on.
+    protocol : Protocol, optional
+        Has the data to learn from and to tune on.
     tune : bool
         Whether to tune on the tuning data.
     cross_fit : bool
@@ -219,29 +216,30 @@ class FittedSystem:
         self,
         solver: Solver,
         dataset: Dataset,
-        learning: LearningData | None = None,
+        protocol: Protocol | None = None,
         *,
         tune: bool = False,
         cross_fit: bool = False,
         shared: EncodingCache | None = None,
         name: str | None = None,
     ) -> None:
-        learning = learning or LearningData()
+        protocol = protocol or Protocol()
+        self._cv, self._folds = protocol.cv, fold_plan(protocol)
         self._name = name
-        self.dataset, self.train = dataset, learning.train
-        self.tune = learning.tune if tune else None
+        self.dataset, self.train = dataset, as_dataset(protocol.train)
+        self.tune = protocol.tune if tune else None
         self.cross_fit = cross_fit
         self.expected = False
         self.relative_ties = False
         self._comparison = MemberComparison()
         self._option_orders: tuple[float, float] | None = None
         self._member_scores: list[Scores] = []  # of the last block; of a combination only
-        self._configured, self._learning, self._shared = solver, learning, shared or EncodingCache()
+        self._configured, self._shared = solver, shared or EncodingCache()
         self.tuned_out_of_fold = False
         self._by_fold: Sequence[Any] = ()  # the solver or the decision that answered each fold
         self._learned: OutOfFold | None = None  # solvers that learned out of fold
         self._tuned: OutOfFold | None = None  # solvers whose parameters were tuned out of fold
-        learns_here = learning.cv is not None and solver.learns_from == "gold" and self.train is None
+        learns_here = protocol.cv is not None and solver.learns_from == "gold" and self.train is None
         with self.failures():
             self._learn_and_tune(learns_here)
 
@@ -256,11 +254,11 @@ class FittedSystem:
         questions = self._shared.of(self.dataset)
         if learns_here:
             self.solver = solver
-            self._learned = OutOfFold(self._learn, questions, self._learning.folds.folds(questions))
+            self._learned = OutOfFold(self._learn, questions, self._folds.folds(questions))
         else:
             self.solver = self._learn(None if self.train is None else self._shared.of(self.train))
         if self.cross_fit and solver.tunes_parameters:
-            self._tuned = OutOfFold(self._tune_on, questions, self._learning.folds.folds(questions))
+            self._tuned = OutOfFold(self._tune_on, questions, self._folds.folds(questions))
         self.seconds = {"encode": 0.0, "fit": time.perf_counter() - start, "score": 0.0}
 
     def _check_data(self, learns_here: bool) -> None:
@@ -288,7 +286,7 @@ class FittedSystem:
                 f"{solver.name} cannot learn and tune its parameters in the same folds: "
                 "give data to learn from (--train) or to tune on (--tune)",
                 field="cv",
-                found=str(self._learning.cv),
+                found=str(self._cv),
             )
         if solver.learns_from == "gold" and self.train is not None:
             require_same_task(self.train, dataset, "training")
@@ -304,7 +302,7 @@ class FittedSystem:
             return solver
         questions, folds = self._shared.of(self.tune), None
         if train is not None and solver.learns_from == "gold":
-            folds = self._learning.folds.folds_apart(_dataset_of(train), self.tune)
+            folds = self._folds.folds_apart(_dataset_of(train), self.tune)
         if train is None or folds is None:
             return solver.tune(questions)
         if "scorer" not in inspect.signature(solver.tune).parameters:
@@ -353,7 +351,7 @@ class FittedSystem:
         out_of_fold = self._learned is not None or self.cross_fit
         caveats += self._comparison.caveats(self.fitted_solver.member_names, out_of_fold)
         if self.tuned_out_of_fold and self.tune is not None:
-            warning = self._learning.folds.groups(self.tune).warning
+            warning = self._folds.groups(self.tune).warning
             caveats += [f"{self.tune.name}: {warning}"] if warning else []
         return tuple(dict.fromkeys(caveats))
 
@@ -416,7 +414,7 @@ class FittedSystem:
         if self._tuned is not None:
             predictions, self._by_fold = self._tuned.decide(scores, questions, index), self._tuned.solvers
         elif self.cross_fit:
-            predictions, self._by_fold = _cross_fit(self.decision, scores, questions, self._learning.folds)
+            predictions, self._by_fold = _cross_fit(self.decision, scores, questions, self._folds)
         elif self._learned is not None and self.tune is not None:
             predictions = self._learned.decide(scores, questions, index)
             self._by_fold = [solver.decision_ for solver in self._learned.solvers]
@@ -442,7 +440,7 @@ class FittedSystem:
         if isinstance(decision, Argmax):
             return decision.decide(scores, questions)
         if isinstance(decision, TunedThreshold):  # a member has its own unit, so its threshold is tuned too
-            folds = self._learning.folds
+            folds = self._folds
             if int(passage_groups(questions, folds.group).max(initial=0)) > 0:
                 return _cross_fit(decision, scores, questions, folds)[0]
         return None
@@ -471,7 +469,7 @@ class FittedSystem:
         if self.expected or not self.cross_fit or self._tuned is not None:
             return self.decide_in_expectation(block, scores)
         predictions: dict[int, Prediction] = {}
-        for rule, (_, own) in zip(self._by_fold, self._learning.folds.folds(self.dataset), strict=True):
+        for rule, (_, own) in zip(self._by_fold, self._folds.folds(self.dataset), strict=True):
             answers = rule.decide(scores.take(own), [block.questions[i] for i in own.tolist()])
             predictions.update(zip(own.tolist(), answers, strict=True))
         return [predictions[i] for i in range(len(block.questions))]
@@ -495,9 +493,9 @@ class FittedSystem:
 
     def origins(self, label: Callable[[Dataset | TrainedOn], str]) -> dict[str, str | None]:
         """Return the labels of the data that it was tuned on and trained on."""
-        tuned_on = self._learning.folds.label if self.cross_fit else None if self.tune is None else label(self.tune)
+        tuned_on = self._folds.label if self.cross_fit else None if self.tune is None else label(self.tune)
         if self.tuned_out_of_fold:
-            tuned_on = f"{tuned_on} out of fold ({self._learning.folds.label})"
+            tuned_on = f"{tuned_on} out of fold ({self._folds.label})"
         return {"tuned_on": tuned_on, "trained_on": self._trained_on(label)}
 
     def _threshold(self) -> float | list[float] | None:
@@ -524,7 +522,7 @@ class FittedSystem:
         if self.solver.learns_from == "nothing":
             return " + ".join(map(label, self.solver.learned_before)) or None
         if self._learned is not None:
-            return self._learning.folds.label
+            return self._folds.label
         names = [label(self.train)] if self.train is not None else []
         if self.solver.learns_from == "passages":
             return "passages of " + " + ".join([*names, label(self.dataset)])

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from classic_rc.decisions import Argmax, Cuts, Decision, RelativeThreshold, Threshold, TiePolicy, TunedThreshold
+from classic_rc.datasets.joined import as_dataset, require_dataset
+from classic_rc.decisions import Argmax, Decision, RelativeThreshold, Threshold, TunedThreshold
 from classic_rc.errors import ClassicRCError, DataError, UsageError, system_failures
 from classic_rc.estimator import clone
 from classic_rc.evaluation.systems import System, Systems, as_systems, name_systems
 from classic_rc.folds import FoldPlan, Overlap, drop_overlap_with, find_overlap
 from classic_rc.metrics.registry import selection_metric
 from classic_rc.predictions import Prediction, Scores
+from classic_rc.protocol import Protocol
 from classic_rc.questions import Dataset, Task
 from classic_rc.solvers.base import Solver
 from classic_rc.text.analyzers import get_analyzer
@@ -21,100 +23,85 @@ from classic_rc.text.spans import SpanGenerator
 from classic_rc.text.tokenizers import unspaced_share
 
 
-@dataclass(frozen=True)
-class Overrides:
-    """Changes to the decisions and analyzers of all solvers at once; None leaves a setting as it is."""
-
-    ties: TiePolicy | None = None
-    threshold: float | None = None  # replaces every threshold that would be tuned
-    tune_metric: str | None = None  # the metric that thresholds are tuned for
-    seed: int | None = None  # of every random draw
-    tune_cuts: Cuts | None = None  # the thresholds to try
-    relative_threshold: float | None = None  # multi-span: answer with all spans this close to the best one
-    analyzer: str | None = None  # of all solvers whose own is the default
-
-    def unused(self, rules: Sequence[Decision], solvers: Sequence[Solver]) -> Iterator[tuple[str, str]]:
-        """Yield the name of each override that no rule and no solver uses, with a sentence that says why."""
-        if self.ties is not None and not any(isinstance(rule, Argmax) for rule in rules):
-            yield "ties", f"the tie policy {self.ties!r} is not used: no solver answers with its best candidate"
-        if self.threshold is not None and not any(
-            isinstance(rule, Threshold) and rule.value == self.threshold for rule in rules
-        ):
-            yield "threshold", f"the threshold {self.threshold:g} is not used: no solver has a threshold to tune"
-        if self.relative_threshold is not None and not any(isinstance(rule, RelativeThreshold) for rule in rules):
-            yield (
-                "relative_threshold",
-                f"the relative threshold {self.relative_threshold:g} is not used: "
-                "it applies only to solvers that answer multi-span questions with the best span",
-            )
-        if self.tune_metric is not None and not any(isinstance(rule, TunedThreshold) for rule in rules):
-            yield "tune_metric", f"the metric {self.tune_metric!r} is not used: no solver tunes a threshold"
-        if self.tune_cuts is not None and not any(isinstance(rule, TunedThreshold) for rule in rules):
-            yield "tune_cuts", f"the cut points {self.tune_cuts!r} are not used: no solver tunes a threshold"
-        if self.analyzer is not None and not any(_has_analyzer(solver, self.analyzer) for solver in solvers):
-            yield (
-                "analyzer",
-                f"the analyzer {self.analyzer!r} is not used: no solver has an analyzer that its variant or its "
-                "parameters leave open",
-            )
+def unused_settings(
+    protocol: Protocol, rules: Sequence[Decision], solvers: Sequence[Solver]
+) -> Iterator[tuple[str, str]]:
+    """Yield the name of each given setting that no rule and no solver uses, with a sentence that says why."""
+    if protocol.ties is not None and not any(isinstance(rule, Argmax) for rule in rules):
+        yield "ties", f"the tie policy {protocol.ties!r} is not used: no solver answers with its best candidate"
+    if protocol.threshold is not None and not any(
+        isinstance(rule, Threshold) and rule.value == protocol.threshold for rule in rules
+    ):
+        yield "threshold", f"the threshold {protocol.threshold:g} is not used: no solver has a threshold to tune"
+    if protocol.relative_threshold is not None and not any(isinstance(rule, RelativeThreshold) for rule in rules):
+        yield (
+            "relative_threshold",
+            f"the relative threshold {protocol.relative_threshold:g} is not used: "
+            "it applies only to solvers that answer multi-span questions with the best span",
+        )
+    if protocol.tune_metric is not None and not any(isinstance(rule, TunedThreshold) for rule in rules):
+        yield "tune_metric", f"the metric {protocol.tune_metric!r} is not used: no solver tunes a threshold"
+    if protocol.tune_cuts is not None and not any(isinstance(rule, TunedThreshold) for rule in rules):
+        yield "tune_cuts", f"the cut points {protocol.tune_cuts!r} are not used: no solver tunes a threshold"
+    if protocol.analyzer is not None and not any(_has_analyzer(solver, protocol.analyzer) for solver in solvers):
+        yield (
+            "analyzer",
+            f"the analyzer {protocol.analyzer!r} is not used: no solver has an analyzer that its variant or its "
+            "parameters leave open",
+        )
 
 
-@dataclass(frozen=True)
-class LearningData:
-    """The data and the folds that solvers learn from and are tuned on.
+def fold_plan(protocol: Protocol) -> FoldPlan:
+    """Return the folds to learn in and to tune in."""
+    return FoldPlan(group=protocol.group) if protocol.cv is None else FoldPlan(protocol.cv, protocol.group)
+
+
+def prepare_data(protocol: Protocol) -> Protocol:
+    """Return the protocol with its training data as one dataset, and candidates for span questions.
 
     Raises
     ------
     UsageError
-        Both training data and folds are given, or fewer than two folds.
+        What is given is no dataset.
     """
+    train, tune = as_dataset(protocol.train), protocol.tune
+    if tune is not None:
+        require_dataset(tune, "tune")
+    spans = protocol.span_generator
+    return replace(
+        protocol,
+        train=train and add_span_candidates(train, spans),
+        tune=tune and add_span_candidates(tune, spans),
+    )
 
-    train: Dataset | None = None
-    tune: Dataset | None = None  # for thresholds and tuned parameters; None tunes out of fold
-    cv: int | None = None  # number of folds to learn from gold in, in place of `train`
-    group: str | None = None  # a key of `meta` whose equal values stay in one fold
-    drop_overlap: bool = False  # whether `separate_from` removes what is shared with the evaluated data
-    notes: tuple[str, ...] = ()  # what `separate_from` found
 
-    def __post_init__(self) -> None:
-        if self.cv is not None and self.train is not None:
-            raise UsageError(
-                f"--train {self.train.name} and --cv {self.cv} exclude each other: solvers learn either from other "
-                "data or out of fold",
-                field="cv",
-                found=str(self.cv),
-            )
-        if self.cv is not None:
-            if isinstance(self.cv, bool) or not isinstance(self.cv, int):
-                found, expected = repr(self.cv), "a number of folds, such as 5"
-                raise UsageError(f"cv is {found}, expected {expected}", field="cv", found=found, expected=expected)
-            _ = self.folds  # refuses fewer than two
+def separate_data(protocol: Protocol, dataset: Dataset) -> tuple[Protocol, tuple[str, ...]]:
+    """Find what the data to learn from shares with `dataset` and, with `drop_overlap`, drop it.
 
-    @property
-    def folds(self) -> FoldPlan:
-        """The folds to learn in and to tune in."""
-        return FoldPlan(group=self.group) if self.cv is None else FoldPlan(self.cv, self.group)
+    Returns
+    -------
+    protocol : Protocol
+        With the remaining data.
+    notes : tuple of str
+        What is shared.
 
-    def separate_from(self, dataset: Dataset) -> LearningData:
-        """Return a copy that notes what its data shares with `dataset` and, with `drop_overlap`, drops it.
+    Raises
+    ------
+    UsageError
+        No question is left.
+    """
+    notes: list[str] = []
 
-        Raises
-        ------
-        UsageError
-            No question is left.
-        """
-        notes = list(self.notes)
+    def separate(role: str, other: Dataset | None) -> Dataset | None:
+        if other is None:
+            return None
+        remaining = drop_overlap_with(other, dataset) if protocol.drop_overlap else other
+        note = _overlap_note(f"{role} data {other.name}", other, dataset, dropped=protocol.drop_overlap)
+        notes.extend([note] if note else [])
+        return remaining
 
-        def separate(role: str, other: Dataset | None) -> Dataset | None:
-            if other is None:
-                return None
-            remaining = drop_overlap_with(other, dataset) if self.drop_overlap else other
-            note = _overlap_note(f"{role} data {other.name}", other, dataset, dropped=self.drop_overlap)
-            notes.extend([note] if note else [])
-            return remaining
-
-        train, tune = separate("training", self.train), separate("tuning", self.tune)
-        return replace(self, train=train, tune=tune, notes=tuple(notes))
+    train, tune = separate("training", as_dataset(protocol.train)), separate("tuning", protocol.tune)
+    return replace(protocol, train=train, tune=tune), tuple(notes)
 
 
 def _overlap_note(label: str, other: Dataset, dataset: Dataset, *, dropped: bool) -> str | None:
@@ -131,32 +118,6 @@ def _overlap_note(label: str, other: Dataset, dataset: Dataset, *, dropped: bool
 
 
 @dataclass(frozen=True)
-class RunProtocol:
-    """The arguments of :func:`classic_rc.evaluate` other than the dataset, for the run record."""
-
-    systems: tuple[System, ...]  # with their names; solvers are as given: neither fitted nor overridden
-    options: Mapping[str, Any] = field(default_factory=dict)  # other arguments that results depend on; plain data
-    train: Dataset | None = None
-    tune: Dataset | None = None
-    spans: SpanGenerator | None = None
-
-    @classmethod
-    def of(
-        cls,
-        systems: Sequence[System],
-        learning: LearningData,
-        overrides: Overrides,
-        spans: SpanGenerator | None = None,
-        options: Mapping[str, Any] | None = None,
-    ) -> RunProtocol:
-        """Return the protocol of systems with names; `options` are further arguments that results depend on."""
-        learning_options = {"cv": learning.cv, "group": learning.group, "drop_overlap": learning.drop_overlap}
-        named = {**learning_options, **(options or {}), **vars(overrides)}
-        made = tuple(system for system in systems if system.failure is None)
-        return cls(made, named, learning.train, learning.tune, spans)
-
-
-@dataclass(frozen=True)
 class ReadySystem:
     """A system that can answer the questions: its solver is configured, or its decisions are read."""
 
@@ -169,75 +130,56 @@ class ReadySystem:
 
 @dataclass(frozen=True)
 class EvaluationPlan:
-    """A checked evaluation: its options are valid, its solvers are configured, nothing is fitted yet."""
+    """A checked evaluation: its settings are valid, its solvers are configured, nothing is fitted yet."""
 
     dataset: Dataset  # span questions have their candidates
+    given: tuple[System, ...]  # with their names; solvers are neither fitted nor configured
     systems: tuple[ReadySystem, ...]
     errors: Mapping[str, ClassicRCError]  # by name: why the other systems do not answer these questions
-    notes: tuple[str, ...]  # about the files of predictions
-    learning: LearningData  # compared with the dataset by `LearningData.separate_from`
-    overrides: Overrides
-    protocol: RunProtocol  # the arguments as given
-
-    @classmethod
-    def check(
-        cls,
-        dataset: Dataset,
-        systems: Systems,
-        learning: LearningData,
-        overrides: Overrides | None = None,
-        *,
-        spans: SpanGenerator | None = None,
-        options: Mapping[str, Any] | None = None,
-        needs_system: bool = True,
-    ) -> EvaluationPlan:
-        """Check systems and options against the dataset, configure the solvers and read files of predictions.
-
-        Parameters
-        ----------
-        dataset : Dataset
-        systems : sequence or mapping
-            See :func:`classic_rc.evaluate`. Solvers are cloned, never changed.
-        learning : LearningData
-        overrides : Overrides, optional
-        spans : SpanGenerator, optional
-            Makes the candidates of span questions.
-        options : mapping, optional
-            Other options that results depend on, for the run record.
-        needs_system : bool
-            Whether to raise an error if no system answers these questions.
-
-        Raises
-        ------
-        UsageError
-            An option has no meaning for the data, or no training data is left.
-        ClassicRCError
-            The error of the first system, if no system answers these questions.
-        """
-        named = tuple(name_systems(as_systems(systems)))
-        overrides = overrides or Overrides()
-        if overrides.tune_metric is not None:
-            selection_metric(overrides.tune_metric)  # refuses an unknown name
-        notes: list[str] = []
-        errors: dict[str, ClassicRCError] = {}
-        ready: list[ReadySystem] = []
-        for system in named:
-            try:
-                ready.append(_prepare_system(system, dataset, overrides, notes))
-            except ClassicRCError as error:
-                errors[str(system.name)] = error
-        if needs_system and errors and not ready:
-            raise next(iter(errors.values()))
-        dataset = add_span_candidates(dataset, spans)
-        train, tune = (other and add_span_candidates(other, spans) for other in (learning.train, learning.tune))
-        learning = replace(learning, train=train, tune=tune)
-        protocol = RunProtocol.of(named, learning, overrides, spans, options)
-        return cls(
-            dataset, tuple(ready), errors, tuple(notes), learning.separate_from(dataset), overrides, protocol
-        )
+    protocol: Protocol  # with one training dataset, as it was given
+    separated: Protocol  # its data without what it shares with the dataset, if `drop_overlap` asks for that
+    notes: tuple[str, ...] = ()  # about the files of predictions
+    overlap: tuple[str, ...] = ()  # what the data to learn from shares with the dataset
 
 
-def _prepare_system(system: System, dataset: Dataset, overrides: Overrides, notes: list[str]) -> ReadySystem:
+def make_plan(dataset: Dataset, systems: Systems, protocol: Protocol, *, needs_system: bool = True) -> EvaluationPlan:
+    """Check systems and settings against the dataset, configure the solvers and read files of predictions.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    systems : sequence or mapping
+        See :func:`classic_rc.evaluate`. Solvers are cloned, never changed.
+    protocol : Protocol
+    needs_system : bool
+        Whether to raise an error if no system answers these questions.
+
+    Raises
+    ------
+    UsageError
+        A setting has no meaning for the data, or no training data is left.
+    ClassicRCError
+        The error of the first system, if no system answers these questions.
+    """
+    named = tuple(name_systems(as_systems(systems)))
+    if protocol.tune_metric is not None:
+        selection_metric(protocol.tune_metric)  # refuses an unknown name
+    notes: list[str] = []
+    errors: dict[str, ClassicRCError] = {}
+    ready: list[ReadySystem] = []
+    for system in named:
+        try:
+            ready.append(_prepare_system(system, dataset, protocol, notes))
+        except ClassicRCError as error:
+            errors[str(system.name)] = error
+    if needs_system and errors and not ready:
+        raise next(iter(errors.values()))
+    dataset, protocol = add_span_candidates(dataset, protocol.span_generator), prepare_data(protocol)
+    separated, overlap = separate_data(protocol, dataset)
+    return EvaluationPlan(dataset, named, tuple(ready), errors, protocol, separated, tuple(notes), overlap)
+
+
+def _prepare_system(system: System, dataset: Dataset, protocol: Protocol, notes: list[str]) -> ReadySystem:
     """Configure a system's solver, or read its file; a file of scores becomes a solver."""
     name = str(system.name)
     if system.failure is not None:
@@ -245,7 +187,7 @@ def _prepare_system(system: System, dataset: Dataset, overrides: Overrides, note
             raise system.failure
     if system.solver is not None:
         with system.solver.failures(name):
-            return ReadySystem(name, configure_solver(system.solver, dataset, overrides))
+            return ReadySystem(name, configure_solver(system.solver, dataset, protocol))
     from classic_rc.solvers.score_file import ScoreFile
 
     assert system.path is not None
@@ -254,7 +196,7 @@ def _prepare_system(system: System, dataset: Dataset, overrides: Overrides, note
     notes += [f"{name}: {note}" for note in found]
     if isinstance(content, Scores):
         solver = ScoreFile(path=system.path, format=system.format)
-        return ReadySystem(name, configure_solver(solver, dataset, overrides), system.path)
+        return ReadySystem(name, configure_solver(solver, dataset, protocol), system.path)
     return ReadySystem(name, None, system.path, system.format, content)
 
 
@@ -351,8 +293,8 @@ def require_gold(dataset: Dataset, purpose: str) -> None:
         )
 
 
-def configure_solver(solver: Solver, dataset: Dataset, overrides: Overrides | None = None) -> Solver:
-    """Return a clone of the solver with an explicit decision for the dataset's task and the overrides applied.
+def configure_solver(solver: Solver, dataset: Dataset, protocol: Protocol | None = None) -> Solver:
+    """Return a clone of the solver with an explicit decision for the dataset's task and the settings applied.
 
     The solver's default decision replaces one that does not fit the task: an argmax, which most published variants
     have, if several candidates may be right; a threshold, if exactly one is. For scripts without spaces
@@ -363,7 +305,7 @@ def configure_solver(solver: Solver, dataset: Dataset, overrides: Overrides | No
     UsageError
         The dataset has no questions, the solver does not answer its task, or its decision is not a decision rule.
     """
-    overrides = overrides or Overrides()
+    protocol = protocol or Protocol()
     task = dataset.task
     if task is None:
         raise UsageError(f"{dataset.name} has no questions", field="dataset", found=dataset.name)
@@ -384,24 +326,24 @@ def configure_solver(solver: Solver, dataset: Dataset, overrides: Overrides | No
             expected="a decision rule",
         )
     solver = clone_unfitted(solver)
-    adapt_analyzer(solver, dataset, overrides.analyzer)
+    adapt_analyzer(solver, dataset, protocol.analyzer)
     decision: Decision = clone(solver.decision_for(task))
     if isinstance(decision, Argmax if task is Task.MULTIPLE_ANSWER else Threshold | TunedThreshold):
         decision = solver.default_decision(task)
     changes: dict[str, Any]
-    if overrides.relative_threshold is not None and task is Task.MULTI_SPAN and isinstance(decision, Argmax):
-        decision = RelativeThreshold(margin=overrides.relative_threshold)
+    if protocol.relative_threshold is not None and task is Task.MULTI_SPAN and isinstance(decision, Argmax):
+        decision = RelativeThreshold(margin=protocol.relative_threshold)
     if isinstance(decision, Argmax):
-        changes = {"ties": overrides.ties, "seed": overrides.seed}
+        changes = {"ties": protocol.ties, "seed": protocol.seed}
         decision.set_params(**{name: value for name, value in changes.items() if value is not None})
-    elif isinstance(decision, TunedThreshold) and overrides.threshold is not None:
-        decision = Threshold(value=overrides.threshold)
+    elif isinstance(decision, TunedThreshold) and protocol.threshold is not None:
+        decision = Threshold(value=protocol.threshold)
     elif isinstance(decision, TunedThreshold):
-        changes = {"metric": overrides.tune_metric, "cuts": overrides.tune_cuts}
+        changes = {"metric": protocol.tune_metric, "cuts": protocol.tune_cuts}
         decision.set_params(**{name: value for name, value in changes.items() if value is not None})
-    if overrides.seed is not None:
+    if protocol.seed is not None:
         names = (name for name in solver.get_params() if "decision" not in name.split("__"))
-        solver.set_params(**{name: overrides.seed for name in names if name.split("__")[-1] == "seed"})
+        solver.set_params(**{name: protocol.seed for name in names if name.split("__")[-1] == "seed"})
     solver.decision = decision
     return solver
 

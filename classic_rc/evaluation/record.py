@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from classic_rc._version import __version__
 from classic_rc.datasets.fetch import cached_path, is_hub_name, named_files
+from classic_rc.datasets.joined import as_dataset
 from classic_rc.datasets.registry import SAMPLES
 from classic_rc.errors import DataError, InterruptedRunError
 from classic_rc.evaluation.comparison import SharedResults, SystemResults
@@ -57,7 +58,7 @@ def run_record(
 
     To the schema of :func:`runs_to_dict` it adds:
 
-    * to each run ``protocol``: the systems with all parameters, the options, and the training and tuning data;
+    * to each run ``protocol``: the systems with all parameters, the settings, and the training and tuning data;
     * to each dataset ``read_with``, the arguments of :func:`classic_rc.load`, and ``sources``, the files that were
       read, with their size and sha256;
     * to each run ``grouping``: the key of its groups of questions, and the positions of each group's questions;
@@ -89,13 +90,16 @@ def run_record(
     for run, evaluation in zip(record["runs"], evaluations, strict=True):
         run["dataset"] |= _file_entries(evaluation.dataset, folder)
         protocol = evaluation.protocol
-        run["protocol"] = protocol and {
-            "systems": [_system_entry(system, folder, evaluation.dataset.reader) for system in protocol.systems],
-            "options": dict(protocol.options),
-            "spans": protocol.spans and asdict(protocol.spans),
-            "train": protocol.train and _dataset_entry(protocol.train, folder),
-            "tune": protocol.tune and _dataset_entry(protocol.tune, folder),
-        }
+        if protocol is None:
+            run["protocol"] = None
+        else:
+            train = as_dataset(protocol.train)
+            run["protocol"] = {
+                "systems": [_system_entry(system, folder, evaluation.dataset.reader) for system in evaluation.systems],
+                "settings": protocol.to_plain(),
+                "train": train and _dataset_entry(train, folder),
+                "tune": protocol.tune and _dataset_entry(protocol.tune, folder),
+            }
         run["grouping"] = evaluation.group_by and {
             "key": evaluation.group_by,
             "groups": {value: np.flatnonzero(mask).tolist() for value, mask in evaluation.groups.items()},

@@ -15,7 +15,6 @@ from classic_rc.datasets.joined import join_datasets
 from classic_rc.datasets.registry import SAMPLES, load
 from classic_rc.errors import ClassicRCError, DataError, UsageError
 from classic_rc.evaluation.evaluate import evaluate
-from classic_rc.evaluation.plan import RunProtocol
 from classic_rc.evaluation.record import (
     SCHEMA,
     RecordedFiles,
@@ -28,10 +27,10 @@ from classic_rc.evaluation.significance import with_intervals, with_significance
 from classic_rc.evaluation.systems import System
 from classic_rc.io.json import describe_value, parse_json
 from classic_rc.io.text import read_text
+from classic_rc.protocol import Protocol
 from classic_rc.questions import Dataset
 from classic_rc.solvers.base import is_integer, is_number
 from classic_rc.solvers.codec import solver_from_record
-from classic_rc.text.spans import SpanGenerator
 
 
 @dataclass(frozen=True)
@@ -40,7 +39,8 @@ class RestoredRun:
 
     recorded: Mapping[str, Any]  # the run as it is in the record
     dataset: Dataset
-    protocol: RunProtocol
+    systems: tuple[System, ...]
+    protocol: Protocol
 
 
 @dataclass(frozen=True)
@@ -99,9 +99,9 @@ def restore_record(path: str | Path, places: Sequence[str] = (), *, trust: bool 
         for run in record["runs"]:
             _check_form(run)
             restorer = _RunRestorer(finder, changes, code)
-            dataset, protocol = restorer.dataset(run["dataset"]), restorer.protocol(run, trust)
-            if dataset is not None and protocol is not None:
-                runs.append(RestoredRun(run, dataset, protocol))
+            dataset, restored = restorer.dataset(run["dataset"]), restorer.protocol(run, trust)
+            if dataset is not None and restored is not None:
+                runs.append(RestoredRun(run, dataset, *restored))
         notes = tuple(_version_notes(record))
         differs = record["environment"]["packages"] != software_versions()["packages"]
         tolerance = LEARNED_TOLERANCE if differs else 0.0
@@ -126,34 +126,19 @@ def _check_form(run: Mapping[str, Any]) -> None:
     if run.get("significance") is not None:
         _check_values(run["significance"], ("n", "metric", "seed", "group", "baseline"))
     if run["protocol"] is not None:
-        _check_values(run["protocol"]["options"], tuple(run["protocol"]["options"]))
+        Protocol.from_plain(run["protocol"]["settings"])
     for row in run["rows"]:
         _ = [row[name] for name in ("name", "solver", "variant")], row["metrics"].items(), row["outcomes"].items()
-
-
-def _is_name(value: Any) -> bool:
-    return isinstance(value, str)
-
-
-def _is_seed(value: Any) -> bool:
-    return is_integer(value, -(2**63), 2**63)
 
 
 _SETTINGS: Mapping[str, tuple[Callable[[Any], bool], str]] = {
     "resamples": (lambda value: is_integer(value, 1, 10**8), "a number of resamples"),
     "n": (lambda value: is_integer(value, 1, 10**8), "a number of swaps"),
     "level": (lambda value: is_number(value, 0, 1), "a number between 0 and 1"),
-    "baseline": (_is_name, "a name"),
-    "cv": (lambda value: is_integer(value, 2, 2**31), "a number of folds"),
-    "drop_overlap": (lambda value: isinstance(value, bool), "true or false"),
-    "seed": (_is_seed, "a whole number"),
-    **dict.fromkeys(("threshold", "relative_threshold"), (is_number, "a number")),
-    "metrics": (lambda value: isinstance(value, list) and all(map(_is_name, value)), "a list of names"),
-    **dict.fromkeys(
-        ("analyzer", "group", "group_by", "metric", "ties", "tune_metric", "tune_cuts"), (_is_name, "a name")
-    ),
+    "seed": (lambda value: is_integer(value, -(2**63), 2**63), "a whole number"),
+    **dict.fromkeys(("baseline", "group", "metric"), (lambda value: isinstance(value, str), "a name")),
 }
-"""The settings of a recorded run: a check of each value other than null, and the allowed values in words."""
+"""The settings of recorded intervals and tests: a check of each value other than null, and the allowed values."""
 
 
 def _check_values(settings: Mapping[str, Any], names: Sequence[str]) -> None:
@@ -170,8 +155,10 @@ class _RunRestorer:
     def __init__(self, finder: RecordedFiles, changes: list[str], code: list[str]) -> None:
         self._finder, self._changes, self._code = finder, changes, code
 
-    def protocol(self, run: Mapping[str, Any], trust: bool | None) -> RunProtocol | None:
-        """Return the recorded protocol, without systems if `trust` is None; None, with the reason in `changes`."""
+    def protocol(
+        self, run: Mapping[str, Any], trust: bool | None
+    ) -> tuple[tuple[System, ...], Protocol] | None:
+        """Return the recorded systems, none if `trust` is None, and protocol; None, with the reason in `changes`."""
         entry = run["protocol"]
         if entry is None:
             raise UsageError(
@@ -190,8 +177,7 @@ class _RunRestorer:
         train, tune = (entry[role] and self.dataset(entry[role]) for role in ("train", "tune"))
         if len(self._changes) > before:
             return None
-        spans = None if entry["spans"] is None else SpanGenerator(**entry["spans"])
-        return RunProtocol(tuple(systems), entry["options"], train, tune, spans)
+        return tuple(systems), Protocol.from_plain(entry["settings"], train, tune)
 
     def _check_code(self, entry: Mapping[str, Any], reader: str | None) -> None:
         """Check a system's files, and note it in `code` if the code that it runs is not the code that ran."""
@@ -430,17 +416,8 @@ def _rerun_dataset(run: RestoredRun, jobs: int, progress: bool, tolerance: float
 
 
 def _evaluate_again(run: RestoredRun, jobs: int, progress: bool) -> Evaluation:
-    protocol, resampling = run.protocol, run.recorded["resampling"]
-    evaluation = evaluate(
-        run.dataset,
-        protocol.systems,
-        train=protocol.train,
-        tune=protocol.tune,
-        spans=protocol.spans,
-        jobs=jobs,
-        progress=progress,
-        **protocol.options,
-    )
+    protocol, resampling = replace(run.protocol, intervals=None, baseline=None), run.recorded["resampling"]
+    evaluation = evaluate(run.dataset, run.systems, protocol, jobs=jobs, progress=progress)
     if resampling is not None:
         evaluation = with_intervals(
             evaluation,

@@ -23,7 +23,7 @@ from classic_rc.errors import ClassicRCError, InterruptedRunError
 from classic_rc.evaluation.grouping import MIN_GROUP_QUESTIONS
 from classic_rc.evaluation.option_orders import N_ORDERS
 from classic_rc.evaluation.outcomes import Outcomes
-from classic_rc.evaluation.plan import RunProtocol
+from classic_rc.evaluation.systems import System
 from classic_rc.evaluation.resampling import Interval, Resampling
 from classic_rc.metrics.base import Metric
 from classic_rc.metrics.registry import METRICS, has_unanswerable, metric_of_task, metrics_for
@@ -225,8 +225,10 @@ class Evaluation:
         Bounds on the numbers: the score of a perfect choice among the candidate spans.
     resampling : Resampling, optional
         How the rows' intervals were made.
+    systems : tuple of System
+        The systems that ran or were to run, with their names.
     protocol : Protocol, optional
-        The arguments of the run; None if the answers come from elsewhere.
+        How they ran; None if the answers come from elsewhere.
     significance : Significance, optional
         The settings of the tests behind the rows' p-values.
     errors : mapping of str to ClassicRCError
@@ -242,7 +244,8 @@ class Evaluation:
     warnings: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     resampling: Resampling | None = None
-    protocol: RunProtocol | None = None
+    systems: tuple[System, ...] = ()
+    protocol: Protocol | None = None
     significance: Significance | None = None
     errors: Mapping[str, ClassicRCError] = field(default_factory=dict)
     metrics: tuple[str, ...] = ()
@@ -250,12 +253,11 @@ class Evaluation:
 
     def interrupted(self) -> Evaluation:
         """Return the evaluation with an error for each system that was not finished, and without it otherwise."""
-        assert self.protocol is not None  # answers from elsewhere are finished
         done = {*self.errors, *(row.name for row in self.rows)}
-        names = [str(system.name) for system in self.protocol.systems]
+        names = [str(system.name) for system in self.systems]
         errors = {**self.errors, **{name: InterruptedRunError() for name in names if name not in done}}
-        systems = tuple(system for system in self.protocol.systems if system.name in done)
-        return replace(self, errors=errors, protocol=replace(self.protocol, systems=systems))
+        systems = tuple(system for system in self.systems if system.name in done)
+        return replace(self, errors=errors, systems=systems)
 
     @property
     def primary(self) -> Metric:

@@ -19,8 +19,10 @@ from classic_rc.evaluation.resampling import (
 )
 from classic_rc.evaluation.results import Evaluation, Row, Significance, has_passages
 from classic_rc.folds import passage_groups
+from classic_rc.io.progress import progress_bar
 from classic_rc.metrics.base import Metric
 from classic_rc.metrics.registry import METRICS, metric_of_task
+from classic_rc.protocol import Protocol
 
 
 def with_significance(
@@ -150,33 +152,34 @@ def family_p_values(
     return p_values
 
 
-def with_statistics(
-    evaluation: Evaluation,
-    *,
-    intervals: int | None = None,
-    baseline: str | None = None,
-    seed: int = 0,
-    group: str | None = None,
-) -> Evaluation:
-    """Add the intervals and p-values that a command asks for.
+def with_statistics(evaluation: Evaluation, protocol: Protocol, *, progress: bool = False) -> Evaluation:
+    """Add the intervals and p-values that a protocol asks for.
+
+    If the baseline has no row, or is the only row, a warning takes the place of the tests: the other results are
+    not lost.
 
     Parameters
     ----------
     evaluation : Evaluation
-    intervals : int, optional
-        Number of resamples for :func:`with_intervals`; None for no intervals.
-    baseline : str, optional
-        The baseline of :func:`with_significance`; None for no tests. If it has no row, or is the only row, a
-        warning takes the place of the tests: the other results are not lost.
-    seed, group
-        As in both functions.
+    protocol : Protocol
+    progress : bool
+        Whether to show progress on stderr during long runs.
 
     Returns
     -------
     Evaluation
     """
-    if intervals is not None:
-        evaluation = with_intervals(evaluation, intervals, seed=seed, group=group)
+    if protocol.resamples is None and protocol.baseline is None:
+        return evaluation
+    with progress_bar(f"resampling {evaluation.dataset.name}", None, progress):
+        return _with_statistics(evaluation, protocol.resamples, protocol.baseline, protocol.seed or 0, protocol.group)
+
+
+def _with_statistics(
+    evaluation: Evaluation, resamples: int | None, baseline: str | None, seed: int, group: str | None
+) -> Evaluation:
+    if resamples is not None:
+        evaluation = with_intervals(evaluation, resamples, seed=seed, group=group)
     if baseline is None:
         return evaluation
     names = [row.name for row in evaluation.rows]

@@ -13,7 +13,8 @@ from classic_rc.audit.perturb import perturb_dataset
 from classic_rc.decisions import TunedThreshold
 from classic_rc.errors import DataError, UsageError
 from classic_rc.evaluation.fitted_system import EncodingCache, FittedSystem
-from classic_rc.evaluation.plan import Overrides, configure_solver
+from classic_rc.evaluation.plan import configure_solver
+from classic_rc.protocol import Protocol
 from classic_rc.formats.harness_docs import Document, join_documents, read_document, says_right
 from classic_rc.io.json import Node
 from classic_rc.predictions import Scores
@@ -145,7 +146,7 @@ class Answerer:
         """Return numbers for the options of each question; whether an option is selected, if several may be."""
         if self.hides_text:
             dataset = perturb_dataset(dataset, "options-only")
-        solver = configure_solver(self.solver, dataset, Overrides(ties="first", threshold=self.threshold))
+        solver = configure_solver(self.solver, dataset, Protocol(ties="first", threshold=self.threshold))
         shared = EncodingCache()
         fitted = FittedSystem(solver, dataset, shared=shared).solver
         questions = shared.of(dataset)
