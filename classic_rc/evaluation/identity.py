@@ -224,11 +224,9 @@ class _Sources:
         except (OSError, SyntaxError, ValueError) as error:
             raise _unidentified(str(file), f"it cannot be read ({error})") from None
         module = sys.modules.get(name)
-        if module is not None and getattr(module, "__file__", None) == str(file):
-            first_digest = _FIRST_READ.setdefault(module, digest)
-        else:
-            first_digest = digest
-        if first_digest != digest:
+        if module is None or getattr(module, "__file__", None) != str(file):
+            module = ModuleType(name)  # it is not imported yet
+        if _FIRST_READ.setdefault(module, digest) != digest:
             raise _unidentified(str(file), "it changed after it was imported (start Python again)")
         self.digests[name] = digest
         parents = package.split(".")
