@@ -202,7 +202,7 @@ def check_writable(
     if os.path.exists(output) and os.path.isdir(output) != is_folder:
         raise refuse(*(("it is a file", "a folder") if is_folder else ("it is a folder", "a file")))
     folder = output if is_folder else os.path.dirname(os.path.realpath(output))
-    while is_folder and folder and not os.path.isdir(folder):
+    while is_folder and folder and not os.path.exists(folder):
         folder = os.path.dirname(folder)
     if not os.path.isdir(folder or os.curdir):
         raise refuse(f"the folder {folder} does not exist", "an existing folder")

@@ -343,7 +343,7 @@ def _make_row(system: FittedSystem, outcomes: Outcomes, read_seconds: float) -> 
         outcomes=outcomes,
         block=Block.of(solver),
         caveats=system.caveats,
-        answers=getattr(solver, "answers_", None),
+        answers=counts if isinstance(counts := getattr(solver, "answers_", None), AnswerCounts) else None,
         seconds={"read": read_seconds, **system.seconds},
         **facts,
     )

@@ -669,9 +669,11 @@ def test_finished_rows_are_told_at_once_and_in_order(monkeypatch):
     made = synthetic_dataset(Task.SINGLE_CHOICE, n_passages=4, name="made")
     rows = evaluation.evaluate(made, [parse_solver("longest"), parse_solver("sw+d")], progress=True).rows
     values = [f"{100 * row.metrics()['accuracy']:.2f}" for row in rows]
-    assert told[-4:] == [
+    assert told[-6:] == [
+        "fitting longest",
         "scoring longest",
         f"made: longest: Acc. {values[0]}",
+        "fitting sw+d",
         "scoring sw+d",
         f"made: sw+d: Acc. {values[1]}",
     ]
