@@ -450,8 +450,8 @@ def _check_sum(file: RemoteFile, path: Path, name: str | None = None) -> str:
     sha256, expected = sha256_of(path), known_sum(file)
     if expected in (None, sha256):
         return sha256
-    name = name or _shortest_name(file)
-    how = f"Download it again with `classic-rc fetch {name}`" if file.url else f"Put the right file there ({file.form})"
+    again = f"Download it again with `classic-rc fetch {name or _shortest_name(file)}`"
+    how = again if file.url else f"Put the right file there ({file.form})"
     if file.sha256 is None:
         how += f", or delete its line in {path_of_sums(file.dataset)} if the authors have changed it"
     raise DataError(

@@ -1,7 +1,7 @@
 """A download over HTTP that continues where an earlier one stopped, and a lock between processes.
 
-pooch downloads; the bytes go to a partial file. If the file's sum is known, the next attempt asks for the rest only. The
-sum also tells whether old and new bytes belong together: if not, the download starts again.
+pooch downloads; the bytes go to a partial file. If the file's sum is known, the next attempt asks for the rest
+only. The sum also tells whether old and new bytes belong together: if not, the download starts again.
 """
 
 from __future__ import annotations

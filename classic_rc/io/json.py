@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from classic_rc.errors import DataError
-from classic_rc.io.text import line_and_column
+from classic_rc.io.text import iter_lines, line_and_column
 
 _LONE_SURROGATE = re.compile(r"\\u[dD](?:[89abAB]..(?!\\u[dD][c-fC-F])|(?<!\\u[dD][89abAB]..\\u[dD])[c-fC-F])")
 _STRING = frozenset({str})
@@ -284,7 +284,7 @@ def json_lines(text: str, source: str) -> Iterator[Node]:
     DataError
         A line is not JSON.
     """
-    for number, line in enumerate(text.split("\n"), start=1):
+    for number, line in iter_lines(text):
         if line.strip():
             yield Node(parse_json(line, source, number), source, number)
 
