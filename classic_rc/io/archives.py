@@ -250,6 +250,8 @@ class InputFile:
         text = decode_text(self.data, self.name, self.damaged)
         if not text or text.isspace():
             raise DataError("the file is empty", source=self.name)
+        if self._content is None:
+            del self.data  # It can be read again, and is as large as the text.
         return text
 
     @cached_property
