@@ -154,7 +154,7 @@ def test_the_rest_is_estimated_from_the_work_that_took_time():
     assert work.seconds_left(100, work.start + 10) == 0
 
 
-@pytest.mark.parametrize(("seconds", "words"), [(0.4, "0 s"), (118, "118 s"), (150, "2 min"), (7_500, "2 h 5 min")])
+@pytest.mark.parametrize(("seconds", "words"), [(0.4, "0 s"), (118, "118 s"), (140, "2 min"), (7_500, "2 h 5 min")])
 def test_durations_are_in_words(monkeypatch, seconds, words):
     stream = io.StringIO()
     monkeypatch.setattr(sys, "stderr", stream)
