@@ -23,7 +23,14 @@ from classic_rc.io.columns import (
     find_shards,
     join_shards,
 )
-from classic_rc.io.files import archive_format, check_count, open_regular, read_bytes, unpack
+from classic_rc.io.files import (
+    archive_format,
+    check_count,
+    open_regular,
+    read_bytes,
+    strip_compression_suffix,
+    unpack,
+)
 from classic_rc.io.hashing import sha256_of_bytes, sha256_of_listing
 from classic_rc.io.json import Node, parse_json, parse_json_prefix
 from classic_rc.io.members import archive_members
@@ -60,7 +67,8 @@ class InputFiles:
         if self.single:
             return self.single.stem
         name = Path(os.path.abspath(self.path)).name
-        return name.removesuffix(".gz").removesuffix(".tar").removesuffix(".tgz").removesuffix(".zip") or name
+        stem = strip_compression_suffix(name)
+        return stem.removesuffix(".tar").removesuffix(".tgz").removesuffix(".zip") or name
 
     def only(self, base: str) -> InputFiles:
         """Return these files without all but those of one name, whatever their folder.
@@ -214,13 +222,13 @@ class InputFile:
     @property
     def stem(self) -> str:
         """The file name without the extension, and of shards without their number."""
-        stem = self.base.removesuffix(".gz").rpartition(".")[0] or self.base
+        stem = strip_compression_suffix(self.base).rpartition(".")[0] or self.base
         return _SHARD_NUMBER.sub("", stem) if self.base.endswith(SUFFIXES) else stem
 
     @property
     def suffix(self) -> str:
-        """The extension in lower case, without ``".gz"``."""
-        base = self.base.removesuffix(".gz")
+        """The extension in lower case, without that of a compression."""
+        base = strip_compression_suffix(self.base)
         return base[len(base.rpartition(".")[0] or base) :].lower()
 
     def sibling(self, *parts: str) -> InputFile | None:

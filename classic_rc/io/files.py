@@ -36,6 +36,7 @@ _OPENERS: dict[bytes, Callable[[Any], Any]] = {
 }
 """The functions that unpack, by the first bytes of what they unpack."""
 
+_SUFFIXES = ("gz", "bz2", "xz")
 _ZIP_STARTS = (b"PK\x03\x04", b"PK\x05\x06")  # the first member, or the end of an archive without members
 _READ_ERRORS = (EOFError, OSError, ValueError, OverflowError, zlib.error, lzma.LZMAError)
 _KINDS = {
@@ -151,6 +152,18 @@ def archive_format(data: bytes) -> str | None:
     if data[257:262] == b"ustar":
         return "tar"
     return "zip" if data.startswith(_ZIP_STARTS) else None
+
+
+def strip_compression_suffix(name: str) -> str:
+    """Return the name of a file without the suffix of its compression.
+
+    Examples
+    --------
+    >>> strip_compression_suffix("Corpus.jsonl.gz")
+    'Corpus.jsonl'
+    """
+    stem, _, suffix = name.rpartition(".")
+    return stem if stem and suffix.lower() in _SUFFIXES else name
 
 
 def gzip_bytes(data: bytes) -> bytes:

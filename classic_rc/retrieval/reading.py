@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from classic_rc.errors import DataError, UsageError
-from classic_rc.io.files import STDIN, check_is_regular
+from classic_rc.io.files import STDIN, check_is_regular, strip_compression_suffix
 from classic_rc.io.json import Node, parse_json
 from classic_rc.io.text import LONGEST_LINE, read_line_blocks
 from classic_rc.questions import Passage
@@ -29,7 +29,6 @@ LINE_KINDS = ("auto", "sentences", "paragraphs")
 """What a line, or the text of a JSON line, can be."""
 
 _JSON_LINES = (".jsonl", ".ndjson")
-_COMPRESSED = (".gz", ".bz2", ".xz")
 _SAMPLE_TEXTS, _SAMPLE_CHARACTERS = 1000, 2**20
 _PARAGRAPH_SHARE = 0.25
 """Texts are paragraphs if more than this share of them has several sentences.
@@ -147,7 +146,7 @@ class TextFile(TextInput):
         first = 1
         for lines in blocks:
             if is_json is None and (line := next(filter(str.strip, lines), None)):
-                is_json = strip_compression_suffix(self.path).endswith(_JSON_LINES) or isinstance(
+                is_json = strip_compression_suffix(self.path).lower().endswith(_JSON_LINES) or isinstance(
                     _parse_json_line(line), dict
                 )
             skipped = min(max(start - first, 0), len(lines))
@@ -299,18 +298,6 @@ def _parse_json_line(line: str, otherwise: Any = None) -> Any:
         return parse_json(line, "")
     except DataError:
         return otherwise
-
-
-def strip_compression_suffix(path: str) -> str:
-    """Return a file's name in lower case, without the suffix of its compression.
-
-    Examples
-    --------
-    >>> strip_compression_suffix("Corpus.JSONL.gz")
-    'corpus.jsonl'
-    """
-    name = path.lower()
-    return next((name.removesuffix(suffix) for suffix in _COMPRESSED if name.endswith(suffix)), name)
 
 
 def _is_hidden(name: str) -> bool:
