@@ -150,6 +150,7 @@ class _PartialFile:
         """Download what is missing."""
         import pooch
         import requests
+        import urllib3
 
         if self.size and self.size == self.expected.size:
             return
@@ -169,7 +170,8 @@ class _PartialFile:
             raise DataError(
                 "not an HTTP address", source=self.url, found=_one_line(error), hint=self.hint
             ) from None
-        except (OSError, http.client.HTTPException) as error:  # requests' errors are OSErrors
+        # The errors of requests are OSErrors; some of the packages below it come through.
+        except (OSError, http.client.HTTPException, urllib3.exceptions.HTTPError) as error:
             if isinstance(error, requests.exceptions.ChunkedEncodingError):  # the content ended early
                 self._check_length()
             raise _BrokeOffError(_describe(error)) from None
@@ -208,6 +210,7 @@ class _PartialFile:
         status = f"HTTP {response.status_code} {_one_line(response.reason or '')}".rstrip()
         if response.is_redirect:
             self.redirect = f"{status}, to {_one_line(response.headers['Location'])}"
+            response.close()  # requests would read its content into memory
             return
         if response.status_code == _RANGE_NOT_SATISFIABLE and self.size:
             self.clear()
