@@ -15,15 +15,12 @@ class Resource:
     """What the server has at a path, and how it misbehaves."""
 
     content: bytes
-    etag: str | None = '"v1"'
-    last_modified: str | None = None
     ranges: bool = True  # whether it answers requests for a part
     status: int = 200
     redirect: str | None = None  # where it sends the client
     cuts: list[int] = field(default_factory=list)  # after how many bytes it drops each of the next connections
     stalls: list[int] = field(default_factory=list)  # after how many bytes it waits for `go_on`
     shift: int = 0  # parts start this much later than they were asked to
-    heeds_if_range: bool = True  # whether it sends a part only of the version that was asked for
     length: bool = True  # whether it announces the length
     headers: dict[str, str] = field(default_factory=dict)  # further headers of answers
 
@@ -79,9 +76,7 @@ def _answer(handler: BaseHTTPRequestHandler, server: Server) -> None:
         return
     body, start = resource.content, 0
     asked = re.fullmatch(r"bytes=(\d+)-", handler.headers.get("Range", ""))
-    version = handler.headers.get("If-Range")
-    is_version = not resource.heeds_if_range or version in (None, resource.etag, resource.last_modified)
-    if asked and resource.ranges and is_version:
+    if asked and resource.ranges:
         start = int(asked[1]) + resource.shift
         if start >= len(body):
             handler.send_error(416)
@@ -90,10 +85,6 @@ def _answer(handler: BaseHTTPRequestHandler, server: Server) -> None:
         handler.send_header("Content-Range", f"bytes {start}-{len(body) - 1}/{len(body)}")
     else:
         handler.send_response(resource.status)
-    if resource.etag:
-        handler.send_header("ETag", resource.etag)
-    if resource.last_modified:
-        handler.send_header("Last-Modified", resource.last_modified)
     for name, value in resource.headers.items():
         handler.send_header(name, value)
     if resource.length:

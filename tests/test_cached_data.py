@@ -51,7 +51,7 @@ def test_files_are_where_the_tests_look(laid_out):
 @pytest.mark.parametrize("parts", [["dream"], ["mctest", "mc500.dev.tsv"], ["multirc/dev_83-fixedIds.json"]])
 def test_a_test_without_its_file_is_skipped_with_the_command(laid_out, parts):
     *before, missing = parts
-    with pytest.raises(pytest.skip.Exception, match="classic-rc fetch mctest "):
+    with pytest.raises(pytest.skip.Exception, match="classic-rc fetch --all mctest "):
         _ = laid_out.joinpath(*before) / missing
 
 

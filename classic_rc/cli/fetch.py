@@ -7,32 +7,53 @@ from typing import TYPE_CHECKING
 
 from classic_rc.cli import inputs
 from classic_rc.cli.console import Failures, write_output
+from classic_rc.errors import DataError
 
 if TYPE_CHECKING:
-    from classic_rc.datasets.fetch import Fetched
+    from classic_rc.datasets.fetch import Fetched, RemoteFile
 
-OPTIONS = ("datasets", "--offline", "--quiet")
+OPTIONS = ("datasets", "--all of fetch", "--offline", "--quiet")
 
 
 def handle(args: argparse.Namespace) -> int:
     """Run the sub-command."""
     from classic_rc.datasets.fetch import fetch, files_of, named_datasets
+    from classic_rc.datasets.registry import read_split
 
-    files = dict.fromkeys(file for name in args.names for file in files_of(name))
+    files = dict.fromkeys(file for name in args.names for file in files_of(name, extras=args.all))
     for name in dict.fromkeys(file.dataset for file in files):
         dataset = named_datasets()[name]
         inputs.report_notes(args, "note", [f"{dataset.page}; licence: {dataset.licence}"], dataset.title)
     failures = Failures()
+    failed: dict[tuple[str | None, ...], list[tuple[RemoteFile, DataError]]] = {}
     for file in files:
         with failures.caught():
-            fetched = fetch(
-                file,
-                offline=args.offline,
-                progress=inputs.shows_progress(args),
-                notify=lambda text: inputs.report_notes(args, "note", [text]),
-            )
+            try:
+                fetched = fetch(
+                    file,
+                    read_split,
+                    offline=args.offline,
+                    progress=inputs.shows_progress(args),
+                    notify=lambda text: inputs.report_notes(args, "note", [text]),
+                )
+            except DataError as error:
+                failed.setdefault((file.dataset, error.problem, error.found), []).append((file, error))
+                continue
             write_output(_describe(fetched), None)
+    for errors in failed.values():
+        with failures.caught():
+            raise _join_errors(errors)
     return failures.exit_code
+
+
+def _join_errors(errors: list[tuple[RemoteFile, DataError]]) -> DataError:
+    """Return the error of the first file; it names the other files that have the same."""
+    (_, first), *others = errors
+    if not others:
+        return first
+    problem = f"{first.problem}, as with {len(others)} more: {', '.join(file.key for file, _ in others)}"
+    facts = {"source": first.source, "field": first.field, "found": first.found, "expected": first.expected}
+    return DataError(problem, **facts, hint=first.hint)
 
 
 def _describe(fetched: Fetched) -> str:

@@ -89,7 +89,8 @@ def _check_indexes(args: argparse.Namespace) -> int:
 def _read_sources(args: argparse.Namespace) -> list[TextInput]:
     """Return what to index, in the order of the arguments, and note on stderr how each CORPUS is read."""
     from classic_rc.datasets.registry import expand_sample_names
-    from classic_rc.retrieval.reading import STDIN, PassageInput, read_texts
+    from classic_rc.io.files import STDIN
+    from classic_rc.retrieval.reading import PassageInput, read_texts
 
     if STDIN in args.corpus[:-1]:
         raise UsageError(
@@ -117,7 +118,8 @@ def _read_sources(args: argparse.Namespace) -> list[TextInput]:
 
 def _is_dataset(corpus: str, args: argparse.Namespace) -> bool:
     from classic_rc.datasets.fetch import find_split, is_hub_name
-    from classic_rc.retrieval.reading import STDIN, find_files, read_first_line, strip_compression_suffix
+    from classic_rc.io.files import STDIN, strip_compression_suffix
+    from classic_rc.retrieval.reading import find_files, read_first_line
 
     if args.reader is not None or corpus == STDIN:
         return args.reader not in (None, _TEXT_READER)
@@ -125,7 +127,7 @@ def _is_dataset(corpus: str, args: argparse.Namespace) -> bool:
     if is_sample or is_hub_name(corpus) or find_split(corpus) is not None:
         return True
     files = find_files(corpus)
-    if any(strip_compression_suffix(file).endswith(_DATASET_SUFFIXES) for file in files):
+    if any(strip_compression_suffix(file).lower().endswith(_DATASET_SUFFIXES) for file in files):
         return True
     first = read_first_line(files[0])
     return isinstance(first, list) or (isinstance(first, dict) and args.field not in first)

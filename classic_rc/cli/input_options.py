@@ -65,8 +65,13 @@ INPUT_OPTIONS: dict[str, tuple[Option, ...]] = {
             name="datasets",
             nargs="+",
             metavar="NAME[:SPLIT]",
-            help="what to download: a dataset with all its files, or what one split needs (see `classic-rc list "
-            "datasets`)",
+            help="what to download: a dataset, or what one split needs (see `classic-rc list datasets`)",
+        ),
+        option(
+            "--all",
+            name="--all of fetch",
+            action="store_true",
+            help="download what no split needs too: copies of splits, released scores and labels",
         ),
         option("--offline", action="store_true", help="download nothing: check the files in the cache"),
     ),

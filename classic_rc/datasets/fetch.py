@@ -13,7 +13,7 @@ import re
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
@@ -22,7 +22,7 @@ from typing import Any
 from classic_rc.datasets.base import canonical_split
 from classic_rc.errors import DataError, UsageError, unknown_name
 from classic_rc.io.hashing import sha256_of
-from classic_rc.io.text import write_file
+from classic_rc.io.text import replace_file, write_file
 
 CACHE_VARIABLE = "CLASSIC_RC_DATA"
 MIRROR_VARIABLE = "CLASSIC_RC_MIRROR"
@@ -31,7 +31,6 @@ HUB_PREFIX = "hf:"
 """The start of names of datasets of the Hugging Face hub."""
 
 _LOCK = "lock"  # in the folder of a dataset
-_POOCH_FILE = re.compile(r"tmp[a-z0-9_]{8}")  # as Python's tempfile names it
 _MAX_SHOWN_SPLITS = 12  # in messages
 _SPLIT_NAME = re.compile(r"([A-Za-z][\w-]+):([\w.-]+)")  # two letters at least: "c:data" is a place on a drive
 
@@ -92,9 +91,14 @@ class NamedDataset:
     files: Mapping[str, RemoteFile]
 
     @property
+    def needed_files(self) -> tuple[RemoteFile, ...]:
+        """The files that the splits need; the others are copies, scores and labels."""
+        return tuple(dict.fromkeys(file for split in self.splits.values() for file in split.files))
+
+    @property
     def size(self) -> int | None:
-        """The bytes of all files that can be downloaded; None if one of them is not known."""
-        sizes = [file.bytes for file in self.files.values() if file.url]
+        """The bytes of the needed files that can be downloaded; None if one of them is not known."""
+        sizes = [file.bytes for file in self.needed_files if file.url]
         return None if None in sizes else sum(size or 0 for size in sizes)
 
 
@@ -272,14 +276,21 @@ def require_cached(split: NamedSplit) -> dict[str, str]:
         path = cached_path(file)
         if not path.is_file():
             raise _missing_error(split, file)
-        sums[file.key] = _check_sum(file, path, f"classic-rc fetch {split.name}")
+        sums[file.key] = _check_sum(file, path, split.name)
     return sums
 
 
-def files_of(name: str) -> tuple[RemoteFile, ...]:
-    """Return the files of a dataset or of one of its splits.
+def files_of(name: str, *, extras: bool = False) -> tuple[RemoteFile, ...]:
+    """Return the files that a dataset's splits, or one of them, need.
 
     Of a dataset these are the files that can be downloaded, and those without an open address that the cache has.
+
+    Parameters
+    ----------
+    name : str
+        ``NAME`` or ``NAME:SPLIT``.
+    extras : bool
+        Whether to add a dataset's other files: copies of its splits, released scores and labels.
 
     Raises
     ------
@@ -288,7 +299,8 @@ def files_of(name: str) -> tuple[RemoteFile, ...]:
     """
     datasets = named_datasets()
     if name.lower() in datasets:
-        every = datasets[name.lower()].files.values()
+        dataset = datasets[name.lower()]
+        every = dataset.files.values() if extras else dataset.needed_files
         return tuple(file for file in every if file.url or cached_path(file).is_file())
     if ":" in name:
         return _look_up(name).files
@@ -297,17 +309,21 @@ def files_of(name: str) -> tuple[RemoteFile, ...]:
 
 def fetch(
     file: RemoteFile,
+    read: Callable[[NamedSplit], object],
     *,
     offline: bool = False,
     progress: bool = False,
     notify: Callable[[str], object] = lambda text: None,
 ) -> Fetched:
-    """Download a file of a dataset unless it is in the cache, and check its sum.
+    """Download a file of a dataset unless it is in the cache, and check it: by its sum, or by reading it.
 
     Parameters
     ----------
     file : RemoteFile
         From :func:`files_of`.
+    read : callable
+        Called with a split that needs the file, if the file has no known sum: its sum is recorded only if this
+        raises no DataError. :func:`classic_rc.datasets.registry.read_split` reads a split.
     offline : bool
         Whether to check the cache only.
     progress : bool
@@ -324,29 +340,24 @@ def fetch(
     UsageError
         The cache cannot be written, or the mirror has no HTTP address.
     DataError
-        The file cannot be downloaded, is not the expected one, or has no open address.
+        The file cannot be downloaded, is not the expected one, cannot be read, or has no open address.
     """
-    # Deferred, like pooch below: commands that download nothing need not load what speaks HTTP.
+    # Deferred: commands that download nothing need not load what speaks HTTP.
     from classic_rc.io.download import exclusive_lock
-    from classic_rc.io.progress import progress_bar
 
-    path, is_known = cached_path(file), known_sum(file) is not None
-    command = f"classic-rc fetch {_shortest_name(file)}"
-    if path.is_file():
+    path = cached_path(file)
+    if not path.is_file() and file.url is None:
+        raise _form_error(file, path)
+    if offline and not path.is_file():
+        hint = f"Download it with `classic-rc fetch {_shortest_name(file)}`"
+        raise DataError("not in the cache", source=file.key, expected=str(path), hint=hint)
+    if offline or (path.is_file() and known_sum(file) is not None):
         try:
-            sha256 = _check_sum(file, path, command)
-            if is_known or offline:
-                return Fetched(file, path, sha256, is_new=False, is_recorded=False)
+            return Fetched(file, path, _check_sum(file, path), is_new=False, is_recorded=False)
         except DataError:
             if offline or file.url is None:
                 raise
             notify(f"{path} is not the expected file: it is downloaded again")
-    elif file.url is None:
-        raise _form_error(file, path)
-    elif offline:
-        raise DataError(
-            "not in the cache", source=file.key, expected=str(path), hint=f"Download it with `{command}`"
-        )
     _make_folder(path.parent)
     waiting = f"another process is downloading files of {file.dataset}: waiting for it"
     with ExitStack() as stack:
@@ -357,49 +368,61 @@ def fetch(
             raise _cache_error(lock, error.__cause__ or error) from error
         is_new = not _is_expected(file, path)  # The other process may have downloaded it.
         if is_new:
-            with progress_bar(f"fetching {file.key}", file.bytes, progress, unit="B") as advance:
-                _download(file, _address(file), path, advance, notify)
-        sha256 = _check_sum(file, path, command)
-        if not is_known:
-            sums = _recorded_sums(file.dataset) | {file.name: sha256}
-            write_file(path_of_sums(file.dataset), json.dumps(sums, indent=2, sort_keys=True) + "\n")
-    return Fetched(file, path, sha256, is_new, not is_known)
+            _download(file, path, progress, notify)
+        sha256 = _check_sum(file, path)
+        if known_sum(file) is not None:
+            return Fetched(file, path, sha256, is_new, is_recorded=False)
+        try:
+            for split in _splits_to_read(file):
+                read(split)
+        except DataError as error:
+            if is_new:
+                path.unlink()
+            raise DataError(
+                f"the file has no known sum, and its reader refuses it ({error})",
+                source=file.key,
+                field="sha256",
+                found=sha256,
+                expected=f"a file of {file.dataset}",
+                hint=_other_ways(file, path) if is_new else f"Delete {path}, and fetch it again",
+            ) from error
+        sums = _recorded_sums(file.dataset) | {file.name: sha256}
+        write_file(path_of_sums(file.dataset), json.dumps(sums, indent=2, sort_keys=True) + "\n")
+    return Fetched(file, path, sha256, is_new, is_recorded=True)
 
 
 def _is_expected(file: RemoteFile, path: Path) -> bool:
     return path.is_file() and known_sum(file) in (None, sha256_of(path))
 
 
-def _download(
-    file: RemoteFile, url: str, path: Path, advance: Callable[[int], object], notify: Callable[[str], object]
-) -> None:
-    """Download a file with pooch, which checks its sum and moves it into the cache when it is complete."""
-    import pooch
+def _splits_to_read(file: RemoteFile) -> list[NamedSplit]:
+    """Return the splits that show whether a file in the cache can be read: one, with answers if they are cached."""
+    every = [one for split in named_datasets()[file.dataset].splits.values() for one in (split, split.copy) if one]
+    using = [split for split in every if file in split.files and is_cached(split.file)]
+    return [split if all(map(is_cached, split.files)) else replace(split, answers=None) for split in using[:1]]
 
-    from classic_rc.io.download import Expected, download, finish_download
 
-    pooch.get_logger().setLevel("WARNING")  # the command reports what it does itself
+def _download(file: RemoteFile, path: Path, progress: bool, notify: Callable[[str], object]) -> None:
+    """Download a file, and move it into the cache when it is complete."""
+    from classic_rc.io.download import Expected, download
+    from classic_rc.io.progress import progress_bar
+
+    part = path.with_name(path.name + ".part")
     expected = Expected(file.bytes, known_sum(file))
-    hint = (
+    with progress_bar(f"fetching {file.key}", file.bytes, progress, unit="B") as advance:
+        url = _address(file)
+        download(url, part, expected, advance=advance, notify=notify, hint=_other_ways(file, path))
+    try:
+        replace_file(part, path)
+    except OSError as error:
+        raise _cache_error(path, error) from error
+
+
+def _other_ways(file: RemoteFile, path: Path) -> str:
+    return (
         f"Get the file elsewhere ({named_datasets()[file.dataset].page}) and put it at {path}, or set "
         f"{MIRROR_VARIABLE} to an address that serves {file.key}"
     )
-
-    def download_and_continue(url: str, target: str, _: Any) -> None:
-        part = path.with_name(path.name + ".part")
-        download(url, part, expected, advance=advance, notify=notify, hint=hint)
-        finish_download(part, Path(target))
-
-    known = None if expected.sha256 is None else f"sha256:{expected.sha256}"
-    # A process that was killed leaves pooch's temporary file. Nobody else writes here: this one has the lock.
-    for stray in path.parent.glob("tmp*"):
-        if _POOCH_FILE.fullmatch(stray.name):
-            stray.unlink(missing_ok=True)
-    shelf = pooch.create(path=path.parent, base_url="", registry={path.name: known}, urls={path.name: url})
-    try:
-        shelf.fetch(path.name, downloader=download_and_continue)
-    except OSError as error:
-        raise _cache_error(path, error) from error
 
 
 def known_sum(file: RemoteFile) -> str | None:
@@ -423,11 +446,12 @@ def _recorded_sums(dataset: str) -> dict[str, str]:
     return {name: str(sha256) for name, sha256 in recorded.items()}
 
 
-def _check_sum(file: RemoteFile, path: Path, command: str) -> str:
+def _check_sum(file: RemoteFile, path: Path, name: str | None = None) -> str:
     sha256, expected = sha256_of(path), known_sum(file)
     if expected in (None, sha256):
         return sha256
-    how = f"Download it again with `{command}`" if file.url else f"Put the right file there ({file.form})"
+    again = f"Download it again with `classic-rc fetch {name or _shortest_name(file)}`"
+    how = again if file.url else f"Put the right file there ({file.form})"
     if file.sha256 is None:
         how += f", or delete its line in {path_of_sums(file.dataset)} if the authors have changed it"
     raise DataError(
@@ -486,9 +510,11 @@ def _cache_error(path: Path, error: BaseException) -> UsageError:
 
 
 def _shortest_name(file: RemoteFile) -> str:
-    """Return a name whose files include this one; the dataset's if it has no other file."""
+    """Return a name whose files include this one, as ``fetch`` takes it; the dataset's if it has no other file."""
     dataset = named_datasets()[file.dataset]
-    splits = () if len(dataset.files) == 1 else dataset.splits.values()
+    if file not in dataset.needed_files:
+        return f"--all {file.dataset}"
+    splits = () if len(dataset.needed_files) == 1 else dataset.splits.values()
     return next((split.name for split in splits if file in split.files), file.dataset)
 
 

@@ -336,6 +336,17 @@ def _load_from_hub(name: str, reader: str | Reader | None, options: Options) -> 
     )
 
 
+def read_split(named: NamedSplit) -> Dataset:
+    """Read a split of a named dataset from the cache.
+
+    Raises
+    ------
+    DataError
+        A file is missing, is not the expected one, or is malformed.
+    """
+    return _load_named(named, None, None, None, skip_bad=False, labelled_only=False)
+
+
 def _refuse_options(name: str, reason: str, options: Mapping[str, Any]) -> None:
     for option, value in options.items():
         if value is not None:

@@ -15,8 +15,9 @@ from classic_rc.datasets.registry import dataset_names
 from classic_rc.errors import ClassicRCError, DataError, SystemFailedError, UsageError, unknown_name
 from classic_rc.formats.harness_log import read_log
 from classic_rc.formats.harness_settings import name_of_log
-from classic_rc.formats.registry import FORMATS, read_file, read_predictions, read_unpacked
-from classic_rc.io.tar import is_tar
+from classic_rc.formats.registry import FORMATS, read_predictions
+from classic_rc.io.files import archive_format, read_unpacked
+from classic_rc.io.text import read_text
 from classic_rc.predictions import Prediction, Scores
 from classic_rc.questions import Dataset, Task
 from classic_rc.solvers.base import Solver
@@ -193,11 +194,12 @@ def systems_of_log(dataset: Dataset) -> list[System]:
     if dataset.reader != "harness" or len(dataset.sources) != 1:
         return []
     path = dataset.sources[0].path
-    if not Path(path).is_file() or is_tar(read_unpacked(path)):  # a pipe or an archive cannot be a system's file
+    # A pipe or an archive cannot be a system's file.
+    if not Path(path).is_file() or archive_format(read_unpacked(path)):
         return []
     return [
         System(path=path, format=None if name == "harness" else name)
-        for name in read_log(read_file(path), path).formats
+        for name in read_log(read_text(path), path).formats
     ]
 
 

@@ -16,8 +16,7 @@ from classic_rc.formats.mctest import MCTestAnswersFormat, MCTestScoresFormat
 from classic_rc.formats.multirc import MultiRCFormat
 from classic_rc.formats.race import RaceFormat
 from classic_rc.formats.superglue import SuperGLUEFormat
-from classic_rc.io.compression import gunzip, is_gzip
-from classic_rc.io.text import decode_text, read_bytes, write_atomically
+from classic_rc.io.text import read_text, write_atomically
 from classic_rc.predictions import Prediction, Scores
 from classic_rc.questions import Dataset, Question, Task
 
@@ -118,7 +117,7 @@ def read_predictions(
         The file cannot be read or recognised, is malformed, has an unknown question, or answers a question twice or
         (unless the official script allows that) not at all.
     """
-    text = read_file(path)
+    text = read_text(path)
     layout = _find_format(text, dataset[0].task if len(dataset) else None, format, str(path))
     whole = dataset.whole if isinstance(dataset, Dataset) else None
     left_out = isinstance(dataset, Dataset) and dataset.log is not None and bool(dataset.log.left_out)
@@ -143,23 +142,6 @@ def read_predictions(
     return content.take(chosen) if isinstance(content, Scores) else [content[i] for i in chosen]
 
 
-def read_file(path: str | Path) -> str:
-    """Return the text of a file of predictions, which may be compressed with gzip, as logs are.
-
-    Raises
-    ------
-    DataError
-        The file cannot be read, or is not text.
-    """
-    return decode_text(read_unpacked(path), str(path))
-
-
-def read_unpacked(path: str | Path) -> bytes:
-    """Return the bytes of a file, unpacked if it is compressed with gzip."""
-    data = read_bytes(path)
-    return gunzip(data, str(path)) if is_gzip(data) else data
-
-
 def has_scores(path: str | Path, task: Task, format: str | None = None) -> bool:
     """Return whether a file has scores, and not only decisions. The parameters are those of :func:`read_scores`.
 
@@ -170,7 +152,7 @@ def has_scores(path: str | Path, task: Task, format: str | None = None) -> bool:
     DataError
         The file cannot be read or recognised, or is malformed.
     """
-    text = read_file(path)
+    text = read_text(path)
     return _find_format(text, task, format, str(path)).has_scores(text, str(path))
 
 
@@ -197,7 +179,7 @@ def read_scores(
     DataError
         See :func:`read_predictions`.
     """
-    text = read_file(path)
+    text = read_text(path)
     layout = _find_format(text, dataset[0].task if len(dataset) else None, format, str(path))
     return layout.read_scores(text, dataset, source=str(path), partial=partial)
 

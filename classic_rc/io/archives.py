@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any, cast
 
 from classic_rc.errors import DataError
-from classic_rc.io.binary import binary_file_error, identify
 from classic_rc.io.columns import (
     SUFFIXES,
     Columns,
@@ -24,13 +23,18 @@ from classic_rc.io.columns import (
     find_shards,
     join_shards,
 )
-from classic_rc.io.compression import gunzip, is_gzip
-from classic_rc.io.files import check_count, open_regular
+from classic_rc.io.files import (
+    archive_format,
+    check_count,
+    open_regular,
+    read_bytes,
+    strip_compression_suffix,
+    unpack,
+)
 from classic_rc.io.hashing import sha256_of_bytes, sha256_of_listing
 from classic_rc.io.json import Node, parse_json, parse_json_prefix
-from classic_rc.io.tar import is_tar, tar_members
-from classic_rc.io.text import decode_text, read_bytes
-from classic_rc.io.zip import is_zip, zip_members
+from classic_rc.io.members import archive_members
+from classic_rc.io.text import decode_text, iter_lines
 from classic_rc.questions import Source
 
 MAX_DEPTH = 8
@@ -63,7 +67,8 @@ class InputFiles:
         if self.single:
             return self.single.stem
         name = Path(os.path.abspath(self.path)).name
-        return name.removesuffix(".gz").removesuffix(".tar").removesuffix(".tgz").removesuffix(".zip") or name
+        stem = strip_compression_suffix(name)
+        return stem.removesuffix(".tar").removesuffix(".tgz").removesuffix(".zip") or name
 
     def only(self, base: str) -> InputFiles:
         """Return these files without all but those of one name, whatever their folder.
@@ -121,18 +126,11 @@ def open_input(path: str | os.PathLike[str]) -> InputFiles:
     single = InputFile(name, Path(os.path.abspath(name)).parts, 0)
     if single.columns is not None:
         return InputFiles(name, (single,))
-    data = single.data
-    members: Iterator[tuple[tuple[str, ...], memoryview | Callable[[], bytes]]]
-    if is_tar(data):
-        members = tar_members(data, name)
-    elif is_zip(data) and single.suffix != ".npz":  # .npz: a saved solver, reported where the file is read as text
-        if known := identify(data):
-            raise binary_file_error(known, name)
-        members = zip_members(data, name)
-    else:
+    # A saved solver (.npz) is a zip archive: the error of reading it as text says what it is.
+    if archive_format(single.data) is None or single.suffix == ".npz":
         return InputFiles(name, (single,))
     archive, origin = _Archive(), Source(name, single.sha256)
-    for parts, content in members:
+    for parts, content in archive_members(single.data, name):
         archive[parts] = InputFile(f"{name}/{'/'.join(parts)}", parts, len(parts) - 1, content, archive, origin)
     return _make_input(name, list(archive.values()), origin, members=archive)
 
@@ -170,7 +168,7 @@ class InputFile:
         name: str,
         parts: tuple[str, ...],
         depth: int,
-        content: memoryview | Callable[[], bytes] | None = None,
+        content: Callable[[], bytes] | None = None,
         archive: _Archive | None = None,
         origin: Source | None = None,
         saved: SavedDataset | None = None,
@@ -182,7 +180,7 @@ class InputFile:
         self.origin = origin
         self.split = None if saved is None else saved.split
         self._saved = saved
-        self._content = content  # of a member, or a function that unpacks it, until it is released
+        self._content = content  # of a member, until it is released
         # A strong reference would make a cycle, and keep the archive until the garbage collector runs.
         self._archive = None if archive is None else weakref.ref(archive)
 
@@ -193,13 +191,13 @@ class InputFile:
 
     @cached_property
     def data(self) -> bytes:
-        """The bytes of the file, unpacked if it is compressed with gzip."""
+        """The bytes of the file, unpacked."""
         if self._content is not None:
-            return self._content() if callable(self._content) else bytes(self._content)
+            return self._content()
         data = read_bytes(self.name)
         # The hash is of the stored bytes, which are available only here.
         self.__dict__["sha256"] = sha256_of_bytes(data)
-        return gunzip(data, self.name) if is_gzip(data) else data
+        return unpack(data, self.name)
 
     @cached_property
     def columns(self) -> Columns | None:
@@ -224,13 +222,13 @@ class InputFile:
     @property
     def stem(self) -> str:
         """The file name without the extension, and of shards without their number."""
-        stem = self.base.removesuffix(".gz").rpartition(".")[0] or self.base
+        stem = strip_compression_suffix(self.base).rpartition(".")[0] or self.base
         return _SHARD_NUMBER.sub("", stem) if self.base.endswith(SUFFIXES) else stem
 
     @property
     def suffix(self) -> str:
-        """The extension in lower case, without ``".gz"``."""
-        base = self.base.removesuffix(".gz")
+        """The extension in lower case, without that of a compression."""
+        base = strip_compression_suffix(self.base)
         return base[len(base.rpartition(".")[0] or base) :].lower()
 
     def sibling(self, *parts: str) -> InputFile | None:
@@ -260,6 +258,8 @@ class InputFile:
         text = decode_text(self.data, self.name, self.damaged)
         if not text or text.isspace():
             raise DataError("the file is empty", source=self.name)
+        if self._content is None:
+            del self.data  # It can be read again, and is as large as the text.
         return text
 
     @cached_property
@@ -328,7 +328,7 @@ class InputFile:
 
     def _read_lines(self, guard: AbstractContextManager[object]) -> Iterator[Node]:
         self.blank_lines = 0
-        for number, line in enumerate(self.text.rstrip(" \t\n").split("\n"), start=1):
+        for number, line in iter_lines(self.text):
             if line.strip(" \t"):
                 with guard:
                     yield Node(parse_json(line, self.name, number), self.name, number)

@@ -1,22 +1,15 @@
 """A download over HTTP that continues where an earlier one stopped, and a lock between processes.
 
-The bytes go to a partial file; a small file next to it names the version of the server's file that they belong to.
-The next attempt asks for the rest of that version only: ``Range`` with ``If-Range`` (RFC 9110, sections 13.1.5 and
-14.2). A server that has another version now, or that knows no ranges, sends the whole file with status 200, and the
-download starts again.
+pooch downloads; the bytes go to a partial file. If the file's sum is known, the next attempt asks for the rest
+only. The sum also tells whether old and new bytes belong together: if not, the download starts again.
 """
 
 from __future__ import annotations
 
 import errno
 import http.client
-import json
-import re
 import sys
 import time
-import urllib.error
-import urllib.request
-import zlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -24,9 +17,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from classic_rc.errors import DataError, UsageError
-from classic_rc.io import files
 from classic_rc.io.hashing import sha256_of
-from classic_rc.io.text import replace_file, write_atomically
 
 TIMEOUT_SECONDS = 30.0
 """How long to wait for the next bytes of a server."""
@@ -34,17 +25,13 @@ TIMEOUT_SECONDS = 30.0
 RETRY_SECONDS = (1.0, 5.0)
 """The waits before a download that broke off is continued. The count starts again when bytes arrive."""
 
-_BLOCK = 2**16
-_GZIP = 31  # zlib's number for gzip
+_BLOCK = 2**13  # the most that is lost when a connection breaks off
 _POLL_SECONDS = 0.2
 _RANGE_NOT_SATISFIABLE = 416
 _MAY_PASS = {408, 425, 429, 500, 502, 503, 504}
 """The status codes of a server that may answer in a moment."""
 
 _DISK_IS_FULL = (errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC))
-
-_BROKEN = (urllib.error.URLError, http.client.HTTPException, OSError)
-"""The errors of a connection that fails or breaks off; timeouts are OSErrors."""
 
 
 @dataclass(frozen=True)
@@ -59,6 +46,10 @@ class _BrokeOffError(Exception):
     """The connection failed or ended early; what has arrived is in the partial file."""
 
 
+class _TooLongError(Exception):
+    """The server sends more than the file has."""
+
+
 def download(
     url: str,
     path: Path,
@@ -68,7 +59,7 @@ def download(
     notify: Callable[[str], object] = lambda text: None,
     hint: str | None = None,
 ) -> str:
-    """Download a file, continuing the partial file at `path` if there is one.
+    """Download a file, continuing the partial file at `path` if there is one and the sum is known.
 
     Parameters
     ----------
@@ -97,39 +88,35 @@ def download(
     UsageError
         The partial file cannot be written.
     """
-    waits = iter(RETRY_SECONDS)
-    may_restart, has_known_end = True, True
-    most = _size(path)
+    most, waits, may_restart = _size(path), iter(RETRY_SECONDS), True
     advance(most)
     while True:
-        start = _size(path)
+        part = _PartialFile(url, path, expected, advance, hint)
         try:
-            if expected.size is None or start != expected.size:
-                has_known_end = _receive(url, path, expected, advance, hint)
+            part.receive()
         except _BrokeOffError as problem:
             if _size(path) > most:  # more than ever: a server that makes us start again and again is no progress
-                waits = iter(RETRY_SECONDS)
-            most = max(most, _size(path))
-            seconds = next(waits, None)
-            if seconds is None:
-                kept = (
-                    f"{_size(path):,} bytes are kept, and the same command continues them" if _size(path) else None
-                )
-                what = "the download broke off" if kept else "the download failed"
-                raise DataError(what, source=url, found=str(problem), hint=kept or hint) from None
-            time.sleep(seconds)
-            continue
-        if not _size(path):
-            _forget(path, advance)
+                most, waits = _size(path), iter(RETRY_SECONDS)
+            if (seconds := next(waits, None)) is not None:
+                time.sleep(seconds)
+                continue
+            kept = f"{_size(path):,} bytes are kept, and the same command continues them"
+            raise DataError(
+                "the download broke off" if _size(path) else "the download failed",
+                source=url,
+                found=str(problem),
+                hint=kept if _size(path) and expected.sha256 else hint,
+            ) from None
+        if not part.size:
             raise DataError("the server sends an empty file", source=url, expected="content", hint=hint)
         sha256 = sha256_of(path)
-        if (expected.sha256 is None or sha256 == expected.sha256) and expected.size in (None, _size(path)):
-            if not has_known_end and expected == Expected():
+        if expected.sha256 in (None, sha256) and expected.size in (None, part.size):
+            if expected.sha256 is None and not part.has_known_end:
                 notify(f"the server did not say how long {url} is: nobody can tell whether its end is missing")
             return sha256
-        found = f"{_size(path):,} bytes with sha256 {sha256}"
-        _forget(path, advance)
-        if start and may_restart:  # the bytes of an earlier attempt may be at fault
+        found = f"{part.size:,} bytes with sha256 {sha256}"
+        part.clear()
+        if part.is_continued and may_restart:  # the bytes of an earlier attempt may be at fault
             may_restart = False
             continue
         size = "" if expected.size is None else f"{expected.size:,} bytes with "
@@ -143,147 +130,131 @@ def download(
         )
 
 
-class _HttpRedirects(urllib.request.HTTPRedirectHandler):
-    """Redirections to HTTP addresses only; urllib would follow those to FTP servers too."""
+class _PartialFile:
+    """The file that pooch's downloader writes to, in one request for the whole content or for the rest of it."""
 
-    def redirect_request(self, req: Any, fp: Any, code: int, msg: str, headers: Any, newurl: str) -> Any:
-        if not newurl.lower().startswith(("http://", "https://")):
-            raise urllib.error.HTTPError(req.full_url, code, f"{msg}, to {newurl}, no HTTP address", headers, fp)
-        return super().redirect_request(req, fp, code, msg, headers, newurl)
+    def __init__(
+        self, url: str, path: Path, expected: Expected, advance: Callable[[int], object], hint: str | None
+    ) -> None:
+        self.url, self.path, self.expected, self.advance, self.hint = url, path, expected, advance, hint
+        self.size = _size(path)
+        if expected.sha256 is None:  # Nothing tells whether old and new bytes belong together.
+            self.clear()
+        self.is_continued = self.size > 0
+        self.has_known_end = False
+        self.end = expected.size  # the size of the whole file, as far as it is known
+        self.redirect = ""  # the status of the last redirection
+        self._file: IO[bytes] | None = None  # while it is written
 
+    def receive(self) -> None:
+        """Download what is missing."""
+        import pooch
+        import requests
+        import urllib3
 
-def _receive(url: str, path: Path, expected: Expected, advance: Callable[[int], object], hint: str | None) -> bool:
-    """Download the rest of a file, or all of it, and return whether the server told where it ends."""
-    start, validator = _size(path), _read_validator(path)
-    # Without a validator, only the sum can tell whether the bytes belong together.
-    if start and validator is None and expected.sha256 is None:
-        start = 0
-    headers = {"Accept-Encoding": "identity", "User-Agent": "classic-rc"}
-    if start:
-        headers["Range"] = f"bytes={start}-"
-        if validator:
-            headers["If-Range"] = validator
-    try:
-        opener = urllib.request.build_opener(_HttpRedirects)
-        with opener.open(urllib.request.Request(url, headers=headers), timeout=TIMEOUT_SECONDS) as response:
-            if response.status == http.client.PARTIAL_CONTENT and not _continues(response, start, validator):
-                _forget(path, advance)
+        if self.size and self.size == self.expected.size:
+            return
+        headers = {"Accept-Encoding": "identity", "User-Agent": "classic-rc"}
+        if self.size:
+            headers["Range"] = f"bytes={self.size}-"
+        options: dict[str, Any] = {"headers": headers, "hooks": {"response": self._check_response}}
+        try:
+            pooch.HTTPDownloader(chunk_size=_BLOCK, timeout=TIMEOUT_SECONDS, **options)(self.url, self, None)
+        except _TooLongError:
+            return
+        except UsageError:  # a ValueError too, but of ours
+            raise
+        except (requests.TooManyRedirects, ValueError) as error:
+            if self.redirect:
+                raise self._refused_error(f"{self.redirect} ({_one_line(error)})") from None
+            raise DataError(
+                "not an HTTP address", source=self.url, found=_one_line(error), hint=self.hint
+            ) from None
+        # The errors of requests are OSErrors; some of the packages below it come through.
+        except (OSError, http.client.HTTPException, urllib3.exceptions.HTTPError) as error:
+            if isinstance(error, requests.exceptions.ChunkedEncodingError):  # the content ended early
+                self._check_length()
+            raise _BrokeOffError(_describe(error)) from None
+        finally:
+            with _writing(self.path):
+                if self._file is not None:
+                    self._file.close()
+        self._check_length()
+
+    def write(self, block: bytes) -> None:
+        """Write the next bytes."""
+        with _writing(self.path):
+            if self._file is None:
+                self._file = open(self.path, "ab")  # noqa: SIM115 - closed in `receive`
+            self._file.write(block)
+        self.size += len(block)
+        self.advance(len(block))
+        if self.expected.size is not None and self.size > self.expected.size:  # the server may send anything
+            raise _TooLongError
+
+    def flush(self) -> None:
+        """Put the last bytes on the disk, as pooch asks after every block: they outlive a killed process."""
+        with _writing(self.path):
+            if self._file is not None:
+                self._file.flush()
+
+    def clear(self) -> None:
+        """Forget all bytes."""
+        if self.size:
+            self.advance(-self.size)
+            self.size = 0
+            self.path.unlink()
+
+    def _check_response(self, response: Any, **_: Any) -> None:
+        """Look at the head of a response before pooch reads its content."""
+        status = f"HTTP {response.status_code} {_one_line(response.reason or '')}".rstrip()
+        if response.is_redirect:
+            self.redirect = f"{status}, to {_one_line(response.headers['Location'])}"
+            response.close()  # requests would read its content into memory
+            return
+        if response.status_code == _RANGE_NOT_SATISFIABLE and self.size:
+            self.clear()
+            raise _BrokeOffError("a shorter file than before")
+        if response.status_code in _MAY_PASS:
+            raise _BrokeOffError(status)
+        if response.status_code == http.client.PARTIAL_CONTENT:
+            begin = response.headers.get("Content-Range", "").startswith(f"bytes {self.size}-")
+            if not self.size or not begin or "Content-Encoding" in response.headers:
+                self.clear()
                 raise _BrokeOffError("a part of the file that was not asked for")
-            if response.status == http.client.OK:
-                advance(-start)
-                start = 0
-                _check_content(response, url, expected, hint)
-            elif response.status != http.client.PARTIAL_CONTENT:
-                raise _not_given_error(url, f"HTTP {response.status} {response.reason}", hint)
-            _store(response, url, path, start, expected, advance)
-            return response.chunked or _announced_length(response) is not None
-    except UsageError:  # a ValueError too, but of ours
-        raise
-    except urllib.error.HTTPError as error:
-        error.close()
-        if error.code == _RANGE_NOT_SATISFIABLE and start:
-            _forget(path, advance)
-            raise _BrokeOffError("a shorter file than before") from None
-        if error.code in _MAY_PASS:
-            raise _BrokeOffError(f"HTTP {error.code} {_one_line(error.reason)}") from None
-        raise _not_given_error(url, f"HTTP {error.code} {_one_line(error.reason)}", hint) from None
-    except _BROKEN as error:
-        raise _BrokeOffError(_describe(error)) from None
-    except ValueError as error:  # urllib's, for an address or a redirection that it cannot take apart
-        raise DataError(
-            "not an HTTP address, or redirected to none", source=url, found=_one_line(error), hint=hint
-        ) from None
+        elif response.status_code == http.client.OK:
+            self.clear()  # a server without ranges sends the file again
+            self.is_continued = False
+            self._check_kind(response)
+        else:
+            raise self._refused_error(status)
+        length = response.headers.get("Content-Length")
+        if length is not None and not length.isdecimal():
+            raise _BrokeOffError(f"the Content-Length {_one_line(length)!r}")
+        self.has_known_end = length is not None or "chunked" in response.headers.get("Transfer-Encoding", "")
+        # The length of coded content is not that of the file.
+        if length is not None and "Content-Encoding" not in response.headers:
+            self.end = self.size + int(length)
 
+    def _check_kind(self, response: Any) -> None:
+        """Refuse a web page in place of a file, such as that of a login, if no sum can tell them apart."""
+        kind = response.headers.get("Content-Type", "").partition(";")[0].strip().lower()
+        if self.expected.sha256 is None and kind in ("text/html", "application/xhtml+xml"):
+            raise DataError(
+                "the server sends a web page in place of the file",
+                source=self.url,
+                field="Content-Type",
+                found=kind,
+                expected="the file",
+                hint=self.hint,
+            )
 
-def _not_given_error(url: str, found: str, hint: str | None) -> DataError:
-    return DataError("the server does not give the file", source=url, found=found, hint=hint)
+    def _check_length(self) -> None:
+        if self.end is not None and self.size < self.end:
+            raise _BrokeOffError(f"{self.size:,} of {self.end:,} bytes")
 
-
-def _continues(response: Any, start: int, validator: str | None) -> bool:
-    """Return whether a part is that of the file from `start` on, in the version that was asked for."""
-    found = re.match(r"bytes (\d+)-", response.headers.get("Content-Range", ""))
-    version = _validator_of(response.headers)
-    return (
-        start > 0
-        and found is not None
-        and int(found[1]) == start
-        and (None in (validator, version) or validator == version)
-        and response.headers.get("Content-Encoding", "identity").lower() == "identity"
-    )
-
-
-def _check_content(response: Any, url: str, expected: Expected, hint: str | None) -> None:
-    """Refuse a web page in place of a file, such as that of a login, if no sum can tell them apart."""
-    kind = response.headers.get_content_type()
-    if expected.sha256 is None and kind in ("text/html", "application/xhtml+xml"):
-        raise DataError(
-            "the server sends a web page in place of the file",
-            source=url,
-            field="Content-Type",
-            found=kind,
-            expected="the file",
-            hint=hint,
-        )
-
-
-def _announced_length(response: Any) -> int | None:
-    length = response.headers.get("Content-Length")
-    return int(length) if length is not None and length.isdecimal() else None
-
-
-def _decoder(response: Any, url: str) -> Callable[[bytes], bytes]:
-    """Return the function that undoes the content coding, although none was asked for."""
-    coding = response.headers.get("Content-Encoding", "identity").lower()
-    if coding in ("gzip", "x-gzip"):
-        return zlib.decompressobj(_GZIP).decompress
-    if coding == "identity":
-        return bytes
-    raise DataError(
-        "the server sends the file in a content coding that was not asked for",
-        source=url,
-        field="Content-Encoding",
-        found=coding[:40],
-        expected="identity",
-    )
-
-
-def _store(
-    response: Any, url: str, path: Path, start: int, expected: Expected, advance: Callable[[int], object]
-) -> None:
-    n_announced = _announced_length(response)
-    limit = files.MAX_INPUT if expected.size is None else expected.size
-    decode = _decoder(response, url)
-    written, n_received = start, 0
-    with _writing(path):
-        file: IO[bytes] = open(path, "r+b" if start else "wb")  # noqa: SIM115 - closed below, where errors are named
-        if not start:
-            _write_validator(path, response.headers)
-    try:
-        file.seek(start)
-        # Never more than one block beyond the expected size: the server may send anything.
-        while written <= limit and (received := response.read1(_BLOCK)):
-            n_received += len(received)
-            block = decode(received)
-            with _writing(path):
-                file.write(block)
-            written += len(block)
-            advance(len(block))
-    except zlib.error as error:
-        raise _BrokeOffError(f"damaged gzip ({error})") from None
-    finally:
-        with _writing(path):
-            file.close()
-    if written > limit:
-        if expected.size is None:
-            _forget(path, advance)
-            raise files.too_large_error(url, f"more than {limit:,} bytes")
-        return
-    # http.client does not complain about a body that is shorter than announced. Without an announcement, the end of
-    # the connection is the end of the file, and only the expected size tells whether it came too early.
-    if n_announced is not None and n_received < n_announced:
-        raise _BrokeOffError(f"{n_received:,} of {n_announced:,} bytes")
-    if n_announced is None and expected.size is not None and written < expected.size:
-        raise _BrokeOffError(f"{written:,} of {expected.size:,} bytes")
+    def _refused_error(self, found: str) -> DataError:
+        return DataError("the server does not give the file", source=self.url, found=found, hint=self.hint)
 
 
 @contextmanager
@@ -303,10 +274,11 @@ def _writing(path: Path) -> Iterator[None]:
 
 
 def _describe(error: BaseException) -> str:
-    reason = getattr(error, "reason", error)
-    if isinstance(reason, TimeoutError):
+    while inner := error.__cause__ or error.__context__:  # requests wraps the system's error several times
+        error = inner
+    if isinstance(error, TimeoutError):
         return f"no answer within {TIMEOUT_SECONDS:g} s"
-    return _one_line(getattr(reason, "strerror", None) or reason) or type(reason).__name__
+    return _one_line(getattr(error, "strerror", None) or error) or type(error).__name__
 
 
 def _one_line(text: object) -> str:
@@ -316,54 +288,6 @@ def _one_line(text: object) -> str:
 
 def _size(path: Path) -> int:
     return path.stat().st_size if path.exists() else 0
-
-
-def _validator_file(path: Path) -> Path:
-    return path.with_name(path.name + ".json")
-
-
-def _read_validator(path: Path) -> str | None:
-    """Return what identifies the version of the server's file that the partial file belongs to, or None."""
-    try:
-        kept = json.loads(_validator_file(path).read_text(encoding="utf-8"))["if_range"]
-    except (OSError, ValueError, LookupError, TypeError):
-        return None
-    return kept if isinstance(kept, str) else None
-
-
-def _write_validator(path: Path, headers: Any) -> None:
-    # Bytes that a content coding changed do not count as the server counts them, so they cannot be continued.
-    is_coded = headers.get("Content-Encoding", "identity").lower() != "identity"
-    if (validator := _validator_of(headers)) and not is_coded:
-        write_atomically(_validator_file(path), json.dumps({"if_range": validator}))
-    else:
-        _validator_file(path).unlink(missing_ok=True)
-
-
-def _validator_of(headers: Any) -> str | None:
-    """Return what identifies a version of the server's file: its strong ETag, or its date."""
-    # A weak ETag cannot be used: files of equal meaning may have other bytes.
-    etag = headers.get("ETag", "")
-    return etag if etag.startswith('"') else headers.get("Last-Modified")
-
-
-def _forget(path: Path, advance: Callable[[int], object]) -> None:
-    advance(-_size(path))
-    path.unlink(missing_ok=True)
-    _validator_file(path).unlink(missing_ok=True)
-
-
-def finish_download(path: Path, target: Path) -> None:
-    """Move a complete partial file to its place.
-
-    Raises
-    ------
-    UsageError
-        The file cannot be moved.
-    """
-    with _writing(target):
-        replace_file(path, target)
-        _validator_file(path).unlink(missing_ok=True)
 
 
 @contextmanager
@@ -386,12 +310,10 @@ def exclusive_lock(path: Path, on_wait: Callable[[], object] = lambda: None) -> 
     with _writing(path):
         file = open(path, "ab")  # noqa: SIM115 - closed below; the errors of opening it are named here
     try:
-        is_first = True
-        while not _try_lock(path, file):
-            if is_first:
-                on_wait()
-            is_first = False
-            time.sleep(_POLL_SECONDS)
+        if not _try_lock(path, file):
+            on_wait()
+            while not _try_lock(path, file):
+                time.sleep(_POLL_SECONDS)
         yield
     finally:
         file.close()
@@ -400,18 +322,14 @@ def exclusive_lock(path: Path, on_wait: Callable[[], object] = lambda: None) -> 
 def _try_lock(path: Path, file: IO[bytes]) -> bool:
     """Take the lock of an open file, if it is free."""
     with _writing(path), suppress(BlockingIOError, PermissionError):
-        _lock_file(file)
+        if sys.platform == "win32":
+            import msvcrt
+
+            file.seek(0)
+            msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
+        else:
+            import fcntl
+
+            fcntl.flock(file.fileno(), fcntl.LOCK_EX | fcntl.LOCK_NB)
         return True
     return False
-
-
-def _lock_file(file: IO[bytes]) -> None:
-    if sys.platform == "win32":
-        import msvcrt
-
-        file.seek(0)
-        msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
-    else:
-        import fcntl
-
-        fcntl.flock(file.fileno(), fcntl.LOCK_EX | fcntl.LOCK_NB)

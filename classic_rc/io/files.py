@@ -1,17 +1,25 @@
-"""Opening files to read: regular files and standard input, and one limit on the size of every input."""
+"""Opening files to read: regular files and standard input, unpacked, with one limit on what is read into memory."""
 
 from __future__ import annotations
 
+import bz2
+import gzip
 import io
+import lzma
 import os
 import stat
-from collections.abc import Iterator
-from contextlib import contextmanager
+import sys
+import zlib
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import cache
 from pathlib import Path
 from typing import Any, BinaryIO
 
 from classic_rc.errors import DataError
+
+STDIN = "-"
+"""The path that means standard input where lines are read."""
 
 MAX_INPUT = 1 << 30
 """The largest input that is read into memory, stored or unpacked: 1 GiB. Sizes in headers are not trusted."""
@@ -20,6 +28,17 @@ MAX_FILES = 100_000
 """The largest number of files in a folder, and of members in an archive (RACE has 28 thousand)."""
 
 _BLOCK = 2**20
+_BUFFER = 2**18
+_OPENERS: dict[bytes, Callable[[Any], Any]] = {
+    b"\x1f\x8b": gzip.open,
+    b"BZh": bz2.open,
+    b"\xfd7zXZ\x00": lzma.open,
+}
+"""The functions that unpack, by the first bytes of what they unpack."""
+
+_SUFFIXES = ("gz", "bz2", "xz")
+_ZIP_STARTS = (b"PK\x03\x04", b"PK\x05\x06")  # the first member, or the end of an archive without members
+_READ_ERRORS = (EOFError, OSError, ValueError, OverflowError, zlib.error, lzma.LZMAError)
 _KINDS = {
     stat.S_IFIFO: "a named pipe",
     stat.S_IFCHR: "a character device",
@@ -67,6 +86,105 @@ def open_regular(path: str | Path) -> Iterator[BinaryIO]:
         yield file
 
 
+@contextmanager
+def open_unpacked(path: str | Path, advance: Callable[[int], object]) -> Iterator[Any]:
+    """Open a file, or standard input (``"-"``), to read its bytes; what gzip, bzip2 or xz packed is unpacked.
+
+    The first bytes show how it is packed. The unpacked size has no limit: whoever reads line by line limits the
+    length of lines. No buffer is around the unpacker: of a truncated file, everything in it would be lost.
+
+    Parameters
+    ----------
+    path : str or path
+    advance : callable
+        Gets the number of bytes just read, as the file stores them.
+
+    Raises
+    ------
+    DataError
+        The file cannot be read, or is damaged; also while it is read.
+    """
+    own: AbstractContextManager[Any] = nullcontext(sys.stdin.buffer) if path == STDIN else open_regular(path)
+    with _naming_errors(str(path)), own as file:
+        stored = io.BufferedReader(_CountingReader(file, advance), _BUFFER)
+        with stored, _unpacker(stored) as stream:
+            yield stream
+
+
+class _CountingReader(io.RawIOBase):
+    """A file's bytes, with a callback for every read."""
+
+    def __init__(self, file: Any, advance: Callable[[int], object]) -> None:
+        # read1 returns what a pipe has now, instead of waiting for a full buffer.
+        self._read, self._advance = getattr(file, "read1", file.read), advance
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        data = self._read(len(buffer))
+        buffer[: len(data)] = data
+        self._advance(len(data))
+        return len(data)
+
+
+def _unpacker(stored: Any) -> Any:
+    head = stored.peek()
+    return next((opener(stored) for start, opener in _OPENERS.items() if head.startswith(start)), stored)
+
+
+def unpack(data: bytes, source: str) -> bytes:
+    """Return data that gzip, bzip2 or xz packed, unpacked; other data as they are.
+
+    Raises
+    ------
+    DataError
+        The data are damaged, or have more than :data:`MAX_INPUT` bytes when unpacked.
+    """
+    if not data.startswith(tuple(_OPENERS)):
+        return data
+    with _naming_errors(source), _unpacker(io.BufferedReader(io.BytesIO(data))) as stream:
+        return _read_limited(stream, source, unpacked=True)
+
+
+def archive_format(data: bytes) -> str | None:
+    """Return ``"tar"`` or ``"zip"`` if these (unpacked) bytes are the start of such an archive, else None."""
+    if data[257:262] == b"ustar":
+        return "tar"
+    return "zip" if data.startswith(_ZIP_STARTS) else None
+
+
+def strip_compression_suffix(name: str) -> str:
+    """Return the name of a file without the suffix of its compression.
+
+    Examples
+    --------
+    >>> strip_compression_suffix("Corpus.jsonl.gz")
+    'Corpus.jsonl'
+    """
+    stem, _, suffix = name.rpartition(".")
+    return stem if stem and suffix.lower() in _SUFFIXES else name
+
+
+def gzip_bytes(data: bytes) -> bytes:
+    """Return the bytes compressed with gzip, without a time stamp: equal bytes give equal results."""
+    return gzip.compress(data, mtime=0)
+
+
+@contextmanager
+def _naming_errors(source: str) -> Iterator[None]:
+    try:
+        yield
+    except _READ_ERRORS as error:
+        if isinstance(error, OSError) and error.errno is not None:
+            raise DataError(f"the file cannot be read ({error.strerror})", source=source) from None
+        raise DataError(
+            f"the file is damaged or incomplete ({error or type(error).__name__})",
+            source=source,
+            hint="Get the complete file",
+        ) from None
+
+
 def read_input(path: str | Path) -> bytes:
     """Return the bytes of a file as they are stored.
 
@@ -83,34 +201,34 @@ def read_input(path: str | Path) -> bytes:
             raise too_large_error(str(path), f"{size:,} bytes")
         # The size is exact for most files. For a pipe it is 0, and a file may grow while it is read.
         data = file.read(size + 1)
-        return data if len(data) <= size else data + read_limited(file, str(path), len(data))
+        return data if len(data) <= size else data + _read_limited(file, str(path), len(data))
 
 
-def read_limited(stream: Any, source: str, n_before: int = 0, *, unpacked: bool = False) -> bytes:
-    """Return the rest of a stream.
-
-    Parameters
-    ----------
-    stream : file object
-    source : str
-        The name of the file in error messages.
-    n_before : int
-        The number of bytes that were read before.
-    unpacked : bool
-        Whether the stream unpacks a file, for the error message.
+def read_bytes(path: str | Path) -> bytes:
+    """Return the bytes of a file as they are stored.
 
     Raises
     ------
     DataError
-        There are more than :data:`MAX_INPUT` bytes.
+        The file cannot be read, is a device or a pipe, or has more than :data:`MAX_INPUT` bytes.
     """
-    blocks, size = [], n_before
-    while block := stream.read(_BLOCK):
-        blocks.append(block)
-        size += len(block)
-        if size > MAX_INPUT:
+    with _naming_errors(str(path)):
+        return read_input(path)
+
+
+def read_unpacked(path: str | Path) -> bytes:
+    """Return the bytes of a file, unpacked; errors are those of :func:`read_bytes` and :func:`unpack`."""
+    return unpack(read_bytes(path), str(path))
+
+
+def _read_limited(stream: Any, source: str, n_before: int = 0, *, unpacked: bool = False) -> bytes:
+    """Return the rest of a stream, of which some bytes were read before."""
+    content = io.BytesIO()  # Joining a list of blocks would need twice the memory.
+    while block := stream.read1(_BLOCK):
+        content.write(block)
+        if n_before + content.tell() > MAX_INPUT:
             raise too_large_error(source, f"more than {MAX_INPUT:,} bytes", unpacked=unpacked)
-    return b"".join(blocks)
+    return content.getvalue()
 
 
 def too_large_error(source: str, found: str, *, unpacked: bool = False) -> DataError:
@@ -148,4 +266,4 @@ def _is_piped_stdin(path: str | Path) -> bool:
 def _stdin_bytes() -> bytes:
     """Return all of standard input. A pipe can be read once, but inputs are read again, for their hashes."""
     with open(0, "rb", closefd=False) as file:
-        return read_limited(file, "stdin")
+        return _read_limited(file, "stdin")

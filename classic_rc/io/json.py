@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import math
 import re
@@ -10,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from classic_rc.errors import DataError
-from classic_rc.io.text import line_and_column
+from classic_rc.io.text import iter_lines, line_and_column
 
 _LONE_SURROGATE = re.compile(r"\\u[dD](?:[89abAB]..(?!\\u[dD][c-fC-F])|(?<!\\u[dD][89abAB]..\\u[dD])[c-fC-F])")
 _STRING = frozenset({str})
@@ -259,21 +260,19 @@ def parse_json(text: str, source: str, line: int | None = None) -> Any:
 
 def parse_json_prefix(text: str, source: str, line: int | None = None, start: int = 0) -> tuple[Any, int]:
     """Return the first JSON value of a text and the offset of its end. Errors are those of :func:`parse_json`."""
+    before = next(_Fault.numbers)
     try:
-        try:
-            value, end = _STRICT.raw_decode(text, start)
-        except _RefusedError:
-            value, end = _LENIENT.raw_decode(text, start)
-            fault = _find_fault(value, source, line)
-            assert fault is not None
-            raise fault from None
+        value, end = _DECODER.raw_decode(text, start)
     except json.JSONDecodeError as error:
         raise _syntax_error(error.msg, text, error.pos, source, line) from None
     except RecursionError:
-        raise DataError("JSON nested too deeply", source=source, where=_line(line)) from None
+        raise DataError(
+            "JSON nested too deeply", source=source, where=None if line is None else f"line {line}"
+        ) from None
+    is_marked = next(_Fault.numbers) > before + 1
     # Only escapes can spell a lone surrogate, and few files have any, so the slow checks are rare.
-    if "\\u" in text and _LONE_SURROGATE.search(text) and (fault := _find_fault(value, source, line)):
-        raise fault
+    if is_marked or ("\\u" in text and _LONE_SURROGATE.search(text)):
+        _check_values(Node(value, source, line))
     return value, end
 
 
@@ -285,7 +284,7 @@ def json_lines(text: str, source: str) -> Iterator[Node]:
     DataError
         A line is not JSON.
     """
-    for number, line in enumerate(text.split("\n"), start=1):
+    for number, line in iter_lines(text):
         if line.strip():
             yield Node(parse_json(line, source, number), source, number)
 
@@ -297,33 +296,32 @@ def _path_step(key: int | str | None) -> str:
     return f".{key}" if key.replace("_", "").isalnum() else f"[{key[:40]!r}]"
 
 
-class _RefusedError(Exception):
-    """A hook met something that strict JSON forbids. The text is then parsed again, to find the place."""
-
-
 class _Fault:
-    """A marker in the parsed value where something was refused. Its path is the place of the error."""
+    """A marker in the parsed value where strict JSON forbids something. Its path is the place of the error."""
+
+    numbers = itertools.count()  # One step is atomic, so threads that parse at the same time do not disturb it.
 
     def __init__(self, problem: str, found: str, expected: str) -> None:
         self.problem, self.found, self.expected = problem, found, expected
+        next(self.numbers)
 
 
-def _mark_constant(token: str) -> _Fault:
+def _refuse_constant(token: str) -> _Fault:
     return _Fault("not a JSON value", token, "a finite number or null")
 
 
-def _mark_integer(token: str) -> int | _Fault:
+def _parse_integer(token: str) -> int | _Fault:
     if len(token) > _MAX_DIGITS:
         return _Fault("number too large", f"an integer of {len(token):,} digits", f"at most {_MAX_DIGITS:,}")
     return int(token)
 
 
-def _mark_real(token: str) -> float | _Fault:
+def _parse_real(token: str) -> float | _Fault:
     number = float(token)
     return number if math.isfinite(number) else _Fault("number too large", token[:30], "a finite number")
 
 
-def _mark_object(pairs: list[tuple[str, Any]]) -> dict[str, Any] | _Fault:
+def _make_object(pairs: list[tuple[str, Any]]) -> dict[str, Any] | _Fault:
     members = dict(pairs)
     if len(members) == len(pairs):
         return members
@@ -332,42 +330,11 @@ def _mark_object(pairs: list[tuple[str, Any]]) -> dict[str, Any] | _Fault:
     return _Fault("duplicate key in an object", describe_value(duplicate), "each key once")
 
 
-def _refuse_constant(token: str) -> Any:
-    raise _RefusedError
-
-
-def _parse_integer(token: str) -> int:
-    if len(token) > _MAX_DIGITS:
-        raise _RefusedError
-    return int(token)
-
-
-def _parse_real(token: str) -> float:
-    number = float(token)
-    if not math.isfinite(number):
-        raise _RefusedError
-    return number
-
-
-def _make_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    members = dict(pairs)
-    if len(members) < len(pairs):
-        raise _RefusedError
-    return members
-
-
-# The strict hooks only detect that something is wrong, because they run for each value. The lenient ones say what.
-_STRICT = json.JSONDecoder(
+_DECODER = json.JSONDecoder(
     object_pairs_hook=_make_object,
     parse_constant=_refuse_constant,
     parse_int=_parse_integer,
     parse_float=_parse_real,
-)
-_LENIENT = json.JSONDecoder(
-    object_pairs_hook=_mark_object,
-    parse_constant=_mark_constant,
-    parse_int=_mark_integer,
-    parse_float=_mark_real,
 )
 
 
@@ -378,26 +345,22 @@ def _syntax_error(problem: str, text: str, offset: int, source: str, line: int |
     return DataError(f"not valid JSON ({problem})", source=source, where=where, found=found)
 
 
-def _find_fault(value: Any, source: str, line: int | None) -> DataError | None:
-    """Return the error for the first fault in a parsed value, or None. No recursion: nesting can be deep."""
-    stack = [Node(value, source, line)]
+def _check_values(root: Node) -> None:
+    """Raise the error for the first fault in a parsed value. No recursion: nesting can be deep."""
+    stack = [root]
     while stack:
         node = stack.pop()
-        if isinstance(node.value, _Fault):
-            fault = node.value
-            return node.error(fault.problem, found=fault.found, expected=fault.expected)
-        if isinstance(node.value, str) and not _is_encodable(node.value):
-            return node.error("lone surrogate", found=ascii(node.value)[:40], expected="complete characters")
-        if isinstance(node.value, dict):
-            for key in node.value:
-                if not _is_encodable(key):
-                    return node.error(
-                        "lone surrogate in a key", found=ascii(key)[:40], expected="complete characters"
-                    )
-            stack += [node.at(key) for key in reversed(node.value)]
-        elif isinstance(node.value, list):
-            stack += [node.at(i) for i in range(len(node.value) - 1, -1, -1)]
-    return None
+        value = node.value
+        if isinstance(value, _Fault):
+            raise node.error(value.problem, found=value.found, expected=value.expected)
+        for text in (value,) if isinstance(value, str) else value if isinstance(value, dict) else ():
+            if not _is_encodable(text):
+                problem = "lone surrogate in a key" if text is not value else "lone surrogate"
+                raise node.error(problem, found=ascii(text)[:40], expected="complete characters")
+        if isinstance(value, dict):
+            stack += [node.at(key) for key in reversed(value)]
+        elif isinstance(value, list):
+            stack += [node.at(i) for i in range(len(value) - 1, -1, -1)]
 
 
 def _is_encodable(text: str) -> bool:
@@ -406,7 +369,3 @@ def _is_encodable(text: str) -> bool:
     except UnicodeEncodeError:
         return False
     return True
-
-
-def _line(line: int | None) -> str | None:
-    return None if line is None else f"line {line}"

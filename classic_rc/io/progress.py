@@ -15,40 +15,25 @@ from classic_rc.io.printable import printable
 CLOCK_NAME = "classic_rc progress"
 """The name of the threads that show progress."""
 
-_DELAY_SECONDS = 1.0
-_REFRESH_SECONDS = 0.2
-_LINE_SECONDS = 30.0
-"""Seconds between two lines where there is no terminal. A long step can delay a line by some seconds."""
+DELAY_SECONDS = 1.0
+"""Seconds before a bar appears."""
 
-_LEAST_SHARE = 0.05
-"""The remaining time is not estimated before this share of the work is done."""
+REFRESH_SECONDS = 0.2
+"""Seconds between two looks at the work."""
 
-_IDLE_SECONDS = 5.0
-"""Work that begins this long after the last work ended does not continue its silence."""
+LINE_SECONDS = 30.0
+"""Seconds between two lines where there is no terminal; many short pieces of work are not silent either."""
 
+_IDLE_SECONDS = 5.0  # Work that begins this long after the last work ended does not continue its silence.
+_LEAST_SHARE = 0.05  # of the work, before the remaining time is estimated
 
-class _Silence:
-    """The time since the last line of progress. It spans pieces of work: many short ones are not silent either."""
-
-    def __init__(self) -> None:
-        self.start()
-
-    def start(self) -> None:
-        """Count from now."""
-        self.since = self.last_work = time.monotonic()
-
-    def resume(self) -> None:
-        """Count from now, or go on counting if other work ended just before."""
-        if time.monotonic() > self.last_work + _IDLE_SECONDS:
-            self.start()
-
-
-_silence = _Silence()
+_last_line = _last_work = time.monotonic()
 
 
 def start_command() -> None:
     """Count the time without a line from now, whatever other work this process did before."""
-    _silence.start()
+    global _last_line, _last_work
+    _last_line = _last_work = time.monotonic()
 
 
 class Progress:
@@ -99,6 +84,10 @@ class Progress:
         """Name what is done from now on."""
         self.stage_name = name
 
+    def describe(self, description: str) -> str:
+        """Return a description with the stage."""
+        return f"{description}: {printable(self.stage_name)}" if self.stage_name else description
+
     def finished(self, result: str) -> None:
         """Add a finished result. It is shown at once if the work is long enough to show progress."""
         self._results.append(result)
@@ -139,37 +128,29 @@ def progress_bar(
     Progress
         To be called with the number of steps since the last call.
     """
+    global _last_work
     progress = progress or Progress()
     if not shown:
         yield progress
         return
+    if time.monotonic() > _last_work + _IDLE_SECONDS:
+        start_command()
     done = threading.Event()
-    _silence.resume()
-
-    def draw() -> None:
-        if _has_terminal():
-            _draw_bar(progress, done, printable(description), total, unit)
-        else:
-            _write_lines(progress, done, printable(description), total)
-
-    clock = threading.Thread(target=draw, daemon=True, name=CLOCK_NAME)
+    show = _draw_bar if sys.stderr.isatty() and os.environ.get("TERM") != "dumb" else _write_lines
+    facts = (progress, done, printable(description), total, unit)
+    clock = threading.Thread(target=show, args=facts, daemon=True, name=CLOCK_NAME)
     clock.start()
     try:
         yield progress
     finally:
         done.set()
         clock.join()
-        _silence.last_work = time.monotonic()
-
-
-def _has_terminal() -> bool:
-    return sys.stderr.isatty() and os.environ.get("TERM") != "dumb"
+        _last_work = time.monotonic()
 
 
 def _draw_bar(progress: Progress, done: threading.Event, description: str, total: int | None, unit: str) -> None:
-    if done.wait(_DELAY_SECONDS):
-        if progress.shows_results:
-            _write(progress.take_results())
+    if done.wait(DELAY_SECONDS):
+        _write(progress.take_results() if progress.shows_results else [])
         return
     from tqdm import tqdm
 
@@ -181,27 +162,27 @@ def _draw_bar(progress: Progress, done: threading.Event, description: str, total
         bar.start_t -= time.monotonic() - progress.start
         finished = False
         while not finished:
-            finished = done.wait(_REFRESH_SECONDS)
+            finished = done.wait(REFRESH_SECONDS)
             for result in progress.take_results():
                 bar.write(f"classic-rc: {printable(result)}", file=sys.stderr)
             bar.n, bar.initial = progress.steps_done, progress.steps_kept
-            bar.set_description_str(_describe(description, progress), refresh=False)
+            bar.set_description_str(progress.describe(description), refresh=False)
             bar.refresh()
 
 
-def _write_lines(progress: Progress, done: threading.Event, description: str, total: int | None) -> None:
+def _write_lines(progress: Progress, done: threading.Event, description: str, total: int | None, _: str) -> None:
     """Write a line every now and then; from the first line on, also write results at once."""
+    global _last_line
     is_long, finished = progress.shows_results, False
     while not finished:
-        wait = _REFRESH_SECONDS if is_long else _silence.since + _LINE_SECONDS - time.monotonic()
-        finished = done.wait(max(wait, 0.0))
+        finished = done.wait(REFRESH_SECONDS)
         now = time.monotonic()
-        is_due = not finished and now >= _silence.since + _LINE_SECONDS
+        is_due = not finished and now >= _last_line + LINE_SECONDS
         is_long |= is_due
         lines = progress.take_results() if is_long else []
         if is_due:
-            lines.append(f"{_describe(description, progress)}{_describe_times(progress, total, now)}")
-            _silence.since = now
+            lines.append(f"{progress.describe(description)}{_describe_times(progress, total, now)}")
+            _last_line = now
         _write(lines)
 
 
@@ -226,7 +207,3 @@ def _duration(seconds: float) -> str:
         return f"{seconds:.0f} s"
     hours, minutes = divmod(round(seconds / 60), 60)
     return f"{hours} h {minutes} min" if hours else f"{minutes} min"
-
-
-def _describe(description: str, progress: Progress) -> str:
-    return f"{description}: {printable(progress.stage_name)}" if progress.stage_name else description

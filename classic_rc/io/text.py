@@ -8,44 +8,138 @@ import io
 import os
 import re
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 
 from classic_rc.errors import DataError, UsageError
-from classic_rc.io.binary import binary_file_error, identify
-from classic_rc.io.files import read_input
+from classic_rc.io.files import archive_format, open_unpacked, read_unpacked
+
+LONGEST_LINE = 2**28
+"""The most characters of a line that is read line by line."""
 
 _UTF16 = {codecs.BOM_UTF16_LE: "utf-16-le", codecs.BOM_UTF16_BE: "utf-16-be"}
 _ESCAPED = re.compile("[\udc80-\udcff]")
+_BUFFER = 2**18
+_HEAD = 512  # bytes that show whether a file is text
+_MOST_DAMAGED = 3  # No text has more than a third of bytes that are not UTF-8.
 _MOST_AGAIN = 100
 """How often a table is read again from the line after a malformed one; each time may take as long as the rest."""
 _RETRY_DELAYS = (0.0, 0.05, 0.2, 1.0)
 
-
-def read_bytes(path: str | Path) -> bytes:
-    """Return the bytes of a file as they are stored.
-
-    Raises
-    ------
-    DataError
-        The file cannot be read, is a device or a pipe, or is larger than :data:`~classic_rc.io.files.MAX_INPUT`.
-    """
-    try:
-        return read_input(path)
-    except OSError as error:
-        raise DataError(f"the file cannot be read ({error.strerror or error})", source=str(path)) from None
+_TEXT_BYTES = bytes({*range(256)} - {*range(9), *range(14, 27), *range(28, 32), 127})
+_FEW_CONTROLS, _CONTROL_SHARE = 8, 0.05
+"""A file is binary if more of its first bytes than these are control characters."""
 
 
 def read_text(path: str | Path) -> str:
-    r"""Return the text of a file, with every line end as ``"\n"``.
+    r"""Return the text of a file, unpacked, with every line end as ``"\n"``.
 
     Raises
     ------
     DataError
         The file cannot be read, or is neither UTF-8 nor UTF-16 with a byte order mark.
     """
-    return decode_text(read_bytes(path), str(path))
+    return decode_text(read_unpacked(path), str(path))
+
+
+def read_line_blocks(
+    path: str, advance: Callable[[int], object], *, longest: int = LONGEST_LINE
+) -> Iterator[list[str]]:
+    r"""Yield the lines of a file, each with its final ``"\n"``, some hundreds at a time.
+
+    Parameters
+    ----------
+    path : str
+        Plain text, or text compressed with gzip, bzip2 or xz; the first bytes decide. ``"-"`` is standard input,
+        whose lines come as soon as they are there.
+        The text is UTF-8, or UTF-16 with a byte order mark. Damaged characters become U+FFFD.
+    advance : callable
+        Gets the number of bytes just read, as the file stores them.
+    longest : int
+        A line of more characters is an error.
+
+    Raises
+    ------
+    DataError
+        The file does not exist, cannot be read, is truncated or broken, is an archive or no text at all, or has a
+        line of more than 2**28 characters.
+    """
+    with open_unpacked(path, advance) as stream:
+        head = stream.peek(_HEAD)[:_HEAD]
+        encoding = _UTF16.get(head[:2], "utf-8")
+        _check_is_text(head, encoding, path)
+        bytes_decoder = codecs.getincrementaldecoder("utf-8-sig" if encoding == "utf-8" else "utf-16")("replace")
+        decoder = io.IncrementalNewlineDecoder(bytes_decoder, translate=True)
+        begun: list[str] = []  # the parts of a line whose end was not read yet
+        is_read = False
+        while not is_read:
+            data = stream.read1(_BUFFER)
+            is_read = not data
+            text = decoder.decode(data, final=is_read)
+            end = len(text) if is_read else text.rfind("\n") + 1
+            if end or is_read:
+                lines = list(io.StringIO("".join([*begun, text[:end]]), newline="\n"))
+                begun = []
+                _check_lengths(lines, path, longest)
+                if lines:
+                    yield lines
+            begun.append(text[end:])
+            if sum(map(len, begun)) >= longest:
+                _check_lengths(["".join(begun)], path, longest)
+
+
+def _check_is_text(head: bytes, encoding: str, path: str) -> None:
+    """Refuse archives, and files that are mostly no text, as other compressed files are."""
+    archive = archive_format(head)
+    n_damaged = n_controls = 0
+    if encoding == "utf-8":
+        n_damaged = len(_ESCAPED.findall(head.decode("utf-8", "surrogateescape")))
+        n_controls = len(head.translate(None, _TEXT_BYTES))
+    if archive or n_damaged * _MOST_DAMAGED > len(head) or n_controls > max(_FEW_CONTROLS, _CONTROL_SHARE * len(head)):
+        raise DataError(
+            "not a text file",
+            source=path,
+            found=f"a {archive} archive" if archive else _describe_bytes(n_damaged, n_controls),
+            expected="UTF-8 text, plain or compressed with gzip, bzip2 or xz",
+            hint="Convert or unpack it",
+        )
+
+
+def _describe_bytes(n_damaged: int, n_controls: int) -> str:
+    if n_controls > n_damaged:
+        return f"binary data ({n_controls} control characters at its start)"
+    return f"bytes that are not UTF-8 ({n_damaged} at its start)"
+
+
+def _check_lengths(lines: list[str], path: str, longest: int) -> None:
+    if max(map(len, lines), default=0) >= longest:
+        raise DataError(
+            "a line is too long",
+            source=path,
+            found=f"at least {longest:,} characters",
+            expected=f"fewer than {longest:,}",
+        )
+
+
+def iter_lines(text: str) -> Iterator[tuple[int, str]]:
+    r"""Yield each line of a text with its number from 1, up to the last that is not blank.
+
+    No list of all lines is made, and no copy of the text: it may be large.
+
+    Examples
+    --------
+    >>> list(iter_lines("one\n\ntwo\n \n"))
+    [(1, 'one'), (2, ''), (3, 'two')]
+    """
+    last = len(text)
+    while last and text[last - 1] in " \t\n":
+        last -= 1
+    start, number = 0, 1
+    while (end := text.find("\n", start, last)) >= 0:
+        yield number, text[start:end]
+        start, number = end + 1, number + 1
+    yield number, text[start:last]
 
 
 def table_records(
@@ -124,8 +218,6 @@ def decode_text(data: bytes, source: str, damaged: dict[int, str] | None = None)
     try:
         text = data[bom_length:].decode(encoding) if bom_length else data.decode(encoding)
     except UnicodeDecodeError as error:
-        if known := identify(data):
-            raise binary_file_error(known, source) from None
         if damaged is not None and (repaired := _decode_damaged(data[bom_length:], encoding, damaged)):
             return repaired
         before = data[bom_length : bom_length + error.start].decode(encoding, "replace")
@@ -137,8 +229,6 @@ def decode_text(data: bytes, source: str, damaged: dict[int, str] | None = None)
             f"{encoding.upper()} text",
         ) from None
     if "\0" in text:
-        if known := identify(data):
-            raise binary_file_error(known, source)
         if damaged is not None and (repaired := _decode_damaged(data[bom_length:], encoding, damaged)):
             return repaired
         before = text[: text.index("\0")]
@@ -250,5 +340,5 @@ def _decoding_error(offset: int, before: str, source: str, found: str, expected:
         where=f"byte offset {offset} (line {line})",
         found=found,
         expected=expected,
-        hint="Convert it to UTF-8",
+        hint="Save it as UTF-8 text: JSON lines or CSV, or as Parquet",
     )

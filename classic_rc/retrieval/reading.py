@@ -2,56 +2,33 @@
 
 from __future__ import annotations
 
-import codecs
 import hashlib
-import io
 import itertools
 import os
-import sys
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, nullcontext
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from classic_rc.errors import DataError, UsageError
-from classic_rc.io.binary import identify
-from classic_rc.io.compression import STREAM_ERRORS, unpack_stream
-from classic_rc.io.files import check_is_regular, open_regular
+from classic_rc.io.files import STDIN, check_is_regular, strip_compression_suffix
 from classic_rc.io.json import Node, parse_json
+from classic_rc.io.text import LONGEST_LINE, read_line_blocks
 from classic_rc.questions import Passage
 from classic_rc.retrieval.corpus import StoredTexts, fingerprint
 from classic_rc.text.sentences import passage_sentences, split_sentences
 
-STDIN = "-"
-"""The path that means standard input."""
-
 ProgressCallback = Callable[[int], None]
 """A callback that gets the number of input bytes just read."""
 
-LONGEST_LINE = 2**28
-_BUFFER = 2**18
 _BLOCK_PASSAGES = 2**8
-
-_EXAMINED = 2**12
-_TEXT_BYTES = bytes({*range(256)} - {*range(9), *range(14, 27), *range(28, 32), 127})
-_FEW_CONTROLS, _CONTROL_SHARE = 8, 0.05
-"""A file is binary if more of its first bytes than these are control characters."""
-
-_OTHER_FORMATS = {
-    b"PK\x03\x04": "a zip archive",
-    b"\x28\xb5\x2f\xfd": "zstd data",
-    b"\xff\xfe": "UTF-16 text",
-    b"\xfe\xff": "UTF-16 text",
-}
 
 LINE_KINDS = ("auto", "sentences", "paragraphs")
 """What a line, or the text of a JSON line, can be."""
 
 _JSON_LINES = (".jsonl", ".ndjson")
-_COMPRESSED = (".gz", ".bz2", ".xz")
 _SAMPLE_TEXTS, _SAMPLE_CHARACTERS = 1000, 2**20
 _PARAGRAPH_SHARE = 0.25
 """Texts are paragraphs if more than this share of them has several sentences.
@@ -169,7 +146,7 @@ class TextFile(TextInput):
         first = 1
         for lines in blocks:
             if is_json is None and (line := next(filter(str.strip, lines), None)):
-                is_json = strip_compression_suffix(self.path).endswith(_JSON_LINES) or isinstance(
+                is_json = strip_compression_suffix(self.path).lower().endswith(_JSON_LINES) or isinstance(
                     _parse_json_line(line), dict
                 )
             skipped = min(max(start - first, 0), len(lines))
@@ -323,18 +300,6 @@ def _parse_json_line(line: str, otherwise: Any = None) -> Any:
         return otherwise
 
 
-def strip_compression_suffix(path: str) -> str:
-    """Return a file's name in lower case, without the suffix of its compression.
-
-    Examples
-    --------
-    >>> strip_compression_suffix("Corpus.JSONL.gz")
-    'corpus.jsonl'
-    """
-    name = path.lower()
-    return next((name.removesuffix(suffix) for suffix in _COMPRESSED if name.endswith(suffix)), name)
-
-
 def _is_hidden(name: str) -> bool:
     return name.startswith(".") or name == "__MACOSX"
 
@@ -357,109 +322,6 @@ def _are_paragraphs(texts: Iterable[str]) -> bool:
 def read_lines(path: str, advance: ProgressCallback, *, longest: int = LONGEST_LINE) -> Iterator[str]:
     r"""Yield the lines of a file, each with its final ``"\n"``, as :func:`read_line_blocks` reads them."""
     return itertools.chain.from_iterable(read_line_blocks(path, advance, longest=longest))
-
-
-def read_line_blocks(path: str, advance: ProgressCallback, *, longest: int = LONGEST_LINE) -> Iterator[list[str]]:
-    r"""Yield the lines of a file, each with its final ``"\n"``, some hundreds at a time.
-
-    Parameters
-    ----------
-    path : str
-        Plain text, or text compressed with gzip, bzip2 or xz; the first bytes decide. ``"-"`` is standard input,
-        whose lines come as soon as they are there.
-        Bytes that are not UTF-8 become U+FFFD; a byte order mark is dropped.
-    advance : callable
-        Gets the number of bytes just read, as the file stores them.
-    longest : int
-        A line of more characters is an error.
-
-    Raises
-    ------
-    DataError
-        The file does not exist, cannot be read, is truncated or broken, is an archive or not UTF-8 text at all, or
-        has a line of more than 2**28 characters.
-    """
-    try:
-        with _open_bytes(path, advance) as file, unpack_stream(file) as stream:
-            _check_is_text(stream, path)
-            utf8 = codecs.getincrementaldecoder("utf-8-sig")("replace")
-            decoder = io.IncrementalNewlineDecoder(utf8, translate=True)
-            begun: list[str] = []  # the parts of a line whose end was not read yet
-            is_read = False
-            while not is_read:
-                data = stream.read1(_BUFFER)
-                is_read = not data
-                text = decoder.decode(data, final=is_read)
-                end = len(text) if is_read else text.rfind("\n") + 1
-                if end or is_read:
-                    lines = list(io.StringIO("".join([*begun, text[:end]]), newline="\n"))
-                    begun = []
-                    _check_lengths(lines, path, longest)
-                    if lines:
-                        yield lines
-                begun.append(text[end:])
-                if sum(map(len, begun)) >= longest:
-                    _check_lengths(["".join(begun)], path, longest)
-    except STREAM_ERRORS as error:
-        raise _read_error(path, error) from None
-
-
-def _check_lengths(lines: list[str], path: str, longest: int) -> None:
-    if max(map(len, lines), default=0) >= longest:
-        raise DataError(
-            "a line is too long",
-            source=path,
-            found=f"at least {longest:,} characters",
-            expected=f"fewer than {longest:,}",
-        )
-
-
-class _CountingReader(io.RawIOBase):
-    """A file's bytes, with a callback for every read."""
-
-    def __init__(self, file: Any, advance: ProgressCallback) -> None:
-        # read1 returns what a pipe has now, instead of waiting for a full buffer.
-        self._read, self._advance = getattr(file, "read1", file.read), advance
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any) -> int:
-        data = self._read(len(buffer))
-        buffer[: len(data)] = data
-        self._advance(len(data))
-        return len(data)
-
-
-@contextmanager
-def _open_bytes(path: str, advance: ProgressCallback) -> Iterator[io.BufferedReader]:
-    with nullcontext(sys.stdin.buffer) if path == STDIN else open_regular(path) as file:
-        yield io.BufferedReader(_CountingReader(file, advance), _BUFFER)
-
-
-def _check_is_text(stream: Any, path: str) -> None:
-    head = stream.peek(_EXAMINED)[:_EXAMINED]
-    other_format = next((what for magic, what in _OTHER_FORMATS.items() if head.startswith(magic)), None)
-    if head[257:262] == b"ustar":
-        other_format = "a tar archive"
-    controls = head.translate(None, _TEXT_BYTES)  # a text may have some
-    if not other_format and len(controls) > max(_FEW_CONTROLS, _CONTROL_SHARE * len(head)):
-        known = identify(head)
-        other_format = known.name if known else f"binary data ({len(controls)} control characters at its start)"
-    if other_format:
-        raise DataError(
-            "not a text file",
-            source=path,
-            found=other_format,
-            expected="UTF-8 text, plain or compressed with gzip, bzip2 or xz",
-            hint="Convert or unpack it, or leave the file out",
-        )
-
-
-def _read_error(path: str, error: BaseException) -> DataError:
-    if isinstance(error, OSError) and error.errno is not None:
-        return DataError(f"the file cannot be read ({error.strerror})", source=path)
-    return DataError(f"the file is broken or cut short ({error})", source=path, hint="Get the complete file")
 
 
 class SentencePlaceWriter:

@@ -16,8 +16,9 @@ from numpy.typing import NDArray
 from classic_rc._version import __version__
 from classic_rc.decisions import Argmax, Decision, Threshold, TunedThreshold
 from classic_rc.errors import ClassicRCError, DataError, UsageError
-from classic_rc.io.compression import read_stored_members
-from classic_rc.io.text import read_bytes, write_file
+from classic_rc.io.files import read_bytes
+from classic_rc.io.members import read_stored_members
+from classic_rc.io.text import write_file
 from classic_rc.predictions import Scores
 from classic_rc.questions import Candidate, Passage, Question, Task
 from classic_rc.solvers.base import DECISION, PATH, Parameter, Solver, TrainedOn

@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from classic_rc.errors import DataError
-from classic_rc.io.compression import gunzip, gzip_bytes, is_gzip
+from classic_rc.io.files import gzip_bytes, read_unpacked
 from classic_rc.io.hashing import sha256_of_bytes, sha256_of_text
 from classic_rc.io.json import Node, describe_value, parse_json
-from classic_rc.io.text import decode_text, read_bytes, read_text, write_file
+from classic_rc.io.text import decode_text, read_text, write_file
 from classic_rc.questions import Candidate, Question
 from classic_rc.text.annotated import AnnotatedQuestion, AnnotatedText, Chain, Chunk
 
@@ -428,9 +428,7 @@ def read_annotations(path: str | Path) -> Annotations:
         The file is missing or malformed; the message names the place.
     """
     source = str(path)
-    data = read_bytes(source)
-    if is_gzip(data):
-        data = gunzip(data, source, "cannot decompress the file")
+    data = read_unpacked(source)
     root = Node(parse_json(decode_text(data, source), source), source)
     if isinstance(root.value, list):
         passages, questions = parse_corenlp_annotations(root, Path(path).name.partition(".corenlp")[0])

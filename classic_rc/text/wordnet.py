@@ -15,8 +15,8 @@ from functools import cache
 from pathlib import Path
 
 from classic_rc.errors import DataError
-from classic_rc.io.compression import ZIP_ERRORS, read_zip_member
 from classic_rc.io.files import read_input
+from classic_rc.io.members import ZIP_ERRORS, read_zip_member
 
 _PARTS_OF_SPEECH = {"n": "noun", "v": "verb", "a": "adj", "r": "adv"}
 _ENDINGS = {

@@ -35,6 +35,13 @@ url = "http://talks.example/dev.json"
 bytes = {len(TALKS)}
 sha256 = "{hashlib.sha256(TALKS).hexdigest()}"
 
+[talks.files."scores/a.txt"]
+url = "http://talks.example/a.txt"
+[talks.files."scores/b.txt"]
+url = "http://talks.example/b.txt"
+[talks.files."scores/c.txt"]
+url = "http://talks.example/c.txt"
+
 [several-answers]
 title = "Several answers"
 cites = ["wang2019", "khashabi2018multirc"]
@@ -92,6 +99,17 @@ def test_one_failure_does_not_stop_the_others(cli, mirror, tmp_path):
     done.fails(3, "HTTP 404", source=f"{mirror.address}/talks/train.json")
     assert done.out.startswith("talks/dev.json")
     assert (tmp_path / "cache" / "talks" / "dev.json").read_bytes() == TALKS
+
+
+def test_all_adds_what_no_split_needs_and_one_cause_is_one_error(cli, mirror):
+    mirror.resources["/talks/scores/b.txt"] = Resource(b"0.5")
+    assert cli("fetch", "talks").code == 0
+    assert not [path for path, _ in mirror.requests if "scores" in path]
+    done = cli("fetch", "--all", "talks")
+    done.fails(3, "HTTP 404", source=f"{mirror.address}/talks/scores/a.txt")
+    assert len(done.errors) == 1
+    assert "talks/scores/c.txt" in done.errors[0].problem
+    assert [line.split("  ")[0] for line in done.out.splitlines()][-1] == "talks/scores/b.txt"
 
 
 def test_a_wrong_name_downloads_nothing(cli, mirror):

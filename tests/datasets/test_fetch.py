@@ -27,6 +27,7 @@ from classic_rc.datasets.fetch import (
     parse_datasets,
 )
 from classic_rc.datasets.official import FINGERPRINTS
+from classic_rc.datasets.registry import read_split
 from classic_rc.errors import DataError, UsageError
 from classic_rc.evaluation.evaluate import evaluate
 from classic_rc.evaluation.record import run_record
@@ -147,8 +148,8 @@ def no_downloads(monkeypatch):
     )
 
 
-def fetch_all(name, **options):
-    return [fetch(file, **options) for file in files_of(name)]
+def fetch_all(name, *, extras=False, **options):
+    return [fetch(file, read_split, **options) for file in files_of(name, extras=extras)]
 
 
 def names_below(folder: Path) -> list[str]:
@@ -310,8 +311,9 @@ url = "http://copied.example/d.ans"
     }
     with raises(DataError, expected=str(cache / "copied" / "T.zip")):
         load("copied:dev")
-    for file in files_of("copied")[1:]:
-        fetch(file)
+    assert [file.name for file in files_of("copied")] == ["T.zip"]
+    for file in files_of("copied", extras=True)[1:]:
+        assert fetch(file, read_split).is_recorded
     dataset = load("copied:dev")
     assert [source.path for source in dataset.sources] == ["copied/d.tsv", "copied/d.ans"]
     assert dataset[0].gold == {0}
@@ -429,15 +431,6 @@ def test_a_mirror_with_a_password_is_refused_and_not_shown(monkeypatch):
     assert "secret" not in str(caught.value)
 
 
-def test_what_a_killed_process_leaves_is_removed(mirror, cache):
-    folder = cache / "tales"
-    folder.mkdir(parents=True)
-    for name in ("tmpab12_x9z", "tmp_notes.txt"):
-        (folder / name).touch()
-    fetch_all("tales:mc160.dev")
-    assert names_below(cache) == ["tales/T.zip", "tales/lock", "tales/tmp_notes.txt"]
-
-
 def test_a_cache_that_cannot_be_locked_names_its_variable(mirror, cache):
     (cache / "talks" / "lock").mkdir(parents=True)
     with raises(UsageError, field="CLASSIC_RC_DATA", found=str(cache / "talks" / "lock")):
@@ -453,8 +446,10 @@ def test_a_cache_behind_a_link(mirror, cache, tmp_path, monkeypatch):
 
 
 def test_an_interrupted_download_is_continued_by_the_next_command(mirror, cache):
+    (cache / "tales").mkdir(parents=True)
+    (cache / "tales" / "T.zip.part").write_bytes(STORIES[:500])
     resource = mirror.resources["/m/tales/T.zip"]
-    resource.cuts = [500, 0, 0, 0]
+    resource.cuts = [0, 0, 0, 0]
     with raises(DataError, hint=re.compile("500 bytes are kept")):
         fetch_all("tales:mc160.dev")
     assert "tales/T.zip" not in names_below(cache)
@@ -520,6 +515,20 @@ def test_an_unknown_sum_is_recorded_and_compared_from_then_on(mirror, cache):
         load("talks:train")
     (cache / "talks" / "sums.json").unlink()
     assert len(load("talks:train")) == 1
+
+
+@pytest.mark.parametrize("content", [b"Log in to read this.", TALKS[:-30]], ids=["another file", "cut short"])
+def test_a_sum_is_recorded_only_if_the_file_can_be_read(mirror, cache, content):
+    mirror.resources["/m/talks/train.json"].content = content
+    found = sha256_of_bytes(content)
+    with raises(DataError, source="talks/train.json", field="sha256", found=found, hint=re.compile("elsewhere")):
+        fetch_all("talks:train")
+    assert names_below(cache) == ["talks/lock"]
+    own = cache / "talks" / "test.json"
+    own.write_bytes(content)
+    with raises(DataError, source="talks/test.json", found=found, hint=re.compile("Delete")):
+        fetch_all("talks:test")
+    assert names_below(cache) == ["talks/lock", "talks/test.json"]
 
 
 @pytest.mark.parametrize("content", ["{", "\ud800", '["a"]'], ids=["broken", "bytes", "list"])

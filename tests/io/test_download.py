@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 import gzip
 import hashlib
-import json
+import os
 import random
 import re
 import subprocess
@@ -15,7 +15,7 @@ import pytest
 
 from classic_rc.errors import DataError, UsageError
 from classic_rc.io import download as module
-from classic_rc.io.download import Expected, download, exclusive_lock, finish_download
+from classic_rc.io.download import Expected, download, exclusive_lock
 from tests.errors import raises
 from tests.http_server import Resource, http_server
 
@@ -46,9 +46,8 @@ def part(tmp_path):
 
 @pytest.fixture
 def interrupted(part):
-    """A partial file, as an interrupted download of version 1 leaves it."""
+    """A partial file, as an interrupted download leaves it."""
     part.write_bytes(CONTENT[:100_000])
-    part.with_name("a.part.json").write_text(json.dumps({"if_range": '"v1"'}), encoding="utf-8")
     return part
 
 
@@ -60,58 +59,43 @@ def test_a_file_is_downloaded_in_one_request(server, part):
     assert server.headers("Range") == [None]
 
 
-@pytest.mark.parametrize("expected", [EXPECTED, UNKNOWN])
-def test_an_interrupted_download_is_continued(server, interrupted, expected):
+def test_an_interrupted_download_is_continued(server, interrupted):
     steps = []
-    assert download(f"{server.address}/a", interrupted, expected, advance=steps.append) == sha256(CONTENT)
-    assert (server.headers("Range"), server.headers("If-Range")) == (["bytes=100000-"], ['"v1"'])
+    assert download(f"{server.address}/a", interrupted, EXPECTED, advance=steps.append) == sha256(CONTENT)
+    assert server.headers("Range") == ["bytes=100000-"]
     assert steps[0] == 100_000
     assert sum(steps) == len(CONTENT)
 
 
-@pytest.mark.parametrize("expected", [EXPECTED, UNKNOWN])
-def test_a_connection_that_breaks_is_continued_at_once(server, part, expected):
+def test_a_connection_that_breaks_is_continued_at_once(server, part):
     server.resources["/a"].cuts = [70_000, 0, 130_000]
-    assert download(f"{server.address}/a", part, expected) == sha256(CONTENT)
-    assert server.headers("Range") == [None, "bytes=70000-", "bytes=70000-", "bytes=200000-"]
+    assert download(f"{server.address}/a", part, EXPECTED) == sha256(CONTENT)
+    ranges = server.headers("Range")
+    assert (len(ranges), ranges[0], ranges[1] == ranges[2] != ranges[3]) == (4, None, True)
+    assert all(re.fullmatch(r"bytes=[1-9]\d{4,5}-", asked) for asked in ranges[1:])
 
 
-def test_a_date_identifies_the_version_if_there_is_no_strong_tag(server, part):
-    date = "Mon, 02 Mar 2020 10:00:00 GMT"
-    server.resources["/a"] = Resource(CONTENT, etag='W/"v1"', last_modified=date, cuts=[50_000])
-    download(f"{server.address}/a", part, UNKNOWN)
-    assert server.headers("If-Range") == [None, date]
+def test_without_a_known_sum_a_download_starts_again(server, interrupted):
+    """Nothing could tell whether old and new bytes belong together."""
+    server.resources["/a"].cuts = [70_000]
+    steps = []
+    assert download(f"{server.address}/a", interrupted, UNKNOWN, advance=steps.append) == sha256(CONTENT)
+    assert sum(steps) == len(CONTENT)
+    assert server.headers("Range") == [None, None]
 
 
 def test_a_file_that_changed_is_downloaded_from_its_start(server, interrupted):
-    server.resources["/a"] = Resource(OTHER, etag='"v2"')
+    interrupted.write_bytes(OTHER[:100_000])
     steps = []
-    assert download(f"{server.address}/a", interrupted, UNKNOWN, advance=steps.append) == sha256(OTHER)
-    assert interrupted.read_bytes() == OTHER
-    assert sum(steps) == len(OTHER)
-    assert server.headers("Range") == ["bytes=100000-"]
+    assert download(f"{server.address}/a", interrupted, EXPECTED, advance=steps.append) == sha256(CONTENT)
+    assert sum(steps) == len(CONTENT)
+    assert server.headers("Range") == ["bytes=100000-", None]
 
 
 def test_a_server_without_ranges_sends_the_file_again(server, interrupted):
     server.resources["/a"].ranges = False
     assert download(f"{server.address}/a", interrupted, EXPECTED) == sha256(CONTENT)
     assert len(server.requests) == 1
-
-
-def test_without_a_version_only_a_known_sum_allows_to_continue(server, part):
-    server.resources["/a"].etag = None
-    for expected, asked in ((EXPECTED, "bytes=100000-"), (UNKNOWN, None)):
-        server.requests.clear()
-        part.write_bytes(CONTENT[:100_000])
-        assert download(f"{server.address}/a", part, expected) == sha256(CONTENT)
-        assert server.headers("Range") == [asked]
-
-
-def test_a_bad_start_is_downloaded_again_once(server, part):
-    server.resources["/a"].etag = None
-    part.write_bytes(OTHER[:100_000])
-    assert download(f"{server.address}/a", part, EXPECTED) == sha256(CONTENT)
-    assert server.headers("Range") == ["bytes=100000-", None]
 
 
 @pytest.mark.parametrize("start", [CONTENT, CONTENT + b"more"], ids=["complete", "too long"])
@@ -153,10 +137,23 @@ def test_a_server_without_the_file(server, part, status, n_requests):
 
 
 def test_a_server_that_always_truncates(server, part):
-    server.resources["/a"] = Resource(CONTENT, ranges=False, cuts=[1_000] * 9)
-    with raises(DataError, found="1,000 of 300,000 bytes", hint=re.compile("1,000 bytes are kept")):
+    server.resources["/a"] = Resource(CONTENT, ranges=False, cuts=[9_000] * 9)
+    n_kept = re.compile(r"[89],\d\d\d")
+    facts = {"found": re.compile(f"^{n_kept.pattern} of 300,000 bytes"), "hint": re.compile("bytes are kept")}
+    with raises(DataError, **facts):
         download(f"{server.address}/a", part, EXPECTED)
-    assert part.read_bytes() == CONTENT[:1_000]
+    assert part.read_bytes() == CONTENT[: part.stat().st_size]
+    with raises(DataError, found=facts["found"], hint="ask"):
+        download(f"{server.address}/a", part, UNKNOWN, hint="ask")
+
+
+@pytest.mark.parametrize("length", ["abc", "-5", ""])
+@pytest.mark.parametrize("expected", [EXPECTED, UNKNOWN])
+def test_a_length_that_is_none_is_a_broken_connection(server, part, length, expected):
+    server.resources["/a"] = Resource(CONTENT, length=False, headers={"Content-Length": length})
+    with raises(DataError, source=f"{server.address}/a", found=re.compile("Content-Length"), hint="ask"):
+        download(f"{server.address}/a", part, expected, hint="ask")
+    assert len(server.requests) == 3
 
 
 def test_a_server_that_stops_sending(server, part, monkeypatch):
@@ -195,7 +192,7 @@ def test_bad_redirects(server, part, target):
 def test_addresses_that_are_none(server, part, address):
     server.resources["/old"] = Resource(b"", redirect=address)
     start = address if "::" in address else f"{server.address}/old"
-    with raises(DataError, source=start, found=re.compile("Invalid IPv6"), hint="ask"):
+    with raises(DataError, source=start, problem=re.compile("server|not an HTTP address"), hint="ask"):
         download(start, part, EXPECTED, hint="ask")
 
 
@@ -211,24 +208,12 @@ def test_a_content_coding_that_was_not_asked_for_is_undone(server, part, expecte
     server.resources["/a"] = Resource(gzip.compress(CONTENT), headers={"Content-Encoding": "gzip"}, cuts=[70_000])
     assert download(f"{server.address}/a", part, expected) == sha256(CONTENT)
     assert part.read_bytes() == CONTENT
-    assert not part.with_name("a.part.json").exists()
-    server.resources["/a"].headers["Content-Encoding"] = "br"
-    part.unlink()
-    with raises(DataError, field="Content-Encoding", found="br", expected="identity"):
-        download(f"{server.address}/a", part, expected)
 
 
 def test_damaged_gzip_is_no_file(server, part):
     server.resources["/a"] = Resource(CONTENT, headers={"Content-Encoding": "gzip"})
-    with raises(DataError, found=re.compile("damaged gzip")):
+    with raises(DataError, found=re.compile("decompressing")):
         download(f"{server.address}/a", part, UNKNOWN)
-
-
-def test_a_version_that_the_server_mixes_up_is_not_appended(server, interrupted):
-    """Some servers ignore If-Range."""
-    server.resources["/a"] = Resource(OTHER, etag='"v2"', heeds_if_range=False)
-    assert download(f"{server.address}/a", interrupted, UNKNOWN) == sha256(OTHER)
-    assert server.headers("Range") == ["bytes=100000-", None]
 
 
 @pytest.mark.parametrize("expected", [EXPECTED, UNKNOWN])
@@ -274,13 +259,6 @@ def test_a_file_whose_end_nobody_knows_is_noted(server, part, length, expected, 
     assert len(notes) == n_notes
 
 
-def test_a_file_of_unknown_size_has_a_limit(server, part, monkeypatch):
-    monkeypatch.setattr("classic_rc.io.files.MAX_INPUT", 200_000)
-    with raises(DataError, source=f"{server.address}/a", found=re.compile("more than 200,000 bytes")):
-        download(f"{server.address}/a", part, UNKNOWN)
-    assert list(part.parent.iterdir()) == []
-
-
 def test_starting_again_and_again_is_no_progress(server, part):
     server.resources["/a"] = Resource(CONTENT, shift=1, cuts=[70_000] * 99)
     with raises(DataError, problem=re.compile("broke off")):
@@ -290,37 +268,17 @@ def test_starting_again_and_again_is_no_progress(server, part):
 
 def test_a_proxy_is_used_if_the_environment_names_one(server, part, monkeypatch):
     server.resources["http://data.example/a"] = Resource(CONTENT)
-    monkeypatch.setattr("urllib.request._opener", None)  # it keeps the proxies of its first use
     monkeypatch.setenv("http_proxy", server.address)
     monkeypatch.delenv("no_proxy", raising=False)
     assert download("http://data.example/a", part, EXPECTED) == sha256(CONTENT)
 
 
-def test_a_full_disk_keeps_what_has_arrived(server, part, monkeypatch):
-    class FullDisk:
-        """A file that has space for one block."""
-
-        def __init__(self, file):
-            self.file, self.n_blocks = file, 0
-
-        def write(self, block):
-            self.n_blocks += 1
-            if self.n_blocks > 1:
-                raise OSError(errno.ENOSPC, "No space left on device")
-            return self.file.write(block)
-
-        def __getattr__(self, name):
-            return getattr(self.file, name)
-
-    with monkeypatch.context() as patched:
-        patched.setattr(module, "open", lambda *args: FullDisk(open(*args)), raising=False)  # noqa: SIM115
-        with raises(UsageError, field="path", found=str(part)) as caught:
-            download(f"{server.address}/a", part, EXPECTED)
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="the system has no full device")
+def test_a_full_disk(server, part):
+    part.symlink_to("/dev/full")
+    with raises(UsageError, field="path", found=str(part)) as caught:
+        download(f"{server.address}/a", part, EXPECTED)
     assert "No space left on device" in str(caught.value)
-    n_kept = part.stat().st_size
-    assert 0 < n_kept < len(CONTENT)
-    assert download(f"{server.address}/a", part, EXPECTED) == sha256(CONTENT)
-    assert server.headers("Range") == [None, f"bytes={n_kept}-"]
 
 
 def test_a_folder_that_is_missing(server, tmp_path):
@@ -328,17 +286,12 @@ def test_a_folder_that_is_missing(server, tmp_path):
         download(f"{server.address}/a", tmp_path / "none" / "a.part", EXPECTED)
 
 
-def test_a_complete_file_is_moved_and_leaves_nothing(server, part):
-    download(f"{server.address}/a", part, EXPECTED)
-    finish_download(part, part.with_name("a"))
-    assert [path.name for path in part.parent.iterdir()] == ["a"]
-
-
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows locks files by other means")
 def test_a_file_system_without_locks(tmp_path, monkeypatch):
     def refuse(*args):
         raise OSError(errno.ENOLCK, "No locks available")
 
-    monkeypatch.setattr(module, "_lock_file", refuse)
+    monkeypatch.setattr("fcntl.flock", refuse)
     with raises(UsageError, field="path", found=str(tmp_path / "lock")), exclusive_lock(tmp_path / "lock"):
         pass
 

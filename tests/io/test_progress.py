@@ -21,8 +21,8 @@ def use_terminal(monkeypatch):
     stream = Terminal()
     monkeypatch.setattr(sys, "stderr", stream)
     monkeypatch.setenv("TERM", "xterm")
-    monkeypatch.setattr(progress, "_DELAY_SECONDS", 0.01)
-    monkeypatch.setattr(progress, "_REFRESH_SECONDS", 0.01)
+    monkeypatch.setattr(progress, "DELAY_SECONDS", 0.01)
+    monkeypatch.setattr(progress, "REFRESH_SECONDS", 0.01)
     return stream
 
 
@@ -36,7 +36,7 @@ def wait_for(condition):
 
 
 def test_hidden_progress_shows_nothing(capsys, monkeypatch):
-    monkeypatch.setattr(progress, "_LINE_SECONDS", 0.0)
+    monkeypatch.setattr(progress, "LINE_SECONDS", 0.0)
     with progress_bar("reading", None, shown=False) as advance:
         advance(1)
         advance.finished("sw+d: 50.0")
@@ -85,7 +85,8 @@ def test_without_a_terminal_there_is_a_line_when_nothing_was_written_for_long(mo
     stream = io.StringIO() if term is None else Terminal()
     monkeypatch.setattr(sys, "stderr", stream)
     monkeypatch.setenv("TERM", term or "xterm")
-    monkeypatch.setattr(progress, "_LINE_SECONDS", 0.02)
+    monkeypatch.setattr(progress, "LINE_SECONDS", 0.02)
+    monkeypatch.setattr(progress, "REFRESH_SECONDS", 0.01)
     with progress_bar("RACE", 10, shown=True) as advance:
         advance(4)
         advance.stage("scoring\x1b[2J sw+d")
@@ -98,12 +99,12 @@ def test_without_a_terminal_there_is_a_line_when_nothing_was_written_for_long(mo
 def test_results_of_long_work_are_lines_at_once(monkeypatch):
     stream = io.StringIO()
     monkeypatch.setattr(sys, "stderr", stream)
-    monkeypatch.setattr(progress, "_LINE_SECONDS", 0.01)
-    monkeypatch.setattr(progress, "_REFRESH_SECONDS", 0.01)
+    monkeypatch.setattr(progress, "LINE_SECONDS", 0.01)
+    monkeypatch.setattr(progress, "REFRESH_SECONDS", 0.01)
     with progress_bar("RACE", None, shown=True) as advance:
         advance.finished("the first one")
         wait_for(lambda: "the first one" in stream.getvalue())
-        monkeypatch.setattr(progress, "_LINE_SECONDS", 1000.0)
+        monkeypatch.setattr(progress, "LINE_SECONDS", 1000.0)
         advance.finished("the second one")
         wait_for(lambda: "the second one" in stream.getvalue())
         advance.finished("the last one")
@@ -114,7 +115,8 @@ def test_results_of_long_work_are_lines_at_once(monkeypatch):
 def test_many_short_pieces_of_work_are_not_silent(monkeypatch):
     stream = io.StringIO()
     monkeypatch.setattr(sys, "stderr", stream)
-    monkeypatch.setattr(progress, "_LINE_SECONDS", 0.1)
+    monkeypatch.setattr(progress, "LINE_SECONDS", 0.1)
+    monkeypatch.setattr(progress, "REFRESH_SECONDS", 0.01)
     start_command()
 
     def work():
@@ -152,16 +154,24 @@ def test_the_rest_is_estimated_from_the_work_that_took_time():
     assert work.seconds_left(100, work.start + 10) == 0
 
 
-@pytest.mark.parametrize(("seconds", "words"), [(0.4, "0 s"), (119, "119 s"), (150, "2 min"), (7_500, "2 h 5 min")])
-def test_durations_are_in_words(seconds, words):
-    assert progress._duration(seconds) == words
+@pytest.mark.parametrize(("seconds", "words"), [(0.4, "0 s"), (118, "118 s"), (140, "2 min"), (7_500, "2 h 5 min")])
+def test_durations_are_in_words(monkeypatch, seconds, words):
+    stream = io.StringIO()
+    monkeypatch.setattr(sys, "stderr", stream)
+    monkeypatch.setattr(progress, "LINE_SECONDS", 0.0)
+    monkeypatch.setattr(progress, "REFRESH_SECONDS", 0.01)
+    work = progress.Progress()
+    work.start -= seconds
+    with progress_bar("reading", None, shown=True, progress=work):
+        wait_for(stream.getvalue)
+    assert stream.getvalue().startswith(f"classic-rc: reading, {words}\n")
 
 
 @pytest.mark.parametrize("has_terminal", [True, False])
 def test_work_that_shows_its_results_shows_them_even_if_it_is_short(monkeypatch, has_terminal):
     stream = use_terminal(monkeypatch) if has_terminal else io.StringIO()
     monkeypatch.setattr(sys, "stderr", stream)
-    monkeypatch.setattr(progress, "_DELAY_SECONDS", 1000.0)
+    monkeypatch.setattr(progress, "DELAY_SECONDS", 1000.0)
     work = progress.Progress(shows_results=True)
     for name in ("one", "two"):
         with progress_bar("suite", 2, shown=True, progress=work) as advance:

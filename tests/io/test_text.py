@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 from classic_rc.errors import DataError, UsageError
 from classic_rc.io import text
-from classic_rc.io.text import decode_text, line_and_column, read_bytes, read_text, write_atomically, write_file
+from classic_rc.io.files import read_bytes
+from classic_rc.io.text import decode_text, line_and_column, read_text, write_atomically, write_file
 from tests.errors import raises
 
 _TEXTS = st.text(st.characters(exclude_characters="\0\r\ufeff", exclude_categories=["Cs"]))

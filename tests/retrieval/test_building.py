@@ -295,7 +295,7 @@ def test_a_truncated_file_keeps_segments_and_the_complete_one_finishes(tmp_path)
     path = tmp_path / "corpus.txt.gz"
     whole = gzip.compress(text.encode())
     path.write_bytes(whole[: len(whole) * 2 // 3])
-    with raises(DataError, source=str(path), problem=re.compile("broken"), hint=re.compile("complete file")):
+    with raises(DataError, source=str(path), problem=re.compile("damaged"), hint=re.compile("complete file")):
         build_index([TextFile(str(path))], tmp_path / "index", segment_sentences=500)
     kept = files_of(tmp_path / "index")
     assert kept

@@ -253,6 +253,13 @@ def test_every_byte_of_the_file_is_reported(packer, tmp_path):
     assert sum(reported) == path.stat().st_size
 
 
+@pytest.mark.parametrize("order", ["le", "be"])
+def test_utf16_has_a_byte_order_mark(order, tmp_path):
+    path = tmp_path / "corpus.txt"
+    path.write_bytes("\ufeffZwölf.\r\n€\n".encode(f"utf-16-{order}"))
+    assert lines_of(path) == ["Zwölf.\n", "€\n"]
+
+
 def test_broken_utf8_is_replaced_and_nuls_and_genuine_text_stay(tmp_path):
     path = tmp_path / "corpus.txt"
     path.write_bytes(b"\xef\xbb\xbfa\xffb\nc\0d\n\xe2\x82\n\xe2\x82\xac\n")
@@ -275,7 +282,7 @@ def test_a_truncated_file_gives_its_lines_and_then_one_error(packer, kept, tmp_p
     data = packer("".join(f"{number * number}\n" for number in range(300_000)).encode())
     path.write_bytes(data[: int(len(data) * kept)])
     read = []
-    with raises(DataError, source=str(path), problem=re.compile("broken"), hint=re.compile("complete file")):
+    with raises(DataError, source=str(path), problem=re.compile("damaged"), hint=re.compile("complete file")):
         read.extend(read_lines(str(path), lambda n_bytes: None))
 
 
@@ -284,16 +291,16 @@ def test_altered_bytes_give_one_error(tmp_path):
     data = bytearray(gzip.compress(b"A line of text.\n" * 1000, mtime=0))
     data[-8] ^= 1  # its checksum
     path.write_bytes(data)
-    with raises(DataError, source=str(path), problem=re.compile("broken"), hint=re.compile("complete file")):
+    with raises(DataError, source=str(path), problem=re.compile("damaged"), hint=re.compile("complete file")):
         lines_of(path)
 
 
 @pytest.mark.parametrize(
     ("content", "found"),
     [
-        ("text".encode("utf-16"), "UTF-16 text"),
         (b"PK\x03\x04rest", "a zip archive"),
-        (b"\x28\xb5\x2f\xfdrest", "zstd data"),
+        (b"\x28\xb5\x2f\xfd\x20\x9f\xe5\xc8", "bytes that are not UTF-8"),
+        ("Кто пел?".encode("cp1251"), "bytes that are not UTF-8"),
         (gzip.compress(b"name".ljust(257, b"\0") + b"ustar".ljust(255, b"\0"), mtime=0), "a tar archive"),
     ],
 )

@@ -16,7 +16,7 @@ from textwrap import shorten
 from typing import Any
 
 from classic_rc.errors import DataError, MissingPackageError, UsageError
-from classic_rc.io.compression import ZIP_ERRORS, read_zip_member
+from classic_rc.io.members import ZIP_ERRORS, read_zip_member
 
 JARS_VARIABLE = "CLASSIC_RC_LUCENE_JARS"
 """The environment variable that names the jars: folders, files or patterns, separated as in ``PATH``."""

@@ -1,0 +1,288 @@
+"""The members of tar and zip archives, read without unpacking the archive to disk.
+
+Nearly every tar archive has plain members only: files and folders with short names and octal numbers. Those are
+read here, by the definition of the ustar format. Any other archive is read by :mod:`tarfile`, which knows all
+formats and finds out what is wrong with a broken archive. For a plain archive both give the same members.
+"""
+
+from __future__ import annotations
+
+import io
+import lzma
+import re
+import stat
+import struct
+import tarfile
+import zipfile
+import zlib
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import numpy as np
+
+from classic_rc.errors import DataError
+from classic_rc.io import files
+from classic_rc.io.files import archive_format, check_count, check_is_regular, too_large_error
+
+Member = tuple[tuple[str, ...], Callable[[], bytes]]
+"""The path of a member, and a function that returns its content."""
+
+ZIP_ERRORS = (OSError, zipfile.BadZipFile)
+"""The errors of :func:`read_zip_member`: the archive is broken or unreadable."""
+
+_Path = tuple[str, ...]
+
+_BLOCK = tarfile.BLOCKSIZE
+_CHECKED_HEADERS = 4096  # at a time: 2 MB
+# RecursionError: tarfile reads a chain of extension headers by recursion.
+_TAR_ERRORS = (tarfile.TarError, EOFError, OSError, ValueError, OverflowError, RecursionError)
+# What follows the name in a plain header (POSIX.1-1988, section 10.1.1): mode, uid, gid; size; time; checksum; type
+# (file or folder); link name; magic; version, user and group; two device numbers; an empty prefix of the name.
+_PLAIN_HEADER = re.compile(
+    rb"(?:[0-7]{7}[ \0]){3}([0-7]{11})[ \0][0-7]{11}[ \0]([0-7]{6})\0 ([05]).{100}ustar.{67}"
+    rb"(?:\0{8}|[0-7]{7}[ \0]){2}\0{155}",
+    re.DOTALL,
+)
+_ZIP_ENTRY = b"PK\x01\x02"
+# Python raises these for a password and for a compression that it does not know, among others.
+_UNZIP_ERRORS = (
+    *(zipfile.BadZipFile, zlib.error, lzma.LZMAError, struct.error),
+    *(EOFError, OSError, ValueError, RuntimeError, OverflowError),
+)
+
+
+def archive_members(data: bytes, source: str) -> Iterator[Member]:
+    """Yield every file in a tar or zip archive, in the archive's order.
+
+    Parameters
+    ----------
+    data : bytes
+        The archive, unpacked if it was compressed. It stays in memory as long as one of its members.
+    source : str
+        The name of the archive in error messages.
+
+    Raises
+    ------
+    DataError
+        The archive is broken or truncated; has a member with an absolute path or a path with ``..``, or two
+        members of one name; has links, devices or encrypted members; or has too many members, or too large ones.
+        What is broken inside a member of a zip archive is found when it is unpacked.
+    """
+    seen: set[_Path] = set()
+    for name, path, content in (
+        _tar_members(data, source) if archive_format(data) == "tar" else _zip_members(data, source)
+    ):
+        if path in seen:
+            raise DataError("duplicate member of the archive", source=f"{source}/{name}", expected="unique names")
+        seen.add(path)
+        yield path, content
+
+
+def _tar_members(data: bytes, source: str) -> Iterator[tuple[str, _Path, Callable[[], bytes]]]:
+    plain = _find_plain_members(data)
+    view = memoryview(data)
+    for name, path, start, end in _find_members(data, source) if plain is None else plain:
+        yield name, path, view[start:end].tobytes
+
+
+def _find_plain_members(data: bytes) -> list[tuple[str, _Path, int, int]] | None:
+    """Return each file's name, path, start and end; None unless all are plain and the archive is complete."""
+    members: list[tuple[str, _Path, int, int]] = []
+    blocks: list[int] = []
+    checksums: list[int] = []
+    folders: dict[bytes, _Path | None] = {}
+    position = 0
+    while header := _PLAIN_HEADER.match(data, position + 100):
+        size, checksum, kind = header.groups()
+        name = data[position : position + 100].partition(b"\0")[0]
+        folder, _, base = name.rpartition(b"/")
+        if folder not in folders:
+            folders[folder] = _plain_path(folder)
+        parents = folders[folder]
+        start = position + _BLOCK
+        end = start + int(size, 8)
+        if parents is None or name.startswith(b"/") or end > start + files.MAX_INPUT:
+            return None
+        blocks.append(position // _BLOCK)
+        checksums.append(int(checksum, 8))
+        if kind == b"5":
+            if _plain_path(base) is None:
+                return None
+            position = start
+            continue
+        own = _plain_path(base)
+        if not own:
+            return None
+        members.append((name.decode("ascii"), (*parents, *own), start, end))
+        position = start + -(-int(size, 8) // _BLOCK) * _BLOCK
+    is_complete = data[position : position + _BLOCK] == bytes(_BLOCK)
+    if is_complete and len(blocks) <= files.MAX_FILES and _are_checksums(data, blocks, checksums):
+        return members
+    return None
+
+
+def _plain_path(path: bytes) -> _Path | None:
+    """Return the parts of a path; None if it has characters or parts that need a closer look."""
+    if not path.isascii() or b"\\" in path or b":" in path:
+        return None
+    parts = tuple(part for part in path.decode("ascii").split("/") if part not in ("", "."))
+    return None if ".." in parts else parts
+
+
+def _are_checksums(data: bytes, blocks: list[int], checksums: list[int]) -> bool:
+    """Return whether the bytes of each header, with blanks for the checksum itself, add up to its checksum."""
+    table = np.frombuffer(data, np.uint8, len(data) // _BLOCK * _BLOCK).reshape(-1, _BLOCK)
+    for first in range(0, len(blocks), _CHECKED_HEADERS):
+        headers = table[blocks[first : first + _CHECKED_HEADERS]]
+        headers[:, 148:156] = ord(" ")
+        if not np.array_equal(headers.sum(axis=1), checksums[first : first + _CHECKED_HEADERS]):
+            return False
+    return True
+
+
+def _find_members(data: bytes, source: str) -> Iterator[tuple[str, _Path, int, int]]:
+    """Yield the name, the path, the start and the end of every file, as :mod:`tarfile` finds them."""
+    try:
+        with tarfile.open(fileobj=io.BytesIO(data), mode="r:", tarinfo=_Member) as tar:
+            for number, member in enumerate(tar, start=1):
+                check_count(number, source, "members")
+                name = f"{source}/{member.name}"
+                if not (member.isreg() or member.isdir()) or member.issparse():
+                    raise DataError(
+                        "the member of the archive is not a file or folder",
+                        source=name,
+                        found="a link, a device or a sparse file",
+                        expected="plain files",
+                    )
+                path = _check_path(member.name, source, is_folder=member.isdir())
+                if member.size > files.MAX_INPUT:
+                    raise too_large_error(name, f"{member.size:,} bytes", unpacked=True)
+                if member.isdir():
+                    continue
+                end = member.offset_data + member.size
+                if end > len(data):
+                    raise EOFError(f"{member.name} ends after the archive does")
+                yield member.name, path, member.offset_data, end
+    except _TAR_ERRORS as error:
+        raise _damaged_archive_error(source, error) from None
+
+
+class _Member(tarfile.TarInfo):
+    """An archive member that raises an error for a broken header.
+
+    Without it, tarfile takes a broken header in mid-archive for the end of the archive, and loops forever on a
+    negative size.
+    """
+
+    @classmethod
+    def fromtarfile(cls, tar: tarfile.TarFile) -> _Member:
+        offset = tar.offset
+        try:
+            member = super().fromtarfile(tar)
+        except tarfile.HeaderError as error:
+            if isinstance(error, tarfile.EOFHeaderError):  # type: ignore[attr-defined]
+                raise
+            raise tarfile.ReadError(f"{error} at byte {offset:,}") from None
+        if member.size < 0 or tar.offset <= offset:
+            raise tarfile.ReadError(f"bad size at byte {offset:,}")
+        return member
+
+
+def _zip_members(data: bytes, source: str) -> Iterator[tuple[str, _Path, Callable[[], bytes]]]:
+    # zipfile makes an object of every entry of the table, so entries are counted before it reads the table.
+    check_count(data.count(_ZIP_ENTRY), source, "members")
+    try:
+        archive = zipfile.ZipFile(io.BytesIO(data))
+        entries = archive.infolist()
+    except _UNZIP_ERRORS as error:
+        raise _damaged_archive_error(source, error) from None
+    # No more of a member is unpacked than its entry says, so this bounds what is unpacked.
+    size = sum(entry.file_size for entry in entries)
+    if size > files.MAX_INPUT:
+        raise too_large_error(source, f"{size:,} bytes", unpacked=True)
+    for entry in entries:
+        if entry.flag_bits & 1 or stat.S_ISLNK(entry.external_attr >> 16):
+            raise DataError(
+                "the member of the archive cannot be read",
+                source=f"{source}/{entry.filename}",
+                found="an encrypted member" if entry.flag_bits & 1 else "a link",
+                expected="plain files",
+                hint="Unpack it and load the folder or a file",
+            )
+        path = _check_path(entry.filename, source, is_folder=entry.is_dir())
+        if not entry.is_dir():
+            yield entry.filename, path, _unpacker(archive, entry, source)
+
+
+def _unpacker(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, source: str) -> Callable[[], bytes]:
+    def unpack() -> bytes:
+        try:
+            # Without a number, zipfile inflates the whole member before it cuts it to the size in its entry.
+            with archive.open(entry) as member:
+                return member.read(entry.file_size + 1)
+        except _UNZIP_ERRORS as error:
+            raise _damaged_archive_error(f"{source}/{entry.filename}", error) from None
+
+    return unpack
+
+
+def read_zip_member(path: str | Path, name: str, size: int = -1) -> bytes:
+    """Return the content of one member of a zip archive, or its first `size` bytes.
+
+    Raises
+    ------
+    KeyError
+        There is no such member.
+    OSError, zipfile.BadZipFile
+        The archive is broken or unreadable; see :data:`ZIP_ERRORS`.
+    """
+    check_is_regular(path)
+    with zipfile.ZipFile(path) as archive, archive.open(name) as content:
+        if size < 0 and archive.getinfo(name).file_size > files.MAX_INPUT:
+            raise too_large_error(f"{path}/{name}", f"more than {files.MAX_INPUT:,} bytes", unpacked=True)
+        return content.read(size if size >= 0 else archive.getinfo(name).file_size + 1)
+
+
+def read_stored_members(data: bytes, source: str) -> dict[str, bytes]:
+    """Return the members of a zip archive that compresses none of them, by name.
+
+    A member that is compressed, encrypted or larger than the archive is refused before it is read.
+
+    Raises
+    ------
+    DataError
+        The archive has too many members.
+    ValueError, OSError, zipfile.BadZipFile or other errors of :mod:`zipfile`
+        The archive is broken, or a member is not stored as it is.
+    """
+    # zipfile makes an object of every entry of the table, so entries are counted before it reads the table.
+    check_count(data.count(_ZIP_ENTRY), source, "members")
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        entries = archive.infolist()
+        if any(entry.compress_type != zipfile.ZIP_STORED for entry in entries):
+            raise ValueError("compressed members")
+        # The entries of a crafted table can have one name, or share their bytes.
+        if len({entry.filename for entry in entries}) < len(entries):
+            raise ValueError("two members of one name")
+        if sum(entry.file_size for entry in entries) > len(data):
+            raise ValueError("members larger than the archive")
+        return {entry.filename: archive.read(entry) for entry in entries}
+
+
+def _check_path(name: str, source: str, *, is_folder: bool) -> _Path:
+    """Return the parts of a member's path, which must not lead out of the archive."""
+    # Windows also separates folders by backslashes, and starts absolute paths with a drive ("C:").
+    path = name.replace("\\", "/")
+    parts = tuple(part for part in path.split("/") if part not in ("", "."))
+    if path.startswith("/") or ".." in parts or path[1:2] == ":" or not (parts or is_folder):
+        raise DataError(
+            "the member of the archive has an unsafe path",
+            source=f"{source}/{name}",
+            found=repr(name[:80]),
+            expected="a relative path without '..'",
+        )
+    return parts
+
+
+def _damaged_archive_error(source: str, error: BaseException) -> DataError:
+    return DataError(f"the archive is damaged or incomplete ({error or type(error).__name__})", source=source)
