@@ -342,7 +342,7 @@ _SCRIPTS = {
 for name in ("single-choice", "multiple-answer", "cloze", "multi-span"):
     dataset = rc.load(f"sample:{name}")
     solvers = [rc.parse_solver(spec) for spec in ("sw+d", "ir", "longest", "random")]
-    evaluation = rc.evaluate(dataset, solvers, group_by="type", ties="strict", seed=3)
+    evaluation = rc.evaluate(dataset, solvers, by="type", ties="strict", seed=3)
     print(dataset, evaluation._repr_html_(), list(evaluation.warnings), list(evaluation.notes))
     for row in evaluation.rows:
         print(row.name, row.signature, row.metrics(), row.tie_rate, row.threshold)

@@ -327,7 +327,9 @@ class Protocol:
 
     def without(self, *steps: Step) -> Self:
         """Return the protocol with the settings of some steps left as they are by default."""
-        defaults: dict[str, Any] = {one.name: one.default for one in fields(self) if _declared(one).affects in steps}
+        defaults: dict[str, Any] = {
+            one.name: one.default for one in fields(self) if _declared(one).affects in steps
+        }
         return replace(self, **defaults)
 
     def to_plain(self) -> dict[str, Any]:
@@ -352,7 +354,9 @@ class Protocol:
             from classic_rc.text.spans import SpanGenerator
 
             settings["spans"] = SpanGenerator(**settings["spans"])
-        return cls.of(None, {**settings, "metrics": tuple(settings.get("metrics") or ()), "train": train, "tune": tune})
+        return cls.of(
+            None, {**settings, "metrics": tuple(settings.get("metrics") or ()), "train": train, "tune": tune}
+        )
 
     @property
     def resamples(self) -> int | None:

@@ -20,17 +20,17 @@ from classic_rc.audit.perturb import (
     get_perturbation,
     perturb_dataset,
 )
-from classic_rc.datasets.joined import TrainingData, as_dataset
+from classic_rc.datasets.joined import as_dataset
 from classic_rc.display import frame_of_records
 from classic_rc.errors import ClassicRCError, UsageError
 from classic_rc.evaluation.evaluate import fit_systems
 from classic_rc.evaluation.fitted_system import EncodingCache, FittedSystem, iter_blocks
 from classic_rc.evaluation.plan import (
     EvaluationPlan,
-    LearningData,
-    Overrides,
     ReadySystem,
     add_span_candidates,
+    fold_plan,
+    make_plan,
     require_gold,
 )
 from classic_rc.evaluation.resampling import Interval, Resampling, percentile_interval
@@ -41,8 +41,8 @@ from classic_rc.folds import passage_groups, share_groups
 from classic_rc.io.progress import progress_bar
 from classic_rc.metrics.base import Metric
 from classic_rc.metrics.registry import metric_of_task
+from classic_rc.protocol import DEFAULT_RESAMPLES, Protocol
 from classic_rc.questions import Dataset
-from classic_rc.text.spans import SpanGenerator
 
 if TYPE_CHECKING:
     import pandas
@@ -183,22 +183,14 @@ def evaluate_perturbed(
     dataset: Dataset,
     systems: Systems,
     names: Sequence[str] = (),
+    protocol: Protocol | None = None,
     *,
-    train: TrainingData | None = None,
-    tune: Dataset | None = None,
-    cv: int | None = None,
-    group: str | None = None,
-    drop_overlap: bool = False,
     perturbed_train: bool = False,
-    overrides: Overrides | None = None,
-    spans: SpanGenerator | None = None,
-    metric: str | None = None,
     function_words: str = "nltk",
     seeds: int = SEEDS,
-    seed: int = 0,
-    resamples: int = 10_000,
     jobs: int = 1,
     progress: bool = False,
+    **settings: Any,
 ) -> PerturbedEvaluation:
     """Measure systems on a dataset and on its perturbed copies.
 
@@ -210,26 +202,19 @@ def evaluate_perturbed(
     ----------
     dataset : Dataset
         Its gold answers must be known.
-    systems, train, tune, cv, group, drop_overlap, spans, jobs
+    systems, protocol, jobs, **settings
         As in :func:`classic_rc.evaluate`. Files of predictions answer the original questions only, so they get an
-        error. Folds are the same for all copies.
+        error. Folds are the same for all copies. The first of `metrics` is measured; `seed` is the first seed of
+        the copies, and that of the resamples. The intervals measure which passages the dataset has; the score of
+        each resample is the mean over the copies.
     names : sequence of str
         Names in :data:`~classic_rc.audit.perturb.PERTURBATIONS`; by default all that apply to the task.
     perturbed_train : bool
         Whether to perturb `train` and `tune` (with `cv`: the folds to learn from) too.
-    overrides : Overrides, optional
-        Changes to the systems' decisions.
-    metric : str, optional
-        By default the task's main one.
     function_words : str
         As in :func:`~classic_rc.audit.perturb.perturb_dataset`.
     seeds : int
         Number of copies by perturbations that draw.
-    seed : int
-        The first seed, and the seed of the resamples.
-    resamples : int
-        Number of resamples of passages for the intervals. They measure which passages the dataset has; the score of
-        each resample is the mean over the copies.
     progress : bool
 
     Returns
@@ -248,7 +233,7 @@ def evaluate_perturbed(
     >>> import classic_rc
     >>> from classic_rc.audit import evaluate_perturbed
     >>> dataset = classic_rc.load("sample:single-choice")
-    >>> found = evaluate_perturbed(dataset, ["sw"], ["shuffled-sentences", "no-question"], seeds=2, resamples=100)
+    >>> found = evaluate_perturbed(dataset, ["sw"], ["shuffled-sentences", "no-question"], seeds=2)
     >>> [(score.perturbation, len(score.by_seed)) for score in found.scores]
     [('shuffled-sentences', 2), ('no-question', 1)]
     """
@@ -256,12 +241,12 @@ def evaluate_perturbed(
     if seeds < 1:
         raise UsageError(f"at least 1 seed is needed, got {seeds}", field="seeds", found=str(seeds))
     chosen, left_out = _choose(dataset, names)
-    overrides = overrides or Overrides()
-    learning = LearningData(as_dataset(train), tune, cv, group, drop_overlap)
-    plan = EvaluationPlan.check(dataset, systems, learning, overrides, spans=spans)
+    plan = make_plan(dataset, systems, Protocol.of(protocol, settings))
+    protocol = plan.protocol
     assert dataset.task is not None
-    measure = metric_of_task(dataset.task, metric)
-    run = _Run(plan, measure, perturbed_train, function_words, spans, jobs)
+    measure = metric_of_task(dataset.task, next(iter(protocol.metrics), None))
+    run = _Run(plan, measure, perturbed_train, function_words, jobs)
+    seed, resamples = protocol.seed or 0, protocol.resamples or DEFAULT_RESAMPLES
     copies = [(p, seed + i) for p in chosen for i in range(seeds if p.draws else 1)]
     with progress_bar(dataset.name, 1 + len(copies), progress, unit="copy") as advance:
         advance.stage("original")
@@ -277,10 +262,10 @@ def evaluate_perturbed(
                 left_out[perturbation.name] = str(error)
             advance(1)
     chosen = [perturbation for perturbation in chosen if perturbation.name not in left_out]
-    groups = passage_groups(dataset, group)
-    resampling = Resampling(int(groups.max(initial=-1)) + 1, resamples, seed, group=group)
+    groups = passage_groups(dataset, protocol.group)
+    resampling = Resampling(int(groups.max(initial=-1)) + 1, resamples, seed, group=protocol.group)
     originals, scores = run.summarise(chosen, groups, resampling)
-    warnings = (*plan.notes, *run.learning.notes, *([resampling.warning] if resampling.warning else []))
+    warnings = (*plan.notes, *plan.overlap, *([resampling.warning] if resampling.warning else []))
     numbers = tuple(range(seed, seed + seeds))
     return PerturbedEvaluation(
         dataset, measure, originals, scores, perturbed_train, numbers, function_words, resampling,
@@ -305,12 +290,11 @@ class _Run:
         metric: Metric,
         perturbed_train: bool,
         function_words: str,
-        spans: SpanGenerator | None,
         jobs: int,
     ) -> None:
         self.plan, self.metric, self.perturbed_train = plan, metric, perturbed_train
-        self.function_words, self.spans, self.jobs = function_words, spans, jobs
-        self.dataset, self.learning = plan.dataset, plan.learning
+        self.function_words, self.jobs = function_words, jobs
+        self.dataset, self.learning = plan.dataset, plan.separated
         self.errors: dict[str, ClassicRCError] = dict(plan.errors)
         self.fitted: dict[str, FittedSystem] = {}
         self.ready: dict[str, ReadySystem] = {}
@@ -340,7 +324,7 @@ class _Run:
         copy = self._perturb(self.dataset, perturbation, seed)
         lost = count_unanswerable(self.dataset.questions, copy.questions) / len(copy)
         self.unanswerable.setdefault(perturbation.name, []).append(lost)
-        share_groups(copy, self.dataset, self.learning.folds)
+        share_groups(copy, self.dataset, fold_plan(self.learning))
         shared = EncodingCache()
         refitted = self._refit(perturbation, copy, seed, shared) if self.perturbed_train else self.fitted
         for name, system in refitted.items():
@@ -356,7 +340,7 @@ class _Run:
 
     def _perturb(self, dataset: Dataset, perturbation: Perturbation, seed: int) -> Dataset:
         copy = perturb_dataset(dataset, perturbation.name, seed=seed, function_words=self.function_words)
-        return add_span_candidates(copy, self.spans)
+        return add_span_candidates(copy, self.learning.span_generator)
 
     def _refit(
         self, perturbation: Perturbation, copy: Dataset, seed: int, shared: EncodingCache
@@ -364,11 +348,11 @@ class _Run:
         """Return the systems, fitted to data with the same perturbation."""
         train, tune = (
             other and self._perturb(other, perturbation, seed)
-            for other in (self.learning.train, self.learning.tune)
+            for other in (as_dataset(self.learning.train), self.learning.tune)
         )
         if self.learning.tune is not None and self.learning.tune.fingerprint == self.dataset.fingerprint:
             tune = copy
-        plan = replace(self.plan, dataset=copy, learning=replace(self.learning, train=train, tune=tune))
+        plan = replace(self.plan, dataset=copy, separated=replace(self.learning, train=train, tune=tune))
         fitted: dict[str, FittedSystem] = {}
         for ready in {id(ready): ready for ready in self.ready.values()}.values():
             assert ready.solver is not None

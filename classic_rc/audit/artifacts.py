@@ -38,9 +38,10 @@ from classic_rc.audit.rules.partial_input import PartialInput
 from classic_rc.datasets.joined import TrainingData, as_dataset
 from classic_rc.evaluation.fitted_system import EncodingCache
 from classic_rc.evaluation.forks import count_jobs
-from classic_rc.evaluation.plan import LearningData, require_same_task
+from classic_rc.evaluation.plan import fold_plan, require_same_task, separate_data
 from classic_rc.folds import passage_groups
 from classic_rc.io.progress import Progress
+from classic_rc.protocol import Protocol
 from classic_rc.questions import Dataset, Task
 from classic_rc.solvers.learning import one_thread
 from classic_rc.text.encode import encode
@@ -233,10 +234,9 @@ class PartialSearch:
         self._progress, self._shared = progress or Progress(), shared or EncodingCache()
         self._train = as_dataset(train)
         uses_samples = self._train is None and cv is None and len(dataset) > MANY_QUESTIONS
-        self._learning = LearningData(
-            train=self._train, cv=2 if uses_samples else cv, group=group, drop_overlap=True
-        )
-        self._learned_from = self._learning.folds.label if self._train is None else self._train.name
+        self._learning = Protocol(train=self._train, cv=2 if uses_samples else cv, group=group, drop_overlap=True)
+        self._overlap: tuple[str, ...] = ()
+        self._learned_from = fold_plan(self._learning).label if self._train is None else self._train.name
         self._metric = MEASURED_TASKS.get(dataset.task, "") if dataset.task is not None else ""
         self._left_out: dict[str, str] = {}
         self._warnings: list[str] = []
@@ -259,7 +259,7 @@ class PartialSearch:
         if train is not None:
             require_same_task(train, dataset, "training")
             self._progress.stage("training data")
-            self._learning = self._learning.separate_from(dataset)
+            self._learning, self._overlap = separate_data(self._learning, dataset)
         self._progress.stage("fixed rules")
         table = OptionTable.of(dataset, self._analyzer)
         table.memory["questions"] = self._shared.of(dataset)
@@ -291,9 +291,8 @@ class PartialSearch:
         regressions = self._regressions(measure.table)
         self._learn(regressions, teacher, measure, after=())
         self._progress.stage("tests")
-        learning = self._learning
-        fold_warning = learning.folds.groups(self._dataset).warning if self._uses_folds else None
-        self._warnings += [*learning.notes, *([fold_warning] if fold_warning else [])]
+        fold_warning = fold_plan(self._learning).groups(self._dataset).warning if self._uses_folds else None
+        self._warnings += [*self._overlap, *([fold_warning] if fold_warning else [])]
 
     def _regressions(self, table: OptionTable) -> list[_Learner]:
         return list(_regressions(table)) if self._uses_regressions else []
@@ -354,14 +353,14 @@ def _blocking_reason(dataset: Dataset, groups: NDArray[np.int64]) -> str | None:
     return None if any(len(q.candidates) > 1 for q in dataset) else "no question has two options"
 
 
-def _learning(table: OptionTable, data: LearningData, shared: EncodingCache, analyzer: str) -> Learning:
-    if data.train is not None:
-        return Learning(table, OptionTable.of(data.train, analyzer), (), shared)
+def _learning(table: OptionTable, protocol: Protocol, shared: EncodingCache, analyzer: str) -> Learning:
+    if (train := as_dataset(protocol.train)) is not None:
+        return Learning(table, OptionTable.of(train, analyzer), (), shared)
     place = np.full(len(table.dataset), -1, dtype=np.int64)
     place[table.rows] = np.arange(len(table))
     folds = [
         (place[others][place[others] >= 0], place[own][place[own] >= 0])
-        for others, own in data.folds.folds(table.dataset)
+        for others, own in fold_plan(protocol).folds(table.dataset)
     ]
     return Learning(table, None, folds, shared)
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from classic_rc.datasets.joined import TrainingData, as_dataset
+from classic_rc.datasets.joined import as_dataset
 from classic_rc.errors import UsageError
 from classic_rc.evaluation.comparison import SOLVED_BY
 from classic_rc.evaluation.evaluate import evaluate
@@ -21,9 +21,9 @@ from classic_rc.evaluation.systems import System, Systems, as_systems
 from classic_rc.folds import passage_groups
 from classic_rc.metrics.base import Metric
 from classic_rc.metrics.registry import METRICS, primary_metric
+from classic_rc.protocol import DEFAULT_RESAMPLES, Protocol
 from classic_rc.questions import Dataset
 from classic_rc.solvers.random import Random
-from classic_rc.text.spans import SpanGenerator
 
 SOLVED_ABOVE = 0.5
 """A question is solved if the credit of the tied answers is above this. With one right candidate, it must be the
@@ -162,19 +162,14 @@ class HardSubset:
 def find_hard_subset(
     dataset: Dataset,
     solvers: Systems,
+    protocol: Protocol | None = None,
     *,
     report: Systems = (),
     max_solved: int = 0,
     solved_above: float = SOLVED_ABOVE,
-    train: TrainingData | None = None,
-    tune: Dataset | None = None,
-    cv: int | None = None,
-    group: str | None = None,
-    spans: SpanGenerator | None = None,
-    resamples: int = 10_000,
     jobs: int = 1,
     progress: bool = False,
-    **options: Any,
+    **settings: Any,
 ) -> HardSubset:
     """Find the questions that no solver solves, or at most a few: ReCoRD's machine filter, Quoref's adversary.
 
@@ -195,12 +190,8 @@ def find_hard_subset(
     solved_above : float
         A question is solved if the answer's credit (accuracy or exact match, 1/k for a k-way tie) is above this;
         from 0 to below 1.
-    train, tune, cv, group, spans, jobs, progress
-        As in :func:`classic_rc.evaluate`.
-    resamples : int
-        Number of bootstrap resamples over groups of passages, for the intervals.
-    **options
-        Other options of :func:`classic_rc.evaluate`: ties, threshold, seed and so on.
+    protocol, jobs, progress, **settings
+        As in :func:`classic_rc.evaluate`; there are always intervals.
 
     Returns
     -------
@@ -221,8 +212,9 @@ def find_hard_subset(
     """
     members = _without_random(solvers)
     _check_filter(members, max_solved, solved_above)
-    train = as_dataset(train)
-    for role, whole in (("--train", train), ("--tune", tune)):
+    protocol = Protocol.of(protocol, settings)
+    train = as_dataset(protocol.train)
+    for role, whole in (("--train", train), ("--tune", protocol.tune)):
         parts = () if whole is None else (whole, *whole.parts)
         if other := next((part for part in parts if part.fingerprint == dataset.fingerprint), None):
             raise UsageError(
@@ -232,22 +224,12 @@ def find_hard_subset(
             )
     others = [System(Random()), *_without_random(report)]
     own = [system.solver for system in (*members, *others) if system.solver is not None]
-    if cv is None and train is None and any(solver.learns_from == "gold" for solver in own):
-        cv = _FOLDS
-    groups = passage_groups(dataset, group)
-    resampling = Resampling(int(groups.max(initial=-1)) + 1, resamples, options.get("seed") or 0, group=group)
-    evaluation = evaluate(
-        dataset,
-        [*members, *others],
-        train=train,
-        tune=tune,
-        cv=cv,
-        group=group,
-        spans=spans,
-        jobs=jobs,
-        progress=progress,
-        **options,
-    )
+    if protocol.cv is None and train is None and any(solver.learns_from == "gold" for solver in own):
+        protocol = replace(protocol, cv=_FOLDS)
+    groups, resamples = passage_groups(dataset, protocol.group), protocol.resamples or DEFAULT_RESAMPLES
+    resampling = Resampling(int(groups.max(initial=-1)) + 1, resamples, protocol.seed or 0, group=protocol.group)
+    protocol = replace(protocol, intervals=None)
+    evaluation = evaluate(dataset, [*members, *others], protocol, jobs=jobs, progress=progress)
     for error in evaluation.errors.values():
         raise error
     assert evaluation.dataset.task is not None

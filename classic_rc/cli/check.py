@@ -24,6 +24,7 @@ from classic_rc.cli.hard import FILTER_OPTIONS, find_hard_questions
 from classic_rc.cli.input_options import SOLVER
 from classic_rc.cli.options import vary_option
 from classic_rc.errors import UsageError
+from classic_rc.protocol import Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -99,6 +100,7 @@ def handle(args: argparse.Namespace) -> int:
     """Run the sub-command. An interruption prints what was found before."""
     from classic_rc.audit.check import CheckInterrupted
     from classic_rc.audit.findings import accept, answered_ids, compare_checks, format_allowed, read_allowed
+    from classic_rc.datasets.joined import as_dataset
     from classic_rc.io.text import read_text
     from classic_rc.reports.checks import fail_messages
     from classic_rc.text.analyzers import get_analyzer
@@ -118,8 +120,8 @@ def handle(args: argparse.Namespace) -> int:
     allowed = frozenset() if args.allow is None else read_allowed(args.allow)
     if args.annotators is not None:
         read_text(args.annotators)  # refuses a missing file before anything is measured
-    learning = inputs.learning_options(args)
-    train = learning["train"]
+    protocol = inputs.read_protocol(args)
+    train = as_dataset(protocol.train)
     found: list[CheckReport] = []
     failures = Failures()
     shown: list[_Shown] = []
@@ -138,7 +140,7 @@ def handle(args: argparse.Namespace) -> int:
                 shown.append(_Shown(report, accepted, compared))
                 # One at a time: what fails or is interrupted loses nothing that was computed before.
                 shown[-1] = shown[-1]._replace(annotators=measure_annotators_of(args, report.dataset))
-                scores = _score_without_copies(args, report, given, learning, failures)
+                scores = _score_without_copies(args, report, given, protocol, failures)
                 shown[-1] = shown[-1]._replace(scores=scores)
     finally:
         if shown:
@@ -184,7 +186,7 @@ def _score_without_copies(
     args: argparse.Namespace,
     report: CheckReport,
     given: Sequence[System],
-    learning: dict[str, Any],
+    protocol: Protocol,
     failures: Failures,
 ) -> tuple[ScoreWithout, ...]:
     """Score the given systems, or the best of the usual ones, on all questions and without the copies.
@@ -194,7 +196,6 @@ def _score_without_copies(
     from classic_rc.audit.check import labelled_part
     from classic_rc.audit.without_copies import copied_questions, score_without
     from classic_rc.evaluation.evaluate import evaluate
-    from classic_rc.evaluation.plan import add_span_candidates
 
     dataset = labelled_part(report.dataset)
     n_copies = int(copied_questions(dataset, report.findings).sum())
@@ -204,14 +205,12 @@ def _score_without_copies(
         text = f"{n_copies:,} questions are copies: to score a system without them, name it with -s"
         inputs.report_notes(args, "note", [text], dataset.name)
         return ()
-    dataset = add_span_candidates(dataset, inputs.parse_spans(args))
     evaluation = evaluate(
         dataset,
-        inputs.choose_systems(args, dataset, given, learning),
+        inputs.choose_systems(args, dataset, given, protocol),
+        protocol,
         jobs=args.jobs,
         progress=inputs.shows_progress(args),
-        **learning,
-        **inputs.decision_options(args),
     )
     inputs.report_notes(args, "warning", evaluation.warnings)
     failures.add_failed(dataset.name, evaluation.errors)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from classic_rc.cli import inputs
 from classic_rc.cli.console import Failures, check_writable, write_file, write_output
 from classic_rc.cli.options import vary_option
 from classic_rc.errors import UsageError
 from classic_rc.io.progress import progress_bar
+from classic_rc.protocol import Protocol
 
 if TYPE_CHECKING:
     from classic_rc.evaluation.curves import PrecisionRecallCurve
@@ -56,13 +57,13 @@ def handle(args: argparse.Namespace) -> int:
     dataset = inputs.load_dataset(args, args.data)
     check_choices(dataset)
     require_gold(dataset, "precision and recall cannot be computed")
-    learning = inputs.learning_options(args)
+    protocol = inputs.read_protocol(args)
     curves: list[PrecisionRecallCurve] = []
     failures = Failures()
     try:
         for system in systems:
             with failures.caught():
-                answers, name = _answer_questions(args, dataset, system, learning), str(system.name)
+                answers, name = _answer_questions(args, dataset, system, protocol), str(system.name)
                 if isinstance(answers, Scores):
                     curve = PrecisionRecallCurve.from_scores(answers, dataset, name, args.average)
                 else:
@@ -102,7 +103,7 @@ def _parse_systems(args: argparse.Namespace) -> list[System]:
 
 
 def _answer_questions(
-    args: argparse.Namespace, dataset: Dataset, system: System, learning: dict[str, Any]
+    args: argparse.Namespace, dataset: Dataset, system: System, protocol: Protocol
 ) -> Scores | list[Prediction]:
     """Return a solver's scores, or the scores or predictions in a file."""
     from classic_rc.evaluation.evaluate import predict
@@ -112,7 +113,7 @@ def _answer_questions(
         answers = system.read(dataset, notes)
     else:
         with progress_bar(f"scoring {dataset.name}", None, inputs.shows_progress(args)):
-            result = predict(dataset, system.solver, decide=False, jobs=args.jobs, **learning)
+            result = predict(dataset, system.solver, protocol, decide=False, jobs=args.jobs)
         assert result.scores is not None  # check_choices() refuses questions without choices
         answers, notes = result.scores, [*result.warnings]
     inputs.report_notes(args, "warning", notes)

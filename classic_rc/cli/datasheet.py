@@ -6,6 +6,7 @@ import argparse
 import os
 import shlex
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +16,7 @@ from classic_rc.cli.check import measure_annotators_of
 from classic_rc.cli.console import write_file, write_output
 from classic_rc.errors import UsageError
 from classic_rc.io.progress import progress_bar
+from classic_rc.protocol import Protocol
 
 if TYPE_CHECKING:
     from classic_rc.audit.check import CheckReport
@@ -78,23 +80,24 @@ _FLAGS = {
 def write_datasheet(args: argparse.Namespace) -> int:
     """Write the datasheet that the arguments of ``report`` ask for, and return the exit code."""
     from classic_rc.audit.without_copies import score_without
+    from classic_rc.datasets.joined import as_dataset
     from classic_rc.reports.datasheet import Datasheet, render_datasheet
 
     form, facts = _find_form(args.output), dict(map(parse_fact, args.facts))
     figure = None if args.plot is None else inputs.check_figure_path(args.plot, *args.data, *args.labels)
     data = inputs.choose_dataset(args, args.data)
     dataset = inputs.load_dataset(args, data)
-    learning = inputs.learning_options(args)
+    protocol = replace(inputs.read_protocol(args), intervals=True)
     groups = group_questions(args, dataset)
     annotators = measure_annotators_of(args, dataset)
-    evaluation = None if args.no_floors else _measure_floors(args, dataset, learning)
-    check = None if args.no_check else check_contents(args, dataset, learning)
+    evaluation = None if args.no_floors else _measure_floors(args, dataset, protocol)
+    check = None if args.no_check else check_contents(args, dataset, protocol)
     scores = (
         ()
         if evaluation is None or check is None
         else score_without(evaluation, check.findings, seed=args.seed or 0)
     )
-    train = learning["train"]
+    train = as_dataset(protocol.train)
     with progress_bar(f"counting {dataset.name}", None, inputs.shows_progress(args)):
         sheet = Datasheet(
             dataset,
@@ -129,15 +132,15 @@ def count_contents(args: argparse.Namespace, dataset: Dataset) -> DatasetStatist
     return describe_datasets(parts, args.analyzer or default_analyzer(dataset))
 
 
-def check_contents(args: argparse.Namespace, dataset: Dataset, learning: dict[str, Any]) -> CheckReport:
+def check_contents(args: argparse.Namespace, dataset: Dataset, protocol: Protocol) -> CheckReport:
     """Return what ``check`` finds in a dataset."""
     from classic_rc.audit.check import check_dataset
 
     return check_dataset(
         dataset,
-        train=learning["train"],
-        cv=learning["cv"],
-        group=learning["group"],
+        train=protocol.train,
+        cv=protocol.cv,
+        group=protocol.group,
         analyzer=args.analyzer,
         jobs=args.jobs,
         progress=inputs.shows_progress(args),
@@ -180,27 +183,23 @@ def parse_fact(text: str) -> tuple[str, str]:
     return name, value
 
 
-def _measure_floors(args: argparse.Namespace, dataset: Dataset, learning: dict[str, Any]) -> Evaluation | None:
+def _measure_floors(args: argparse.Namespace, dataset: Dataset, protocol: Protocol) -> Evaluation | None:
     """Return what the given or default systems reach, with intervals; None if all gold is hidden."""
     from classic_rc.audit.check import labelled_part
     from classic_rc.evaluation.evaluate import evaluate
-    from classic_rc.evaluation.plan import add_span_candidates
-    from classic_rc.evaluation.significance import with_intervals
 
     dataset = labelled_part(dataset)
     if not len(dataset) or any(question.gold is None for question in dataset):
         return None
-    dataset = add_span_candidates(dataset, inputs.parse_spans(args))
     evaluation = evaluate(
         dataset,
-        inputs.choose_systems(args, dataset, inputs.parse_systems(args.solver), learning),
+        inputs.choose_systems(args, dataset, inputs.parse_systems(args.solver), protocol),
+        protocol,
         jobs=args.jobs,
         progress=inputs.shows_progress(args),
-        **learning,
-        **inputs.decision_options(args),
     )
     inputs.report_notes(args, "warning", evaluation.warnings)
-    return with_intervals(evaluation, seed=args.seed or 0, group=args.group)
+    return evaluation
 
 
 def _command(args: argparse.Namespace) -> Iterator[str]:

@@ -79,19 +79,15 @@ def _explain(
 ) -> Iterator[Explanation]:
     """Yield each system's explanation of the question; one that fails has none."""
     from classic_rc.evaluation.explain import Explainer
-    from classic_rc.evaluation.plan import LearningData, Overrides, add_span_candidates
+    from classic_rc.evaluation.plan import add_span_candidates
     from classic_rc.evaluation.systems import name_systems
 
-    spans = inputs.parse_spans(args)
-    dataset = add_span_candidates(dataset, spans)
-    learning = inputs.learning_options(args)
-    for role in ("train", "tune"):
-        learning[role] = learning[role] and add_span_candidates(learning[role], spans)
-    overrides = Overrides(**inputs.decision_options(args))
+    protocol = inputs.read_protocol(args)
+    dataset = add_span_candidates(dataset, protocol.span_generator)
     place = next(i for i, question in enumerate(dataset) if question.id == args.question)
     for system, named in zip(inputs.with_search_engine(args, given), name_systems(given), strict=True):
         with failures.caught(str(named.name) if len(given) > 1 else ""):
-            explainer = Explainer(system, dataset, LearningData(**learning), overrides)
+            explainer = Explainer(system, dataset, protocol)
             inputs.report_notes(args, "warning", explainer.notes)
             explanation = explainer.explain(place)
             is_named = system.name is not None or len(given) > 1

@@ -8,6 +8,7 @@ from classic_rc.cli import inputs
 from classic_rc.cli.console import check_writable, print_message
 from classic_rc.cli.options import vary_option
 from classic_rc.io.progress import progress_bar
+from classic_rc.protocol import Protocol
 
 OPTIONS = (
     "data",
@@ -29,9 +30,10 @@ def handle(args: argparse.Namespace) -> int:
     (system,) = inputs.parse_systems([args.solver])
     solver = inputs.require_solver(system)
     require_persistent(solver)
-    dataset = add_span_candidates(inputs.load_dataset(args, args.data), inputs.parse_spans(args))
+    protocol = Protocol(spans=args.spans, analyzer=args.analyzer)
+    dataset = add_span_candidates(inputs.load_dataset(args, args.data), protocol.span_generator)
     configure_solver(solver, dataset)  # raises if the solver cannot learn from this kind of data
-    adapt_analyzer(solver, dataset, args.analyzer)
+    adapt_analyzer(solver, dataset, protocol.analyzer)
     with solver.failures(), progress_bar(f"fitting to {dataset.name}", None, inputs.shows_progress(args)):
         solver.fit(dataset)
     save_solver(solver, args.output)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -46,23 +47,20 @@ def find_hard_questions(args: argparse.Namespace) -> int:
     dataset = inputs.load_dataset(args, inputs.choose_dataset(args, args.data))
     if dataset.task is None:
         raise DataError("the dataset has no questions", source=dataset.name)
-    learning = inputs.learning_options(args)
+    protocol = inputs.read_protocol(args)
     members, reported = given[: len(args.solver)], given[len(args.solver) :]
     if not members:
-        members = inputs.choose_systems(args, dataset, [], learning)
+        members = inputs.choose_systems(args, dataset, [], protocol)
     systems = inputs.with_search_engine(args, [*members, *reported])
     subset = find_hard_subset(
         dataset,
         systems[: len(members)],
+        replace(protocol, intervals=args.resamples),
         report=systems[len(members) :],
         max_solved=args.max_solved,
         solved_above=SOLVED_ABOVE if args.solved_above is None else args.solved_above,
-        spans=inputs.parse_spans(args),
-        resamples=args.resamples,
         jobs=args.jobs,
         progress=inputs.shows_progress(args),
-        **learning,
-        **inputs.decision_options(args),
     )
     inputs.report_notes(args, "warning", subset.evaluation.warnings)
     try:

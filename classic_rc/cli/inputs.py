@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from classic_rc.cli.console import check_writable, print_message
 from classic_rc.errors import DataError, UsageError
 from classic_rc.io.progress import progress_bar
-from classic_rc.protocol import READING
+from classic_rc.protocol import READING, SETTINGS, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from classic_rc.evaluation.systems import System
     from classic_rc.questions import Dataset
     from classic_rc.solvers.base import Solver
-    from classic_rc.text.spans import SpanGenerator
 
 
 _SHOWN_QUESTIONS = 3
@@ -147,12 +146,6 @@ def _shorten(text: str, most: int = _SHOWN_OF_TEXT) -> str:
     return line if len(line) <= most else f"{line[: most - 1]}…"
 
 
-def read_training_data(args: argparse.Namespace) -> dict[str, Any]:
-    """Read the datasets of ``--train`` and ``--tune`` and return them as keyword arguments."""
-    tune = None if args.tune is None else load_dataset(args, args.tune, split=args.tune_split or "")
-    return {"train": read_train(args), "tune": tune}
-
-
 def read_train(args: argparse.Namespace) -> Dataset | None:
     """Read the files and folders of ``--train`` as one dataset; None without the option."""
     from classic_rc.datasets.joined import as_dataset
@@ -164,22 +157,17 @@ def read_train(args: argparse.Namespace) -> Dataset | None:
     return train
 
 
-def learning_options(args: argparse.Namespace) -> dict[str, Any]:
-    """Return the training and tuning options as keyword arguments of :func:`classic_rc.evaluate`."""
-    return {**read_training_data(args), "cv": args.cv, "group": args.group, "drop_overlap": args.drop_overlap}
+def read_protocol(args: argparse.Namespace) -> Protocol:
+    """Read the data to learn from, and return the protocol that the options describe.
 
-
-def decision_options(args: argparse.Namespace) -> dict[str, Any]:
-    """Return the options of decisions and analyzers as keyword arguments of :func:`classic_rc.evaluate`."""
-    return {
-        "ties": args.ties,
-        "threshold": args.threshold,
-        "tune_metric": args.tune_metric,
-        "tune_cuts": args.tune_cuts,
-        "relative_threshold": args.relative_threshold,
-        "seed": args.seed,
-        "analyzer": getattr(args, "analyzer", None),  # some commands lack it
-    }
+    A command that has no option for a setting leaves it at its default. ``--by`` and ``--baseline`` mean more than
+    the settings of these names, so each command sets them itself.
+    """
+    names = SETTINGS.keys() - {"train", "tune", "by", "baseline"}
+    settings = {name: getattr(args, name) for name in names if hasattr(args, name)}
+    tune = None if args.tune is None else load_dataset(args, args.tune, split=args.tune_split or "")
+    train = read_train(args) if hasattr(args, "train") else None
+    return Protocol(**settings, train=train, tune=tune)
 
 
 def parse_systems(texts: Sequence[str]) -> list[System]:
@@ -192,7 +180,7 @@ def parse_systems(texts: Sequence[str]) -> list[System]:
 
 
 def choose_systems(
-    args: argparse.Namespace, dataset: Dataset, given: Sequence[System], extra: dict[str, Any]
+    args: argparse.Namespace, dataset: Dataset, given: Sequence[System], protocol: Protocol
 ) -> list[System]:
     """Return the systems to run on a dataset: the given ones or the default set of its task, and their companions.
 
@@ -205,6 +193,7 @@ def choose_systems(
     DataError
         The dataset has no questions.
     """
+    from classic_rc.datasets.joined import as_dataset
     from classic_rc.evaluation.systems import (
         System,
         find_log_model,
@@ -215,8 +204,8 @@ def choose_systems(
 
     if dataset.task is None:
         raise DataError("the dataset has no questions", source=dataset.name)
-    chosen = list(given) or [System(solver) for solver in _default_solvers(args, dataset, extra)]
-    complete = with_companions(chosen, dataset, extra["train"])
+    chosen = list(given) or [System(solver) for solver in _default_solvers(args, dataset, protocol)]
+    complete = with_companions(chosen, dataset, as_dataset(protocol.train))
     if find_log_model(dataset, given) is None:  # the model of a log comes first, unless -s names it
         models = systems_of_log(dataset)
         if dataset.reader == "harness" and not models:
@@ -239,7 +228,8 @@ def _report_log_settings(args: argparse.Namespace, systems: Sequence[System]) ->
             report_notes(args, "note", [f"{settings} ({path})"], name)
 
 
-def _default_solvers(args: argparse.Namespace, dataset: Dataset, extra: dict[str, Any]) -> list[Solver]:
+def _default_solvers(args: argparse.Namespace, dataset: Dataset, protocol: Protocol) -> list[Solver]:
+    from classic_rc.datasets.joined import as_dataset
     from classic_rc.metrics.registry import has_unanswerable
     from classic_rc.questions import Task, has_constant_candidates
     from classic_rc.solvers.registry import DEFAULT_SOLVERS, LEARNING_SOLVERS, MOST_TRAINING_QUESTIONS
@@ -249,7 +239,7 @@ def _default_solvers(args: argparse.Namespace, dataset: Dataset, extra: dict[str
     names = list(DEFAULT_SOLVERS[dataset.task])
     if has_unanswerable(dataset):
         names.insert(1, "no-answer")
-    training = dataset if extra["cv"] is not None else extra["train"]
+    training = dataset if protocol.cv is not None else as_dataset(protocol.train)
     if training is not None and training.task is dataset.task:
         for name in LEARNING_SOLVERS[dataset.task]:
             most = MOST_TRAINING_QUESTIONS.get(name)
@@ -324,34 +314,6 @@ def refuse_file(system: System) -> None:
             found=system.path,
             expected="a solver (see `classic-rc list solvers`)",
         )
-
-
-def parse_spans(args: argparse.Namespace) -> SpanGenerator | None:
-    """Return the span generator that ``--spans`` describes, or None.
-
-    Raises
-    ------
-    UsageError
-        The value is not ``k=N`` with N of at least 1.
-    """
-    if args.spans is None:
-        return None
-    from classic_rc.text.spans import SpanGenerator
-
-    text = args.spans.removeprefix("k=")
-    try:
-        max_tokens = int(text) if text.isdecimal() else 0
-    except ValueError:  # Python refuses to read more than 4,300 digits
-        max_tokens = 0
-    if max_tokens < 1:
-        expected = "k=N, with N the maximum number of tokens in a span"
-        raise UsageError(
-            f"invalid --spans {args.spans!r}: expected {expected}",
-            field="--spans",
-            found=args.spans,
-            expected=expected,
-        )
-    return SpanGenerator(max_tokens=max_tokens)
 
 
 def read_label_files(args: argparse.Namespace, dataset: Dataset) -> list[Labels]:

@@ -9,12 +9,13 @@ import argparse
 import shlex
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from classic_rc.cli import inputs
 from classic_rc.cli.console import Failures, check_writable, print_message, render_json, write_file, write_output
 from classic_rc.cli.options import vary_option
 from classic_rc.errors import UsageError
+from classic_rc.protocol import Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -98,8 +99,7 @@ def run_perturbed(args: argparse.Namespace) -> int:
             )
     check_writable(args.output, *args.data, *args.train, args.tune)
     systems = inputs.parse_systems(args.solver)
-    inputs.parse_spans(args)  # refuses a wrong value before anything is read
-    learning = inputs.learning_options(args)
+    protocol = inputs.read_protocol(args)
     evaluations: list[PerturbedEvaluation] = []
     failures = Failures()
     # As in `run`: JSON, CSV and a file hold all datasets; a table is printed when its dataset is finished.
@@ -108,8 +108,8 @@ def run_perturbed(args: argparse.Namespace) -> int:
         for data in inputs.expand_datasets(args, args.data):
             with failures.caught():
                 dataset = inputs.load_dataset(args, data)
-                chosen = inputs.choose_systems(args, dataset, systems, learning)
-                evaluations.append(evaluate_copies(args, dataset, chosen, learning))
+                chosen = inputs.choose_systems(args, dataset, systems, protocol)
+                evaluations.append(evaluate_copies(args, dataset, chosen, protocol))
                 failures.add_failed(dataset.name, evaluations[-1].errors)
                 if writes_at_once:
                     table = _render(evaluations[-1:], args.format)
@@ -122,27 +122,20 @@ def run_perturbed(args: argparse.Namespace) -> int:
 
 
 def evaluate_copies(
-    args: argparse.Namespace, dataset: Dataset, systems: Sequence[System], learning: dict[str, Any]
+    args: argparse.Namespace, dataset: Dataset, systems: Sequence[System], protocol: Protocol
 ) -> PerturbedEvaluation:
     """Measure systems on a dataset and on the copies that ``--perturbed`` names."""
     from classic_rc.audit.ablation import evaluate_perturbed
-    from classic_rc.evaluation.plan import Overrides
 
-    metrics, intervals = getattr(args, "metrics", ()), getattr(args, "intervals", None)  # `report` has neither
     evaluation = evaluate_perturbed(
         dataset,
         systems,
         [name.strip() for name in args.perturbed.split(",") if name.strip()],
+        protocol,
         perturbed_train=args.perturbed_train,
-        overrides=Overrides(**inputs.decision_options(args)),
-        spans=inputs.parse_spans(args),
-        metric=metrics[0] if metrics else None,
         function_words=args.function_words,
-        seed=args.seed or 0,
-        resamples=intervals or 10_000,
         jobs=args.jobs,
         progress=inputs.shows_progress(args),
-        **learning,
     )
     inputs.report_notes(args, "warning", evaluation.warnings)
     return evaluation

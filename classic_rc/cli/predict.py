@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from classic_rc.cli import inputs
 from classic_rc.cli.console import check_writable, print_message, write_output
 from classic_rc.cli.options import vary_option
 from classic_rc.errors import DataError, UsageError
 from classic_rc.io.progress import progress_bar
+from classic_rc.protocol import Protocol, Step
 
 if TYPE_CHECKING:
-    from classic_rc.evaluation.plan import Overrides
     from classic_rc.evaluation.systems import System
     from classic_rc.formats.base import Content, Format
     from classic_rc.questions import Dataset
@@ -46,22 +46,22 @@ OPTIONS = (
 def handle(args: argparse.Namespace) -> int:
     """Run the sub-command."""
     from classic_rc.evaluation.evaluate import predict
-    from classic_rc.evaluation.plan import Overrides, add_span_candidates
+    from classic_rc.evaluation.plan import add_span_candidates
     from classic_rc.formats.registry import get_format
 
     check_writable(args.output, args.data, *args.train, args.tune)
     (system,) = inputs.with_search_engine(args, inputs.parse_systems([args.solver]))
     named = get_format(args.form) if args.form else None
-    dataset = add_span_candidates(inputs.load_dataset(args, args.data), inputs.parse_spans(args))
+    dataset = inputs.load_dataset(args, args.data)
+    protocol = inputs.read_protocol(args)
+    dataset = add_span_candidates(dataset, protocol.span_generator)
     if dataset.task is None:
         raise DataError("the dataset has no questions", source=dataset.name)
     form = _choose_format(args, dataset, named)
-    overrides = Overrides(**inputs.decision_options(args))
-    system = _with_scores(args, dataset, system, overrides)
-    _check_overrides(args, dataset, system, overrides)
-    extra = inputs.learning_options(args)
+    system = _with_scores(args, dataset, system, protocol)
+    _check_settings(args, dataset, system, protocol)
     with progress_bar(f"scoring {dataset.name}", None, inputs.shows_progress(args)):
-        result = predict(dataset, system, decide=not args.scores, jobs=args.jobs, overrides=overrides, **extra)
+        result = predict(dataset, system, protocol, decide=not args.scores, jobs=args.jobs)
     inputs.report_notes(args, "warning", result.warnings)
     write_output(form.write(dataset, result.scores if args.scores else None, result.predictions), args.output)
     n_sampled = sum(len(p.answers) > 1 and p.n_tied < 2 for p in result.predictions or ())
@@ -104,7 +104,7 @@ def _choose_format(args: argparse.Namespace, dataset: Dataset, named: Format | N
     return form
 
 
-def _with_scores(args: argparse.Namespace, dataset: Dataset, system: System, overrides: Overrides) -> System:
+def _with_scores(args: argparse.Namespace, dataset: Dataset, system: System, protocol: Protocol) -> System:
     """Return the system; a file whose scores are to be written or decided on becomes a solver.
 
     Raises
@@ -118,7 +118,7 @@ def _with_scores(args: argparse.Namespace, dataset: Dataset, system: System, ove
     from classic_rc.solvers.score_file import ScoreFile
 
     assert dataset.task is not None
-    decides = any(value is not None for name, value in vars(overrides).items() if name != "analyzer")
+    decides = any(value is not None for value in _decision_settings(protocol).values())
     if system.path is None or not (args.scores or decides):
         return system
     if has_scores(system.path, dataset.task):
@@ -133,7 +133,12 @@ def _with_scores(args: argparse.Namespace, dataset: Dataset, system: System, ove
     return system
 
 
-def _check_overrides(args: argparse.Namespace, dataset: Dataset, system: System, overrides: Overrides) -> None:
+def _decision_settings(protocol: Protocol) -> dict[str, Any]:
+    """Return the settings of answers by name: random draws are among them."""
+    return {**protocol.affecting(Step.DECIDE), "seed": protocol.seed}
+
+
+def _check_settings(args: argparse.Namespace, dataset: Dataset, system: System, protocol: Protocol) -> None:
     """Check that every decision option has an effect on what is written.
 
     Raises
@@ -142,26 +147,26 @@ def _check_overrides(args: argparse.Namespace, dataset: Dataset, system: System,
         The system's rule for this task does not use an option, or scores are written and no answers.
     """
     from classic_rc.decisions import Decision, GivenAnswers, TunedThreshold
-    from classic_rc.evaluation.plan import configure_solver
+    from classic_rc.evaluation.plan import configure_solver, unused_settings
 
     tunes, rule, configured = False, cast("Decision", GivenAnswers()), None
     if system.solver is not None:
-        configured = configure_solver(system.solver, dataset, overrides)
+        configured = configure_solver(system.solver, dataset, protocol)
         assert configured.decision is not None
         tunes, rule = configured.tunes_parameters, configured.decision
-    unused = dict(overrides.unused([rule], [] if configured is None else [configured]))
+    unused = dict(unused_settings(protocol, [rule], [] if configured is None else [configured]))
     if args.scores:
-        used = {"seed", "analyzer"}
+        used = {"seed"}
         if tunes and isinstance(rule, TunedThreshold):
             used.add("tune_metric")  # parameters are tuned for it too
-        for name, value in vars(overrides).items():
+        for name, value in _decision_settings(protocol).items():
             if value is not None and name not in used:
                 unused[name] = f"{_flag(name)} is an option of answers, and --scores writes none"
     for name, sentence in unused.items():
         raise UsageError(
             f"{sentence}: leave out {_flag(name)}",
             field=_flag(name),
-            found=str(getattr(overrides, name)),
+            found=str(getattr(protocol, name)),
             expected=f"options that apply to {system.name or system.default_name} on {dataset.task} questions",
         )
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, NamedTuple
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple
 
 from classic_rc.cli import inputs
 from classic_rc.cli.check import measure_annotators_of
@@ -18,6 +19,7 @@ from classic_rc.cli.perturb import evaluate_copies
 from classic_rc.cli.results import report_missing
 from classic_rc.errors import DataError, UsageError, unknown_name
 from classic_rc.io.progress import progress_bar
+from classic_rc.protocol import Protocol
 
 if TYPE_CHECKING:
     from classic_rc.evaluation.curves import PrecisionRecallCurve
@@ -72,7 +74,6 @@ def handle(args: argparse.Namespace) -> int:
     from classic_rc.evaluation.comparison import SharedResults
     from classic_rc.evaluation.evaluate import evaluate
     from classic_rc.evaluation.plan import add_span_candidates
-    from classic_rc.evaluation.significance import with_intervals
     from classic_rc.reports.page import PageContent, page_html
 
     check_writable(args.output, *args.data, *args.train, args.tune, *args.labels)
@@ -89,27 +90,18 @@ def handle(args: argparse.Namespace) -> int:
     given = inputs.parse_systems(args.solver)
     data = inputs.choose_dataset(args, args.data)
     loaded = inputs.load_dataset(args, data)
-    dataset = add_span_candidates(loaded, inputs.parse_spans(args))
-    learning = inputs.learning_options(args)
-    systems = inputs.choose_systems(args, dataset, given, learning)
+    protocol = replace(inputs.read_protocol(args), intervals=True)
+    dataset = add_span_candidates(loaded, protocol.span_generator)
+    systems = inputs.choose_systems(args, dataset, given, protocol)
     explained = _find_explained(args, systems, given)
     groupings = _group_questions(args, dataset)
-    evaluation = evaluate(
-        dataset,
-        systems,
-        jobs=args.jobs,
-        progress=inputs.shows_progress(args),
-        **learning,
-        **inputs.decision_options(args),
-    )
-    with progress_bar(f"resampling {dataset.name}", None, inputs.shows_progress(args)):
-        evaluation = with_intervals(evaluation, seed=args.seed or 0, group=args.group)
+    evaluation = evaluate(dataset, systems, protocol, jobs=args.jobs, progress=inputs.shows_progress(args))
     inputs.report_notes(args, "warning", evaluation.warnings)
     failures = Failures()
     report_missing(args, [evaluation], failures)
-    fitted = list(_fit_systems(args, evaluation, systems, explained, learning, failures))
+    fitted = list(_fit_systems(args, evaluation, systems, explained, protocol, failures))
     results = SharedResults.of(evaluation, group=args.group)
-    check = None if args.no_check else check_contents(args, dataset, learning)
+    check = None if args.no_check else check_contents(args, dataset, protocol)
     content = PageContent(
         evaluation,
         check,
@@ -126,7 +118,7 @@ def handle(args: argparse.Namespace) -> int:
         args.date,
         () if check is None else score_without(evaluation, check.findings, seed=args.seed or 0),
         measure_annotators_of(args, dataset),
-        None if args.perturbed is None else evaluate_copies(args, loaded, systems, learning),
+        None if args.perturbed is None else evaluate_copies(args, loaded, systems, protocol),
         facts,
     )
     write_output(page_html(content), args.output)
@@ -181,14 +173,12 @@ def _fit_systems(
     evaluation: Evaluation,
     systems: Sequence[System],
     explained: set[str],
-    learning: dict[str, Any],
+    protocol: Protocol,
     failures: Failures,
 ) -> Iterator[_FittedSystem]:
     """Yield the solvers whose answers are explained or that have a precision-recall curve."""
     from classic_rc.evaluation.explain import Explainer
-    from classic_rc.evaluation.plan import LearningData, Overrides
 
-    overrides = Overrides(**inputs.decision_options(args))
     rows = {row.name: i for i, row in enumerate(evaluation.rows)}
     for system in systems:
         if (
@@ -197,7 +187,7 @@ def _fit_systems(
             and (system.name in explained or _has_curve(evaluation))
         ):
             with failures.caught(system.name):
-                explainer = Explainer(system, evaluation.dataset, LearningData(**learning), overrides)
+                explainer = Explainer(system, evaluation.dataset, protocol)
                 yield _FittedSystem(rows[system.name], explainer, system.name in explained)
 
 

@@ -10,8 +10,9 @@ import math
 import sys
 import time
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from classic_rc.cli import inputs
 from classic_rc.cli.breakdown import NO_GROUPS, GroupTables, break_down_results, draw_groups, read_groups
@@ -20,6 +21,7 @@ from classic_rc.cli.options import vary_option
 from classic_rc.cli.results import render_results, report_missing, save_record, warn_about_published
 from classic_rc.errors import ClassicRCError, SystemFailedError, UsageError
 from classic_rc.io.progress import progress_bar
+from classic_rc.protocol import Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -90,19 +92,18 @@ def handle(args: argparse.Namespace) -> int:
     check_writable(args.output, *args.data, *args.train, args.tune, *args.labels)
     check_writable(args.save, is_folder=True, option="--save")
     systems = inputs.parse_systems(args.solver)
-    spans = inputs.parse_spans(args)
     datasets = list(inputs.expand_datasets(args, args.data))
     figure = None
     if args.plot is not None:
         figure, datasets = _check_plot(args), [inputs.choose_dataset(args, args.data)]
-    extra = inputs.learning_options(args)
+    protocol = inputs.read_protocol(args)
     results = _Results(args, datasets)
     failures = Failures()
     try:
         for data in datasets:
             with failures.caught():
                 try:
-                    evaluation, tables = _evaluate(args, data, systems, spans, extra, results.keep_row)
+                    evaluation, tables = _evaluate(args, data, systems, protocol, results.keep_row)
                 except BaseException as error:
                     if results.add_unfinished(error):
                         continue
@@ -204,48 +205,35 @@ def _evaluate(
     args: argparse.Namespace,
     data: DatasetFiles,
     given: Sequence[System],
-    spans: Any,
-    extra: dict[str, Any],
+    protocol: Protocol,
     keep_row: Callable[[Evaluation], None],
 ) -> tuple[Evaluation, GroupTables]:
     """Return the evaluation of a dataset and its groups; while it runs, `keep_row` gets the rows so far."""
     from classic_rc.evaluation.evaluate import evaluate
-    from classic_rc.evaluation.significance import with_statistics
     from classic_rc.evaluation.systems import find_baseline, find_log_model
 
     start = time.perf_counter()
     dataset = inputs.load_dataset(args, data)
     seconds = time.perf_counter() - start
-    systems, baseline, intervals = inputs.choose_systems(args, dataset, given, extra), None, args.intervals
+    systems = inputs.choose_systems(args, dataset, given, protocol)
     if args.baseline is not None:
         systems, baseline = find_baseline(systems, args.baseline)
+        protocol = replace(protocol, baseline=baseline)
     elif (model := find_log_model(dataset, systems)) is not None and len(systems) > 1:
-        baseline, intervals = model, intervals or DEFAULT_RESAMPLES
+        protocol = replace(protocol, baseline=model, intervals=protocol.intervals or True)
     # One key is columns of the table; several keys, and labels from files, are tables of their own.
     in_columns = len(args.by) == 1 and not args.labels
     questions = read_groups(args, dataset)
     evaluation = evaluate(
         dataset,
         systems,
-        spans=spans,
-        group_by=args.by[0] if in_columns else None,
-        metrics=args.metrics,
+        replace(protocol, by=args.by[0] if in_columns else None),
         jobs=args.jobs,
         read_seconds=seconds,
         progress=inputs.shows_progress(args),
         on_row=keep_row,
-        **extra,
-        **inputs.decision_options(args),
     )
     with progress_bar(f"resampling {dataset.name}", None, inputs.shows_progress(args)):
-        tests = baseline is not None and (args.baseline is not None or len(evaluation.rows) > 1)
-        evaluation = with_statistics(
-            evaluation,
-            intervals=intervals,
-            baseline=baseline if tests else None,
-            seed=args.seed or 0,
-            group=args.group,
-        )
         drawn = break_down_results(args, evaluation, questions) if args.plot or not in_columns else []
     warn_about_published(args, evaluation)
     inputs.report_notes(args, "warning", evaluation.warnings)

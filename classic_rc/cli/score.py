@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,7 +14,7 @@ from classic_rc.cli.console import Failures, check_writable, write_output
 from classic_rc.cli.options import vary_option
 from classic_rc.cli.results import render_results, report_missing
 from classic_rc.errors import UsageError
-from classic_rc.io.progress import progress_bar
+from classic_rc.protocol import Step
 
 if TYPE_CHECKING:
     from classic_rc.evaluation.systems import System
@@ -25,9 +26,7 @@ OPTIONS = (
     "reading",
     "--as",
     "--tune-split",
-    vary_option(
-        "--group", help="a field of the data (article, author, …) whose questions are resampled together"
-    ),
+    vary_option("--group", help="a field of the data (article, author, …) whose questions are resampled together"),
     "decisions",
     "--by of a table",
     "--metrics",
@@ -43,7 +42,6 @@ OPTIONS = (
 def handle(args: argparse.Namespace) -> int:
     """Run the sub-command."""
     from classic_rc.evaluation.evaluate import evaluate
-    from classic_rc.evaluation.significance import with_statistics
     from classic_rc.evaluation.systems import System, find_baseline, name_systems
     from classic_rc.questions import Task
     from classic_rc.solvers.trivial import AllPositive
@@ -53,9 +51,8 @@ def handle(args: argparse.Namespace) -> int:
     start = time.perf_counter()
     dataset = inputs.load_dataset(args, args.data)
     seconds = time.perf_counter() - start
-    options = inputs.decision_options(args)
-    # The seed is one of resampling too.
-    if args.tune is not None or any(value is not None for name, value in options.items() if name != "seed"):
+    protocol = inputs.read_protocol(args)
+    if args.tune is not None or protocol.without(*(step for step in Step if step != Step.DECIDE)).changed:
         files = [_with_scores(file, dataset) for file in files]
     # F1m and F1a are high when everything is selected, so the table shows that row for comparison.
     reference = [System(AllPositive())] if dataset.task is Task.MULTIPLE_ANSWER else []
@@ -66,20 +63,12 @@ def handle(args: argparse.Namespace) -> int:
     evaluation = evaluate(
         dataset,
         systems,
-        tune=None if args.tune is None else inputs.load_dataset(args, args.tune, split=args.tune_split or ""),
-        group=args.group,
-        group_by=args.group_by,
-        metrics=args.metrics,
+        replace(protocol, by=args.group_by, baseline=baseline),
         read_seconds=seconds,
         progress=inputs.shows_progress(args),
-        **options,
     )
     if names <= evaluation.errors.keys():  # nothing but the rows for comparison is left
         raise next(error for name, error in evaluation.errors.items() if name in names)
-    with progress_bar(f"resampling {dataset.name}", None, inputs.shows_progress(args)):
-        evaluation = with_statistics(
-            evaluation, intervals=args.intervals, baseline=baseline, seed=args.seed or 0, group=args.group
-        )
     inputs.report_notes(args, "warning", evaluation.warnings)
     write_output(render_results([evaluation], args.format), args.output)
     failures = Failures()

@@ -22,6 +22,7 @@ from classic_rc.cli.options import Choice, choose_options
 from classic_rc.cli.results import render_results, report_missing, save_record, warn_about_published
 from classic_rc.errors import ClassicRCError, UsageError
 from classic_rc.io.progress import Progress, progress_bar
+from classic_rc.protocol import READING, SETTINGS
 
 if TYPE_CHECKING:
     from classic_rc.evaluation.cells import DatasetRun, FinishedCell
@@ -225,21 +226,15 @@ def write_suite(args: argparse.Namespace) -> int:
 
 def _chosen_systems(args: argparse.Namespace) -> Iterator[tuple[SuiteDataset, list[Any]]]:
     """Yield each dataset of the command line with its systems."""
-    from classic_rc.evaluation.suite import READING, SuiteDataset, unique_name
+    from classic_rc.evaluation.suite import SuiteDataset, unique_name
     from classic_rc.evaluation.systems import find_baseline
 
     given = inputs.parse_systems(args.solver)
-    spans = inputs.parse_spans(args)
-    extra = inputs.learning_options(args)
+    protocol = inputs.read_protocol(args)
     values: dict[str, Any] = {
-        **{name: getattr(args, name) for name in (*READING, "train", "train_split", "tune", "tune_split", "cv")},
-        "cv_group": args.group,
-        "drop_overlap": args.drop_overlap,
+        **{name: getattr(args, name) for name in (*READING, *SETTINGS, "train_split", "tune_split")},
         "by": args.by[0] if args.by else None,
         "metrics": list(args.metrics),
-        "intervals": args.intervals,
-        "spans": spans and spans.max_tokens,
-        **inputs.decision_options(args),
     }
     names: list[str] = []
     for data in inputs.expand_datasets(args, args.data):
@@ -251,7 +246,7 @@ def _chosen_systems(args: argparse.Namespace) -> Iterator[tuple[SuiteDataset, li
                 expected="one file or folder a dataset",
             )
         dataset = inputs.load_dataset(args, data)
-        systems, baseline = inputs.choose_systems(args, dataset, given, extra), None
+        systems, baseline = inputs.choose_systems(args, dataset, given, protocol), None
         if args.baseline is not None:
             systems, baseline = find_baseline(systems, args.baseline)
         names.append(unique_name(dataset, names))

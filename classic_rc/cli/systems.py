@@ -199,7 +199,7 @@ def _evaluate_systems(
     from classic_rc.evaluation.evaluate import evaluate
     from classic_rc.evaluation.record import read_results
 
-    learning = inputs.learning_options(args)
+    protocol = inputs.read_protocol(args)
     own = [system.system for system in systems if system.record is None]
     searching = iter(inputs.with_search_engine(args, own))
     for system in systems:
@@ -215,11 +215,9 @@ def _evaluate_systems(
             evaluation = evaluate(
                 dataset,
                 [next(searching)],
-                spans=inputs.parse_spans(args),
+                protocol,
                 jobs=args.jobs,
                 progress=inputs.shows_progress(args),
-                **learning,
-                **inputs.decision_options(args),
             )
         except SystemFailedError as error:
             failures.add(error)
@@ -235,7 +233,7 @@ def _evaluate_random(args: argparse.Namespace, dataset: Dataset) -> dict[str, Sy
     from classic_rc.evaluation.evaluate import evaluate
     from classic_rc.solvers.random import Random
 
-    results = SharedResults.of(evaluate(dataset, [Random()], spans=inputs.parse_spans(args)))
+    results = SharedResults.of(evaluate(dataset, [Random()], spans=args.spans))
     return {results.fingerprint: results.systems[0]}
 
 

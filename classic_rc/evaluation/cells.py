@@ -277,8 +277,8 @@ class DatasetRun:
         self._errors = {name: found for name, found in given.items() if isinstance(found, ClassicRCError)}
         assert data.dataset.task is not None
         systems = [found for found in given.values() if isinstance(found, System)]
-        self.systems = name_systems(with_companions(systems, data.dataset, data.learning.train))
-        key = data.entry.values.get("by")
+        self.systems = name_systems(with_companions(systems, data.dataset, as_dataset(data.protocol.train)))
+        key = data.protocol.by
         self._groups = {} if key is None else group_masks(data.dataset, key)
 
     @property

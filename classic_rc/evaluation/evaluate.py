@@ -38,6 +38,7 @@ from classic_rc.evaluation.signature import (
     file_digest,
     plain_params,
 )
+from classic_rc.evaluation.significance import with_statistics
 from classic_rc.evaluation.span_oracle import SpanOracle
 from classic_rc.evaluation.systems import OUT_OF_FOLD, SystemLike, Systems
 from classic_rc.folds import FOLDS_VERSION
@@ -57,7 +58,6 @@ from classic_rc.protocol import Protocol, is_integer
 from classic_rc.questions import Dataset
 from classic_rc.solvers.base import Solver
 from classic_rc.text.analyzers import get_analyzer, get_tokenizer
-from classic_rc.text.spans import SpanGenerator
 from classic_rc.text.tokenizers import unspaced_share
 
 
@@ -363,7 +363,7 @@ def evaluate_predictions(
     *,
     source: str,
     format: str | None = None,
-    group_by: str | None = None,
+    by: str | None = None,
     read_seconds: float = 0.0,
 ) -> Evaluation:
     """Measure predictions for all questions of a dataset, in its order.
@@ -378,7 +378,7 @@ def evaluate_predictions(
         The predictions' file, or another name for their origin. It becomes part of the signature.
     format : str, optional
         The name of the file's format, which becomes part of the signature if the content does not tell it.
-    group_by, read_seconds
+    by, read_seconds
         As in :func:`classic_rc.evaluate`.
 
     Returns
@@ -387,9 +387,9 @@ def evaluate_predictions(
         It has one row.
     """
     require_gold(dataset, "nothing can be measured")
-    groups = group_masks(dataset, group_by) if group_by is not None else {}
+    groups = group_masks(dataset, by) if by is not None else {}
     row = _row_of_predictions(dataset, predictions, measured_metrics(dataset), source, read_seconds, format)
-    return Evaluation(dataset, (row,), groups, group_by)
+    return Evaluation(dataset, (row,), groups, by)
 
 
 def _check_has_unanswerable(dataset: Dataset, metrics: Sequence[str]) -> None:

@@ -142,7 +142,9 @@ class EvaluationPlan:
     overlap: tuple[str, ...] = ()  # what the data to learn from shares with the dataset
 
 
-def make_plan(dataset: Dataset, systems: Systems, protocol: Protocol, *, needs_system: bool = True) -> EvaluationPlan:
+def make_plan(
+    dataset: Dataset, systems: Systems, protocol: Protocol, *, needs_system: bool = True
+) -> EvaluationPlan:
     """Check systems and settings against the dataset, configure the solvers and read files of predictions.
 
     Parameters

@@ -10,7 +10,6 @@ import os
 import platform
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict
 from functools import partial
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -95,7 +94,9 @@ def run_record(
         else:
             train = as_dataset(protocol.train)
             run["protocol"] = {
-                "systems": [_system_entry(system, folder, evaluation.dataset.reader) for system in evaluation.systems],
+                "systems": [
+                    _system_entry(system, folder, evaluation.dataset.reader) for system in evaluation.systems
+                ],
                 "settings": protocol.to_plain(),
                 "train": train and _dataset_entry(train, folder),
                 "tune": protocol.tune and _dataset_entry(protocol.tune, folder),

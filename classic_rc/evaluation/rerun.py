@@ -155,10 +155,8 @@ class _RunRestorer:
     def __init__(self, finder: RecordedFiles, changes: list[str], code: list[str]) -> None:
         self._finder, self._changes, self._code = finder, changes, code
 
-    def protocol(
-        self, run: Mapping[str, Any], trust: bool | None
-    ) -> tuple[tuple[System, ...], Protocol] | None:
-        """Return the recorded systems, none if `trust` is None, and protocol; None, with the reason in `changes`."""
+    def protocol(self, run: Mapping[str, Any], trust: bool | None) -> tuple[tuple[System, ...], Protocol] | None:
+        """Return the systems, none if `trust` is None, and the protocol; None, with the reason in `changes`."""
         entry = run["protocol"]
         if entry is None:
             raise UsageError(

@@ -23,11 +23,12 @@ from classic_rc.errors import ClassicRCError, InterruptedRunError
 from classic_rc.evaluation.grouping import MIN_GROUP_QUESTIONS
 from classic_rc.evaluation.option_orders import N_ORDERS
 from classic_rc.evaluation.outcomes import Outcomes
-from classic_rc.evaluation.systems import System
 from classic_rc.evaluation.resampling import Interval, Resampling
+from classic_rc.evaluation.systems import System
 from classic_rc.metrics.base import Metric
 from classic_rc.metrics.registry import METRICS, has_unanswerable, metric_of_task, metrics_for
 from classic_rc.predictions import AnswerCounts
+from classic_rc.protocol import Protocol
 from classic_rc.questions import Dataset, Task
 from classic_rc.solvers.base import Solver
 

@@ -172,14 +172,13 @@ def with_statistics(evaluation: Evaluation, protocol: Protocol, *, progress: boo
     if protocol.resamples is None and protocol.baseline is None:
         return evaluation
     with progress_bar(f"resampling {evaluation.dataset.name}", None, progress):
-        return _with_statistics(evaluation, protocol.resamples, protocol.baseline, protocol.seed or 0, protocol.group)
+        return _with_statistics(evaluation, protocol)
 
 
-def _with_statistics(
-    evaluation: Evaluation, resamples: int | None, baseline: str | None, seed: int, group: str | None
-) -> Evaluation:
-    if resamples is not None:
-        evaluation = with_intervals(evaluation, resamples, seed=seed, group=group)
+def _with_statistics(evaluation: Evaluation, protocol: Protocol) -> Evaluation:
+    baseline, seed, group = protocol.baseline, protocol.seed or 0, protocol.group
+    if protocol.resamples is not None:
+        evaluation = with_intervals(evaluation, protocol.resamples, seed=seed, group=group)
     if baseline is None:
         return evaluation
     names = [row.name for row in evaluation.rows]

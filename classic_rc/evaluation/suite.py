@@ -35,6 +35,7 @@ def _are_texts(value: Any) -> bool:
 
 _TEXTS = Kind("a text or a list of texts", lambda value: TEXT.fits(value) or _are_texts(value))
 
+
 @dataclass(frozen=True)
 class Key:
     """A key of a suite file."""

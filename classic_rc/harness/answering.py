@@ -14,10 +14,10 @@ from classic_rc.decisions import TunedThreshold
 from classic_rc.errors import DataError, UsageError
 from classic_rc.evaluation.fitted_system import EncodingCache, FittedSystem
 from classic_rc.evaluation.plan import configure_solver
-from classic_rc.protocol import Protocol
 from classic_rc.formats.harness_docs import Document, join_documents, read_document, says_right
 from classic_rc.io.json import Node
 from classic_rc.predictions import Scores
+from classic_rc.protocol import Protocol
 from classic_rc.questions import Dataset, Task
 from classic_rc.solvers.base import Solver, score_questions
 from classic_rc.solvers.saved import SavedSolver

@@ -96,7 +96,11 @@ def _check_is_text(head: bytes, encoding: str, path: str) -> None:
     if encoding == "utf-8":
         n_damaged = len(_ESCAPED.findall(head.decode("utf-8", "surrogateescape")))
         n_controls = len(head.translate(None, _TEXT_BYTES))
-    if archive or n_damaged * _MOST_DAMAGED > len(head) or n_controls > max(_FEW_CONTROLS, _CONTROL_SHARE * len(head)):
+    if (
+        archive
+        or n_damaged * _MOST_DAMAGED > len(head)
+        or n_controls > max(_FEW_CONTROLS, _CONTROL_SHARE * len(head))
+    ):
         raise DataError(
             "not a text file",
             source=path,

@@ -182,7 +182,7 @@ class _RunCache:
             [solver],
             train=self._find_split(keys[0], how.train, needed=solver.learns_from == "gold"),
             tune=self._find_split(keys[0], how.tune),
-            ties=how.ties,  # type: ignore[arg-type]
+            ties=how.ties,
             tune_metric=how.tune_metric,
             jobs=self._jobs,
         )

@@ -20,8 +20,8 @@ from pathlib import Path
 from typing import Any
 
 from classic_rc.errors import DataError, UsageError, system_failures, unknown_name
+from classic_rc.io.files import read_bytes
 from classic_rc.io.hashing import sha256_of_bytes
-from classic_rc.io.text import read_bytes
 from classic_rc.solvers.base import STOP_WORDS, Solver
 from classic_rc.solvers.registry import SHORT_NAMES, SOLVERS
 from classic_rc.text.analyzers import Analyzer

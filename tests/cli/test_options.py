@@ -12,7 +12,6 @@ import pytest
 
 from classic_rc.cli.main import COMMANDS, build_parser
 from classic_rc.cli.option import (
-    interval_count,
     job_count,
     parse_finite_number,
     parse_integer,
@@ -128,9 +127,9 @@ def test_values_are_parsed(parse, text, value):
         (parse_finite_number, "x", "finite number"),
         (resample_count, "ten", "whole number"),
         (resample_count, "1000000001", "1,000,000,000"),
-        (interval_count, "0", "resamples"),
-        (interval_count, "-5", "resamples"),
-        (interval_count, "sample", "whole number"),
+        (OPTIONS["--intervals"].settings["type"], "0", "resamples"),
+        (OPTIONS["--intervals"].settings["type"], "sample", "resamples"),
+        (OPTIONS["--cv"].settings["type"], "1", "at least 2"),
         (job_count, "0", "-1 for all cores"),
         (job_count, "-2", "-1 for all cores"),
         (job_count, "two", "whole number"),

@@ -118,7 +118,7 @@ def test_cross_tabulations_count_questions_in_both(data, labels):
 
 
 def test_groups_of_a_run_have_the_same_intervals(data, results):
-    made = with_intervals(evaluate(data, list(map(parse_solver, SOLVERS)), group_by="type"), 200, seed=1)
+    made = with_intervals(evaluate(data, list(map(parse_solver, SOLVERS)), by="type"), 200, seed=1)
     breakdown = break_down(results, group_questions(data, "type"), n=200, seed=1)
     for i, row in enumerate(made.rows):
         found = {g.name: g.cells[i].interval for g in breakdown.groups if g.cells[i].interval}

@@ -129,7 +129,7 @@ def test_nothing_but_questions_without_candidates_is_still_measured(dataset, say
 
 def test_metrics_of_a_group_are_those_of_its_questions(dataset, says):
     made = dataset(Task.SINGLE_CHOICE, SINGLE, kind=["x", "y", "x", "y"])
-    evaluation = evaluate(made, [says], group_by="kind")
+    evaluation = evaluate(made, [says], by="kind")
     (row,) = evaluation.rows
     assert {value: row.metrics(mask)["accuracy"] for value, mask in evaluation.groups.items()} == {
         "x": 0.5,
@@ -142,12 +142,12 @@ def test_metrics_of_a_group_are_those_of_its_questions(dataset, says):
 
 def test_groups_come_from_questions_before_passages_and_numbers_in_order(dataset, says):
     made = dataset(Task.SINGLE_CHOICE, SINGLE, level=[10, 9, "b", None])
-    masks = evaluate(made, [says], group_by="level").groups
+    masks = evaluate(made, [says], by="level").groups
     assert list(masks) == ["9", "10", "None", "b"]
     with raises(UsageError, field="key of made", found="levle", expected=re.compile("^level")):
-        evaluate(made, [says], group_by="levle")
+        evaluate(made, [says], by="levle")
     with raises(UsageError, field="key of made", found="level", expected=re.compile("candidates, first-word")):
-        evaluate(dataset(Task.SINGLE_CHOICE, SINGLE), [says], group_by="level")
+        evaluate(dataset(Task.SINGLE_CHOICE, SINGLE), [says], by="level")
 
 
 def test_solvers_are_never_changed():
@@ -221,7 +221,7 @@ def test_no_question_and_no_solver(dataset, says):
 def test_given_predictions_are_measured_as_they_are(dataset):
     made = dataset(Task.SINGLE_CHOICE, SINGLE, kind=["x", "x", "y", "y"])
     given = [Prediction(q.id, (frozenset({2}),) if i < 2 else (), n_candidates=3) for i, q in enumerate(made)]
-    evaluation = evaluate_predictions(made, given, source="theirs.json", group_by="kind", read_seconds=2.0)
+    evaluation = evaluate_predictions(made, given, source="theirs.json", by="kind", read_seconds=2.0)
     (row,) = evaluation.rows
     assert row.metrics() == {"accuracy": 0.25}
     assert (row.solver, row.no_evidence, row.tie_rate, row.seconds["read"]) == ("score-file", None, None, 2.0)
@@ -311,7 +311,7 @@ def wrong_calls():  # not annotated, so that no type checker objects
         (lambda d: evaluate(d, ["sw"], tune=Path("a.json")), "tune", "classic_rc.load('a.json')"),
         (lambda d: evaluate(d, ["sw"], cv="5"), "cv", "such as 5"),
         (lambda d: evaluate(d, ["sw"], metrics="accuracy"), "metrics", "['accuracy']"),
-        (lambda d: evaluate(d, ["sw"], group_by=["type"]), "group_by", "one key"),
+        (lambda d: evaluate(d, ["sw"], by=["type"]), "group_by", "one key"),
         (lambda d: evaluate(d, ["sw"], spans=10), "spans", "SpanGenerator(max_tokens=10)"),
         (lambda d: evaluate(d, ["sw"], jobs="2"), "jobs", "such as 2"),
         (lambda d: predict("a.json", SlidingWindow()), "dataset", "classic_rc.load('a.json')"),

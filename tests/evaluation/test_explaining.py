@@ -9,7 +9,8 @@ import classic_rc
 from classic_rc.errors import UsageError
 from classic_rc.evaluation.evaluate import predict
 from classic_rc.evaluation.explain import MOST_ABLATIONS, Explainer
-from classic_rc.evaluation.plan import LearningData, add_span_candidates
+from classic_rc.evaluation.plan import add_span_candidates
+from classic_rc.protocol import Protocol
 from classic_rc.questions import Candidate, Dataset, Passage, Question, Task
 from classic_rc.solvers import Solver
 from classic_rc.testing import synthetic_dataset
@@ -32,7 +33,7 @@ CASES = [
 @pytest.mark.parametrize(("spec", "learning"), CASES)
 def test_explanations_tell_the_scores(spec, learning):
     solver = classic_rc.parse_solver(spec)
-    explainer = Explainer(solver, SINGLE, LearningData(**learning))
+    explainer = Explainer(solver, SINGLE, Protocol(**learning))
     expected = predict(SINGLE, solver, decide=False, **learning).scores
     told = [[candidate.score for candidate in explanation.candidates] for explanation in explainer]
     assert told == [scores.tolist() for scores in expected]
@@ -82,4 +83,4 @@ def test_what_cannot_be_learned_or_tuned_is_refused():
     assert "surface-lr learns from gold" in str(refused.value)
     several = synthetic_dataset(Task.MULTIPLE_ANSWER)
     with raises(UsageError, field="tuning data", found="multiple-answer", expected="single-choice"):
-        Explainer(classic_rc.parse_solver("sliding-window:race"), SINGLE, LearningData(tune=several))
+        Explainer(classic_rc.parse_solver("sliding-window:race"), SINGLE, Protocol(tune=several))

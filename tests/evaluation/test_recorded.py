@@ -198,7 +198,7 @@ def test_a_record_that_contradicts_itself_is_refused_with_both_values(record, ch
 
 
 def test_groups_follow_from_the_outcomes_too(tmp_path):
-    made = evaluate(load("sample:single-choice"), [parse_solver("sw")], group_by="question-type")
+    made = evaluate(load("sample:single-choice"), [parse_solver("sw")], by="question-type")
     plain = json.loads(json.dumps(run_record([made])))
     groups = plain["runs"][0]["grouping"]["groups"]
     one, other = list(groups)[:2]

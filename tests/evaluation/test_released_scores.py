@@ -80,7 +80,7 @@ def test_accuracies_with_partial_credit_equal_the_authors(shared_data, spec, per
 )
 def test_accuracies_by_how_many_sentences_a_question_needs(shared_data, name, one, multiple):
     solver = parse_solver("sliding-window:mctest")
-    evaluation = evaluate(mctest(shared_data, name), [solver], group_by="type")
+    evaluation = evaluate(mctest(shared_data, name), [solver], by="type")
     (row,) = evaluation.rows
     groups = {value: 100 * row.metrics(mask)["accuracy"] for value, mask in evaluation.groups.items()}
     assert {value: round(percent, 2) for value, percent in groups.items()} == {"one": one, "multiple": multiple}

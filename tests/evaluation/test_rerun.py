@@ -74,7 +74,7 @@ def solvers_for(task: Task, folder: Path) -> list:
 @pytest.mark.parametrize("task", TASKS)
 def test_every_solver_comes_out_again_to_the_last_digit(task, tmp_path):
     dataset, solvers = load(f"sample:{task}"), solvers_for(task, tmp_path)
-    evaluation = with_intervals(evaluate(dataset, solvers, cv=3, group_by="type"), 50, seed=3)
+    evaluation = with_intervals(evaluate(dataset, solvers, cv=3, by="type"), 50, seed=3)
     path = save([evaluation], tmp_path / "record")
     result = again(path)
     assert result.same, result

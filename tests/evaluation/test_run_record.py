@@ -24,7 +24,7 @@ def evaluations():
     for name in SAMPLES:
         dataset = load(name)
         solvers = [parse_solver(solver) for solver in DEFAULT_SOLVERS[dataset.task]]
-        made.append(evaluate(dataset, solvers, group_by="type"))
+        made.append(evaluate(dataset, solvers, by="type"))
     return made
 
 

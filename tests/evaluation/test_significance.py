@@ -65,7 +65,7 @@ def test_the_first_of_the_reported_metrics_is_tested(evaluation):
 
 def test_each_group_of_questions_is_a_family_of_its_own():
     data = load("sample:single-choice")
-    made = evaluate(data, ["longest", "sw+d", "sliding-window"], group_by="verbatim")
+    made = evaluate(data, ["longest", "sw+d", "sliding-window"], by="verbatim")
     marked = with_significance(made, "longest", 300, seed=2)
     groups = passage_groups(data)
     for value, mask in made.groups.items():

@@ -99,7 +99,7 @@ def made(text):
     """Tables, CSV and plain data of every report, by its name."""
     data = dataset(text)
     solvers = [named(f"{text} long", 1), named(f"{text} short", -1)]
-    evaluation = evaluate(data, solvers, group_by=text)
+    evaluation = evaluate(data, solvers, by=text)
     evaluation = with_significance(with_intervals(evaluation, 50), f"{text} long", 50)
     results = SharedResults.of(evaluation)
     comparison = compare(results, n=50)

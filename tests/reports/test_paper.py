@@ -100,7 +100,7 @@ def cell(table, row, column):
 
 def test_numbers_are_those_of_the_run(save):
     dataset = questions("barn")
-    run = measured(dataset, ["random", "longest", "sw+d", "shortest"], "sw+d", group_by="level")
+    run = measured(dataset, ["random", "longest", "sw+d", "shortest"], "sw+d", by="level")
     table = paper(save("a", run), by="level")
     assert [(c.dataset, c.group) for c in table.columns] == [("barn", None), ("barn", "high"), ("barn", "middle")]
     assert table.baseline == "sw+d"
@@ -141,7 +141,7 @@ def test_other_intervals_and_another_baseline(save):
 
 
 def test_what_is_left_out_changes_no_mark(save):
-    table = paper(save("a", measured(questions("barn"), SYSTEMS, "sw+d", group_by="level")), by="level")
+    table = paper(save("a", measured(questions("barn"), SYSTEMS, "sw+d", by="level")), by="level")
     part = table.select(rows="shortest,longest", columns="barn:middle")
     assert [row.name for row in part.rows] == ["shortest", "longest"]
     assert [cell(part, name, "barn:middle") for name in ("shortest", "longest")] == [
@@ -309,14 +309,14 @@ def test_group_columns_need_recorded_groups(save):
     file = save("a", evaluate(questions("barn"), ["longest"]))
     with raises(UsageError, field="--by", found="level"):
         paper(file, by="level")
-    grouped = save("b", evaluate(questions("barn"), ["longest"], group_by="level"))
+    grouped = save("b", evaluate(questions("barn"), ["longest"], by="level"))
     with raises(UsageError, found="levle", expected="level"):
         paper(grouped, by="levle")
 
 
 def test_small_groups_are_in_parentheses_and_have_no_best(save):
     dataset = questions("barn", n=12)
-    table = paper(save("a", evaluate(dataset, ["longest", "shortest"], group_by="level")), by="level")
+    table = paper(save("a", evaluate(dataset, ["longest", "shortest"], by="level")), by="level")
     small = [j for j, c in enumerate(table.columns) if c.is_small]
     assert [table.columns[j].questions for j in small] == [4, 8]
     assert not any(row.cells[j].is_best for row in table.rows for j in small)
@@ -325,7 +325,7 @@ def test_small_groups_are_in_parentheses_and_have_no_best(save):
 
 def test_new_names(save):
     name = "sw+d,window=30"
-    run = measured(questions("barn"), {"longest": "longest", name: name}, group_by="level")
+    run = measured(questions("barn"), {"longest": "longest", name: name}, by="level")
     other = evaluate(questions("lamp"), {"SW": "sw+d", "longest": "longest"})
     rename = ["sw+d,window=30=SW", "barn=B", "high=H", "accuracy=Right", "longest=Long"]
     table = paper(save("a", run, other), by="level", rename=rename)
@@ -385,7 +385,7 @@ def test_published_figures_are_in_the_columns_that_they_are_about(save):
         figure("Other", None),
         figure("Other", "50"),
     ]
-    run = evaluate(questions("barn"), ["longest"], group_by="level")
+    run = evaluate(questions("barn"), ["longest"], by="level")
     file = save("a", run, published=figures)
     table = paper(file, by="level", published=True)
     rows = {row.name: row for row in table.rows if row.block is Block.PUBLISHED}

@@ -18,7 +18,6 @@ from classic_rc.errors import DataError, NotFittedError, UsageError
 from classic_rc.evaluation import evaluate
 from classic_rc.evaluation.curves import PrecisionRecallCurve
 from classic_rc.evaluation.evaluate import evaluate_predictions, predict
-from classic_rc.evaluation.plan import Overrides
 from classic_rc.formats import read_predictions, write_predictions
 from classic_rc.predictions import Scores
 from classic_rc.questions import Candidate, Dataset, Passage, Question, Task
@@ -331,7 +330,7 @@ def test_decisions_of_a_part_in_any_order(tmp_path):
 @pytest.mark.parametrize("form", ["mctest-answers", "jsonl", "multirc", "record"])
 def test_decisions_in_official_formats(tmp_path, form):
     dataset = {"multirc": SEVERAL, "record": CLOZE}.get(form, SINGLE)
-    answers = predict(dataset, SlidingWindow(), overrides=Overrides(ties="first"), tune=dataset).predictions
+    answers = predict(dataset, SlidingWindow(), ties="first", tune=dataset).predictions
     path = tmp_path / "answers"
     write_predictions(path, dataset, None, answers, form)
     (row,) = evaluate(dataset, [ScoreFile(path=str(path))]).rows

@@ -19,10 +19,11 @@ from classic_rc.decisions import Argmax, Threshold, TunedThreshold
 from classic_rc.errors import NotFittedError, UsageError
 from classic_rc.evaluation import evaluate
 from classic_rc.evaluation.evaluate import predict
-from classic_rc.evaluation.plan import Overrides, configure_solver
+from classic_rc.evaluation.plan import configure_solver
 from classic_rc.formats import write_predictions
 from classic_rc.metrics import METRICS
 from classic_rc.predictions import Scores
+from classic_rc.protocol import Protocol
 from classic_rc.questions import Task
 from classic_rc.solvers import (
     Combination,
@@ -332,7 +333,7 @@ def test_grid_search_sets_members_parameters():
 
 def test_a_seed_for_all_solvers_applies_to_members():
     solver = Combination(solvers=[Random(seed=3), SlidingWindow(decision=Argmax(seed=5))])
-    ready = configure_solver(solver, DEV, Overrides(seed=9))
+    ready = configure_solver(solver, DEV, Protocol(seed=9))
     assert ready.solvers[0].seed == 9
     assert (solver.solvers[0].seed, ready.solvers[1].decision.seed) == (3, 5)
 

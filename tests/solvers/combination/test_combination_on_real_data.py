@@ -23,7 +23,7 @@ def files(shared_data, name):
 
 
 def percents(dataset, solver):
-    evaluation = evaluate(dataset, [solver], group_by="type")
+    evaluation = evaluate(dataset, [solver], by="type")
     (row,) = evaluation.rows
     masks = [evaluation.groups["one"], evaluation.groups["multiple"], slice(None)]
     return [round(100 * row.metrics(mask)["accuracy"], 2) for mask in masks]
