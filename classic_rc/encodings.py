@@ -187,7 +187,7 @@ def decide_reading(rows: Sequence[Written], *, field: str = "gold", option: Opti
     """
     fitting = fitting_readings(rows)
     bad = next((row for row in rows if not row.meanings), None)
-    if bad is not None and not (skip_bad and fitting):
+    if bad is not None and not skip_bad:
         raise _no_reading_error(rows, bad, field)
     if not fitting and rows:
         raise _conflict_error(rows, field, option, skip_bad)

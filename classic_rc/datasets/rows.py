@@ -490,7 +490,14 @@ def _own_coding(rows: Sequence[Written], are_words: bool) -> str:
     differing = find_difference(rows, rivals)
     if differing is not None:
         raise ambiguity_error(differing, rivals, "gold", GOLD_AS)
-    return documented[0] if documented else "own"
+    if documented:
+        return documented[0]
+    own = [
+        row._replace(meanings={name: row.meanings[name] for name in ("index0", "text") if name in row.meanings})
+        for row in rows
+    ]
+    # No reading fits: gold that only others explain is wrong, and decoding says so.
+    return decide_reading(own, option=GOLD_AS, skip_bad=True) if any(row.meanings for row in own) else "own"
 
 
 def _decode_gold(row: _Row, task: Task, coding: str) -> Gold:
@@ -504,7 +511,7 @@ def _decode_gold(row: _Row, task: Task, coding: str) -> Gold:
             "wrong type", "gold", describe_value(row.gold), "a string, or a list of at least one string"
         )
     if coding == "own":
-        coding = "text" if _are_texts(row.gold) else "index0"
+        coding = "text" if _are_words(row.gold) else "index0"
     try:
         right = decode(row.gold, row.texts, coding, row.labels)
     except MismatchError as mismatch:

@@ -130,7 +130,7 @@ def test_what_reading_left_out_comes_first_and_everything_has_its_place(tmp_path
     assert found == [
         ("left-out", "error", 1, (f"{path}, line 5 column 2",)),
         ("left-out", "error", 1, (f"{path}, line 2, question b",)),
-        ("left-out", "error", 1, (f"{path}, line 3, question a",)),
+        ("repaired", "warning", 1, (f"{path}, line 3, question a",)),
         ("mojibake", "warning", 1, (f"{path}, line 1, question a",)),
         ("empty-question", "warning", 1, (f"{path}, line 4, question c",)),
     ]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import pickle
+import re
 
 import pytest
 
@@ -287,3 +288,18 @@ def test_rows_divided_between_two_codings_leave_the_choice_to_the_user(tmp_path,
     assert "--gold-as letter" in caught.value.hint
     dataset = load(path, fields=fields, skip_bad=True, gold_as="letter")
     assert (len(dataset), len(dataset.log.left_out)) == (2, 2)
+
+
+def test_one_wrong_cell_does_not_change_how_the_others_are_read(tmp_path):
+    path = tmp_path / "a.csv"
+    header = "passage,question,candidate_0,candidate_1,candidate_2,gold\n"
+    path.write_text(header + "".join(f"P{i},Q,x,y,z,{gold}\n" for i, gold in enumerate("01203")), "utf-8")
+    with raises(DataError, where="line 6", field="gold"):
+        load(path)
+    dataset = load(path, skip_bad=True)
+    assert [sorted(question.gold) for question in dataset] == [[0], [1], [2], [0]]
+    years = "".join(f"P{i},Q,1914,1918,1939,{gold}\n" for i, gold in enumerate(["1918", "1939", "2", "1914"]))
+    path.write_text(header + years, "utf-8")
+    for skip_bad in (False, True):
+        with raises(DataError, where="line 4", field="gold", hint=re.compile("--gold-as text .3 of 4 rows")):
+            load(path, skip_bad=skip_bad)
