@@ -19,7 +19,7 @@ ASSIGNMENTS = PACKAGE / "teaching" / "assignments"
 # Lowest first. A module imports from its own level or from those below it.
 LEVELS = (
     {"errors", "_version", "deprecated"},
-    {"plugins", "estimator"},
+    {"plugins", "parameters", "estimator"},
     {"kernels"},
     {"questions", "predictions"},
     {"io"},
