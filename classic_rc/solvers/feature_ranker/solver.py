@@ -128,7 +128,7 @@ class FeatureRanker(Solver):
         also=_STRENGTH,
         fits=is_strength,
     )
-    lexical_C: float | Literal["cv"] = parameter(
+    lexical_C: float | Literal["cv"] = parameter(  # noqa: N815
         "cv", "the inverse strength of the penalty of the lexical score", also=_STRENGTH, fits=is_strength
     )
     min_count: int = parameter(
