@@ -218,7 +218,7 @@ def _in_words(annotation: Any) -> str:
 
 
 def _wrapped(text: str) -> str:
-    """Return the text in indented lines; :mod:`textwrap` takes ten times as long, at every start."""
+    """Return the text in indented lines; `textwrap` takes ten times as long, at every start."""
     lines = [" " * 3]
     for word in text.split():
         if len(lines[-1]) + len(word) >= _LINE_LENGTH:

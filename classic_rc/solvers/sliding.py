@@ -139,8 +139,8 @@ _WINDOW = parameter(
 )
 _INVERSE_COUNTS = parameter(
     "passage",
-    "where the counts C come from: the candidate's own passage (as in the authors' code), or all passages of "
-    ":meth:`fit`",
+    "where the counts C come from: the candidate's own passage (as in the authors' code), or all passages that the "
+    "solver is fitted on",
     allowed=("passage", "corpus"),
 )
 _DISTANCE = parameter(
