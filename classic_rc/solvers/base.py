@@ -202,6 +202,7 @@ class Solver(Estimator, ABC):
         UsageError
             A parameter has a value that is not allowed.
         """
+        self.check_parameters()
         return self
 
     def fit_for(self, asked: Sequence[Question], train: Sequence[Question] | None = None) -> Self:

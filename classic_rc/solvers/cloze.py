@@ -160,11 +160,6 @@ class ClozeDistance(Solver):
     )
     decision: Decision | None = DECISION
 
-    def fit(self, questions: Sequence[Question], y: Any = None) -> Self:
-        """Check the parameters."""
-        self.check_parameters()
-        return self
-
     def score_candidates(self, questions: Sequence[Question]) -> Scores:
         """Score each candidate with minus its distance.
 

@@ -88,11 +88,6 @@ class SpanSlidingWindow(Solver):
     stop_words: str = STOP_WORDS.but(help="the stop words of the distance: the name of a stop list, or a file")
     decision: Decision | None = SPAN_DECISION
 
-    def fit(self, questions: Sequence[Question], y: Any = None) -> SpanSlidingWindow:
-        """Check the parameters."""
-        self.check_parameters()
-        return self
-
     def score_candidates(self, questions: Sequence[Question]) -> Scores:
         """Score each span by overlap, then window and distance; no evidence if its sentence shares no word."""
         self.check_parameters()
