@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import os
 import re
 import sys
 from collections.abc import Callable, Mapping
@@ -43,6 +44,8 @@ class Parameter:
     signed: Callable[[Any], Any] | None = None
     # Splits that a published constant, which is the default here, was tuned on: content fingerprint -> name.
     default_tuned_on: Mapping[str, str] = field(default_factory=dict)
+    # A key inside the text, and the declaration of its value, which ends at a plus: an analyzer's ``stop=FILE``.
+    inner: tuple[str, Parameter] | None = None
     # The constructor's default. A parameter that a class's own constructor takes needs none here.
     default: Any = NO_DEFAULT
     # Makes a default for each object, where objects must not share one. `default` then is an example of it.
@@ -74,6 +77,29 @@ class Parameter:
         """Return whether `value` may be the path of a file or a folder."""
         return self.is_file and bool(value) and value not in self.allowed
 
+    def with_files(self, value: Any, change: Callable[[str], str]) -> Any:
+        """Return a value after `change` of each part that may name a file.
+
+        Parts are the items of a list, the texts between separators, and what follows the key of `inner`.
+        """
+        if isinstance(value, list | tuple) and self.is_file:
+            return type(value)(self.with_files(item, change) for item in value)
+        if not isinstance(value, str):
+            return value
+        if self.inner is not None:
+            key, inner = self.inner
+            before, key, rest = value.partition(key)
+            text, plus, after = rest.partition("+")
+            return before + key + inner.with_files(text, change) + plus + after
+        if not self.names_file(value):
+            return value
+        changed = change(value)
+        # An existing path may itself contain the separator.
+        if not self.joined_by or self.joined_by not in value or os.path.exists(value) or os.path.exists(changed):
+            return changed
+        parts = value.split(self.joined_by)
+        return self.joined_by.join(change(part) if self.names_file(part) else part for part in parts)
+
     def documented(self, name: str, annotation: str) -> str:
         """Return the entry of a docstring's section "Parameters"."""
         values = f"{{{', '.join(map(repr, self.allowed))}}}" if self.allowed else ""
@@ -101,6 +127,7 @@ def parameter(
     is_file: bool = False,
     joined_by: str = "",
     is_list: bool = False,
+    inner: tuple[str, Parameter] | None = None,
     signed: Callable[[Any], Any] | None = None,
     default_tuned_on: Mapping[str, str] | None = None,
     factory: Callable[[], Any] | None = None,
@@ -121,6 +148,8 @@ def parameter(
         Accepts the values that `also` describes. Without it, the estimator checks values if none are in `allowed`.
     is_file, joined_by, is_list : bool, str, bool
         Whether another string may name a file or a folder, what separates several, and whether they may be a list.
+    inner : tuple of str and Parameter, optional
+        A key inside the text, and the declaration of its value, which ends at a plus.
     signed : callable, optional
         Maps a value to what the signature shows. Default: the value, or a file's name and content.
     default_tuned_on : mapping of str to str, optional
@@ -140,7 +169,9 @@ def parameter(
     if shown is NO_DEFAULT:
         raise TypeError("a parameter needs a default, or a factory that makes one")
     tuned_on = default_tuned_on or {}
-    return Parameter(help, allowed, also, fits, is_file, joined_by, is_list, signed, tuned_on, shown, factory)
+    return Parameter(
+        help, allowed, also, fits, is_file, joined_by, is_list, signed, tuned_on, inner, shown, factory
+    )
 
 
 def declare_parameters(cls: Any) -> None:

@@ -134,7 +134,7 @@ def _signature_value(solver: Solver, name: str, value: Any) -> Any:
     declared = type(solver).parameter(name)
     if declared.signed is not None:
         return _plain_value(declared.signed(value))
-    return file_signature(value) if isinstance(value, str) and declared.names_file(value) else _plain_value(value)
+    return _plain_value(declared.with_files(value, file_signature))
 
 
 def _value_text(value: Any) -> str:

@@ -51,10 +51,22 @@ class Variant:
     cites: tuple[str, ...] = ()
 
 
+STOP_LIST_KEY = "stop="
+"""What comes before the name of a stop list in the text of an analyzer."""
+
+STOP_WORDS = parameter(
+    "smart",
+    "the name of a stop list, or a file",
+    allowed=tuple(STOP_LISTS),
+    is_file=True,
+    fits=lambda value: True,  # the parser of the list names the nearest one in its error
+    signed=lambda value: stop_list_signature(value) if isinstance(value, str) else value,
+)
 ANALYZER = parameter(
     "word",
     "the analyzer that turns texts into words",
     also="a name or an Analyzer",
+    inner=(STOP_LIST_KEY, STOP_WORDS),
     signed=lambda value: get_analyzer(value).signature,
 )
 DECISION = parameter(
@@ -72,14 +84,6 @@ REGULARISATION = parameter(
 )
 UNIT = parameter(
     "characters", "the unit of length; words are separated by whitespace", allowed=("characters", "words")
-)
-STOP_WORDS = parameter(
-    "smart",
-    "the name of a stop list, or a file",
-    allowed=tuple(STOP_LISTS),
-    is_file=True,
-    fits=lambda value: True,  # the parser of the list names the nearest one in its error
-    signed=lambda value: stop_list_signature(value) if isinstance(value, str) else value,
 )
 ANNOTATIONS = parameter(None, "an annotation file, used instead of raw text", allowed=(None,), is_file=True)
 CATEGORIES = parameter(None, "a folder of question categories", allowed=(None,), is_file=True)
