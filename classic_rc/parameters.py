@@ -14,10 +14,10 @@ from numbers import Number
 from sys import float_info
 from typing import Any
 
-NO_DEFAULT: Any = inspect.Parameter.empty
+_NO_DEFAULT: Any = inspect.Parameter.empty
 
 _LINE_LENGTH = 112
-_OTHER_SECTION = re.compile(r"\n\n(?:Attributes|Raises|See Also|Notes|References|Examples)\n---")
+_SECTION = re.compile(r"\n\n[A-Z][A-Za-z ]+\n---")
 _WRITTEN = "is_written_from_declarations"
 
 
@@ -47,17 +47,18 @@ class Parameter:
     # A key inside the text, and the declaration of its value, which ends at a plus: an analyzer's ``stop=FILE``.
     inner: tuple[str, Parameter] | None = None
     # The constructor's default. A parameter that a class's own constructor takes needs none here.
-    default: Any = NO_DEFAULT
+    default: Any = _NO_DEFAULT
     # Makes a default for each object, where objects must not share one. `default` then is an example of it.
     factory: Callable[[], Any] | None = None
 
     def but(self, **changes: Any) -> Any:
         """Return this declaration with another default, another help or other fields."""
-        return replace(self, **changes)
+        of_default = {"default_tuned_on": {}, "factory": None} if "default" in changes else {}
+        return replace(self, **{**of_default, **changes})
 
     def new(self, value: Any) -> Any:
         """Return `value`, or what the factory makes in place of the default."""
-        return self.factory() if self.factory is not None and value is self.default else value
+        return self.factory() if self.factory and value is self.default else value
 
     @property
     def choices(self) -> str:
@@ -118,7 +119,7 @@ class Parameter:
 
 
 def parameter(
-    default: Any = NO_DEFAULT,
+    default: Any = _NO_DEFAULT,
     help: str = "",
     *,
     allowed: tuple[Any, ...] = (),
@@ -166,7 +167,7 @@ def parameter(
     (2, 1.0)
     """
     shown = default if factory is None else factory()
-    if shown is NO_DEFAULT:
+    if shown is _NO_DEFAULT:
         raise TypeError("a parameter needs a default, or a factory that makes one")
     tuned_on = default_tuned_on or {}
     return Parameter(
@@ -208,19 +209,20 @@ def _write_constructor(cls: Any) -> None:
             f"{cls.__name__}.__init__ too, or declare the parameters of the base class instead"
         )
     declared: Mapping[str, Parameter] = cls.parameters
-    made = {name: parameter for name, parameter in declared.items() if parameter.factory}
-    values = {name: f"made[{name!r}].new({name})" if name in made else name for name in declared}
     lines = [
-        "def write(made):",
+        "def write(_declared):",
         f" def __init__(self, *, {', '.join(f'{name}=None' for name in declared)}):",
-        *(f"  self.{name} = {value}" for name, value in values.items()),
+        *(
+            f"  self.{name} = " + (f"_declared[{name!r}].new({name})" if own.factory else name)
+            for name, own in declared.items()
+        ),
         " return __init__",
     ]
     functions: dict[str, Any] = {}
     module = sys.modules.get(cls.__module__)
-    exec("\n".join(lines), vars(module) if module else {}, functions)
-    constructor = functions["write"](made)
-    constructor.__kwdefaults__ = {name: parameter.default for name, parameter in declared.items()}
+    exec("\n".join(lines), vars(module) if module else {}, functions)  # names in annotations are the module's
+    constructor = functions["write"](declared)
+    constructor.__kwdefaults__ = {name: own.default for name, own in declared.items()}
     annotations = {**getattr(base, "__annotations__", {}), **inspect.get_annotations(cls)}
     known = {name: annotations[name] for name in declared if name in annotations}
     constructor.__annotations__ = {**known, "return": None}
@@ -236,7 +238,7 @@ def _with_section(text: str, cls: Any) -> str:
     annotations = cls.__init__.__annotations__
     entries = [p.documented(name, _in_words(annotations.get(name))) for name, p in cls.parameters.items()]
     section = "\n".join(["Parameters", "----------", *entries])
-    other = _OTHER_SECTION.search(text)
+    other = _SECTION.search(text)
     return f"{text[: other.start()]}\n\n{section}{text[other.start() :]}" if other else f"{text}\n\n{section}\n"
 
 

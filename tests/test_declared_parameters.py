@@ -247,3 +247,6 @@ def test_declarations_change_by_copy():
     word = ANALYZER.but(default="treebank", help="another text")
     assert isinstance(word, Parameter)
     assert (word.default, ANALYZER.default, word.signed) == ("treebank", "word", ANALYZER.signed)
+    tuned = parameter(11.0, "a weight", default_tuned_on={"abc": "dev"})
+    assert tuned.but(help="the same weight").default_tuned_on == {"abc": "dev"}
+    assert tuned.but(default=3.0).default_tuned_on == {}
