@@ -18,7 +18,7 @@ from classic_rc.kernels.draws import text_keys, uniform_draws
 from classic_rc.metrics.base import gold_of
 from classic_rc.metrics.multirc import OptionCounts, SelectionMetric
 from classic_rc.metrics.registry import selection_metric
-from classic_rc.parameters import is_integer, is_number, parameter
+from classic_rc.parameters import number, parameter, whole_number
 from classic_rc.predictions import ABSOLUTE_TIE_TOLERANCE, Answer, Prediction, Scores
 from classic_rc.questions import Candidate, Question, Task
 
@@ -196,19 +196,13 @@ class RelativeThreshold(Decision):
     a margin of 0 selects only the best span, or all spans that tie for the best score and do not overlap.
     """
 
-    margin: float = parameter(
+    margin: float = number(
         0.0,
         "the largest distance from the best score, in the solver's units (log-odds for ``span-lr``). It is fixed, "
         "never tuned, because the scores of generated spans are dropped after every few passages",
-        also="a finite number of at least 0",
-        fits=lambda value: is_number(value, 0),
+        least=0,
     )
-    max_spans: int | None = parameter(
-        None,
-        "the most spans in an answer; None for any number",
-        also="an integer of at least 1 or None",
-        fits=lambda value: value is None or is_integer(value, 1),
-    )
+    max_spans: int | None = whole_number(None, "the most spans in an answer; None for any number", allowed=(None,))
 
     def decide(self, scores: Scores, questions: Sequence[Question]) -> list[Prediction]:
         """Answer each question with one span or several.

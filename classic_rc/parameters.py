@@ -175,6 +175,19 @@ def parameter(
     )
 
 
+def whole_number(default: Any, help: str, *, least: int = 1, **facts: Any) -> Any:
+    """Declare a parameter that is a whole number of at least `least`, below 2**31, or one of the allowed values."""
+    also = "a positive whole number" if least == 1 else f"a whole number of at least {least}"
+    return parameter(default, help, also=also, fits=lambda value: is_integer(value, least, 2**31), **facts)
+
+
+def number(default: Any, help: str, *, least: float = -inf, most: float = inf, **facts: Any) -> Any:
+    """Declare a parameter that is a finite number from `least` to `most`, or one of the allowed values."""
+    bounds = [f"of at least {least}"] * (least > -inf) + [f"of at most {most}"] * (most < inf)
+    also = f"a number {' and '.join(bounds)}" if bounds else "a finite number"
+    return parameter(default, help, also=also, fits=lambda value: is_number(value, least, most), **facts)
+
+
 def declare_parameters(cls: Any) -> None:
     """Give a class the constructor, the mapping `parameters` and the docstring that its declarations ask for.
 

@@ -20,7 +20,7 @@ from sklearn.preprocessing import FunctionTransformer
 from classic_rc.decisions import Argmax, RelativeThreshold, TunedThreshold
 from classic_rc.errors import UsageError
 from classic_rc.estimator import clone
-from classic_rc.parameters import Parameter, is_number, parameter
+from classic_rc.parameters import Parameter, is_number, number, parameter, whole_number
 from classic_rc.predictions import Scores
 from classic_rc.questions import Task
 from classic_rc.solvers import AllPositive, Length, SlidingWindow, Solver
@@ -241,6 +241,22 @@ def test_a_solver_that_learns_is_fitted_after_fit():
     with pytest.raises(sklearn.exceptions.NotFittedError):
         sklearn.utils.validation.check_is_fitted(Length())
     sklearn.utils.validation.check_is_fitted(Length().fit(CHOICES))
+
+
+@pytest.mark.parametrize(
+    ("declared", "words", "good", "bad"),
+    [
+        (whole_number(3, "n"), "a positive whole number", (1, 2**31 - 1), (0, 2**31, 1.0, True, None, "1")),
+        (whole_number(3, "n", least=2, allowed=(None,)), "None or a whole number of at least 2", (2, None), (1,)),
+        (number(3, "x"), "a finite number", (-1e300, 7), (float("inf"), float("nan"), True, "x", 10**400)),
+        (number(0, "x", least=0), "a number of at least 0", (0, 1.5), (-0.1,)),
+        (number(0, "x", least=0, most=1), "a number of at least 0 and of at most 1", (0, 1), (-0.1, 1.1)),
+    ],
+)
+def test_numbers_are_declared_with_their_bounds(declared, words, good, bad):
+    assert declared.choices == words
+    assert all(map(declared.accepts, good))
+    assert not any(map(declared.accepts, bad))
 
 
 def test_declarations_change_by_copy():

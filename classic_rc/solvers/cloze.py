@@ -24,7 +24,7 @@ from classic_rc.kernels.pairs import word_counts
 from classic_rc.kernels.reference.cloze import alignments
 from classic_rc.kernels.reference.cloze_shift import best_shift
 from classic_rc.kernels.weights import SCALE, inverse_count_weight, inverse_count_weights
-from classic_rc.parameters import is_integer, parameter
+from classic_rc.parameters import parameter, whole_number
 from classic_rc.predictions import Scores
 from classic_rc.questions import Question, Task
 from classic_rc.solvers.base import ANALYZER, DECISION, STOP_WORDS, Solver, Variant
@@ -130,11 +130,8 @@ class ClozeDistance(Solver):
         help="the analyzer that turns texts into words; words that it drops are missing, and positions do not "
         "count them"
     )
-    max_distance: int = parameter(
-        8,
-        "the largest cost of a word, in positions; it is also the cost of a word that the passage does not have",
-        also="a positive whole number",
-        fits=lambda value: is_integer(value, 1, 2**31),
+    max_distance: int = whole_number(
+        8, "the largest cost of a word, in positions; it is also the cost of a word that the passage does not have"
     )
     alignment: Alignment = parameter(
         "ends",
@@ -220,7 +217,6 @@ class ClozeWindow(Solver):
     }
 
     analyzer: Any = ANALYZER
-
     anchored: bool = parameter(
         False,
         "whether the whole candidate must match a mention of itself at position s. If False, the words around the "

@@ -14,7 +14,7 @@ from classic_rc.decisions import Decision, Threshold
 from classic_rc.errors import NotFittedError, UsageError
 from classic_rc.estimator import clone
 from classic_rc.kernels import bm25, tfidf
-from classic_rc.parameters import is_integer, parameter
+from classic_rc.parameters import parameter, whole_number
 from classic_rc.predictions import Scores
 from classic_rc.questions import LazyCandidates, Question
 from classic_rc.retrieval.base import Best, Engine, QueryFacts, TermFacts
@@ -125,11 +125,10 @@ class IRSolver(Solver):
         default="lucene-english",
         help="the analyzer that turns sentences and queries into index terms; an index uses its own instead",
     )
-    depth: int | None = parameter(
+    depth: int | None = whole_number(
         None,
         "among how many best hits of the query to look for a qualifying sentence; None for all sentences",
-        also="a positive number of hits",
-        fits=lambda value: value is None or is_integer(value, 1),
+        allowed=(None,),
     )
     overlap: Any = parameter(
         None,

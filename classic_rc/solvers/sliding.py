@@ -16,7 +16,7 @@ from classic_rc.kernels.reference.distance import word_distance as plain_word_di
 from classic_rc.kernels.weights import SCALE, inverse_count_weights
 from classic_rc.kernels.window import sliding_window, window_sweep
 from classic_rc.metrics.registry import primary_metric
-from classic_rc.parameters import is_integer, is_number, parameter
+from classic_rc.parameters import number, parameter, whole_number
 from classic_rc.predictions import Scores
 from classic_rc.questions import Candidate, Question
 from classic_rc.solvers.base import ANALYZER, DECISION, STOP_WORDS, Solver, Variant
@@ -130,12 +130,10 @@ WINDOW_AND_DISTANCE_VARIANTS = {
 WINDOW_SIZES = range(2, 31)
 """The window lengths, in tokens, that ``window="tuned"`` chooses from."""
 
-_WINDOW = parameter(
+_WINDOW = whole_number(
     "set",
     "the window's length: ``|S|`` as published; the whole passage; or a number of tokens",
     allowed=("set", "passage"),
-    also="a positive number of tokens",
-    fits=lambda value: is_integer(value, 1, 2**31),
 )
 _INVERSE_COUNTS = parameter(
     "passage",
@@ -325,11 +323,9 @@ class SlidingWindowDistance(_Matcher):
     inverse_counts: Literal["passage", "corpus"] = _INVERSE_COUNTS
     distance: DistanceRule = _DISTANCE
     stop_words: str = _STOP_WORDS
-    distance_weight: float = parameter(
+    distance_weight: float = number(
         11.0,
         "the cost of a distance as long as the whole passage (d = 1), in units of the window's weight",
-        also="a finite number",
-        fits=is_number,
         default_tuned_on=_MC500_DEV,
     )
     decision: Decision | None = DECISION

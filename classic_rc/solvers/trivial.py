@@ -11,7 +11,7 @@ import numpy as np
 from classic_rc.decisions import Abstain, Decision, Threshold
 from classic_rc.errors import NotFittedError, UsageError
 from classic_rc.kernels.arrays import offsets_of
-from classic_rc.parameters import is_integer, parameter
+from classic_rc.parameters import whole_number
 from classic_rc.predictions import Scores
 from classic_rc.questions import Question, Task, candidate_texts, normalised_text
 from classic_rc.solvers.base import DECISION, UNIT, Solver, Variant, scores_without_evidence
@@ -87,14 +87,13 @@ class ConstantPosition(Solver):
         ),
     }
 
-    position: int | Literal["first", "last", "majority"] = parameter(
+    position: int | Literal["first", "last", "majority"] = whole_number(
         "first",
         "the position of the candidate. ``'majority'`` is the one that is right most often in the data of "
         ":meth:`fit` (of equally frequent ones the first). A number is an index from 0. If a question has fewer "
         "candidates, its last one is selected",
         allowed=("first", "last", "majority"),
-        also="an index from 0",
-        fits=lambda value: is_integer(value, 0, 2**31),
+        least=0,
     )
     decision: Decision | None = DECISION
 

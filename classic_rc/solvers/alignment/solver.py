@@ -12,7 +12,7 @@ import numpy as np
 from classic_rc.decisions import Decision
 from classic_rc.errors import UsageError
 from classic_rc.kernels.arrays import offsets_of
-from classic_rc.parameters import is_integer, is_number, parameter
+from classic_rc.parameters import number, parameter, whole_number
 from classic_rc.predictions import Scores
 from classic_rc.questions import Question, Task
 from classic_rc.solvers.alignment.program import Constants, Edges, Graph, Program
@@ -36,12 +36,6 @@ from classic_rc.text.wordnet import WordNet, find_wordnet, read_wordnet
 
 QUESTIONS_PER_SHARD = 1_000
 """The least number of questions for each process: fewer are solved faster than another process starts."""
-
-
-_LIMIT = parameter(None, also="a positive number or None", fits=lambda value: value is None or is_integer(value, 1))
-_SHARE = parameter(
-    None, also="a share from 0 to 1 or None", fits=lambda value: value is None or is_number(value, 0, 1)
-)
 
 
 class AlignmentILP(Solver):
@@ -73,7 +67,6 @@ class AlignmentILP(Solver):
     takes_encoding = False  # it divides passages into sentences and chunks
 
     analyzer: Any = ANALYZER
-
     chunks: Literal["runs", "words", "groups"] = parameter(
         "runs",
         "what a chunk is: a maximal run of content words between stop words and punctuation, a single content "
@@ -95,52 +88,44 @@ class AlignmentILP(Solver):
         help="a file with groups, or with tags from which groups are made "
         "(:func:`~classic_rc.text.annotations.read_annotations`)"
     )
-    offset: float = parameter(
+    offset: float = number(
         0.4,
         "what is subtracted from an entailment to make an edge's weight; the question's edges must have positive "
         "weights",
-        also="a number from 0 to 1",
-        fits=lambda value: is_number(value, 0, 1),
+        least=0,
+        most=1,
     )
-    question_weight: float = parameter(
-        0.33,
-        "the weight of each active question chunk",
-        also="a number not below 0",
-        fits=lambda value: is_number(value, 0),
+    question_weight: float = number(0.33, "the weight of each active question chunk", least=0)
+    sentence_weight: float = number(-2.5, "the weight of each active sentence", most=0)
+    long_option_weight: float = number(0.02, "the weight of a candidate with more than three chunks")
+    max_sentences: int | None = whole_number(2, "the greatest number of active sentences", allowed=(None,))
+    max_edges: int | None = whole_number(8, "the greatest number of edges into one sentence", allowed=(None,))
+    max_copies: int | None = whole_number(
+        3, "the greatest number of active passage chunks with the same words", allowed=(None,)
     )
-    sentence_weight: float = parameter(
-        -2.5,
-        "the weight of each active sentence",
-        also="a number not above 0",
-        fits=lambda value: is_number(value, most=0),
+    min_question_chunks: int | None = whole_number(1, "the least number of active question chunks", allowed=(None,))
+    max_question_chunks: int | None = whole_number(
+        3,
+        "the greatest number of active question chunks; the only chunk of a question may always be active",
+        allowed=(None,),
     )
-    long_option_weight: float = parameter(
-        0.02, "the weight of a candidate with more than three chunks", also="a finite number", fits=is_number
+    min_question_share: float | None = number(
+        0.1, "the least share of active question chunks", least=0, most=1, allowed=(None,)
     )
-    max_sentences: int | None = _LIMIT.but(default=2, help="the greatest number of active sentences")
-    max_edges: int | None = _LIMIT.but(default=8, help="the greatest number of edges into one sentence")
-    max_copies: int | None = _LIMIT.but(
-        default=3, help="the greatest number of active passage chunks with the same words"
-    )
-    min_question_chunks: int | None = _LIMIT.but(default=1, help="the least number of active question chunks")
-    max_question_chunks: int | None = _LIMIT.but(
-        default=3,
-        help="the greatest number of active question chunks; the only chunk of a question may always be active",
-    )
-    min_question_share: float | None = _SHARE.but(default=0.1, help="the least share of active question chunks")
-    max_question_share: float | None = _SHARE.but(
-        default=0.65,
-        help="the greatest share of active question chunks; the only chunk of a question may always be active",
+    max_question_share: float | None = number(
+        0.65,
+        "the greatest share of active question chunks; the only chunk of a question may always be active",
+        least=0,
+        most=1,
+        allowed=(None,),
     )
     align_without: bool = parameter(
         True, 'whether the chunk after "without" in the question must be active', allowed=(True, False)
     )
     align_option: bool = parameter(True, "whether the candidate must have an edge", allowed=(True, False))
-    node_limit: int = parameter(
+    node_limit: int = whole_number(
         10_000,
         "the number of nodes after which the search for a candidate's graph stops, with the best graph so far",
-        also="a positive number",
-        fits=lambda value: is_integer(value, 1),
     )
     decision: Decision | None = DECISION
 

@@ -14,7 +14,7 @@ from classic_rc.decisions import Argmax, Decision, TunedThreshold
 from classic_rc.errors import NotFittedError, UsageError
 from classic_rc.folds import FoldPlan, passage_groups
 from classic_rc.metrics.registry import primary_metric
-from classic_rc.parameters import is_integer, is_number, parameter
+from classic_rc.parameters import is_number, parameter, whole_number
 from classic_rc.predictions import Scores
 from classic_rc.questions import Question, Task
 from classic_rc.solvers.base import DECISION, REGULARISATION, Solver, Variant, provenance
@@ -140,11 +140,8 @@ class Combination(Composite):
         allowed=("none", "question", "standard"),
     )
     C: float = REGULARISATION.but(help="with stacked weights, the inverse strength of the regularisation")
-    folds: int = parameter(
-        5,
-        "with stacked weights, the number of folds for members that learn from gold; passages are never split",
-        also="a positive number",
-        fits=lambda value: is_integer(value, 1),
+    folds: int = whole_number(
+        5, "with stacked weights, the number of folds for members that learn from gold; passages are never split"
     )
     group: str | None = parameter(
         None, "a key of `meta`: questions with equal values stay in the same fold", also="a key or None"

@@ -15,7 +15,7 @@ from classic_rc.estimator import clone
 from classic_rc.folds import FoldPlan
 from classic_rc.kernels.arrays import offsets_of
 from classic_rc.kernels.logistic import Features
-from classic_rc.parameters import is_integer, is_number, parameter
+from classic_rc.parameters import is_number, parameter, whole_number
 from classic_rc.predictions import Scores
 from classic_rc.questions import Question, Task
 from classic_rc.solvers.base import DECISION, Solver, Variant, provenance
@@ -131,18 +131,8 @@ class FeatureRanker(Solver):
     lexical_C: float | Literal["cv"] = parameter(  # noqa: N815
         "cv", "the inverse strength of the penalty of the lexical score", also=_STRENGTH, fits=is_strength
     )
-    min_count: int = parameter(
-        2,
-        "how many training candidates must have a cell of the lexical score",
-        also="a positive whole number",
-        fits=lambda value: is_integer(value, 1, 2**31),
-    )
-    folds: int = parameter(
-        5,
-        "the number of folds; equal and nearly equal passages are in one fold",
-        also="a whole number of at least 2",
-        fits=lambda value: is_integer(value, 2, 2**31),
-    )
+    min_count: int = whole_number(2, "how many training candidates must have a cell of the lexical score")
+    folds: int = whole_number(5, "the number of folds; equal and nearly equal passages are in one fold", least=2)
     decision: Decision | None = DECISION
 
     def fit(self, questions: Sequence[Question], y: Any = None) -> Self:

@@ -58,7 +58,6 @@ class NGramLM(Solver):
     takes_encoding = False  # it puts candidates in the place of the placeholder
 
     analyzer: Any = ANALYZER
-
     order: int = parameter(3, "the n of the n-grams", allowed=tuple(range(1, _MAX_ORDER + 1)))
     corpus: Any = CORPUS.but(
         default="passages",

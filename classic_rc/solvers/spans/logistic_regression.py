@@ -14,7 +14,7 @@ from classic_rc.errors import DataError, NotFittedError, UsageError
 from classic_rc.kernels.draws import text_keys, uniform_draws
 from classic_rc.kernels.pairs import word_counts
 from classic_rc.metrics import quoref, squad
-from classic_rc.parameters import is_integer, parameter
+from classic_rc.parameters import parameter, whole_number
 from classic_rc.predictions import Scores
 from classic_rc.questions import Question, Task
 from classic_rc.solvers.base import ANALYZER, REGULARISATION, SEED, Solver, provenance
@@ -62,23 +62,16 @@ class SpanLR(Solver):
     takes_encoding = False
 
     analyzer: Any = ANALYZER
-
     features: str = parameter(
         "all",
         "groups of features joined by a plus, or 'all'; see "
         ":data:`~classic_rc.solvers.spans.features.SPAN_FEATURE_GROUPS`",
     )
-    buckets: int = parameter(
-        10,
-        "the number of buckets of each number",
-        also="a whole number of at least 2",
-        fits=lambda value: is_integer(value, 2),
-    )
-    negatives: int | None = parameter(
+    buckets: int = whole_number(10, "the number of buckets of each number", least=2)
+    negatives: int | None = whole_number(
         50,
         "how many wrong spans, drawn at random, to learn from in each training question; None for all",
-        also="a whole number of at least 1 or None",
-        fits=lambda value: value is None or is_integer(value, 1),
+        allowed=(None,),
     )
     learner: Literal["newton", "liblinear"] = parameter(
         "newton",

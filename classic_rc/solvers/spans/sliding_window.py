@@ -17,7 +17,7 @@ from classic_rc.kernels.distance import DistanceRule, window_and_distance
 from classic_rc.kernels.spans import span_overlap
 from classic_rc.kernels.weights import SCALE
 from classic_rc.kernels.window import sliding_window
-from classic_rc.parameters import is_number, parameter
+from classic_rc.parameters import number, parameter
 from classic_rc.predictions import Scores
 from classic_rc.questions import Question, Task
 from classic_rc.solvers.base import ANALYZER, STOP_WORDS, Solver, Variant
@@ -67,7 +67,6 @@ class SpanSlidingWindow(Solver):
     }
 
     analyzer: Any = ANALYZER
-
     context: Literal["sentence", "passage"] = parameter(
         "sentence",
         "the text in which window and distance are computed and words are counted: the span's sentence, as in the "
@@ -79,12 +78,7 @@ class SpanSlidingWindow(Solver):
         "the distance rule, as in :class:`~classic_rc.solvers.WordDistance`; None for no distance",
         allowed=(None, *get_args(DistanceRule)),
     )
-    distance_weight: float = parameter(
-        1.0,
-        "the cost of a distance as long as the entire context (d = 1)",
-        also="a number from 0",
-        fits=lambda value: is_number(value, 0),
-    )
+    distance_weight: float = number(1.0, "the cost of a distance as long as the entire context (d = 1)", least=0)
     stop_words: str = STOP_WORDS.but(help="the stop words of the distance: the name of a stop list, or a file")
     decision: Decision | None = SPAN_DECISION
 

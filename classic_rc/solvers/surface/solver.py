@@ -17,7 +17,7 @@ from classic_rc.errors import DataError, NotFittedError, UsageError
 from classic_rc.kernels.arrays import offsets_of, ragged_indices
 from classic_rc.kernels.blocked_matrix import Features, count_entries, renumber_columns
 from classic_rc.kernels.equal_columns import find_equal_columns
-from classic_rc.parameters import is_integer, parameter
+from classic_rc.parameters import parameter, whole_number
 from classic_rc.predictions import Scores
 from classic_rc.questions import Question, Task
 from classic_rc.solvers.base import ANALYZER, DECISION, REGULARISATION, Solver, Variant, provenance
@@ -107,7 +107,6 @@ class SurfaceLR(Solver):
     needs_only_arrays = True
 
     analyzer: Any = ANALYZER
-
     features: str = parameter(
         "all",
         "groups of features joined by a plus, or ``all``, which is "
@@ -120,23 +119,21 @@ class SurfaceLR(Solver):
         "(after Kaushik and Lipton 2018)",
         allowed=tuple(INPUTS),
     )
-    question_words: int | None = parameter(
+    question_words: int | None = whole_number(
         None,
         "how many words to read from the start of the question (after Sugawara et al. 2018); None for all",
-        also="a positive whole number or None",
-        fits=lambda value: value is None or is_integer(value, 1, 2**31),
+        allowed=(None,),
     )
     scaling: Literal["rms", "none"] = parameter(
         "rms",
         "whether to divide lengths and counts by their root mean square in training",
         allowed=("rms", "none"),
     )
-    hashing: int | None = parameter(
+    hashing: int | None = whole_number(
         None,
         "the number of columns that words and pairs share by a hash, which needs less memory and stores no words; "
         "None for one column for each word and pair of the training data",
-        also="a positive whole number or None",
-        fits=lambda value: value is None or is_integer(value, 1, 2**31),
+        allowed=(None,),
     )
     learner: Any = parameter(
         None,
