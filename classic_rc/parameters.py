@@ -53,7 +53,7 @@ class Parameter:
 
     def but(self, **changes: Any) -> Any:
         """Return this declaration with another default, another help or other fields."""
-        of_default = {"default_tuned_on": {}, "factory": None} if "default" in changes else {}
+        of_default: dict[str, Any] = {"default_tuned_on": {}, "factory": None} if "default" in changes else {}
         return replace(self, **{**of_default, **changes})
 
     def new(self, value: Any) -> Any:
@@ -183,8 +183,10 @@ def whole_number(default: Any, help: str, *, least: int = 1, **facts: Any) -> An
 
 def number(default: Any, help: str, *, least: float = -inf, most: float = inf, **facts: Any) -> Any:
     """Declare a parameter that is a finite number from `least` to `most`, or one of the allowed values."""
-    bounds = [f"of at least {least}"] * (least > -inf) + [f"of at most {most}"] * (most < inf)
-    also = f"a number {' and '.join(bounds)}" if bounds else "a finite number"
+    if least > -inf:
+        also = f"a number from {least} to {most}" if most < inf else f"a number of at least {least}"
+    else:
+        also = f"a number of at most {most}" if most < inf else "a finite number"
     return parameter(default, help, also=also, fits=lambda value: is_number(value, least, most), **facts)
 
 

@@ -250,7 +250,7 @@ def test_a_solver_that_learns_is_fitted_after_fit():
         (whole_number(3, "n", least=2, allowed=(None,)), "None or a whole number of at least 2", (2, None), (1,)),
         (number(3, "x"), "a finite number", (-1e300, 7), (float("inf"), float("nan"), True, "x", 10**400)),
         (number(0, "x", least=0), "a number of at least 0", (0, 1.5), (-0.1,)),
-        (number(0, "x", least=0, most=1), "a number of at least 0 and of at most 1", (0, 1), (-0.1, 1.1)),
+        (number(0, "x", least=0, most=1), "a number from 0 to 1", (0, 1), (-0.1, 1.1)),
     ],
 )
 def test_numbers_are_declared_with_their_bounds(declared, words, good, bad):
