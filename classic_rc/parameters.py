@@ -103,8 +103,8 @@ class Parameter:
 
     def documented(self, name: str, annotation: str) -> str:
         """Return the entry of a docstring's section "Parameters"."""
-        values = f"{{{', '.join(map(repr, self.allowed))}}}" if self.allowed else ""
-        kind = self._or_other_values(values) or annotation or "object"
+        values = ", ".join(map(repr, self.allowed))
+        kind = self._or_other_values(f"{{{values}}}" if len(self.allowed) > 1 else values) or annotation or "object"
         return f"{name} : {kind}, default {self.default!r}\n{_wrapped(self.help[:1].upper() + self.help[1:])}."
 
     def _or_other_values(self, values: str) -> str:
@@ -177,7 +177,8 @@ def parameter(
 
 def whole_number(default: Any, help: str, *, least: int = 1, **facts: Any) -> Any:
     """Declare a parameter that is a whole number of at least `least`, below 2**31, or one of the allowed values."""
-    also = "a positive whole number" if least == 1 else f"a whole number of at least {least}"
+    least_of_all = "a positive whole number" if least == 1 else f"a whole number of at least {least}"
+    also = f"{least_of_all}, below 2**31"
     return parameter(default, help, also=also, fits=lambda value: is_integer(value, least, 2**31), **facts)
 
 

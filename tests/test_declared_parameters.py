@@ -246,8 +246,18 @@ def test_a_solver_that_learns_is_fitted_after_fit():
 @pytest.mark.parametrize(
     ("declared", "words", "good", "bad"),
     [
-        (whole_number(3, "n"), "a positive whole number", (1, 2**31 - 1), (0, 2**31, 1.0, True, None, "1")),
-        (whole_number(3, "n", least=2, allowed=(None,)), "None or a whole number of at least 2", (2, None), (1,)),
+        (
+            whole_number(3, "n"),
+            "a positive whole number, below 2**31",
+            (1, 2**31 - 1),
+            (0, 2**31, 1.0, True, None, "1"),
+        ),
+        (
+            whole_number(3, "n", least=2, allowed=(None,)),
+            "None or a whole number of at least 2, below 2**31",
+            (2, None),
+            (1,),
+        ),
         (number(3, "x"), "a finite number", (-1e300, 7), (float("inf"), float("nan"), True, "x", 10**400)),
         (number(0, "x", least=0), "a number of at least 0", (0, 1.5), (-0.1,)),
         (number(0, "x", least=0, most=1), "a number from 0 to 1", (0, 1), (-0.1, 1.1)),
