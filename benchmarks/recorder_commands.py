@@ -277,8 +277,8 @@ run data/race/RACE-train-dev.tar.gz --split dev --subset {middle|high} -s ngram-
 run data/race/RACE-train-dev.tar.gz --split train --subset middle -s longest --format json
 run data/quoref/quoref-dev-v0.1.json -s random -s span-sw:squad2016 -s span-sw:squad2016-distance --save r
   --intervals 100
-run data/quoref/quoref-dev-v0.1.json -s span-lr --cv 2 --relative-threshold 0.5 --spans k=5 --format json
-predict data/quoref/quoref-dev-v0.1.json -s span-sw --spans k=4 -o p && score data/quoref/quoref-dev-v0.1.json p &&
+run data/quoref/quoref-dev-v0.1.json -s span-lr --cv 2 --relative-threshold 0.5 --spans 5 --format json
+predict data/quoref/quoref-dev-v0.1.json -s span-sw --spans 4 -o p && score data/quoref/quoref-dev-v0.1.json p &&
   check data/quoref/quoref-dev-v0.1.json
 index data/mctest data/dream/dev.json -o i && run data/mctest/mc160.dev.tsv -s ir --corpus i --exclude-verbatim
   --save r && explain data/mctest/mc160.dev.tsv mc160.dev.3,1 -s ir --corpus i
@@ -308,7 +308,7 @@ run ONE -s inputs/own.py:{Raises|Short|Wrong}|run ONE -o inputs|run ONE -o no/su
 run ONE --save inputs/lines.txt|run ONE --train none.json|run ONE --train ONE -s surface-lr
 run ONE --tune sample:cloze|run ONE --corpus inputs/repo -s ir|run ONE inputs/nowhere.json --format csv
 run sample:multiple-answer --tune-metric f1a|run sample:multi-span -s sliding-window:race
-run sample:multiple-answer -s longest --tune-metric quoref_f1|run sample:multi-span -s random --spans k=99999999999
+run sample:multiple-answer -s longest --tune-metric quoref_f1|run sample:multi-span -s random --spans 99999999999
 run inputs/hidden.jsonl|score inputs/hidden.jsonl inputs/lines.txt|check inputs/hidden.jsonl
 check --hard inputs/hidden.jsonl -s longest|predict inputs/hidden.jsonl -s longest
 report inputs/hidden.jsonl -o p.html|predict ONE -s longest --as jsnl|predict ONE -s longest --as record

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from classic_rc.datasets.registry import from_rows, load
     from classic_rc.decisions import Argmax, RelativeThreshold, Threshold, TunedThreshold
     from classic_rc.evaluation.evaluate import evaluate
+    from classic_rc.parameters import parameter
     from classic_rc.predictions import Prediction, Scores
     from classic_rc.questions import Candidate, Dataset, Passage, Question, Task
     from classic_rc.solvers.base import Solver
@@ -26,6 +27,7 @@ _HOMES = {
     "datasets.registry": ("from_rows", "load"),
     "decisions": ("Argmax", "RelativeThreshold", "Threshold", "TunedThreshold"),
     "evaluation.evaluate": ("evaluate",),
+    "parameters": ("parameter",),
     "predictions": ("Prediction", "Scores"),
     "questions": ("Candidate", "Dataset", "Passage", "Question", "Task"),
     "solvers.base": ("Solver",),
@@ -54,6 +56,7 @@ __all__ = [
     "evaluate",
     "from_rows",
     "load",
+    "parameter",
     "parse_solver",
     "plots",
 ]

@@ -6,7 +6,7 @@ import itertools
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
-from typing import Any, Literal, Self, TypeAlias, get_args
+from typing import Any, Self, dataclass_transform, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,10 +18,10 @@ from classic_rc.kernels.draws import text_keys, uniform_draws
 from classic_rc.metrics.base import gold_of
 from classic_rc.metrics.multirc import OptionCounts, SelectionMetric
 from classic_rc.metrics.registry import selection_metric
+from classic_rc.parameters import number, parameter, whole_number
 from classic_rc.predictions import ABSOLUTE_TIE_TOLERANCE, Answer, Prediction, Scores
+from classic_rc.protocol import Cuts, TiePolicy
 from classic_rc.questions import Candidate, Question, Task
-
-TiePolicy: TypeAlias = Literal["partial", "first", "random", "strict"]
 
 TIE_POLICIES: tuple[TiePolicy, ...] = get_args(TiePolicy)
 
@@ -29,11 +29,10 @@ TIE_TOLERANCE = ABSOLUTE_TIE_TOLERANCE
 """The default of :class:`Argmax`: candidates this close to the best score tie with it. Scores from files tie within
 1e-12 of the question's largest absolute score instead."""
 
-Cuts: TypeAlias = Literal["exact", "multirc2018"]
-
 CUTS: tuple[Cuts, ...] = get_args(Cuts)
 
 
+@dataclass_transform(kw_only_default=True, eq_default=False)
 class Decision(Estimator, ABC):
     """A rule that turns scores into predictions."""
 
@@ -55,26 +54,23 @@ class Argmax(Decision):
     """The rule that selects the candidate with the highest score.
 
     Candidates of a cloze or span question with equal texts are one candidate.
-
-    Parameters
-    ----------
-    ties : {"partial", "first", "random", "strict"}
-        The policy for k candidates that share the best score. ``"partial"``: each gets 1/k of the credit (the
-        MCTest authors' scores, Smith et al. 2015, ARC). ``"first"``: the first one wins. ``"random"``: one is
-        drawn (Richardson et al. 2013, "a coin flip"); the draw depends only on the question, not on the other
-        questions. ``"strict"``: the question counts as not answered.
-    tie_tolerance : float
-        Scores at most this far below the best one tie with it. In place of the default, scores from a file, whose
-        unit is unknown, tie within :data:`~classic_rc.predictions.RELATIVE_TIE_TOLERANCE` (1e-12) of the question's
-        largest absolute score.
-    seed : int
-        The seed of ``"random"``.
     """
 
-    def __init__(self, *, ties: TiePolicy = "partial", tie_tolerance: float = TIE_TOLERANCE, seed: int = 0) -> None:
-        self.ties = ties
-        self.tie_tolerance = tie_tolerance
-        self.seed = seed
+    ties: TiePolicy = parameter(
+        "partial",
+        "the policy for k candidates that share the best score. ``partial``: each gets 1/k of the credit (the "
+        "MCTest authors' scores, Smith et al. 2015, ARC). ``first``: the first one wins. ``random``: one is drawn "
+        '(Richardson et al. 2013, "a coin flip"); the draw depends only on the question, not on the other '
+        "questions. ``strict``: the question counts as not answered",
+        allowed=TIE_POLICIES,
+    )
+    tie_tolerance: float = parameter(
+        TIE_TOLERANCE,
+        "scores at most this far below the best one tie with it. In place of the default, scores from a file, "
+        "whose unit is unknown, tie within :data:`~classic_rc.predictions.RELATIVE_TIE_TOLERANCE` (1e-12) of the "
+        "question's largest absolute score",
+    )
+    seed: int = parameter(0, "the seed of ``random``")
 
     def decide(self, scores: Scores, questions: Sequence[Question]) -> list[Prediction]:
         """Answer each question with its best candidate, or with those that tie for the best score.
@@ -84,10 +80,7 @@ class Argmax(Decision):
         UsageError
             The tie policy is unknown, or the questions may have several right answers.
         """
-        if self.ties not in TIE_POLICIES:
-            known = ", ".join(TIE_POLICIES)
-            message = f"ties must be one of {known}, got {self.ties!r}"
-            raise UsageError(message, field="ties", found=repr(self.ties), expected=known)
+        self.check_parameters()
         if len(questions) and questions[0].task is Task.MULTIPLE_ANSWER:
             raise UsageError(
                 "multiple-answer questions need a threshold: use TunedThreshold or Threshold instead of Argmax",
@@ -123,16 +116,9 @@ class Argmax(Decision):
 
 
 class Threshold(Decision):
-    """The rule that selects every candidate whose score is above a given value.
+    """The rule that selects every candidate whose score is above a given value."""
 
-    Parameters
-    ----------
-    value : float
-        The threshold, in the solver's units.
-    """
-
-    def __init__(self, *, value: float = 0.5) -> None:
-        self.value = value
+    value: float = parameter(0.5, "the threshold, in the solver's units")
 
     def decide(self, scores: Scores, questions: Sequence[Question]) -> list[Prediction]:
         """Answer each question with the candidates above the threshold."""
@@ -141,15 +127,6 @@ class Threshold(Decision):
 
 class TunedThreshold(Decision):
     """The rule that selects every candidate whose score is above a threshold tuned for a metric.
-
-    Parameters
-    ----------
-    metric : str
-        A metric of multiple-answer questions: ``"f1_a"``, ``"f1_m"``, ``"em0"``, …, or ``"accuracy"``, the
-        share of options labelled correctly. All are in :data:`classic_rc.metrics.SELECTION_METRICS`.
-    cuts : {"exact", "multirc2018"}
-        The values to try: all that make a difference, or the grid of MultiRC's release; see
-        :func:`classic_rc.decisions.cut_points`.
 
     Attributes
     ----------
@@ -161,9 +138,17 @@ class TunedThreshold(Decision):
         The metric at that value, in 0..1.
     """
 
-    def __init__(self, *, metric: str = "f1_a", cuts: Cuts = "exact") -> None:
-        self.metric = metric
-        self.cuts = cuts
+    metric: str = parameter(
+        "f1_a",
+        "a metric of multiple-answer questions: ``f1_a``, ``f1_m``, ``em0``, …, or ``accuracy``, the share of "
+        "options labelled correctly. All are in :data:`classic_rc.metrics.SELECTION_METRICS`",
+    )
+    cuts: Cuts = parameter(
+        "exact",
+        "the values to try: all that make a difference, or the grid of MultiRC's release; see "
+        ":func:`classic_rc.decisions.cut_points`",
+        allowed=CUTS,
+    )
 
     @property
     def needs_fit(self) -> bool:
@@ -206,19 +191,15 @@ class RelativeThreshold(Decision):
 
     Spans are tried from the best score down, and in passage order for equal scores. Each text is answered once. So
     a margin of 0 selects only the best span, or all spans that tie for the best score and do not overlap.
-
-    Parameters
-    ----------
-    margin : float
-        The largest distance from the best score, in the solver's units (log-odds for ``span-lr``); not negative.
-        It is fixed, never tuned, because the scores of generated spans are dropped after every few passages.
-    max_spans : int, optional
-        The most spans in an answer; any number by default.
     """
 
-    def __init__(self, *, margin: float = 0.0, max_spans: int | None = None) -> None:
-        self.margin = margin
-        self.max_spans = max_spans
+    margin: float = number(
+        0.0,
+        "the largest distance from the best score, in the solver's units (log-odds for ``span-lr``). It is fixed, "
+        "never tuned, because the scores of generated spans are dropped after every few passages",
+        least=0,
+    )
+    max_spans: int | None = whole_number(None, "the most spans in an answer; None for any number", allowed=(None,))
 
     def decide(self, scores: Scores, questions: Sequence[Question]) -> list[Prediction]:
         """Answer each question with one span or several.
@@ -228,7 +209,7 @@ class RelativeThreshold(Decision):
         UsageError
             A parameter is invalid, or the questions are not multi-span questions.
         """
-        self._check_parameters()
+        self.check_parameters()
         if len(questions) and questions[0].task is not Task.MULTI_SPAN:
             task = questions[0].task
             message = f"a relative threshold needs multi-span questions, got {task} questions"
@@ -249,17 +230,6 @@ class RelativeThreshold(Decision):
                 selected.append(spans[i])
                 texts[spans[i].text] = None
         return Prediction(question.id, (tuple(texts),), n_candidates=len(row))
-
-    def _check_parameters(self) -> None:
-        margin, most = self.margin, self.max_spans
-        if isinstance(margin, bool) or not isinstance(margin, int | float) or not 0 <= margin < math.inf:
-            expected = "a finite number of at least 0"
-            message = f"the margin of a relative threshold must be {expected}, got {margin!r}"
-            raise UsageError(message, field="margin", found=repr(margin), expected=expected)
-        if most is not None and (isinstance(most, bool) or not isinstance(most, int) or most < 1):
-            expected = "an integer of at least 1 or None"
-            message = f"max_spans must be {expected}, got {most!r}"
-            raise UsageError(message, field="max_spans", found=repr(most), expected=expected)
 
 
 class GivenAnswers(Decision):

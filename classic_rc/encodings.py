@@ -8,8 +8,17 @@ from typing import Any, NamedTuple
 
 from classic_rc.errors import DataError, unknown_name
 from classic_rc.io.json import Node, describe_value
-from classic_rc.protocol import READINGS
 from classic_rc.questions import normalised_text
+
+READINGS = {
+    "index0": "an index counted from 0",
+    "index1": "an index counted from 1",
+    "letter": "a letter by position",
+    "label": "the label beside an option",
+    "text": "an option's text",
+    "flags": "a list with true or false for each option",
+}
+"""The ways in which gold or an answer may name an option, each with what a value then is."""
 
 OPTION_LABELS = "option_labels"
 """The key of a question's meta for the labels beside its options, where they do not just count them."""

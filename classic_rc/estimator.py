@@ -8,7 +8,11 @@ from __future__ import annotations
 
 import copy
 import inspect
-from typing import Any, Self, TypeVar
+from collections.abc import Mapping
+from typing import Any, ClassVar, Self, TypeVar
+
+from classic_rc.errors import UsageError
+from classic_rc.parameters import Parameter, declare_parameters
 
 _T = TypeVar("_T")
 
@@ -16,9 +20,40 @@ _T = TypeVar("_T")
 class Estimator:
     """A class whose constructor takes parameters and stores them unchanged under their own names.
 
-    scikit-learn's `clone`, `GridSearchCV` and pipelines accept its objects. Methods that have no documentation here
-    do what those of :class:`sklearn.base.BaseEstimator` do.
+    A subclass declares its parameters (:func:`~classic_rc.parameters.parameter`) and gets the constructor, or
+    writes a constructor. scikit-learn's `clone`, `GridSearchCV` and pipelines accept its objects. Methods that have
+    no documentation here do what those of :class:`sklearn.base.BaseEstimator` do.
+
+    Attributes
+    ----------
+    parameters : mapping of str to Parameter
+        The declarations of the constructor's parameters. A class with its own constructor may lack some or all.
     """
+
+    parameters: ClassVar[Mapping[str, Parameter]] = {}
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        declare_parameters(cls)
+
+    def check_parameters(self) -> None:
+        """Check every declared parameter.
+
+        Raises
+        ------
+        UsageError
+            A parameter has a value that is not allowed.
+        """
+        known = self._get_param_names()
+        for name, parameter in type(self).parameters.items():
+            if name in known and not parameter.accepts(value := getattr(self, name)):
+                owner = getattr(self, "name", type(self).__name__)
+                raise UsageError(
+                    f"parameter {name!r} of {owner} must be {parameter.choices}, got {value!r}",
+                    field=name,
+                    found=repr(value),
+                    expected=parameter.choices,
+                )
 
     @classmethod
     def _get_param_names(cls) -> list[str]:

@@ -6,13 +6,14 @@ records follow from the fields of :class:`Protocol`. This module imports no arra
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import Field, dataclass, field, fields, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias, get_args
 
+from classic_rc.encodings import READINGS
 from classic_rc.errors import UsageError, unknown_name
+from classic_rc.parameters import is_integer, is_number
 
 if TYPE_CHECKING:
     from classic_rc.datasets.joined import TrainingData
@@ -27,17 +28,6 @@ Cuts: TypeAlias = Literal["exact", "multirc2018"]
 
 DEFAULT_RESAMPLES = 10_000
 MAX_RESAMPLES = 10**9
-
-
-READINGS = {
-    "index0": "an index counted from 0",
-    "index1": "an index counted from 1",
-    "letter": "a letter by position",
-    "label": "the label beside an option",
-    "text": "an option's text",
-    "flags": "a list with true or false for each option",
-}
-"""The ways in which gold or an answer may name an option, each with what a value then is."""
 
 
 class Step(StrEnum):
@@ -60,16 +50,6 @@ class Kind:
     choices: tuple[str, ...] = ()
 
 
-def is_integer(value: Any, least: float = -math.inf, most: float = math.inf) -> bool:
-    """Return whether `value` is an integer with ``least <= value <= most``; a bool is not an integer here."""
-    return isinstance(value, int) and not isinstance(value, bool) and least <= value <= most
-
-
-def is_number(value: Any) -> bool:
-    """Return whether `value` is a finite number; a bool is not a number here."""
-    return (is_integer(value) and abs(value) < 2**1023) or (isinstance(value, float) and math.isfinite(value))
-
-
 def _is_text(value: Any) -> bool:
     return isinstance(value, str) and bool(value.strip())
 
@@ -85,11 +65,11 @@ def _split_names(text: str) -> tuple[str, ...]:
     return names
 
 
-def whole_number(least: int | None = None, most: int = 2**63, what: str = "a whole number") -> Kind:
-    """Return the kind of whole numbers from `least` to `most`."""
+def integer_kind(least: int | None = None, below: int = 2**63, what: str = "a whole number") -> Kind:
+    """Return the kind of whole numbers from `least` to below `below`."""
     lower = -(2**63) if least is None else least
     bound = "" if least is None else f" of at least {least}"
-    return Kind(what + bound, lambda value: is_integer(value, lower, most), int)
+    return Kind(what + bound, lambda value: is_integer(value, lower, below), int)
 
 
 def one_of(names: Sequence[str]) -> Kind:
@@ -103,7 +83,7 @@ FLAG = Kind("true or false", lambda value: isinstance(value, bool))
 NUMBER = Kind("a finite number", is_number, float)
 RESAMPLES = Kind(
     f"true, false or a number of resamples from 1 to {MAX_RESAMPLES:,}",
-    lambda value: isinstance(value, bool) or is_integer(value, 1, MAX_RESAMPLES),
+    lambda value: isinstance(value, bool) or is_integer(value, 1, MAX_RESAMPLES + 1),
     int,
 )
 FIELDS = Kind(
@@ -179,7 +159,7 @@ class Protocol:
         of_suite=False,
     )
     cv: int | None = _setting(
-        whole_number(2, 2**31, "a number of folds"),
+        integer_kind(2, 2**31, "a number of folds"),
         Step.FIT,
         "train out of fold, in N folds of passages, instead of on other data",
         metavar="N",
@@ -212,14 +192,14 @@ class Protocol:
         heading="solvers",
     )
     spans: int | SpanGenerator | None = _setting(
-        whole_number(1, 2**31, "a number of tokens"),
+        integer_kind(1, 2**31, "a number of tokens"),
         Step.SCORE,
         "for span questions: candidates are the spans of up to N tokens (default 10)",
         metavar="N",
         heading="solvers",
     )
     seed: int | None = _setting(
-        whole_number(),
+        integer_kind(),
         Step.SCORE,
         "the seed of all random draws (default 0)",
         metavar="N",

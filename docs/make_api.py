@@ -4,7 +4,7 @@ python docs/make_api.py
 python docs/make_api.py FOLDER
 
 Public names are those in `__all__` of the packages' `__init__` files. A name's text comes from the module that
-defines it. The script imports a package only if its `__all__` is computed.
+defines it. The script imports a package only if its `__all__` is computed, and for pages also to see its classes.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from functools import cache
 from importlib import import_module
 from inspect import cleandoc
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))  # this checkout, whatever is installed
@@ -174,7 +175,7 @@ def page(module: Module) -> str:
         if name.origin and name.home != module.name and name.name != "__version__":
             parts.append(f"Defined in `{name.home}`.")
         if isinstance(name.node, Definition):
-            parts.append(described(name.node))
+            parts.append(described(name.node, name.home))
         elif isinstance(name.node, ast.Module):
             parts.append(f"A module with a page of its own: {name.summary}")
         else:
@@ -186,15 +187,28 @@ def page(module: Module) -> str:
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
-def described(node: Definition) -> str:
-    """Return the signature and the docstring of a definition as a text block."""
+def described(node: Definition, home: str = "") -> str:
+    """Return the signature and the docstring of a definition, if a class in the module `home`, as a text block."""
+    text = ast.get_docstring(node) or ""
     if isinstance(node, ast.ClassDef):
         made = next((own for own in node.body if isinstance(own, ast.FunctionDef) and own.name == "__init__"), None)
         signature = f"class {node.name}" + (f"({ast.unparse(made.args)})" if made else "")
+        if made is None and (declared := getattr(found := made_class(home, node.name), "parameters", None)):
+            types = found.__init__.__annotations__
+            keywords = [f"{name}: {types[name]} = {own.default!r}" for name, own in declared.items()]
+            signature, text = f"class {node.name}(*, {', '.join(keywords)})", found.__doc__ or ""
     else:
         returns = f" -> {ast.unparse(node.returns)}" if node.returns else ""
         signature = f"{node.name}({ast.unparse(node.args)}){returns}"
-    return f"```text\n{signature}\n\n{ast.get_docstring(node) or ''}".rstrip() + "\n```"
+    return f"```text\n{signature}\n\n{text}".rstrip() + "\n```"
+
+
+def made_class(home: str, name: str) -> Any:
+    """Return a class, or None if its module needs a package that is missing."""
+    try:
+        return getattr(import_module(home), name)
+    except ImportError:
+        return None
 
 
 def main(folder: str | None = None) -> None:

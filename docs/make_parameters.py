@@ -5,7 +5,6 @@ python docs/make_parameters.py
 
 from __future__ import annotations
 
-import inspect
 import re
 import sys
 from collections.abc import Iterator
@@ -14,17 +13,19 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # this checkout, whatever is installed
 
 from classic_rc.evaluation.suite import KEYS, Key
-from classic_rc.solvers.base import Parameter, Solver
+from classic_rc.parameters import Parameter
+from classic_rc.solvers.base import Solver
 from classic_rc.solvers.registry import SOLVER_ENTRIES, SOLVERS
 
 PAGE = Path(__file__).resolve().parent / "parameters.md"
 SUITES = Path(__file__).resolve().parent / "suites.md"
+CROSS_REFERENCE = re.compile(r":[a-z]+:`~?([^`]*)`")
 SUITE_KEYS = re.compile(r"(<!-- keys: .*? -->\n).*?(<!-- end of keys -->\n)", re.DOTALL)
 
 HEAD = """# Parameters of the solvers
 
 Every parameter is a keyword in Python, and all but `decision` are set as `-s SOLVER,key=value` on the command line.
-Where no values are listed, the class's docstring says more (`help(classic_rc.solvers.SlidingWindow)`).
+`help(classic_rc.solvers.SlidingWindow)` shows the same for one class.
 `classic-rc list variants` has the published settings. This page is made by `python docs/make_parameters.py`.
 """
 
@@ -37,7 +38,8 @@ def page() -> str:
 
 def section(name: str, solver: type[Solver]) -> str:
     """Return a solver's section with its table of parameters."""
-    rows = "".join(f"| {' | '.join(row)} |\n" for row in parameters(solver))
+    cells = ([cell.replace("|", "\\|") for cell in row] for row in parameters(solver))
+    rows = "".join(f"| {' | '.join(row)} |\n" for row in cells)
     return (
         f"## {name}\n\n{solver.description}.\n\n| parameter | default | what | values |\n|---|---|---|---|\n{rows}"
     )
@@ -45,9 +47,9 @@ def section(name: str, solver: type[Solver]) -> str:
 
 def parameters(solver: type[Solver]) -> Iterator[tuple[str, str, str, str]]:
     """Yield a table row for each parameter."""
-    for name, parameter in inspect.signature(solver).parameters.items():
-        declared = solver.parameters[name]
-        yield f"`{name}`", f"`{parameter.default!r}`", declared.help, values(declared)
+    for name, declared in solver.parameters.items():
+        help = CROSS_REFERENCE.sub(r"`\1`", declared.help)
+        yield f"`{name}`", f"`{declared.default!r}`", help, values(declared)
 
 
 def values(declared: Parameter) -> str:

@@ -19,14 +19,14 @@ ASSIGNMENTS = PACKAGE / "teaching" / "assignments"
 # Lowest first. A module imports from its own level or from those below it.
 LEVELS = (
     {"errors", "_version"},
-    {"plugins", "estimator", "protocol"},
+    {"plugins", "parameters", "estimator"},
     {"kernels"},
     {"questions", "predictions"},
     {"io"},
     {"display"},
     {"text"},
     {"near_duplicates", "folds"},
-    {"encodings"},
+    {"encodings", "protocol"},
     {"datasets", "formats"},
     {"metrics"},
     {"retrieval"},

@@ -137,10 +137,10 @@ def _signature_value(solver: Solver, name: str, value: Any) -> Any:
     declared = type(solver).parameter(name)
     if declared.signed is not None:
         return _plain_value(declared.signed(value))
-    path = str(value) if isinstance(value, PurePath) else value
-    if isinstance(path, str) and (declared.names_file(path) or type(solver).names_existing_file(name, path)):
-        return file_signature(path)
-    return _plain_value(value)
+    value = str(value) if isinstance(value, PurePath) else value
+    if isinstance(value, str) and type(solver).names_existing_file(name, value) and not declared.is_file:
+        return file_signature(value)
+    return _plain_value(declared.with_files(value, file_signature))
 
 
 def _value_text(value: Any) -> str:

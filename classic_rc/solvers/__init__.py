@@ -14,6 +14,7 @@ from classic_rc.solvers.registry import DEFAULT_SOLVERS, LEARNING_SOLVERS, SOLVE
 
 if TYPE_CHECKING:
     # Optional, for type checkers and editors: a solver needs only its line in the registry.
+    from classic_rc.parameters import parameter
     from classic_rc.solvers.alignment.solver import AlignmentILP
     from classic_rc.solvers.base import Solver, Variant
     from classic_rc.solvers.cloze import ClozeDistance, ClozeWindow, ExclusiveFrequency, MaximumFrequency
@@ -47,6 +48,7 @@ _HELPERS = {
     "Solver": "classic_rc.solvers.base",
     "Variant": "classic_rc.solvers.base",
     "load_solver": "classic_rc.solvers.saved",
+    "parameter": "classic_rc.parameters",
     "parse_solver": "classic_rc.solvers.specs",
     "save_solver": "classic_rc.solvers.saved",
     "solver_spec": "classic_rc.solvers.specs",

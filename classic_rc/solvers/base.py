@@ -1,17 +1,14 @@
-"""The solver interface, and the two declarations that every solver class makes: its parameters and its variants."""
+"""The solver interface, variants, and the declarations of parameters that several solvers have."""
 
 from __future__ import annotations
 
 import inspect
 import os
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
-from math import inf
-from numbers import Number
-from sys import float_info
-from typing import Any, ClassVar, Literal, NamedTuple, Protocol, Self
+from typing import Any, ClassVar, Literal, NamedTuple, Protocol, Self, dataclass_transform
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -21,6 +18,7 @@ from classic_rc.errors import OutputError, UsageError, system_failures, unknown_
 from classic_rc.estimator import Estimator, clone
 from classic_rc.kernels.arrays import offsets_of
 from classic_rc.metrics.registry import primary_metric
+from classic_rc.parameters import Parameter, is_integer, is_number, parameter
 from classic_rc.predictions import Prediction, Scores
 from classic_rc.questions import Dataset, Question, Task
 from classic_rc.solvers.explanation import Explanation, given
@@ -55,95 +53,53 @@ class Variant:
     cites: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True)
-class Parameter:
-    """The declaration of a constructor parameter, shared by checks, help texts, signatures and run records."""
+STOP_LIST_KEY = "stop="
+"""What comes before the name of a stop list in the text of an analyzer."""
 
-    # What the parameter means, in one line.
-    help: str
-    # The allowed values. If the parameter names files: the words that do not name a file.
-    allowed: tuple[Any, ...] = ()
-    # A description of the other values that are allowed.
-    also: str = ""
-    # Accepts the values that `also` describes. Without it, a value outside `allowed` is refused, except if
-    # `allowed` is empty or the value may name a file: then the solver itself checks the value.
-    fits: Callable[[Any], bool] | None = None
-    # Whether a string that is not in `allowed` may name a file or a folder.
-    is_file: bool = False
-    # The separator of several files in one string.
-    joined_by: str = ""
-    # Whether a list may name several files.
-    is_list: bool = False
-    # Maps a value to what the signature shows. Default: the value, or a file's name and content.
-    signed: Callable[[Any], Any] | None = None
-    # Splits that a published constant, which is the default here, was tuned on: content fingerprint -> name.
-    default_tuned_on: Mapping[str, str] = field(default_factory=dict)
-
-    @property
-    def choices(self) -> str:
-        """The allowed values in words: ``one of 'a', 'b' or a number``; empty if only the solver checks them."""
-        values = ", ".join(map(repr, self.allowed))
-        listed = f"one of {values}" if len(self.allowed) > 1 else values
-        paths = "a path or a list of paths" if self.is_list else "a path"
-        also = self.also or (paths if self.is_file else "")
-        return " or ".join(part for part in (listed, also) if part)
-
-    def accepts(self, value: Any) -> bool:
-        """Return whether `value` is allowed."""
-        if value in self.allowed:
-            return True
-        if self.fits is not None:
-            return self.fits(value)
-        return self._may_name_files(value) if self.is_file else not self.allowed
-
-    def _may_name_files(self, value: Any) -> bool:
-        """Return whether a value may be a path, or an object in memory in its place; a number is neither."""
-        if isinstance(value, list | tuple):
-            return self.is_list and not any(isinstance(item, Number | list | tuple | None) for item in value)
-        return not isinstance(value, Number | None)
-
-    def names_file(self, value: str) -> bool:
-        """Return whether `value` may be the path of a file or a folder."""
-        return self.is_file and bool(value) and value not in self.allowed
-
-
-def is_integer(value: Any, least: float = -inf, below: float = inf) -> bool:
-    """Return whether `value` is an integer with ``least <= value < below``; a bool is not an integer here."""
-    return isinstance(value, int) and not isinstance(value, bool) and least <= value < below
-
-
-def is_number(value: Any, least: float = -inf, most: float = inf) -> bool:
-    """Return whether `value` is a finite number with ``least <= value <= most``; a bool is not a number here."""
-    is_real = isinstance(value, int | float) and not isinstance(value, bool)
-    # Whole numbers may be larger than all floats, and `isfinite` refuses those.
-    return is_real and abs(value) <= float_info.max and least <= value <= most
-
-
-ANALYZER = Parameter("the analyzer that turns texts into words", signed=lambda value: get_analyzer(value).signature)
-DECISION = Parameter("the rule that turns scores into answers; None is the task's default")
-SEED = Parameter("the seed of random draws", also="a whole number", fits=is_integer)
-REGULARISATION = Parameter(
-    "the inverse strength of the regularisation",
-    also="a positive number",
-    fits=lambda value: is_number(value) and value > 0,
-)
-UNIT = Parameter("the unit of length", ("characters", "words"))
-STOP_WORDS = Parameter(
+STOP_WORDS = parameter(
+    "smart",
     "the name of a stop list, or a file",
-    tuple(STOP_LISTS),
+    allowed=tuple(STOP_LISTS),
     is_file=True,
     fits=lambda value: True,  # the parser of the list names the nearest one in its error
     signed=lambda value: stop_list_signature(value) if isinstance(value, str) else value,
 )
-ANNOTATIONS = Parameter("an annotation file, used instead of raw text", (None,), is_file=True)
-CATEGORIES = Parameter("a folder of question categories", (None,), is_file=True)
-WORDNET = Parameter(
-    "the folder of a WordNet database; 'auto' searches the usual places", (None, "auto"), is_file=True
+ANALYZER = parameter(
+    "word",
+    "the analyzer that turns texts into words",
+    also="a name or an Analyzer",
+    inner=(STOP_LIST_KEY, STOP_WORDS),
+    signed=lambda value: get_analyzer(value).signature,
 )
-PATH = Parameter("the path of a file", is_file=True)
-CORPUS = Parameter(
+DECISION = parameter(
+    None,
+    "the rule that turns scores into answers; None is the task's default: the best candidate with partial credit "
+    "for ties, or a tuned threshold if several candidates may be right",
+    also="a Decision or None",
+)
+SEED = parameter(0, "the seed of random draws", also="a whole number", fits=is_integer)
+REGULARISATION = parameter(
+    1.0,
+    "the inverse strength of the regularisation",
+    also="a positive number",
+    fits=lambda value: is_number(value) and value > 0,
+)
+UNIT = parameter(
+    "characters", "the unit of length; words are separated by whitespace", allowed=("characters", "words")
+)
+ANNOTATIONS = parameter(None, "an annotation file, used instead of raw text", allowed=(None,), is_file=True)
+CATEGORIES = parameter(None, "a folder of question categories", allowed=(None,), is_file=True)
+WORDNET = parameter(
+    None,
+    "the folder of a WordNet database; 'auto' searches the usual places",
+    allowed=(None, "auto"),
+    is_file=True,
+)
+PATH = parameter("", "the path of a file", is_file=True)
+CORPUS = parameter(
+    "passage",
     "the source of the texts",
-    ("passage", "paragraphs", "passages", "queries"),
+    allowed=("passage", "paragraphs", "passages", "queries"),
     is_file=True,
     joined_by="+",
     is_list=True,
@@ -159,7 +115,7 @@ SHARED_PARAMETERS: Mapping[str, Parameter] = {
     "path": PATH,
     "corpus": CORPUS,
 }
-"""Declarations by parameter name, for solver classes that do not declare a parameter themselves."""
+"""Declarations by parameter name, for users' solvers that do not declare a parameter themselves."""
 
 
 class TrainedOn(NamedTuple):
@@ -180,13 +136,15 @@ class Scorer(Protocol):
         """Return the normalised scores of a combination's members."""
 
 
+@dataclass_transform(kw_only_default=True, eq_default=False)
 class Solver(Estimator, ABC):
     """The base class of all solvers: it scores the candidates of questions.
 
-    A subclass must write :meth:`score_candidates` and nothing else. Its constructor takes keyword-only parameters
+    A subclass must write :meth:`score_candidates` and nothing else. It declares each parameter once, as an
+    annotated name whose value is :func:`~classic_rc.parameters.parameter`. The constructor takes them as keywords
     and stores them unchanged under their own names, so that scikit-learn's `clone`, `get_params` and
-    `GridSearchCV` work. Two parameter names have a fixed meaning: `analyzer` turns texts into tokens, and
-    `decision` turns scores into answers (None is the task's default rule).
+    `GridSearchCV` work. Two names have a fixed meaning: `analyzer` turns texts into tokens, and `decision` turns
+    scores into answers (None is the task's default rule).
 
     Attributes
     ----------
@@ -198,8 +156,8 @@ class Solver(Estimator, ABC):
         The tasks that the solver supports.
     variants : mapping of str to Variant
     parameters : mapping of str to Parameter
-        Declarations of the constructor's parameters. Declared values are checked (:meth:`check_parameters`), and
-        the files they name are kept with run records. A user's solver may leave parameters undeclared.
+        What the class declares. Declared values are checked (:meth:`check_parameters`), and the files they name are
+        kept with run records. A user's solver that writes its own constructor may leave parameters undeclared.
     takes_encoding : bool
         Whether :meth:`score_candidates` can use questions that are already encoded under its analyzer.
     needs_only_arrays : bool
@@ -221,7 +179,6 @@ class Solver(Estimator, ABC):
     learns_from: Literal["nothing", "passages", "gold"] = "nothing"
     tasks: ClassVar[frozenset[Task]] = frozenset(Task)
     variants: ClassVar[Mapping[str, Variant]] = {}
-    parameters: ClassVar[Mapping[str, Parameter]] = {}
     takes_encoding: ClassVar[bool] = True
     needs_only_arrays: ClassVar[bool] = False
     source_file: ClassVar[str | None] = None
@@ -272,6 +229,7 @@ class Solver(Estimator, ABC):
         UsageError
             A parameter has a value that is not allowed.
         """
+        self.check_parameters()
         return self
 
     def fit_for(self, asked: Sequence[Question], train: Sequence[Question] | None = None) -> Self:
@@ -354,6 +312,10 @@ class Solver(Estimator, ABC):
         """Return the unfitted decision rule for `task`: `decision`, or the default."""
         return self.decision if self.decision is not None else self.default_decision(task)
 
+    def __sklearn_is_fitted__(self) -> bool:
+        """Return whether it can score: a solver that learns nothing always can."""
+        return self.learns_from == "nothing" or any(name.endswith("_") for name in vars(self))
+
     @property
     def tunes_parameters(self) -> bool:
         """Whether :meth:`tune` chooses more than the decision's constants."""
@@ -432,10 +394,10 @@ class Solver(Estimator, ABC):
             Content fingerprint -> name of the split.
         """
         splits: dict[str, str] = {}
-        for name, parameter in self.parameters.items():
-            if parameter.default_tuned_on and self.variant_name() is None:
+        for name, declared in self.parameters.items():
+            if declared.default_tuned_on and self.variant_name() is None:
                 default = inspect.signature(type(self)).parameters[name].default
-                splits |= parameter.default_tuned_on if getattr(self, name) == default else {}
+                splits |= declared.default_tuned_on if getattr(self, name) == default else {}
         for member in self.members:
             splits |= member.default_tuning()
         return splits
@@ -513,24 +475,6 @@ class Solver(Estimator, ABC):
         is_undeclared = name not in cls.parameters and not cls.__module__.startswith("classic_rc.")
         may_name = cls.parameter(name).names_file(value) or (is_undeclared and value not in ("", ".", ".."))
         return may_name and os.path.exists(value)
-
-    def check_parameters(self) -> None:
-        """Check every declared parameter.
-
-        Raises
-        ------
-        UsageError
-            A parameter has a value that is not allowed.
-        """
-        known = self._get_param_names()
-        for name, parameter in type(self).parameters.items():
-            if name in known and not parameter.accepts(value := getattr(self, name)):
-                raise UsageError(
-                    f"parameter {name!r} of {self.name} must be {parameter.choices}, got {value!r}",
-                    field=name,
-                    found=repr(value),
-                    expected=parameter.choices,
-                )
 
     def variant_name(self) -> str | None:
         """Return the name of the variant that has exactly this solver's parameters, or None.

@@ -24,9 +24,10 @@ from classic_rc.kernels.pairs import word_counts
 from classic_rc.kernels.reference.cloze import alignments
 from classic_rc.kernels.reference.cloze_shift import best_shift
 from classic_rc.kernels.weights import SCALE, inverse_count_weight, inverse_count_weights
+from classic_rc.parameters import parameter, whole_number
 from classic_rc.predictions import Scores
 from classic_rc.questions import Question, Task
-from classic_rc.solvers.base import ANALYZER, DECISION, STOP_WORDS, Parameter, Solver, Variant, is_integer
+from classic_rc.solvers.base import ANALYZER, DECISION, STOP_WORDS, Solver, Variant
 from classic_rc.solvers.explanation import (
     Explanation,
     Mark,
@@ -51,11 +52,6 @@ class MaximumFrequency(Solver):
     .. math:: s_c = \#\{i : P_{i \ldots i+|c|-1} = c\}
 
     P is the passage, and c the candidate's words.
-
-    Parameters
-    ----------
-    analyzer : str or Analyzer
-    decision : Decision, optional
     """
 
     name = "max-frequency"
@@ -66,14 +62,8 @@ class MaximumFrequency(Solver):
     needs_only_arrays: ClassVar[bool] = True
     score_meaning = "how often the passage has the candidate, as a phrase"
 
-    parameters: ClassVar[Mapping[str, Parameter]] = {
-        "analyzer": ANALYZER,
-        "decision": DECISION,
-    }
-
-    def __init__(self, *, analyzer: Any = "word", decision: Decision | None = None) -> None:
-        self.analyzer = analyzer
-        self.decision = decision
+    analyzer: Any = ANALYZER
+    decision: Decision | None = DECISION
 
     def score_candidates(self, questions: Sequence[Question]) -> Scores:
         """Count each candidate's occurrences in the passage; no evidence at 0."""
@@ -92,11 +82,6 @@ class ExclusiveFrequency(MaximumFrequency):
     P is the passage, Q the query, and c the candidate's words.
 
     A candidate that occurs in the query scores 0.
-
-    Parameters
-    ----------
-    analyzer : str or Analyzer
-    decision : Decision, optional
     """
 
     name = "exclusive-frequency"
@@ -119,24 +104,6 @@ class ClozeDistance(Solver):
     P is the passage, :math:`q_i` the query word i positions from the placeholder (negative before it), M the
     positions where the candidate occurs in the passage as a phrase, and D the `max_distance` (Hermann et al. 2015,
     section 3.1). Without a mention, d is D for each word. Candidates with the same text share their best score.
-
-    Parameters
-    ----------
-    analyzer : str or Analyzer
-        Turns texts into words. Words that it drops are missing, and positions do not count them.
-    max_distance : int
-        The largest cost of a word, in positions. It is also the cost of a word that the passage does not have.
-    alignment : {"ends", "first", "last"}
-        Which word of a longer mention is m: with ``"ends"``, the first one for words before the placeholder and the
-        last one for words after it, as if the mention were written into the query; else the same one for both.
-    own_words : {"match", "cap"}
-        What happens to a query word that is also a word of the candidate: it matches like any other, or it costs
-        `max_distance`.
-    stop_words : str
-        The name of a stop list, or a file. Its words cost nothing but still occupy their positions.
-    punctuation : bool
-        Whether tokens without a letter or digit cost anything, if the analyzer produces such tokens.
-    decision : Decision, optional
     """
 
     name = "cloze-distance"
@@ -159,43 +126,36 @@ class ClozeDistance(Solver):
         ),
     }
 
-    parameters: ClassVar[Mapping[str, Parameter]] = {
-        "analyzer": ANALYZER,
-        "max_distance": Parameter(
-            "the largest cost of a word, in positions",
-            also="a positive whole number",
-            fits=lambda value: is_integer(value, 1, 2**31),
-        ),
-        "alignment": Parameter("the word of a mention that distances are measured from", get_args(Alignment)),
-        "own_words": Parameter("the cost of a query word that is also a word of the candidate", get_args(OwnWords)),
-        "stop_words": STOP_WORDS,
-        "punctuation": Parameter("whether tokens without a letter or digit have a cost", (True, False)),
-        "decision": DECISION,
-    }
-
-    def __init__(
-        self,
-        *,
-        analyzer: Any = "word",
-        max_distance: int = 8,
-        alignment: Alignment = "ends",
-        own_words: OwnWords = "match",
-        stop_words: str = "none",
-        punctuation: bool = True,
-        decision: Decision | None = None,
-    ) -> None:
-        self.analyzer = analyzer
-        self.max_distance = max_distance
-        self.alignment = alignment
-        self.own_words = own_words
-        self.stop_words = stop_words
-        self.punctuation = punctuation
-        self.decision = decision
-
-    def fit(self, questions: Sequence[Question], y: Any = None) -> Self:
-        """Check the parameters."""
-        self.check_parameters()
-        return self
+    analyzer: Any = ANALYZER.but(
+        help="the analyzer that turns texts into words; words that it drops are missing, and positions do not "
+        "count them"
+    )
+    max_distance: int = whole_number(
+        8, "the largest cost of a word, in positions; it is also the cost of a word that the passage does not have"
+    )
+    alignment: Alignment = parameter(
+        "ends",
+        "which word of a longer mention is m: with ``'ends'``, the first one for words before the placeholder and "
+        "the last one for words after it, as if the mention were written into the query; else the same one for "
+        "both",
+        allowed=get_args(Alignment),
+    )
+    own_words: OwnWords = parameter(
+        "match",
+        "what happens to a query word that is also a word of the candidate: it matches like any other, or it costs "
+        "`max_distance`",
+        allowed=get_args(OwnWords),
+    )
+    stop_words: str = STOP_WORDS.but(
+        default="none",
+        help="the name of a stop list, or a file; its words cost nothing but still occupy their positions",
+    )
+    punctuation: bool = parameter(
+        True,
+        "whether tokens without a letter or digit cost anything, if the analyzer produces such tokens",
+        allowed=(True, False),
+    )
+    decision: Decision | None = DECISION
 
     def score_candidates(self, questions: Sequence[Question]) -> Scores:
         """Score each candidate with minus its distance.
@@ -234,17 +194,6 @@ class ClozeWindow(Solver):
     P is the passage, and Q' is the query with the candidate's words in place of the placeholder. Word order counts;
     :class:`~classic_rc.solvers.SlidingWindow` is the same without order: any word of Q' anywhere in a window.
 
-    Parameters
-    ----------
-    analyzer : str or Analyzer
-    anchored : bool
-        Whether the whole candidate must match a mention of itself at position s. If False, the words around the
-        placeholder may match without it, and candidates that match nothing tie.
-    weights : {"passage", "idf"}
-        A word's weight w: ``ln(1 + 1 / C)`` with C its count in the passage (Richardson et al. 2013), or
-        ``ln(1 + N / n)`` if n of the N passages of :meth:`fit` have the word.
-    decision : Decision, optional
-
     Attributes
     ----------
     n_passages_ : int
@@ -267,27 +216,20 @@ class ClozeWindow(Solver):
         ),
     }
 
-    parameters: ClassVar[Mapping[str, Parameter]] = {
-        "analyzer": ANALYZER,
-        "anchored": Parameter("whether the candidate must match one of its mentions in full", (True, False)),
-        "weights": Parameter(
-            "the source of the word weights: counts in the passage, or idf over passages", ("passage", "idf")
-        ),
-        "decision": DECISION,
-    }
-
-    def __init__(
-        self,
-        *,
-        analyzer: Any = "word",
-        anchored: bool = False,
-        weights: Literal["passage", "idf"] = "passage",
-        decision: Decision | None = None,
-    ) -> None:
-        self.analyzer = analyzer
-        self.anchored = anchored
-        self.weights = weights
-        self.decision = decision
+    analyzer: Any = ANALYZER
+    anchored: bool = parameter(
+        False,
+        "whether the whole candidate must match a mention of itself at position s. If False, the words around the "
+        "placeholder may match without it, and candidates that match nothing tie",
+        allowed=(True, False),
+    )
+    weights: Literal["passage", "idf"] = parameter(
+        "passage",
+        "a word's weight w: ``ln(1 + 1 / C)`` with C its count in the passage (Richardson et al. 2013), or "
+        "``ln(1 + N / n)`` if n of the N passages of :meth:`fit` have the word",
+        allowed=("passage", "idf"),
+    )
+    decision: Decision | None = DECISION
 
     @property
     def learns_from(self) -> Literal["nothing", "passages"]:  # type: ignore[override]

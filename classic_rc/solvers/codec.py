@@ -15,9 +15,9 @@ import numpy as np
 
 from classic_rc.decisions import Decision
 from classic_rc.errors import UsageError, unknown_name
-from classic_rc.solvers.base import STOP_WORDS, Solver
+from classic_rc.solvers.base import STOP_LIST_KEY, STOP_WORDS, Solver
 from classic_rc.solvers.registry import SOLVERS
-from classic_rc.solvers.specs import STOP_LIST_KEY, load_solver_class, own_code, solver_spec
+from classic_rc.solvers.specs import load_solver_class, own_code, solver_spec
 from classic_rc.text.analyzers import Analyzer
 
 StoreFile: TypeAlias = Callable[[str], dict[str, Any]]

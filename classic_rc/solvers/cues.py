@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -13,9 +13,10 @@ from classic_rc.decisions import Decision
 from classic_rc.errors import NotFittedError
 from classic_rc.kernels.arrays import offsets_of
 from classic_rc.kernels.postings import longest_runs
+from classic_rc.parameters import parameter
 from classic_rc.predictions import Scores
 from classic_rc.questions import Question, Task
-from classic_rc.solvers.base import ANALYZER, DECISION, UNIT, Parameter, Solver, scores_without_evidence
+from classic_rc.solvers.base import ANALYZER, DECISION, UNIT, Solver, scores_without_evidence
 from classic_rc.solvers.explanation import Explanation, Term, given, times
 from classic_rc.solvers.learning import gold_labels
 
@@ -94,12 +95,6 @@ class Length(_Cue):
 
     :math:`|c|` is the length, and the sign is the learned direction.
 
-    Parameters
-    ----------
-    unit : {"characters", "words"}
-        The unit of length; words are separated by whitespace.
-    decision : Decision, optional
-
     Attributes
     ----------
     direction_ : int
@@ -113,16 +108,8 @@ class Length(_Cue):
     tasks = _CHOICES | {Task.CLOZE}
     cue_name = "length"
 
-    parameters: ClassVar[Mapping[str, Parameter]] = {
-        "unit": UNIT,
-        "decision": DECISION,
-    }
-
-    def __init__(
-        self, *, unit: Literal["characters", "words"] = "characters", decision: Decision | None = None
-    ) -> None:
-        self.unit = unit
-        self.decision = decision
+    unit: Literal["characters", "words"] = UNIT
+    decision: Decision | None = DECISION
 
     def cue(self, questions: Sequence[Question]) -> Scores:
         """Return the lengths, without evidence."""
@@ -142,12 +129,6 @@ class NegationWords(_Cue):
 
     English only: the words of :data:`NEGATIONS`, and words that end in ``n't``.
 
-    Parameters
-    ----------
-    analyzer : str or Analyzer
-        It must return case-folded words with their apostrophes, as ``word`` does.
-    decision : Decision, optional
-
     Attributes
     ----------
     direction_ : int
@@ -160,14 +141,11 @@ class NegationWords(_Cue):
     cites = ("gururangan2018",)
     cue_name = "negation words"
 
-    parameters: ClassVar[Mapping[str, Parameter]] = {
-        "analyzer": ANALYZER,
-        "decision": DECISION,
-    }
-
-    def __init__(self, *, analyzer: Any = "word", decision: Decision | None = None) -> None:
-        self.analyzer = analyzer
-        self.decision = decision
+    analyzer: Any = ANALYZER.but(
+        help="the analyzer that turns texts into words; it must return case-folded words with their apostrophes, "
+        "as ``word`` does"
+    )
+    decision: Decision | None = DECISION
 
     def cue(self, questions: Sequence[Question]) -> Scores:
         """Return the numbers of negations, without evidence."""
@@ -190,13 +168,6 @@ class VerbatimOverlap(_Cue):
 
     Whether a long run counts for or against a candidate is learned.
 
-    Parameters
-    ----------
-    unit : {"words", "share"}
-        Whether the run is a number of words or a share of the candidate's words.
-    analyzer : str or Analyzer
-    decision : Decision, optional
-
     Attributes
     ----------
     direction_ : int
@@ -209,18 +180,13 @@ class VerbatimOverlap(_Cue):
     cites = ("kaushik2018",)
     cue_name = "longest shared run"
 
-    parameters: ClassVar[Mapping[str, Parameter]] = {
-        "unit": Parameter("the unit of the run's length: words, or its share of the candidate", ("words", "share")),
-        "analyzer": ANALYZER,
-        "decision": DECISION,
-    }
-
-    def __init__(
-        self, *, unit: Literal["words", "share"] = "words", analyzer: Any = "word", decision: Decision | None = None
-    ) -> None:
-        self.unit = unit
-        self.analyzer = analyzer
-        self.decision = decision
+    unit: Literal["words", "share"] = parameter(
+        "words",
+        "whether the run is a number of words or a share of the candidate's words",
+        allowed=("words", "share"),
+    )
+    analyzer: Any = ANALYZER
+    decision: Decision | None = DECISION
 
     def cue(self, questions: Sequence[Question]) -> Scores:
         """Return the lengths of the runs, with evidence if there is a run."""
@@ -240,10 +206,6 @@ class PositionPrior(Solver):
     This is for tasks where several candidates may be right. Its counterpart for single choice is
     :class:`~classic_rc.solvers.trivial.ConstantPosition` with the majority position.
 
-    Parameters
-    ----------
-    decision : Decision, optional
-
     Attributes
     ----------
     shares_ : ndarray of float64, shape (n_positions,)
@@ -259,12 +221,7 @@ class PositionPrior(Solver):
     tasks: ClassVar[frozenset[Task]] = frozenset({Task.MULTIPLE_ANSWER})
     score_meaning = "the share of training candidates at this position that are right"
 
-    parameters: ClassVar[Mapping[str, Parameter]] = {
-        "decision": DECISION,
-    }
-
-    def __init__(self, *, decision: Decision | None = None) -> None:
-        self.decision = decision
+    decision: Decision | None = DECISION
 
     def fit(self, questions: Sequence[Question], y: Any = None) -> Self:
         """Count the right candidates at each position.

@@ -14,6 +14,7 @@ from classic_rc.decisions import Decision, Threshold
 from classic_rc.errors import NotFittedError, UsageError
 from classic_rc.estimator import clone
 from classic_rc.kernels import bm25, tfidf
+from classic_rc.parameters import parameter, whole_number
 from classic_rc.predictions import Scores
 from classic_rc.questions import LazyCandidates, Question
 from classic_rc.retrieval.base import Best, Engine, QueryFacts, TermFacts
@@ -21,7 +22,7 @@ from classic_rc.retrieval.corpus import Corpus, find_verbatim, passage_corpus
 from classic_rc.retrieval.passages import best_in_passages
 from classic_rc.retrieval.registry import ENGINES, get_engine, open_corpus
 from classic_rc.retrieval.similarity import BM25, Classic, Okapi, Similarity
-from classic_rc.solvers.base import ANALYZER, DECISION, Parameter, Solver, Variant, is_integer
+from classic_rc.solvers.base import ANALYZER, CORPUS, DECISION, Solver, Variant
 from classic_rc.solvers.explanation import (
     CandidateExplanation,
     Explanation,
@@ -91,27 +92,6 @@ class IRSolver(Solver):
     a word of the candidate that are not stop words. A candidate without a qualifying sentence scores 0, without
     evidence (Clark et al. 2016, section "IR"; Khashabi et al. 2018, MultiRC, IR(paragraphs) and IR(web)).
 
-    Parameters
-    ----------
-    corpus : "passage", "paragraphs", path, Corpus, or several
-        The sentences to search: those of the question's own passage, where each passage has its own statistics;
-        those of all passages of :meth:`fit`; or those of an index (``classic-rc index``). Of several corpora, in a
-        list or joined by a plus, the best sentence counts.
-    engine : str
-        The search engine; see :data:`classic_rc.retrieval.ENGINES`.
-    similarity : str or Similarity
-        How the engine scores a sentence: ``"bm25"`` as in Lucene, ``"classic"`` as in Lucene before release 6, …
-    analyzer : str or Analyzer
-        Turns sentences and queries into index terms. An index uses its own analyzer instead.
-    depth : int, optional
-        Look for a qualifying sentence only among this many best hits of the query. Default: among all sentences.
-    overlap : str or Analyzer, optional
-        With `depth`, the analyzer of the words that a sentence must share. Default: the index terms.
-    exclude_verbatim : bool
-        Whether to leave out sentences that contain a question of :meth:`fit` word for word or, in an index, one of
-        their passages. The statistics are then those of an index that never had these sentences.
-    decision : Decision, optional
-
     Attributes
     ----------
     corpora_ : list of Corpus
@@ -127,43 +107,40 @@ class IRSolver(Solver):
     variants: ClassVar[Mapping[str, Variant]] = IR_VARIANTS
     takes_encoding = False  # it divides passages into sentences
 
-    parameters: ClassVar[Mapping[str, Parameter]] = {
-        "corpus": Parameter(
-            "the sentences to search", ("passage", "paragraphs"), is_file=True, joined_by="+", is_list=True
-        ),
-        "engine": Parameter("the search engine", tuple(ENGINES)),
-        "similarity": Parameter("how the engine scores a sentence"),
-        "analyzer": ANALYZER,
-        "depth": Parameter(
-            "how many of the query's best hits to look at; None for all",
-            also="a positive number of hits",
-            fits=lambda value: value is None or is_integer(value, 1),
-        ),
-        "overlap": Parameter("with depth, the analyzer of the words that a hit must share; None for index terms"),
-        "exclude_verbatim": Parameter("whether to leave out sentences that contain a question word for word"),
-        "decision": DECISION,
-    }
-
-    def __init__(
-        self,
-        *,
-        corpus: Any = "passage",
-        engine: str = "sparse",
-        similarity: Any = "bm25",
-        analyzer: Any = "lucene-english",
-        depth: int | None = None,
-        overlap: Any = None,
-        exclude_verbatim: bool = False,
-        decision: Decision | None = None,
-    ) -> None:
-        self.corpus = corpus
-        self.engine = engine
-        self.similarity = similarity
-        self.analyzer = analyzer
-        self.depth = depth
-        self.overlap = overlap
-        self.exclude_verbatim = exclude_verbatim
-        self.decision = decision
+    corpus: Any = CORPUS.but(
+        help="the sentences to search: those of the question's own passage, where each passage has its own "
+        "statistics; those of all passages of :meth:`fit`; or those of an index (``classic-rc index``) or a "
+        "Corpus. Of several, in a list or joined by a plus, the best sentence counts",
+        allowed=("passage", "paragraphs"),
+    )
+    engine: str = parameter(
+        "sparse", "the search engine; see :data:`classic_rc.retrieval.ENGINES`", allowed=tuple(ENGINES)
+    )
+    similarity: Any = parameter(
+        "bm25",
+        "how the engine scores a sentence: ``'bm25'`` as in Lucene, ``'classic'`` as in Lucene before release 6, …",
+        also="a name or a Similarity",
+    )
+    analyzer: Any = ANALYZER.but(
+        default="lucene-english",
+        help="the analyzer that turns sentences and queries into index terms; an index uses its own instead",
+    )
+    depth: int | None = whole_number(
+        None,
+        "among how many best hits of the query to look for a qualifying sentence; None for all sentences",
+        allowed=(None,),
+    )
+    overlap: Any = parameter(
+        None,
+        "with `depth`, the analyzer of the words that a sentence must share; None for the index terms",
+        also="a name, an Analyzer or None",
+    )
+    exclude_verbatim: bool = parameter(
+        False,
+        "whether to leave out sentences that contain a question of :meth:`fit` word for word or, in an index, one "
+        "of their passages. The statistics are then those of an index that never had these sentences",
+    )
+    decision: Decision | None = DECISION
 
     @property
     def learns_from(self) -> Literal["nothing", "passages"]:  # type: ignore[override]

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from typing import ClassVar
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -12,7 +11,7 @@ from classic_rc.decisions import Argmax, Decision, Threshold
 from classic_rc.kernels.draws import text_keys, uniform_draws
 from classic_rc.predictions import Prediction, Scores
 from classic_rc.questions import Question, Task
-from classic_rc.solvers.base import DECISION, SEED, Parameter, Solver, scores_without_evidence
+from classic_rc.solvers.base import DECISION, SEED, Solver, scores_without_evidence
 
 
 class Random(Solver):
@@ -25,12 +24,6 @@ class Random(Solver):
     It predicts the candidate with the highest draw. If several candidates may be right, it selects each with
     probability 1/2 (Khashabi et al. 2018). Each mention of an entity has its own draw, so an entity is chosen in
     proportion to its mentions, as in ReCoRD's own random baseline.
-
-    Parameters
-    ----------
-    seed : int
-        A draw depends only on the question id, the seed and the candidate's index.
-    decision : Decision, optional
     """
 
     name = "random"
@@ -39,14 +32,13 @@ class Random(Solver):
     cites = ("classic_rc",)
     score_meaning = "a draw from the question's id, the seed and the candidate's index"
 
-    parameters: ClassVar[Mapping[str, Parameter]] = {
-        "seed": SEED,
-        "decision": DECISION,
-    }
-
-    def __init__(self, *, seed: int = 0, decision: Decision | None = None) -> None:
-        self.seed = seed
-        self.decision = decision
+    seed: int = SEED.but(
+        help="the seed of the draws; a draw depends only on the question id, the seed and the candidate's index"
+    )
+    decision: Decision | None = DECISION.but(
+        help="the rule that turns scores into answers; None takes the best draw or, if several candidates may be "
+        "right, every draw above one half"
+    )
 
     def score_candidates(self, questions: Sequence[Question]) -> Scores:
         """Draw a score for every candidate; never with evidence, because no text is read."""

@@ -8,7 +8,7 @@ import json
 import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, ClassVar, Protocol, Self, runtime_checkable
+from typing import Any, Protocol, Self, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +21,7 @@ from classic_rc.io.members import read_stored_members
 from classic_rc.io.text import write_file
 from classic_rc.predictions import Scores
 from classic_rc.questions import Candidate, Passage, Question, Task
-from classic_rc.solvers.base import DECISION, PATH, Parameter, Solver, TrainedOn
+from classic_rc.solvers.base import DECISION, PATH, Solver, TrainedOn
 from classic_rc.solvers.codec import value_from_plain, value_to_plain
 from classic_rc.solvers.explanation import Explanation
 from classic_rc.solvers.registry import SOLVERS
@@ -340,13 +340,6 @@ class SavedSolver(Solver):
 
     .. math:: s = \text{the score of the saved solver}
 
-    Parameters
-    ----------
-    path : str
-        A file that :func:`save_solver` or ``classic-rc fit`` wrote.
-    decision : Decision, optional
-        None is the saved solver's own decision, with its tuned threshold if it has one.
-
     Attributes
     ----------
     solver_ : Solver
@@ -359,14 +352,11 @@ class SavedSolver(Solver):
     description = "a fitted solver, loaded from a file (path=FILE; see `classic-rc fit`)"
     cites = ("classic_rc",)
 
-    parameters: ClassVar[Mapping[str, Parameter]] = {
-        "path": PATH,
-        "decision": DECISION,
-    }
-
-    def __init__(self, *, path: str = "", decision: Decision | None = None) -> None:
-        self.path = path
-        self.decision = decision
+    path: str = PATH.but(help="a file that :func:`save_solver` or ``classic-rc fit`` wrote")
+    decision: Decision | None = DECISION.but(
+        help="the rule that turns scores into answers; None is the saved solver's own, with its tuned threshold "
+        "if it has one"
+    )
 
     def fit(self, questions: Sequence[Question], y: Any = None) -> Self:
         """Read the file. Nothing is learned from `questions`, but members that are score files read their scores.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar, Self, TypeAlias
+from typing import Any, Self, TypeAlias
 
 import numpy as np
 
@@ -13,9 +13,10 @@ from classic_rc.formats.registry import has_scores, read_predictions, read_score
 from classic_rc.io.files import read_bytes
 from classic_rc.io.hashing import sha256_of_bytes
 from classic_rc.kernels.arrays import offsets_of
+from classic_rc.parameters import parameter
 from classic_rc.predictions import AnswerCounts, Prediction, Scores
 from classic_rc.questions import Question, Task
-from classic_rc.solvers.base import DECISION, Parameter, Solver
+from classic_rc.solvers.base import DECISION, PATH, Solver
 from classic_rc.text.squad import normalise_squad_answer
 
 _Identity: TypeAlias = "tuple[str, ...]"
@@ -34,16 +35,6 @@ class ScoreFile(Solver):
     answer. The rule :class:`~classic_rc.decisions.GivenAnswers` repeats the answers, so nothing is tuned on them.
     The answers to a question without an answer, and to no other, have no evidence.
 
-    Parameters
-    ----------
-    path : str or list of str
-        A file in one of the formats of :mod:`classic_rc.formats`, or a list with one file for each dataset. A
-        file that names its questions may have more questions than are scored. MCTest's files have a line for every
-        question of all stories.
-    format : str, optional
-        The format's name. Default: detected from the content.
-    decision : Decision, optional
-
     Attributes
     ----------
     scores_ : Scores
@@ -61,18 +52,19 @@ class ScoreFile(Solver):
     score_meaning = "read from the file"
     cites = ("classic_rc",)
 
-    parameters: ClassVar[Mapping[str, Parameter]] = {
-        "path": Parameter("the path of a file, or of one for each dataset", is_file=True, is_list=True),
-        "format": Parameter("the name of the format; by default detected from the content"),
-        "decision": DECISION,
-    }
-
-    def __init__(
-        self, *, path: str | Sequence[str] = "", format: str | None = None, decision: Decision | None = None
-    ) -> None:
-        self.path = path
-        self.format = format
-        self.decision = decision
+    path: str | Sequence[str] = PATH.but(
+        help="a file in one of the formats of :mod:`classic_rc.formats`, or a list with one file for each "
+        "dataset. A file that names its questions may have more questions than are scored. MCTest's files have a "
+        "line for every question of all stories",
+        is_list=True,
+    )
+    format: str | None = parameter(
+        None, "the name of the format; None detects it from the content", also="a name or None"
+    )
+    decision: Decision | None = DECISION.but(
+        help="the rule that turns scores into answers; None repeats the answers of a file of decisions, and is the "
+        "task's default for scores"
+    )
 
     @property
     def has_given_scores(self) -> bool:

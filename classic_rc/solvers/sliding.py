@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Self, get_args
 
 import numpy as np
@@ -17,19 +16,10 @@ from classic_rc.kernels.reference.distance import word_distance as plain_word_di
 from classic_rc.kernels.weights import SCALE, inverse_count_weights
 from classic_rc.kernels.window import sliding_window, window_sweep
 from classic_rc.metrics.registry import primary_metric
+from classic_rc.parameters import number, parameter, whole_number
 from classic_rc.predictions import Scores
 from classic_rc.questions import Candidate, Question
-from classic_rc.solvers.base import (
-    ANALYZER,
-    DECISION,
-    STOP_WORDS,
-    Parameter,
-    Scorer,
-    Solver,
-    Variant,
-    is_integer,
-    is_number,
-)
+from classic_rc.solvers.base import ANALYZER, DECISION, STOP_WORDS, Scorer, Solver, Variant
 from classic_rc.solvers.explanation import CandidateExplanation, Explanation, Mark, Term, given, minus, plus, times
 from classic_rc.solvers.match_formulas import best_window, distance_term
 from classic_rc.text.analyzers import get_analyzer
@@ -140,13 +130,26 @@ WINDOW_AND_DISTANCE_VARIANTS = {
 WINDOW_SIZES = range(2, 31)
 """The window lengths, in tokens, that ``window="tuned"`` chooses from."""
 
-_INVERSE_COUNTS = Parameter("the passages in which words are counted", ("passage", "corpus"))
-_DISTANCE = Parameter("how the distances of the words are combined", get_args(DistanceRule))
-
-
-def _window_parameter(*names: str) -> Parameter:
-    fits = partial(is_integer, least=1, below=2**31)
-    return Parameter("the length of the window in tokens", names, "a positive number of tokens", fits)
+_WINDOW = whole_number(
+    "set",
+    "the window's length: ``|S|`` as published; the whole passage; or a number of tokens",
+    allowed=("set", "passage"),
+)
+_INVERSE_COUNTS = parameter(
+    "passage",
+    "where the counts C come from: the candidate's own passage (as in the authors' code), or all passages that the "
+    "solver is fitted on",
+    allowed=("passage", "corpus"),
+)
+_DISTANCE = parameter(
+    "mean",
+    "how the distances of the question's words become one: their mean (the released scores) or their minimum (the "
+    "paper as printed); see :func:`classic_rc.kernels.word_distance` for the other two",
+    allowed=get_args(DistanceRule),
+)
+_STOP_WORDS = STOP_WORDS.but(
+    help="the name of a stop list, or a file; its words are not in S_Q and S_A but still occupy their positions"
+)
 
 
 class _Matcher(Solver):
@@ -154,7 +157,7 @@ class _Matcher(Solver):
 
     needs_only_arrays = True
 
-    inverse_counts: Any = "passage"
+    inverse_counts = "passage"
 
     @property
     def learns_from(self) -> Literal["nothing", "passages"]:  # type: ignore[override]
@@ -197,19 +200,6 @@ class SlidingWindow(_Matcher):
     P is the passage, S the set of question and candidate words, n the window's length in tokens, and C(w) the
     number of times that w occurs (Richardson et al. 2013, Algorithm 1).
 
-    Parameters
-    ----------
-    analyzer : str or Analyzer
-        Turns texts into words. Stop words that it drops are missing everywhere, also from windows.
-    window : "set", "passage", "tuned" or int
-        The window's length: ``|S|`` as published; the whole passage; the length in 2..30 with the best value of the
-        task's primary metric on the questions of :meth:`tune`; or a number of tokens.
-    inverse_counts : {"passage", "corpus"}
-        Where C counts: in the candidate's own passage (as in the authors' code) or in all passages of :meth:`fit`.
-    decision : Decision, optional
-        None is the task's default rule: the best candidate with partial credit for ties, or a tuned threshold if
-        several candidates may be right.
-
     Attributes
     ----------
     word_counts_ : dict of str to int
@@ -224,25 +214,17 @@ class SlidingWindow(_Matcher):
     cites = ("richardson2013",)
     variants: ClassVar[Mapping[str, Variant]] = WINDOW_VARIANTS
 
-    parameters: ClassVar[Mapping[str, Parameter]] = {
-        "analyzer": ANALYZER,
-        "window": _window_parameter("set", "passage", "tuned"),
-        "inverse_counts": _INVERSE_COUNTS,
-        "decision": DECISION,
-    }
-
-    def __init__(
-        self,
-        *,
-        analyzer: Any = "word",
-        window: int | Literal["set", "passage", "tuned"] = "set",
-        inverse_counts: Literal["passage", "corpus"] = "passage",
-        decision: Decision | None = None,
-    ) -> None:
-        self.analyzer = analyzer
-        self.window = window
-        self.inverse_counts = inverse_counts
-        self.decision = decision
+    analyzer: Any = ANALYZER.but(
+        help="the analyzer that turns texts into words; stop words that it drops are missing everywhere, also from "
+        "windows"
+    )
+    window: int | Literal["set", "passage", "tuned"] = _WINDOW.but(
+        help="the window's length: ``|S|`` as published; the whole passage; the length in 2..30 with the best "
+        "value of the task's primary metric on the questions of :meth:`tune`; or a number of tokens",
+        allowed=("set", "passage", "tuned"),
+    )
+    inverse_counts: Literal["passage", "corpus"] = _INVERSE_COUNTS
+    decision: Decision | None = DECISION
 
     @property
     def tunes_parameters(self) -> bool:
@@ -297,17 +279,6 @@ class WordDistance(_Matcher):
     The minimum is over all occurrences of the words in the passage P. S_Q has the question's words, and S_A the
     candidate's words that are not in the question; both have only words of P that are not stop words. If either is
     empty, d = 1 (Richardson et al. 2013, Algorithm 2, as in the authors' released scores).
-
-    Parameters
-    ----------
-    analyzer : str or Analyzer
-    distance : {"mean", "min", "min+1", "first"}
-        How the distances of the question's words become one: their mean (the released scores) or their minimum (the
-        paper as printed); see :func:`classic_rc.kernels.word_distance` for the other two.
-    stop_words : str
-        The name of a stop list, or a file. Its words are not in S_Q and S_A but still occupy their positions.
-    decision : Decision, optional
-        As in :class:`SlidingWindow`.
     """
 
     name = "word-distance"
@@ -316,25 +287,10 @@ class WordDistance(_Matcher):
     cites = ("richardson2013",)
     variants: ClassVar[Mapping[str, Variant]] = DISTANCE_VARIANTS
 
-    parameters: ClassVar[Mapping[str, Parameter]] = {
-        "analyzer": ANALYZER,
-        "distance": _DISTANCE,
-        "stop_words": STOP_WORDS,
-        "decision": DECISION,
-    }
-
-    def __init__(
-        self,
-        *,
-        analyzer: Any = "word",
-        distance: DistanceRule = "mean",
-        stop_words: str = "smart",
-        decision: Decision | None = None,
-    ) -> None:
-        self.analyzer = analyzer
-        self.distance = distance
-        self.stop_words = stop_words
-        self.decision = decision
+    analyzer: Any = ANALYZER
+    distance: DistanceRule = _DISTANCE
+    stop_words: str = _STOP_WORDS
+    decision: Decision | None = DECISION
 
     def score_candidates(self, questions: Sequence[Question]) -> Scores:
         """Score each candidate with minus its word distance; no evidence if there is no pair of words."""
@@ -354,15 +310,6 @@ class SlidingWindowDistance(_Matcher):
 
     The default weight of 11 is a published constant: the authors tuned it on MC500 dev. So a row on MC500 dev is
     marked as tuned on its own data; on any other data the weight is fixed.
-
-    Parameters
-    ----------
-    analyzer, window, inverse_counts : as in :class:`SlidingWindow`, without ``window="tuned"``
-    distance, stop_words : as in :class:`WordDistance`
-    distance_weight : float
-        The cost of a distance as long as the whole passage (d = 1), in units of the window's weight.
-    decision : Decision, optional
-        As in :class:`SlidingWindow`.
     """
 
     name = "sw+d"
@@ -371,39 +318,17 @@ class SlidingWindowDistance(_Matcher):
     cites = ("richardson2013",)
     variants: ClassVar[Mapping[str, Variant]] = WINDOW_AND_DISTANCE_VARIANTS
 
-    parameters: ClassVar[Mapping[str, Parameter]] = {
-        "analyzer": ANALYZER,
-        "window": _window_parameter("set", "passage"),
-        "inverse_counts": _INVERSE_COUNTS,
-        "distance": _DISTANCE,
-        "stop_words": STOP_WORDS,
-        "distance_weight": Parameter(
-            "the cost of a distance as long as the passage",
-            also="a finite number",
-            fits=is_number,
-            default_tuned_on=_MC500_DEV,
-        ),
-        "decision": DECISION,
-    }
-
-    def __init__(
-        self,
-        *,
-        analyzer: Any = "word",
-        window: int | Literal["set", "passage"] = "set",
-        inverse_counts: Literal["passage", "corpus"] = "passage",
-        distance: DistanceRule = "mean",
-        stop_words: str = "smart",
-        distance_weight: float = 11.0,
-        decision: Decision | None = None,
-    ) -> None:
-        self.analyzer = analyzer
-        self.window = window
-        self.inverse_counts = inverse_counts
-        self.distance = distance
-        self.stop_words = stop_words
-        self.distance_weight = distance_weight
-        self.decision = decision
+    analyzer: Any = ANALYZER
+    window: int | Literal["set", "passage"] = _WINDOW
+    inverse_counts: Literal["passage", "corpus"] = _INVERSE_COUNTS
+    distance: DistanceRule = _DISTANCE
+    stop_words: str = _STOP_WORDS
+    distance_weight: float = number(
+        11.0,
+        "the cost of a distance as long as the whole passage (d = 1), in units of the window's weight",
+        default_tuned_on=_MC500_DEV,
+    )
+    decision: Decision | None = DECISION
 
     def score_candidates(self, questions: Sequence[Question]) -> Scores:
         """Score each candidate with window minus weighted distance; no evidence if both find nothing."""

@@ -22,12 +22,11 @@ from typing import Any
 from classic_rc.errors import DataError, UsageError, system_failures, unknown_name
 from classic_rc.io.files import read_bytes
 from classic_rc.io.hashing import sha256_of_bytes
-from classic_rc.solvers.base import STOP_WORDS, Solver
+from classic_rc.solvers.base import Solver
 from classic_rc.solvers.registry import SHORT_NAMES, SOLVERS
 from classic_rc.text.analyzers import Analyzer
 
 _TOKENS = re.compile(r'"(?:[^"\\]|\\.)*"|[][,;]')
-STOP_LIST_KEY = "stop="
 _CONSTANTS = {"True": True, "False": False, "None": None}
 
 
@@ -134,19 +133,9 @@ def change_paths(solver: Solver, change: Callable[[str], str]) -> Solver:
 def _change_path(cls: type[Solver], name: str, value: Any, change: Callable[[str], str]) -> Any:
     if isinstance(value, Solver):
         return change_paths(value, change)
-    if isinstance(value, list | tuple):
+    if isinstance(value, list | tuple) and any(isinstance(item, Solver) for item in value):
         return type(value)(_change_path(cls, name, item, change) for item in value)
-    if not isinstance(value, str):
-        return value
-    if name == "analyzer":  # its stop list is a part of the text: "...stop=PATH+..."
-        before, stop, rest = value.partition(STOP_LIST_KEY)
-        path, plus, after = rest.partition("+")
-        return before + stop + change(path) + plus + after if STOP_WORDS.names_file(path) else value
-    parameter = cls.parameter(name)
-    if not parameter.names_file(value):
-        return value
-    parts = value.split(parameter.joined_by) if parameter.joined_by else [value]
-    return parameter.joined_by.join(change(part) if parameter.names_file(part) else part for part in parts)
+    return cls.parameter(name).with_files(value, change)
 
 
 def _split(text: str, separator: str) -> list[str]:

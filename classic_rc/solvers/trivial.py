@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -11,9 +11,10 @@ import numpy as np
 from classic_rc.decisions import Abstain, Decision, Threshold
 from classic_rc.errors import NotFittedError, UsageError
 from classic_rc.kernels.arrays import offsets_of
+from classic_rc.parameters import whole_number
 from classic_rc.predictions import Scores
 from classic_rc.questions import Question, Task, candidate_texts, normalised_text
-from classic_rc.solvers.base import DECISION, UNIT, Parameter, Solver, Variant, is_integer, scores_without_evidence
+from classic_rc.solvers.base import DECISION, UNIT, Solver, Variant, scores_without_evidence
 
 
 class _Constant(Solver):
@@ -24,10 +25,9 @@ class _Constant(Solver):
     cites = ("khashabi2018multirc",)
     constant: ClassVar[float]
     score_meaning = "the same for every candidate"
-    parameters: ClassVar[Mapping[str, Parameter]] = {"decision": DECISION}
-
-    def __init__(self, *, decision: Decision | None = None) -> None:
-        self.decision = decision
+    decision: Decision | None = DECISION.but(
+        help="the rule that turns scores into answers; None is a threshold between the two constants"
+    )
 
     def score_candidates(self, questions: Sequence[Question]) -> Scores:
         """Score every candidate with the constant."""
@@ -67,14 +67,6 @@ class ConstantPosition(Solver):
 
     c is the candidate's index and p the position.
 
-    Parameters
-    ----------
-    position : "first", "last", "majority" or int
-        The position. ``"majority"`` is the one that is right most often in the data of :meth:`fit` (of equally
-        frequent ones the first). A number is an index from 0. If a question has fewer candidates, its last one is
-        selected.
-    decision : Decision, optional
-
     Attributes
     ----------
     position_ : int
@@ -95,21 +87,15 @@ class ConstantPosition(Solver):
         ),
     }
 
-    parameters: ClassVar[Mapping[str, Parameter]] = {
-        "position": Parameter(
-            "the position of the candidate",
-            ("first", "last", "majority"),
-            "an index from 0",
-            lambda value: is_integer(value, 0, 2**31),
-        ),
-        "decision": DECISION,
-    }
-
-    def __init__(
-        self, *, position: int | Literal["first", "last", "majority"] = "first", decision: Decision | None = None
-    ) -> None:
-        self.position = position
-        self.decision = decision
+    position: int | Literal["first", "last", "majority"] = whole_number(
+        "first",
+        "the position of the candidate. ``'majority'`` is the one that is right most often in the data of "
+        ":meth:`fit` (of equally frequent ones the first). A number is an index from 0. If a question has fewer "
+        "candidates, its last one is selected",
+        allowed=("first", "last", "majority"),
+        least=0,
+    )
+    decision: Decision | None = DECISION
 
     @property
     def learns_from(self) -> Literal["nothing", "gold"]:  # type: ignore[override]
@@ -171,10 +157,6 @@ class Majority(Solver):
     For questions with the same candidates, such as *no* and *yes*, this is the majority class, in whatever order
     the candidates are. Texts are compared without case and with single blanks.
 
-    Parameters
-    ----------
-    decision : Decision, optional
-
     Attributes
     ----------
     counts_ : dict of str to int
@@ -188,10 +170,7 @@ class Majority(Solver):
     tasks = frozenset({Task.SINGLE_CHOICE})
     learns_from = "gold"
     score_meaning = "how often this text is right in the training data"
-    parameters: ClassVar[Mapping[str, Parameter]] = {"decision": DECISION}
-
-    def __init__(self, *, decision: Decision | None = None) -> None:
-        self.decision = decision
+    decision: Decision | None = DECISION
 
     def fit(self, questions: Sequence[Question], y: Any = None) -> Self:
         """Count the right texts.
@@ -233,10 +212,6 @@ class NoAnswer(Solver):
     .. math:: s_c = 0
 
     The rule answers with the empty text, whatever the scores are.
-
-    Parameters
-    ----------
-    decision : Decision, optional
     """
 
     name = "no-answer"
@@ -245,10 +220,9 @@ class NoAnswer(Solver):
     cites = ("rajpurkar2018",)
     tasks = frozenset({Task.SPAN})
     score_meaning = "the same for every candidate; the answer is empty whatever the scores"
-    parameters: ClassVar[Mapping[str, Parameter]] = {"decision": DECISION}
-
-    def __init__(self, *, decision: Decision | None = None) -> None:
-        self.decision = decision
+    decision: Decision | None = DECISION.but(
+        help="the rule that turns scores into answers; None answers with the empty text"
+    )
 
     def score_candidates(self, questions: Sequence[Question]) -> Scores:
         """Score all candidates with 0."""
@@ -267,16 +241,8 @@ class _ByLength(Solver):
     citation = "a partial-input check: option length, without question or passage"
     cites = ("classic_rc",)
 
-    parameters: ClassVar[Mapping[str, Parameter]] = {
-        "unit": UNIT,
-        "decision": DECISION,
-    }
-
-    def __init__(
-        self, *, unit: Literal["characters", "words"] = "characters", decision: Decision | None = None
-    ) -> None:
-        self.unit = unit
-        self.decision = decision
+    unit: Literal["characters", "words"] = UNIT
+    decision: Decision | None = DECISION
 
     def score_candidates(self, questions: Sequence[Question]) -> Scores:
         """Score each candidate with its signed length, in characters or in whitespace-separated words."""
@@ -292,12 +258,6 @@ class LongestCandidate(_ByLength):
     .. math:: s_c = |c|
 
     :math:`|c|` is the length of the candidate's text.
-
-    Parameters
-    ----------
-    unit : {"characters", "words"}
-        What length is counted in.
-    decision : Decision, optional
     """
 
     name = "longest"
@@ -312,12 +272,6 @@ class ShortestCandidate(_ByLength):
     .. math:: s_c = -|c|
 
     :math:`|c|` is the length of the candidate's text.
-
-    Parameters
-    ----------
-    unit : {"characters", "words"}
-        What length is counted in.
-    decision : Decision, optional
     """
 
     name = "shortest"

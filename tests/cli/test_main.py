@@ -91,8 +91,8 @@ def test_usage_is_exit_code_2(cli, args, facts):
         ("--jobs", "0", "-1"),
         ("--jobs", "-2", "-1"),
         ("--jobs", "two", "whole number"),
-        ("--spans", "0", "k=N"),
-        ("--spans", "k=ten", "k=N"),
+        ("--spans", "0", "at least 1"),
+        ("--spans", "ten", "at least 1"),
     ],
 )
 def test_a_malformed_value_of_an_option_is_exit_code_2(cli, option, value, expected):

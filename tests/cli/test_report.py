@@ -32,7 +32,7 @@ def data_of(page: str) -> dict:
 
 @pytest.mark.parametrize("sample", ["single-choice", "multiple-answer", "cloze", "multi-span"])
 def test_every_task_has_its_page(report, sample):
-    done, page = report(f"sample:{sample}", "--no-check", "--quiet", "--spans", "k=2")
+    done, page = report(f"sample:{sample}", "--no-check", "--quiet", "--spans", "2")
     assert (done.code, done.out, done.err) == (0, "", "")
     data = data_of(page)
     (explained,) = data["explained"]

@@ -138,7 +138,7 @@ def test_fields_and_gold_as_read_a_file_of_ones_own(cli, write):
 
 def test_spans_sets_how_long_candidates_may_be(cli):
     short, long = (
-        json_of(cli, "sample:multi-span", "-s", "random", "--spans", k).run["dataset"] for k in ("k=1", "k=3")
+        json_of(cli, "sample:multi-span", "-s", "random", "--spans", k).run["dataset"] for k in ("1", "3")
     )
     assert short["candidates"] < long["candidates"]
     assert "max_tokens=1" in short["spans"]

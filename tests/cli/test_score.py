@@ -48,7 +48,7 @@ DECISIONS = [
     ("sample:multiple-answer", "sw+d", "answers", []),
     ("sample:multiple-answer", "longest", "answers", ["--threshold", "99"]),
     ("sample:cloze", "max-frequency", "answers", ["--ties", "first"]),
-    ("sample:multi-span", "word-distance", "answers", ["--relative-threshold", "1", "--spans", "k=3"]),
+    ("sample:multi-span", "word-distance", "answers", ["--relative-threshold", "1", "--spans", "3"]),
     ("span", "sw+d", "answers", ["--ties", "first"]),
     ("sample:single-choice", "sw+d", "mctest-answers", ["--ties", "first"]),
     ("sample:single-choice", "sliding-window", "mctest-answers", ["--ties", "random", "--seed", "5"]),
@@ -61,7 +61,7 @@ DECISIONS = [
     ("sample:cloze", "exclusive-frequency", "record", ["--ties", "first"]),
     ("sample:cloze", "sw+d", "jsonl", ["--ties", "first"]),
     ("sample:multi-span", "sw+d", "squad", ["--ties", "first"]),
-    ("sample:multi-span", "word-distance", "jsonl", ["--ties", "first", "--spans", "k=3"]),
+    ("sample:multi-span", "word-distance", "jsonl", ["--ties", "first", "--spans", "3"]),
     ("span", "sliding-window", "squad", ["--ties", "first", "--spans", "2"]),
     ("span", "sw+d", "jsonl", ["--ties", "first"]),
 ]

@@ -248,7 +248,7 @@ def test_an_error_of_a_dataset_names_it(cli, write, out):
         ),
         ("sample:multiple-answer", "-s", "sw", "--baseline", "ir", "--intervals", "50", "--threshold", "1.5"),
         ("sample:single-choice", "-s", "surface-lr", "-s", "ir", "--cv", "2", "--exclude-verbatim"),
-        ("sample:multi-span", "-s", "sw", "--spans", "k=3", "--relative-threshold", "0.2"),
+        ("sample:multi-span", "-s", "sw", "--spans", "3", "--relative-threshold", "0.2"),
         ("{single}", "--train", "sample:single-choice", "--drop-overlap", "-s", "surface-lr"),
     ],
 )

@@ -59,7 +59,7 @@ def test_a_question_without_candidates_is_not_answered(answers, question):
 
 
 def test_an_unknown_policy_is_refused(answers):
-    with raises(UsageError, field="ties", found="'fair'", expected="partial, first, random, strict"):
+    with raises(UsageError, field="ties", found="'fair'", expected=re.compile("'strict'")):
         answers(Argmax(ties="fair"), [1.0])
 
 

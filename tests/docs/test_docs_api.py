@@ -87,7 +87,8 @@ def test_a_package_has_a_page_with_its_signatures_and_docstrings(pages):
     assert "Defined in `classic_rc.testing.solver_check`.\n\n```text\n" in page
     assert "```text\ncheck_solver(solver: Solver, *, tasks: Sequence[Task] | None=None, " in page
     page = pages["classic_rc.solvers"]
-    assert "class SlidingWindowDistance(self, *, analyzer: Any='word'" in page
+    assert "class SlidingWindowDistance(*, analyzer: Any = 'word'" in page
+    assert "distance_weight : a finite number, default 11.0\n    The cost of a distance" in page
     assert "### SlidingWindowDistance.score_candidates" in page
     page = pages["classic_rc.kernels"]
     assert re.search(r"## SCALE\n\n(Defined in .*\n\n)?The integer that represents a weight of 1\.", page)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import pytest
 
 from classic_rc.datasets import join_datasets
@@ -19,7 +21,7 @@ from tests.errors import raises
 class Watches(Solver):
     """Keeps what fit shows it in a list outside, which no clone can lose."""
 
-    shown: list
+    shown: ClassVar[list]
 
     def __init__(self, *, name_of_list="seen", decision=None):
         self.name_of_list = name_of_list

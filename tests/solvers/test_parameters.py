@@ -12,10 +12,11 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 
 from classic_rc.errors import UsageError
+from classic_rc.parameters import Parameter
 from classic_rc.predictions import Scores
 from classic_rc.questions import Task
 from classic_rc.solvers import SOLVERS, LongestCandidate, SlidingWindow, Solver, SurfaceLR, parse_solver
-from classic_rc.solvers.base import SHARED_PARAMETERS, Parameter
+from classic_rc.solvers.base import SHARED_PARAMETERS
 from classic_rc.testing import synthetic_dataset
 from tests.errors import raises
 
@@ -82,6 +83,28 @@ def test_parameters_that_name_files():
     assert not stop_words.names_file("smart")
     assert stop_words.names_file("words.txt")
     assert not stop_words.names_file("")
+
+
+@pytest.mark.parametrize(
+    ("solver", "name", "value", "changed"),
+    [
+        ("sw+d", "stop_words", "smart", "smart"),
+        ("sw+d", "stop_words", "own.txt", "<own.txt>"),
+        ("sw+d", "analyzer", "word+stop=smart+porter", "word+stop=smart+porter"),
+        ("sw+d", "analyzer", "word+stop=own.txt+porter", "word+stop=<own.txt>+porter"),
+        ("sw+d", "window", "set", "set"),
+        ("ngram-lm", "corpus", "passages+a.txt+b.txt", "passages+<a.txt>+<b.txt>"),
+        ("ngram-lm", "corpus", ["passages", "a.txt"], ["passages", "<a.txt>"]),
+        ("ngram-lm", "corpus", "exists+too", "<exists+too>"),
+        ("score-file", "path", ["a", "b"], ["<a>", "<b>"]),
+        ("alignment-ilp", "wordnet", None, None),
+        ("alignment-ilp", "max_edges", 3, 3),
+    ],
+)
+def test_the_files_in_a_value_are_found(solver, name, value, changed, tmp_path, monkeypatch):
+    (tmp_path / "exists+too").touch()
+    monkeypatch.chdir(tmp_path)
+    assert SOLVERS[solver].parameter(name).with_files(value, lambda path: f"<{path}>") == changed
 
 
 class Undeclared(Solver):

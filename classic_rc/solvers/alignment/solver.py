@@ -12,6 +12,7 @@ import numpy as np
 from classic_rc.decisions import Decision
 from classic_rc.errors import UsageError
 from classic_rc.kernels.arrays import offsets_of
+from classic_rc.parameters import number, parameter, whole_number
 from classic_rc.predictions import Scores
 from classic_rc.questions import Question, Task
 from classic_rc.solvers.alignment.program import Constants, Edges, Graph, Program
@@ -24,17 +25,7 @@ from classic_rc.solvers.alignment.texts import (
     RunChunker,
     align_questions,
 )
-from classic_rc.solvers.base import (
-    ANALYZER,
-    ANNOTATIONS,
-    DECISION,
-    STOP_WORDS,
-    WORDNET,
-    Parameter,
-    Solver,
-    is_integer,
-    is_number,
-)
+from classic_rc.solvers.base import ANALYZER, ANNOTATIONS, DECISION, STOP_WORDS, WORDNET, Solver
 from classic_rc.solvers.explanation import Explanation, Mark, Term, given, minus, plus, times
 from classic_rc.text.analyzers import get_analyzer
 from classic_rc.text.annotated import TextChunk
@@ -45,20 +36,6 @@ from classic_rc.text.wordnet import WordNet, find_wordnet, read_wordnet
 
 QUESTIONS_PER_SHARD = 1_000
 """The least number of questions for each process: fewer are solved faster than another process starts."""
-
-
-def _limit_parameter(help: str) -> Parameter:
-    """Declare a limit that None turns off."""
-    return Parameter(
-        help, also="a positive number or None", fits=lambda value: value is None or is_integer(value, 1)
-    )
-
-
-def _share_parameter(help: str) -> Parameter:
-    """Declare a bound of a share; None turns it off."""
-    return Parameter(
-        help, also="a share from 0 to 1 or None", fits=lambda value: value is None or is_number(value, 0, 1)
-    )
 
 
 class AlignmentILP(Solver):
@@ -77,44 +54,6 @@ class AlignmentILP(Solver):
 
     A candidate without a graph has no evidence. It scores less than any graph: -6.4, or with other constants the
     value of :meth:`~classic_rc.solvers.alignment.program.Constants.infeasible_value`.
-
-    Parameters
-    ----------
-    analyzer : str or Analyzer
-        Turns texts into words.
-    chunks : {"runs", "words", "groups"}
-        What a chunk is: a maximal run of content words between stop words and punctuation, a single content word,
-        or a noun or verb group of `annotations`.
-    stop_words : str
-        The name of a stop list, or a file. (The default did best on the training sets of MCTest.)
-    normaliser : str
-        The name of a stemmer. Words with equal stems are equal.
-    wordnet : str, optional
-        The folder of a WordNet database, or ``"auto"`` to look in the usual places; if none is found, the solver
-        works without WordNet and reports this as a caveat. Default: words entail only equal words.
-    annotations : str, optional
-        A file with groups, or with tags from which groups are made
-        (:func:`~classic_rc.text.annotations.read_annotations`).
-    offset : float
-        Subtracted from an entailment to make an edge's weight. The question's edges must have positive weights.
-    question_weight, sentence_weight, long_option_weight : float
-        The weights of each active question chunk, of each active sentence, and of a candidate with more than three
-        chunks.
-    max_sentences, max_edges, max_copies : int, optional
-        The greatest numbers of active sentences, of edges into one sentence, and of active passage chunks with the
-        same words.
-    min_question_chunks, max_question_chunks : int, optional
-    min_question_share, max_question_share : float, optional
-        The bounds of the number and of the share of active question chunks. The only chunk of a question may always
-        be active.
-    align_without : bool
-        Whether the chunk after "without" in the question must be active.
-    align_option : bool
-        Whether the candidate must have an edge.
-    node_limit : int
-        The search for a candidate's graph stops after this many nodes, with the best graph so far.
-    decision : Decision, optional
-        None is the task's default rule.
     """
 
     name = "alignment-ilp"
@@ -127,96 +66,68 @@ class AlignmentILP(Solver):
     tasks: ClassVar[frozenset[Task]] = frozenset({Task.SINGLE_CHOICE, Task.MULTIPLE_ANSWER})
     takes_encoding = False  # it divides passages into sentences and chunks
 
-    parameters: ClassVar[Mapping[str, Parameter]] = {
-        "analyzer": ANALYZER,
-        "chunks": Parameter("the kind of chunk", ("runs", "words", "groups")),
-        "stop_words": STOP_WORDS,
-        "normaliser": Parameter("the stemmer; words with equal stems are equal", tuple(STEMMERS)),
-        "wordnet": WORDNET,
-        "annotations": ANNOTATIONS,
-        "offset": Parameter(
-            "subtracted from an entailment to make an edge's weight",
-            also="a number from 0 to 1",
-            fits=lambda value: is_number(value, 0, 1),
-        ),
-        "question_weight": Parameter(
-            "the weight of an active question chunk",
-            also="a number not below 0",
-            fits=lambda value: is_number(value, 0),
-        ),
-        "sentence_weight": Parameter(
-            "the weight of an active sentence",
-            also="a number not above 0",
-            fits=lambda value: is_number(value, most=0),
-        ),
-        "long_option_weight": Parameter(
-            "the weight of a candidate with more than three chunks", also="a finite number", fits=is_number
-        ),
-        "max_sentences": _limit_parameter("the maximum number of active sentences"),
-        "max_edges": _limit_parameter("the maximum number of edges into one sentence"),
-        "max_copies": _limit_parameter("the maximum number of active passage chunks with the same words"),
-        "min_question_chunks": _limit_parameter("the minimum number of active question chunks"),
-        "max_question_chunks": _limit_parameter("the maximum number of active question chunks"),
-        "min_question_share": _share_parameter("the minimum share of active question chunks"),
-        "max_question_share": _share_parameter("the maximum share of active question chunks"),
-        "align_without": Parameter(
-            'whether the chunk after "without" in the question must be active', (True, False)
-        ),
-        "align_option": Parameter("whether the candidate must have an edge", (True, False)),
-        "node_limit": Parameter(
-            "the number of nodes after which the search for a candidate's graph stops",
-            also="a positive number",
-            fits=lambda value: is_integer(value, 1),
-        ),
-        "decision": DECISION,
-    }
-
-    def __init__(
-        self,
-        *,
-        analyzer: Any = "word",
-        chunks: Literal["runs", "words", "groups"] = "runs",
-        stop_words: str = "nltk",
-        normaliser: str = "porter",
-        wordnet: str | None = None,
-        annotations: str | None = None,
-        offset: float = 0.4,
-        question_weight: float = 0.33,
-        sentence_weight: float = -2.5,
-        long_option_weight: float = 0.02,
-        max_sentences: int | None = 2,
-        max_edges: int | None = 8,
-        max_copies: int | None = 3,
-        min_question_chunks: int | None = 1,
-        max_question_chunks: int | None = 3,
-        min_question_share: float | None = 0.1,
-        max_question_share: float | None = 0.65,
-        align_without: bool = True,
-        align_option: bool = True,
-        node_limit: int = 10_000,
-        decision: Decision | None = None,
-    ) -> None:
-        self.analyzer = analyzer
-        self.chunks = chunks
-        self.stop_words = stop_words
-        self.normaliser = normaliser
-        self.wordnet = wordnet
-        self.annotations = annotations
-        self.offset = offset
-        self.question_weight = question_weight
-        self.sentence_weight = sentence_weight
-        self.long_option_weight = long_option_weight
-        self.max_sentences = max_sentences
-        self.max_edges = max_edges
-        self.max_copies = max_copies
-        self.min_question_chunks = min_question_chunks
-        self.max_question_chunks = max_question_chunks
-        self.min_question_share = min_question_share
-        self.max_question_share = max_question_share
-        self.align_without = align_without
-        self.align_option = align_option
-        self.node_limit = node_limit
-        self.decision = decision
+    analyzer: Any = ANALYZER
+    chunks: Literal["runs", "words", "groups"] = parameter(
+        "runs",
+        "what a chunk is: a maximal run of content words between stop words and punctuation, a single content "
+        "word, or a noun or verb group of `annotations`",
+        allowed=("runs", "words", "groups"),
+    )
+    stop_words: str = STOP_WORDS.but(
+        default="nltk",
+        help="the name of a stop list, or a file (the default did best on the training sets of MCTest)",
+    )
+    normaliser: str = parameter(
+        "porter", "the name of a stemmer; words with equal stems are equal", allowed=tuple(STEMMERS)
+    )
+    wordnet: str | None = WORDNET.but(
+        help="the folder of a WordNet database, or ``auto`` to look in the usual places; if none is found, the "
+        "solver works without WordNet and reports this as a caveat. With None, words entail only equal words"
+    )
+    annotations: str | None = ANNOTATIONS.but(
+        help="a file with groups, or with tags from which groups are made "
+        "(:func:`~classic_rc.text.annotations.read_annotations`)"
+    )
+    offset: float = number(
+        0.4,
+        "what is subtracted from an entailment to make an edge's weight; the question's edges must have positive "
+        "weights",
+        least=0,
+        most=1,
+    )
+    question_weight: float = number(0.33, "the weight of each active question chunk", least=0)
+    sentence_weight: float = number(-2.5, "the weight of each active sentence", most=0)
+    long_option_weight: float = number(0.02, "the weight of a candidate with more than three chunks")
+    max_sentences: int | None = whole_number(2, "the greatest number of active sentences", allowed=(None,))
+    max_edges: int | None = whole_number(8, "the greatest number of edges into one sentence", allowed=(None,))
+    max_copies: int | None = whole_number(
+        3, "the greatest number of active passage chunks with the same words", allowed=(None,)
+    )
+    min_question_chunks: int | None = whole_number(1, "the least number of active question chunks", allowed=(None,))
+    max_question_chunks: int | None = whole_number(
+        3,
+        "the greatest number of active question chunks; the only chunk of a question may always be active",
+        allowed=(None,),
+    )
+    min_question_share: float | None = number(
+        0.1, "the least share of active question chunks", least=0, most=1, allowed=(None,)
+    )
+    max_question_share: float | None = number(
+        0.65,
+        "the greatest share of active question chunks; the only chunk of a question may always be active",
+        least=0,
+        most=1,
+        allowed=(None,),
+    )
+    align_without: bool = parameter(
+        True, 'whether the chunk after "without" in the question must be active', allowed=(True, False)
+    )
+    align_option: bool = parameter(True, "whether the candidate must have an edge", allowed=(True, False))
+    node_limit: int = whole_number(
+        10_000,
+        "the number of nodes after which the search for a candidate's graph stops, with the best graph so far",
+    )
+    decision: Decision | None = DECISION
 
     def fit(self, questions: Sequence[Question], y: Any = None) -> Self:
         """Check the parameters, and read the files.

@@ -10,6 +10,7 @@ import numpy as np
 
 from classic_rc.errors import UsageError, unknown_name
 from classic_rc.estimator import clone
+from classic_rc.parameters import parameter
 from classic_rc.predictions import Scores
 from classic_rc.questions import Question, Task
 from classic_rc.solvers.base import Solver, score_questions
@@ -26,8 +27,9 @@ class Composite(Solver):
     also the composite's, after the member's name and two underscores as in scikit-learn: ``sw+d__distance_weight``.
     """
 
-    solvers: Sequence[Solver]
-    solvers_: list[Solver]
+    solvers: Sequence[Solver] = parameter(
+        (), "the members, at least two; see :class:`Composite` for their names", also="a list of solvers"
+    )
 
     @classmethod
     def from_params(cls, params: Mapping[str, Any]) -> Self:

@@ -14,19 +14,10 @@ from classic_rc.decisions import Argmax, Decision, TunedThreshold
 from classic_rc.errors import NotFittedError, UsageError
 from classic_rc.folds import FoldPlan, passage_groups
 from classic_rc.metrics.registry import primary_metric
+from classic_rc.parameters import is_number, parameter, whole_number
 from classic_rc.predictions import Scores
 from classic_rc.questions import Question, Task
-from classic_rc.solvers.base import (
-    DECISION,
-    REGULARISATION,
-    Parameter,
-    Scorer,
-    Solver,
-    Variant,
-    is_integer,
-    is_number,
-    provenance,
-)
+from classic_rc.solvers.base import DECISION, REGULARISATION, Scorer, Solver, Variant, provenance
 from classic_rc.solvers.combination.composite import Composite, clone_members_unfitted
 from classic_rc.solvers.combination.weights import (
     TrainingResult,
@@ -109,31 +100,6 @@ class Combination(Composite):
     :math:`s_i` is the score that member i gives a candidate, and :math:`e_i` is 1 if member i has evidence for it,
     else 0. b and v are 0 unless the weights are stacked. The members' decisions are not used.
 
-    Parameters
-    ----------
-    solvers : list of Solver
-        The members, at least two. For their names and parameters see
-        :class:`Composite`.
-    weights : list of float, "tuned", "stacked" or None
-        A number for each member. None is 1 for each. ``"tuned"``: the non-negative weights with the best value of
-        the task's primary metric (or of the metric that the threshold is tuned for) on the questions of
-        :meth:`tune`, which fits the decision together with them (see
-        :func:`~classic_rc.solvers.combination.weights.search_shares`). ``"stacked"``: the weights of a logistic
-        regression over the members' standardised scores and evidence flags (after Clark et al. 2016), learned in
-        :meth:`fit`; members that learn from gold are scored out of fold for it. If the best member alone is better
-        out of fold on the training questions, the weights are searched as for ``"tuned"``, or only that member has
-        one; from 100 questions on, and not for a fixed threshold.
-    normalise : {"none", "question", "standard"}
-        How to normalise each member's scores: not at all; by the mean and the standard deviation of the question's
-        candidates; or by those of all candidates of the questions that it is fitted for.
-    C : float
-        With ``weights="stacked"``, the inverse strength of the regularisation.
-    folds : int
-        With ``weights="stacked"``, the number of folds for members that learn from gold. Passages are never split.
-    group : str, optional
-        A key of `meta`: questions with equal values stay in the same fold.
-    decision : Decision, optional
-
     Attributes
     ----------
     solvers_ : list of Solver
@@ -155,40 +121,32 @@ class Combination(Composite):
     cites = ("richardson2013", "clark2016")
     variants: ClassVar[Mapping[str, Variant]] = COMBINATION_VARIANTS
 
-    parameters: ClassVar[Mapping[str, Parameter]] = {
-        "solvers": Parameter("the members, at least two"),
-        "weights": Parameter("the weight of each member's scores: numbers, 'tuned' or 'stacked'; None for 1 each"),
-        "normalise": Parameter(
-            "how to normalise each member's scores before they are added", ("none", "question", "standard")
-        ),
-        "C": REGULARISATION,
-        "folds": Parameter(
-            "with stacked weights, the number of folds",
-            also="a positive number",
-            fits=lambda value: is_integer(value, 1),
-        ),
-        "group": Parameter("a key of meta: questions with equal values stay in one fold"),
-        "decision": DECISION,
-    }
-
-    def __init__(
-        self,
-        *,
-        solvers: Sequence[Solver] = (),
-        weights: Sequence[float] | Literal["tuned", "stacked"] | None = None,
-        normalise: Literal["none", "question", "standard"] = "none",
-        C: float = 1.0,
-        folds: int = 5,
-        group: str | None = None,
-        decision: Decision | None = None,
-    ) -> None:
-        self.solvers = solvers
-        self.weights = weights
-        self.normalise = normalise
-        self.C = C
-        self.folds = folds
-        self.group = group
-        self.decision = decision
+    weights: Sequence[float] | Literal["tuned", "stacked"] | None = parameter(
+        None,
+        "the weight of each member's scores. None is 1 for each. ``tuned``: the non-negative weights with the "
+        "best value of the task's primary metric (or of the metric that the threshold is tuned for) on the "
+        "questions of :meth:`tune`, which fits the decision together with them (see "
+        ":func:`~classic_rc.solvers.combination.weights.search_shares`). ``stacked``: the weights of a logistic "
+        "regression over the members' standardised scores and evidence flags (after Clark et al. 2016), learned "
+        "in :meth:`fit`; members that learn from gold are scored out of fold for it. If the best member alone is "
+        "better out of fold on the training questions, the weights are searched as for ``tuned``, or only that "
+        "member has one; from 100 questions on, and not for a fixed threshold",
+        also="a list of numbers, 'tuned', 'stacked' or None",
+    )
+    normalise: Literal["none", "question", "standard"] = parameter(
+        "none",
+        "how to normalise each member's scores: not at all; by the mean and the standard deviation of the "
+        "question's candidates; or by those of all candidates of the questions that it is fitted for",
+        allowed=("none", "question", "standard"),
+    )
+    C: float = REGULARISATION.but(help="with stacked weights, the inverse strength of the regularisation")
+    folds: int = whole_number(
+        5, "with stacked weights, the number of folds for members that learn from gold; passages are never split"
+    )
+    group: str | None = parameter(
+        None, "a key of `meta`: questions with equal values stay in the same fold", also="a key or None"
+    )
+    decision: Decision | None = DECISION
 
     @property
     def learns_from(self) -> Literal["nothing", "passages", "gold"]:  # type: ignore[override]

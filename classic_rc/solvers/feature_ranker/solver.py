@@ -14,14 +14,15 @@ from classic_rc.errors import NotFittedError, UsageError, unknown_name
 from classic_rc.folds import FoldPlan
 from classic_rc.kernels.arrays import offsets_of
 from classic_rc.kernels.logistic import Features
+from classic_rc.parameters import is_number, parameter, whole_number
 from classic_rc.predictions import Scores
 from classic_rc.questions import Question, Task
-from classic_rc.solvers.base import DECISION, Parameter, Solver, Variant, is_integer, is_number, provenance
+from classic_rc.solvers.base import DECISION, Solver, Variant, provenance
 from classic_rc.solvers.explanation import Explanation
 from classic_rc.solvers.feature_ranker.design import Design, Ranker
 from classic_rc.solvers.feature_ranker.explanation import ScoreParts, explain_parts, largest_cells
 from classic_rc.solvers.feature_ranker.lexical import CELLS, LexicalCells
-from classic_rc.solvers.feature_ranker.tables import ENTITIES, OPTIONS, TABLES, FeatureTable
+from classic_rc.solvers.feature_ranker.tables import ENTITIES, OPTIONS, TABLES
 from classic_rc.solvers.feature_ranker.training import Cases, Learner, fold_numbers
 from classic_rc.solvers.feature_ranker.vectors import CountVectors, vector_features
 from classic_rc.solvers.feature_ranker.words import TrainingWords
@@ -76,26 +77,6 @@ class FeatureRanker(Solver):
 
     Questions without a right candidate, or without a wrong one, teach nothing where one candidate is right.
 
-    Parameters
-    ----------
-    features : str
-        Names of :data:`GROUPS`, or for cloze questions of :data:`CLOZE_GROUPS`, joined by a plus. ``"default"``
-        means all of them but ``position``: with ``"default+position"``, scores depend on the order of the options.
-    inputs : {"all", "no-passage", "candidates"}
-        The inputs to read. Texts that are not read are empty, and features without any difference are left out. So
-        the solver becomes a partial-input baseline (after Kaushik and Lipton 2018).
-    C : float or "cv"
-        The inverse strength of the penalty. ``"cv"``: the member of
-        :data:`~classic_rc.solvers.feature_ranker.training.GRID` with the least loss out of fold.
-    lexical_C : float or "cv"
-        The same of the lexical score.
-    min_count : int
-        How many training candidates must have a cell of the lexical score.
-    folds : int
-        The number of folds. Equal and nearly equal passages are in one fold.
-    decision : Decision, optional
-        None is the task's default rule.
-
     Attributes
     ----------
     table_ : FeatureTable
@@ -128,56 +109,31 @@ class FeatureRanker(Solver):
         "candidates": Variant({"inputs": "candidates"}, "reads candidates only", "after Kaushik and Lipton 2018"),
     }
 
-    table_: FeatureTable[Any]
-    words_: TrainingWords | None
-    vectors_: CountVectors | None
-    cells_: LexicalCells | None
-    cell_weights_: NDArray[np.float32]
-    columns_: list[int]
-    ranker_: Ranker
-    chosen_: dict[str, float]
-
-    parameters: ClassVar[Mapping[str, Parameter]] = {
-        "features": Parameter(
-            f"groups of features joined by a plus: {', '.join(GROUPS)}; for cloze questions "
-            f"{', '.join(CLOZE_GROUPS)}; 'default' is all but position"
-        ),
-        "inputs": Parameter("the inputs to read", tuple(INPUTS)),
-        "C": Parameter("the inverse strength of the regularisation", also=_STRENGTH, fits=is_strength),
-        "lexical_C": Parameter(
-            "the inverse strength of the regularisation of the lexical score", also=_STRENGTH, fits=is_strength
-        ),
-        "min_count": Parameter(
-            "how many training candidates must have a cell of the lexical score",
-            also="a positive whole number",
-            fits=lambda value: is_integer(value, 1, 2**31),
-        ),
-        "folds": Parameter(
-            "the number of folds",
-            also="a whole number of at least 2",
-            fits=lambda value: is_integer(value, 2, 2**31),
-        ),
-        "decision": DECISION,
-    }
-
-    def __init__(
-        self,
-        *,
-        features: str = "default",
-        inputs: Literal["all", "no-passage", "candidates"] = "all",
-        C: float | Literal["cv"] = "cv",
-        lexical_C: float | Literal["cv"] = "cv",
-        min_count: int = 2,
-        folds: int = 5,
-        decision: Decision | None = None,
-    ) -> None:
-        self.features = features
-        self.inputs = inputs
-        self.C = C
-        self.lexical_C = lexical_C
-        self.min_count = min_count
-        self.folds = folds
-        self.decision = decision
+    features: str = parameter(
+        "default",
+        f"groups of features joined by a plus: {', '.join(GROUPS)}; for cloze questions {', '.join(CLOZE_GROUPS)}. "
+        "``default`` means all of them but ``position``: with ``default+position``, scores depend on the order of "
+        "the options",
+    )
+    inputs: Literal["all", "no-passage", "candidates"] = parameter(
+        "all",
+        "the inputs to read. Texts that are not read are empty, and features without any difference are left out. "
+        "So the solver becomes a partial-input baseline (after Kaushik and Lipton 2018)",
+        allowed=tuple(INPUTS),
+    )
+    C: float | Literal["cv"] = parameter(
+        "cv",
+        "the inverse strength of the penalty; ``cv`` is the member of "
+        ":data:`~classic_rc.solvers.feature_ranker.training.GRID` with the least loss out of fold",
+        also=_STRENGTH,
+        fits=is_strength,
+    )
+    lexical_C: float | Literal["cv"] = parameter(  # noqa: N815
+        "cv", "the inverse strength of the penalty of the lexical score", also=_STRENGTH, fits=is_strength
+    )
+    min_count: int = whole_number(2, "how many training candidates must have a cell of the lexical score")
+    folds: int = whole_number(5, "the number of folds; equal and nearly equal passages are in one fold", least=2)
+    decision: Decision | None = DECISION
 
     def fit(self, questions: Sequence[Question], y: Any = None) -> Self:
         """Learn words, vectors, the lexical score and the weights.
@@ -219,7 +175,9 @@ class FeatureRanker(Solver):
     def _learn(self, texts: Any, cases: Cases, folds: NDArray[np.int64], groups: tuple[str, ...]) -> None:
         table, encoded, offsets = self.table_, texts.encoded, self._offsets(texts.encoded)
         self.caveats_: tuple[str, ...] = ()
-        self.chosen_, self.cells_, self.cell_weights_ = {}, None, np.empty(0, dtype=np.float32)
+        self.chosen_: dict[str, float] = {}
+        self.cells_: LexicalCells | None = None
+        self.cell_weights_ = np.empty(0, dtype=np.float32)
         self.words_, self.vectors_ = TrainingWords.learn(texts) if table.learned else None, None
         if self.words_ is not None and "vectors" in groups and "passage" in INPUTS[self.inputs]:
             self.vectors_ = CountVectors.learn(texts, self.words_)

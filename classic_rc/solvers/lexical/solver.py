@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from classic_rc.decisions import Argmax, Decision
 from classic_rc.errors import NotFittedError, UsageError
+from classic_rc.parameters import parameter
 from classic_rc.predictions import Scores
 from classic_rc.questions import Question, Task
 from classic_rc.solvers.base import (
@@ -19,7 +20,6 @@ from classic_rc.solvers.base import (
     DECISION,
     REGULARISATION,
     STOP_WORDS,
-    Parameter,
     Solver,
     Variant,
     provenance,
@@ -89,38 +89,6 @@ class LexicalMatcher(Solver):
     other components compare words. All components except the windows leave out stop words (Smith et al. 2015, and
     their code).
 
-    Parameters
-    ----------
-    analyzer : str or Analyzer
-        Turns raw text into tokens. Tokens that are punctuation or begin with it are dropped.
-    normaliser : str
-        The name of a stemmer, ``"none"``, or ``"lemma"`` for the annotation's lemmas.
-    stop_words : str
-        The name of a stop list, or a file.
-    weights : str
-        ``"mc160"`` or ``"mc500"`` (published for these datasets); ``"learned"``, by logistic regression on pairs of
-        a right and a wrong candidate; or four numbers such as ``"1/10/0/0"``.
-    negation : bool
-        Whether each component applies the rule for negated questions ("Who did not come?"): if exactly one
-        candidate has no word in the passage, it scores 1 and the others 0.
-    coreference : {"none", "rules", "all"}
-        For which questions the bag of words and the sentences also score the passage with mentions replaced by what
-        they refer to, and add the result: for none, for those whose categories are all in
-        :data:`LINKED_CATEGORIES`, or for all.
-    annotations : str, optional
-        A file with tokens, lemmas, sentences, coreference and negation
-        (:func:`~classic_rc.text.annotations.read_annotations`), used instead of raw text.
-    categories : str, optional
-        A folder of question categories (:func:`~classic_rc.text.annotations.read_categories`), used in addition to
-        the annotation's own.
-    bugs : str
-        Mistakes of the released code to repeat: names of
-        :data:`~classic_rc.solvers.lexical.components.BUGS` joined by a plus, ``"all"`` or ``"none"``.
-    C : float
-        With learned weights, the inverse strength of the regularisation.
-    decision : Decision, optional
-        None is the task's default rule.
-
     Attributes
     ----------
     weights_ : ndarray of float64, shape (4,)
@@ -135,54 +103,48 @@ class LexicalMatcher(Solver):
     variants: ClassVar[Mapping[str, Variant]] = LEXICAL_VARIANTS
     takes_encoding = False  # it divides passages into sentences
 
-    weights_: NDArray[np.float64]
-
-    parameters: ClassVar[Mapping[str, Parameter]] = {
-        "analyzer": ANALYZER,
-        "normaliser": Parameter("the stemmer, or the annotation's lemmas", (*STEMMERS, "lemma")),
-        "stop_words": STOP_WORDS,
-        "weights": Parameter(
-            "the weights of the four components: 'mc160', 'mc500', 'learned' or four numbers such as 1/11/6/1"
-        ),
-        "negation": Parameter(
-            "whether a negated question prefers a candidate that is not in the passage", (True, False)
-        ),
-        "coreference": Parameter(
-            "the questions for which mentions are replaced by what they refer to", ("none", "rules", "all")
-        ),
-        "annotations": ANNOTATIONS,
-        "categories": CATEGORIES,
-        "bugs": Parameter("the mistakes of the released code to repeat, joined by a plus"),
-        "C": REGULARISATION,
-        "decision": DECISION,
-    }
-
-    def __init__(
-        self,
-        *,
-        analyzer: Any = "word",
-        normaliser: str = "porter",
-        stop_words: str = "smart",
-        weights: str = "mc500",
-        negation: bool = True,
-        coreference: Literal["none", "rules", "all"] = "none",
-        annotations: str | None = None,
-        categories: str | None = None,
-        bugs: str = "none",
-        C: float = 1.0,
-        decision: Decision | None = None,
-    ) -> None:
-        self.analyzer = analyzer
-        self.normaliser = normaliser
-        self.stop_words = stop_words
-        self.weights = weights
-        self.negation = negation
-        self.coreference = coreference
-        self.annotations = annotations
-        self.categories = categories
-        self.bugs = bugs
-        self.C = C
-        self.decision = decision
+    analyzer: Any = ANALYZER.but(
+        help="the analyzer that turns raw text into tokens; tokens that are punctuation or begin with it are "
+        "dropped"
+    )
+    normaliser: str = parameter(
+        "porter", "the name of a stemmer, or ``lemma`` for the annotation's lemmas", allowed=(*STEMMERS, "lemma")
+    )
+    stop_words: str = STOP_WORDS
+    weights: str = parameter(
+        "mc500",
+        "the weights of the four components: ``mc160`` or ``mc500`` (published for these datasets); ``learned``, "
+        "by logistic regression on pairs of a right and a wrong candidate; or four numbers such as ``1/10/0/0``",
+        also="'mc160', 'mc500', 'learned' or four numbers",
+    )
+    negation: bool = parameter(
+        True,
+        'whether each component applies the rule for negated questions ("Who did not come?"): if exactly one '
+        "candidate has no word in the passage, it scores 1 and the others 0",
+        allowed=(True, False),
+    )
+    coreference: Literal["none", "rules", "all"] = parameter(
+        "none",
+        "for which questions the bag of words and the sentences also score the passage with mentions replaced by "
+        "what they refer to, and add the result: for none, for those whose categories are all in "
+        ":data:`LINKED_CATEGORIES`, or for all",
+        allowed=("none", "rules", "all"),
+    )
+    annotations: str | None = ANNOTATIONS.but(
+        help="a file with tokens, lemmas, sentences, coreference and negation "
+        "(:func:`~classic_rc.text.annotations.read_annotations`), used instead of raw text"
+    )
+    categories: str | None = CATEGORIES.but(
+        help="a folder of question categories (:func:`~classic_rc.text.annotations.read_categories`), used in "
+        "addition to the annotation's own"
+    )
+    bugs: str = parameter(
+        "none",
+        "the mistakes of the released code to repeat: names of "
+        ":data:`~classic_rc.solvers.lexical.components.BUGS` joined by a plus, ``all`` or ``none``",
+    )
+    C: float = REGULARISATION.but(help="with learned weights, the inverse strength of the regularisation")
+    decision: Decision | None = DECISION
 
     @property
     def learns_from(self) -> Literal["nothing", "gold"]:  # type: ignore[override]
@@ -346,13 +308,13 @@ class LexicalMatcher(Solver):
         if self.weights != "learned":
             component_weights(self.weights)
         needs_annotation = {"normaliser": self.normaliser == "lemma", "coreference": self.coreference != "none"}
-        for parameter, needed in needs_annotation.items():
+        for name, needed in needs_annotation.items():
             if needed and self.annotations is None:
-                value = getattr(self, parameter)
+                value = getattr(self, name)
                 raise UsageError(
-                    f"parameter {parameter!r} of {self.name} is {value!r}, which needs an annotation file: "
+                    f"parameter {name!r} of {self.name} is {value!r}, which needs an annotation file: "
                     "annotations=FILE",
-                    field=parameter,
+                    field=name,
                     found=repr(value),
                     expected="annotations=FILE",
                 )

@@ -5,17 +5,18 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from classic_rc.decisions import Decision
 from classic_rc.errors import NotFittedError, UsageError
+from classic_rc.parameters import is_number, parameter
 from classic_rc.predictions import Scores
 from classic_rc.questions import Question, Task
 from classic_rc.retrieval.reading import read_texts
-from classic_rc.solvers.base import ANALYZER, DECISION, Parameter, Solver, is_number, provenance
+from classic_rc.solvers.base import ANALYZER, CORPUS, DECISION, Solver, provenance
 from classic_rc.solvers.explanation import Explanation
 from classic_rc.solvers.ngram_lm.explanation import TokenExplainer, explain_tokens
 from classic_rc.solvers.ngram_lm.model import LanguageModel
@@ -41,30 +42,6 @@ class NGramLM(Solver):
     passage's words (Kuhn and De Mori 1990; Hill et al. 2015). In a cloze query the candidate replaces the
     placeholder. For other questions the text is the question followed by the candidate.
 
-    Parameters
-    ----------
-    analyzer : str or Analyzer
-        Turns texts into words.
-    order : int
-        The n of the n-grams, 1 to 5.
-    corpus : str or list of str
-        The texts to learn from: ``"passages"``, the sentences of the passages of :meth:`fit`; ``"queries"``, its
-        questions with their gold answers put in; or the path of a text file or a folder of text files (plain or
-        compressed, one sentence or paragraph per line, or JSON lines with a ``text``). Several are a list or are
-        joined by a plus: ``"passages+queries"``.
-    discounts : "modified" or float
-        The amounts to subtract from counts: ``"modified"`` estimates three discounts for each order from the text
-        (Chen and Goodman 1998); a number above 0 and at most 1 applies to all orders and counts.
-    cache_weight : float
-        The weight of the cache, from 0 to below 1. A passage without words has no cache.
-    scoring : {"full", "partial"}
-        Whether to predict the entire text, or only what follows the placeholder, given what precedes it and the
-        candidate (Trinh and Le 2018). ``"partial"`` is for cloze questions only.
-    normalise : {"none", "length"}
-        Whether the score is the sum, or the mean over predicted words.
-    decision : Decision, optional
-        None is the task's default rule.
-
     Attributes
     ----------
     model_ : LanguageModel
@@ -80,52 +57,40 @@ class NGramLM(Solver):
     cites = ("chen1998", "hill2015", "trinh2018")
     takes_encoding = False  # it puts candidates in the place of the placeholder
 
-    model_: LanguageModel
-
-    parameters: ClassVar[Mapping[str, Parameter]] = {
-        "analyzer": ANALYZER,
-        "order": Parameter("the n of the n-grams", tuple(range(1, _MAX_ORDER + 1))),
-        "corpus": Parameter("the texts to learn from", _QUESTION_TEXTS, is_file=True, joined_by="+", is_list=True),
-        "discounts": Parameter(
-            "the amounts to subtract from counts",
-            ("modified",),
-            "a number above 0, at most 1",
-            lambda value: is_number(value, 0, 1) and value > 0,
-        ),
-        "cache_weight": Parameter(
-            "the weight of the passage's words",
-            also="a number from 0 to below 1",
-            fits=lambda value: is_number(value, 0) and value < 1,
-        ),
-        "scoring": Parameter(
-            "whether to predict the entire text, or only what follows the placeholder", ("full", "partial")
-        ),
-        "normalise": Parameter(
-            "whether the score is the sum, or the mean over predicted words", ("none", "length")
-        ),
-        "decision": DECISION,
-    }
-
-    def __init__(
-        self,
-        *,
-        analyzer: Any = "word",
-        order: int = 3,
-        corpus: Any = "passages",
-        discounts: float | Literal["modified"] = "modified",
-        cache_weight: float = 0.0,
-        scoring: Literal["full", "partial"] = "full",
-        normalise: Literal["none", "length"] = "none",
-        decision: Decision | None = None,
-    ) -> None:
-        self.analyzer = analyzer
-        self.order = order
-        self.corpus = corpus
-        self.discounts = discounts
-        self.cache_weight = cache_weight
-        self.scoring = scoring
-        self.normalise = normalise
-        self.decision = decision
+    analyzer: Any = ANALYZER
+    order: int = parameter(3, "the n of the n-grams", allowed=tuple(range(1, _MAX_ORDER + 1)))
+    corpus: Any = CORPUS.but(
+        default="passages",
+        help="the texts to learn from: ``passages``, the sentences of the passages of :meth:`fit`; ``queries``, "
+        "its questions with their gold answers put in; or the path of a text file or a folder of text files "
+        "(plain or compressed, one sentence or paragraph per line, or JSON lines with a ``text``). Several are a "
+        "list or are joined by a plus: ``passages+queries``",
+        allowed=_QUESTION_TEXTS,
+    )
+    discounts: float | Literal["modified"] = parameter(
+        "modified",
+        "the amounts to subtract from counts: ``modified`` estimates three discounts for each order from the text "
+        "(Chen and Goodman 1998); a number applies to all orders and counts",
+        allowed=("modified",),
+        also="a number above 0, at most 1",
+        fits=lambda value: is_number(value, 0, 1) and value > 0,
+    )
+    cache_weight: float = parameter(
+        0.0,
+        "the weight of the cache; a passage without words has no cache",
+        also="a number from 0 to below 1",
+        fits=lambda value: is_number(value, 0) and value < 1,
+    )
+    scoring: Literal["full", "partial"] = parameter(
+        "full",
+        "whether to predict the entire text, or only what follows the placeholder, given what precedes it and the "
+        "candidate (Trinh and Le 2018). ``partial`` is for cloze questions only",
+        allowed=("full", "partial"),
+    )
+    normalise: Literal["none", "length"] = parameter(
+        "none", "whether the score is the sum, or the mean over predicted words", allowed=("none", "length")
+    )
+    decision: Decision | None = DECISION
 
     @property
     def learns_from(self) -> Literal["nothing", "passages", "gold"]:  # type: ignore[override]

@@ -14,9 +14,13 @@ from numpy.typing import NDArray
 from classic_rc.errors import unknown_name
 from classic_rc.kernels.arrays import offsets_of, ragged_indices
 from classic_rc.questions import Question
-from classic_rc.solvers.base import Solver
+from classic_rc.solvers.base import DECISION, Solver
 from classic_rc.solvers.explanation import Explanation, Mark, Term
 from classic_rc.text.encode_spans import EncodedSpans
+
+SPAN_DECISION = DECISION.but(
+    help="the rule that turns scores into answers; None selects the best span, and ties get partial credit"
+)
 
 _REGIONS = ("left", "right", "span", "sentence")
 

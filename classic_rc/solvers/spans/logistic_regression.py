@@ -14,22 +14,14 @@ from classic_rc.errors import DataError, NotFittedError, UsageError
 from classic_rc.kernels.draws import text_keys, uniform_draws
 from classic_rc.kernels.pairs import word_counts
 from classic_rc.metrics import quoref
+from classic_rc.parameters import parameter, whole_number
 from classic_rc.predictions import Scores
 from classic_rc.questions import Question, Task
-from classic_rc.solvers.base import (
-    ANALYZER,
-    DECISION,
-    REGULARISATION,
-    SEED,
-    Parameter,
-    Solver,
-    is_integer,
-    provenance,
-)
+from classic_rc.solvers.base import ANALYZER, REGULARISATION, SEED, Solver, provenance
 from classic_rc.solvers.explanation import Explanation, Term, given, plus, times
 from classic_rc.solvers.learning import LogisticModel, fit_model, require_task
 from classic_rc.solvers.spans.design import SpanDesign, bucket_edges
-from classic_rc.solvers.spans.features import SpanFeatures, WordWeights, explain_spans, span_groups
+from classic_rc.solvers.spans.features import SPAN_DECISION, SpanFeatures, WordWeights, explain_spans, span_groups
 from classic_rc.text.encode import TextEncoder
 from classic_rc.text.encode_spans import EncodedSpans, encode_spans
 from classic_rc.text.squad import normalise_squad_answer
@@ -52,24 +44,6 @@ class SpanLR(Solver):
     (root match, parts of speech, dependency paths, lexicalised ones); the loss compares single candidates with a
     sample instead of all candidates of a question together.
 
-    Parameters
-    ----------
-    analyzer : str or Analyzer
-    features : str
-        Groups of features joined by a plus, or ``"all"``.
-    buckets : int
-        The number of buckets of each number, at least 2.
-    negatives : int or None
-        The number of wrong spans, drawn at random, to learn from in each training question; None for all.
-    learner : {"newton", "liblinear"}
-        A name of :data:`~classic_rc.solvers.learning.LEARNERS`.
-    C : float
-        The inverse strength of the regularisation.
-    seed : int
-        The seed of the draws. A draw depends only on the seed, the question's id and the span's index.
-    decision : Decision, optional
-        None selects the best span; ties get partial credit.
-
     Attributes
     ----------
     design_ : SpanDesign
@@ -88,48 +62,28 @@ class SpanLR(Solver):
     tasks: ClassVar[frozenset[Task]] = frozenset({Task.SPAN, Task.MULTI_SPAN})
     takes_encoding = False
 
-    design_: SpanDesign
-    model_: LogisticModel
-
-    parameters: ClassVar[Mapping[str, Parameter]] = {
-        "analyzer": ANALYZER,
-        "features": Parameter("groups of features joined by a plus, or 'all'"),
-        "buckets": Parameter(
-            "the number of buckets of each number",
-            also="a whole number of at least 2",
-            fits=lambda value: is_integer(value, 2),
-        ),
-        "negatives": Parameter(
-            "how many wrong spans of each question to learn from; None for all",
-            also="a whole number of at least 1 or None",
-            fits=lambda value: value is None or is_integer(value, 1),
-        ),
-        "learner": Parameter("the learner of the weights", ("newton", "liblinear")),
-        "C": REGULARISATION,
-        "seed": SEED,
-        "decision": DECISION,
-    }
-
-    def __init__(
-        self,
-        *,
-        analyzer: Any = "word",
-        features: str = "all",
-        buckets: int = 10,
-        negatives: int | None = 50,
-        learner: Literal["newton", "liblinear"] = "newton",
-        C: float = 1.0,
-        seed: int = 0,
-        decision: Decision | None = None,
-    ) -> None:
-        self.analyzer = analyzer
-        self.features = features
-        self.buckets = buckets
-        self.negatives = negatives
-        self.learner = learner
-        self.C = C
-        self.seed = seed
-        self.decision = decision
+    analyzer: Any = ANALYZER
+    features: str = parameter(
+        "all",
+        "groups of features joined by a plus, or 'all'; see "
+        ":data:`~classic_rc.solvers.spans.features.SPAN_FEATURE_GROUPS`",
+    )
+    buckets: int = whole_number(10, "the number of buckets of each number", least=2)
+    negatives: int | None = whole_number(
+        50,
+        "how many wrong spans, drawn at random, to learn from in each training question; None for all",
+        allowed=(None,),
+    )
+    learner: Literal["newton", "liblinear"] = parameter(
+        "newton",
+        "the learner of the weights; see :data:`~classic_rc.solvers.learning.LEARNERS`",
+        allowed=("newton", "liblinear"),
+    )
+    C: float = REGULARISATION
+    seed: int = SEED.but(
+        help="the seed of the draws; a draw depends only on the seed, the question's id and the span's index"
+    )
+    decision: Decision | None = SPAN_DECISION
 
     def fit(self, questions: Sequence[Question], y: Any = None) -> Self:
         """Learn the weights from right and wrong spans.

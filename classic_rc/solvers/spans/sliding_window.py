@@ -17,12 +17,13 @@ from classic_rc.kernels.distance import DistanceRule, window_and_distance
 from classic_rc.kernels.spans import span_overlap
 from classic_rc.kernels.weights import SCALE
 from classic_rc.kernels.window import sliding_window
+from classic_rc.parameters import number, parameter
 from classic_rc.predictions import Scores
 from classic_rc.questions import Question, Task
-from classic_rc.solvers.base import ANALYZER, DECISION, STOP_WORDS, Parameter, Solver, Variant, is_number
+from classic_rc.solvers.base import ANALYZER, STOP_WORDS, Solver, Variant
 from classic_rc.solvers.explanation import Explanation, Term, given, minus, plus, times
 from classic_rc.solvers.match_formulas import best_window, distance_term
-from classic_rc.solvers.spans.features import explain_spans
+from classic_rc.solvers.spans.features import SPAN_DECISION, explain_spans
 from classic_rc.text.encode_spans import EncodedSpans, encode_spans
 from classic_rc.text.encoded import stop_flags
 
@@ -42,21 +43,6 @@ class SpanSlidingWindow(Solver):
     The paper has two steps: keep the spans with the greatest overlap, then choose among them by the window. The
     score combines both in one number: sw is at most ``|P| ln 2`` and d at most 1, so no window outweighs one word
     of overlap. Scores of different passages are not comparable.
-
-    Parameters
-    ----------
-    analyzer : str or Analyzer
-    context : {"sentence", "passage"}
-        The text in which window and distance are computed and words are counted: the span's sentence, as in the
-        paper, or the entire passage.
-    distance : {None, "mean", "min", "min+1", "first"}
-        The distance rule, as in :class:`~classic_rc.solvers.WordDistance`; None for no distance.
-    distance_weight : float
-        The cost of a distance as long as the entire context (d = 1), at least 0.
-    stop_words : str
-        The stop words of the distance: the name of a stop list, or a file.
-    decision : Decision, optional
-        None selects the best span; ties get partial credit.
     """
 
     name = "span-sw"
@@ -80,42 +66,21 @@ class SpanSlidingWindow(Solver):
         ),
     }
 
-    parameters: ClassVar[Mapping[str, Parameter]] = {
-        "analyzer": ANALYZER,
-        "context": Parameter("the text in which window and distance are computed", ("sentence", "passage")),
-        "distance": Parameter(
-            "how to combine the words' distances into one; None for no distance", (None, *get_args(DistanceRule))
-        ),
-        "distance_weight": Parameter(
-            "the cost of a distance as long as the entire context",
-            also="a number from 0",
-            fits=lambda value: is_number(value, 0),
-        ),
-        "stop_words": STOP_WORDS,
-        "decision": DECISION,
-    }
-
-    def __init__(
-        self,
-        *,
-        analyzer: Any = "word",
-        context: Literal["sentence", "passage"] = "sentence",
-        distance: DistanceRule | None = None,
-        distance_weight: float = 1.0,
-        stop_words: str = "smart",
-        decision: Decision | None = None,
-    ) -> None:
-        self.analyzer = analyzer
-        self.context = context
-        self.distance = distance
-        self.distance_weight = distance_weight
-        self.stop_words = stop_words
-        self.decision = decision
-
-    def fit(self, questions: Sequence[Question], y: Any = None) -> SpanSlidingWindow:
-        """Check the parameters."""
-        self.check_parameters()
-        return self
+    analyzer: Any = ANALYZER
+    context: Literal["sentence", "passage"] = parameter(
+        "sentence",
+        "the text in which window and distance are computed and words are counted: the span's sentence, as in the "
+        "paper, or the entire passage",
+        allowed=("sentence", "passage"),
+    )
+    distance: DistanceRule | None = parameter(
+        None,
+        "the distance rule, as in :class:`~classic_rc.solvers.WordDistance`; None for no distance",
+        allowed=(None, *get_args(DistanceRule)),
+    )
+    distance_weight: float = number(1.0, "the cost of a distance as long as the entire context (d = 1)", least=0)
+    stop_words: str = STOP_WORDS.but(help="the stop words of the distance: the name of a stop list, or a file")
+    decision: Decision | None = SPAN_DECISION
 
     def score_candidates(self, questions: Sequence[Question]) -> Scores:
         """Score each span by overlap, then window and distance; no evidence if its sentence shares no word."""

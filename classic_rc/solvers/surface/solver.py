@@ -17,18 +17,10 @@ from classic_rc.errors import DataError, NotFittedError, UsageError
 from classic_rc.kernels.arrays import offsets_of, ragged_indices
 from classic_rc.kernels.blocked_matrix import Features, count_entries, renumber_columns
 from classic_rc.kernels.equal_columns import find_equal_columns
+from classic_rc.parameters import parameter, whole_number
 from classic_rc.predictions import Scores
 from classic_rc.questions import Question, Task
-from classic_rc.solvers.base import (
-    ANALYZER,
-    DECISION,
-    REGULARISATION,
-    Parameter,
-    Solver,
-    Variant,
-    is_integer,
-    provenance,
-)
+from classic_rc.solvers.base import ANALYZER, DECISION, REGULARISATION, Solver, Variant, provenance
 from classic_rc.solvers.explanation import (
     CandidateExplanation,
     Explanation,
@@ -93,35 +85,6 @@ class SurfaceLR(Solver):
     :math:`\frac{1}{2}(\|w\|^2 + b^2) + C \sum_i \log(1 + e^{-y_i (b + w \cdot x_i)})` over the candidates i of the
     training questions, where y is 1 or -1 (LIBLINEAR's ``-s 0 -B 1``).
 
-    Parameters
-    ----------
-    analyzer : str or Analyzer
-    features : str
-        Names of :data:`~classic_rc.solvers.surface.features.SURFACE_FEATURE_GROUPS`
-        joined by a plus, or ``"all"``, which is
-        ``lengths+overlap+answer+text-answer+question-answer``.
-    inputs : {"all", "no-passage", "no-question", "candidates"}
-        The inputs to read. Features that need other inputs are left out, which makes a partial-input baseline
-        (after Kaushik and Lipton 2018).
-    question_words : int, optional
-        Read only this many words from the start of the question (after Sugawara et al. 2018). Default: all.
-    scaling : {"rms", "none"}
-        Whether to divide lengths and counts by their root mean square in training.
-    hashing : int, optional
-        The number of columns that words and pairs share by a hash. This needs less memory and stores no words.
-        Default: one column for each word and pair of the training data.
-    learner : str or classifier, optional
-        A name of :data:`~classic_rc.solvers.learning.LEARNERS`, or any scikit-learn classifier that accepts sparse
-        features. Default: ``"newton"``. ``"liblinear"`` is the learner of the papers; with unscaled lengths it
-        stops short of the same optimum, without a warning.
-    C : float
-        The inverse strength of the regularisation, for named linear learners.
-    output : {"log-odds", "probability"}
-        Whether the score is the log-odds (or another learner's decision function) or the probability. Probabilities
-        saturate, so candidates with high log-odds may tie.
-    decision : Decision, optional
-        None is the task's default rule.
-
     Attributes
     ----------
     design_ : Design
@@ -143,55 +106,50 @@ class SurfaceLR(Solver):
     variants: ClassVar[Mapping[str, Variant]] = SURFACE_VARIANTS
     needs_only_arrays = True
 
-    design_: Design
-    model_: Model
-    learner_: Any
-
-    parameters: ClassVar[Mapping[str, Parameter]] = {
-        "analyzer": ANALYZER,
-        "features": Parameter("groups of features joined by a plus, or 'all'"),
-        "inputs": Parameter("the inputs to read", tuple(INPUTS)),
-        "question_words": Parameter(
-            "how many words to read from the start of the question; None for all",
-            also="a positive whole number or None",
-            fits=lambda value: value is None or is_integer(value, 1, 2**31),
-        ),
-        "scaling": Parameter("whether to divide lengths and counts by their root mean square", ("rms", "none")),
-        "hashing": Parameter(
-            "the number of columns that words and pairs share by a hash; None for one column each",
-            also="a positive whole number or None",
-            fits=lambda value: value is None or is_integer(value, 1, 2**31),
-        ),
-        "learner": Parameter("the learner of the weights: a name or a scikit-learn classifier"),
-        "C": REGULARISATION,
-        "output": Parameter("the kind of score", ("log-odds", "probability")),
-        "decision": DECISION,
-    }
-
-    def __init__(
-        self,
-        *,
-        analyzer: Any = "word",
-        features: str = "all",
-        inputs: Literal["all", "no-passage", "no-question", "candidates"] = "all",
-        question_words: int | None = None,
-        scaling: Literal["rms", "none"] = "rms",
-        hashing: int | None = None,
-        learner: Any = None,
-        C: float = 1.0,
-        output: Literal["log-odds", "probability"] = "log-odds",
-        decision: Decision | None = None,
-    ) -> None:
-        self.analyzer = analyzer
-        self.features = features
-        self.inputs = inputs
-        self.question_words = question_words
-        self.scaling = scaling
-        self.hashing = hashing
-        self.learner = learner
-        self.C = C
-        self.output = output
-        self.decision = decision
+    analyzer: Any = ANALYZER
+    features: str = parameter(
+        "all",
+        "groups of features joined by a plus, or ``all``, which is "
+        "``lengths+overlap+answer+text-answer+question-answer``; see "
+        ":data:`~classic_rc.solvers.surface.features.SURFACE_FEATURE_GROUPS`",
+    )
+    inputs: Literal["all", "no-passage", "no-question", "candidates"] = parameter(
+        "all",
+        "the inputs to read. Features that need other inputs are left out, which makes a partial-input baseline "
+        "(after Kaushik and Lipton 2018)",
+        allowed=tuple(INPUTS),
+    )
+    question_words: int | None = whole_number(
+        None,
+        "how many words to read from the start of the question (after Sugawara et al. 2018); None for all",
+        allowed=(None,),
+    )
+    scaling: Literal["rms", "none"] = parameter(
+        "rms",
+        "whether to divide lengths and counts by their root mean square in training",
+        allowed=("rms", "none"),
+    )
+    hashing: int | None = whole_number(
+        None,
+        "the number of columns that words and pairs share by a hash, which needs less memory and stores no words; "
+        "None for one column for each word and pair of the training data",
+        allowed=(None,),
+    )
+    learner: Any = parameter(
+        None,
+        "the learner of the weights: a name of :data:`~classic_rc.solvers.learning.LEARNERS`, or any scikit-learn "
+        "classifier that accepts sparse features; None is ``newton``. ``liblinear`` is the learner of the papers; "
+        "with unscaled lengths it stops short of the same optimum, without a warning",
+        also="a name, a classifier or None",
+    )
+    C: float = REGULARISATION.but(help="the inverse strength of the regularisation, for named linear learners")
+    output: Literal["log-odds", "probability"] = parameter(
+        "log-odds",
+        "whether the score is the log-odds (or another learner's decision function) or the probability. "
+        "Probabilities saturate, so candidates with high log-odds may tie",
+        allowed=("log-odds", "probability"),
+    )
+    decision: Decision | None = DECISION
 
     def fit(self, questions: Sequence[Question], y: Any = None) -> Self:
         """Learn the weights from right and wrong candidates.

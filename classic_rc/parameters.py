@@ -1,0 +1,288 @@
+"""The declaration of a parameter, from which the constructor, its checks and its documentation follow."""
+
+from __future__ import annotations
+
+import inspect
+import os
+import re
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from inspect import cleandoc
+from math import inf
+from numbers import Number
+from sys import float_info
+from typing import Any
+
+_NO_DEFAULT: Any = inspect.Parameter.empty
+
+_LINE_LENGTH = 112
+_SECTION = re.compile(r"\n\n[A-Z][A-Za-z ]+\n---")
+_WRITTEN = "is_written_from_declarations"
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """The declaration of a constructor parameter, shared by checks, help texts, signatures and run records."""
+
+    # What the parameter means: a phrase, and sentences after it.
+    help: str
+    # The allowed values. If the parameter names files: the words that do not name a file.
+    allowed: tuple[Any, ...] = ()
+    # A description of the other values that are allowed.
+    also: str = ""
+    # Accepts the values that `also` describes. Without it, a value outside `allowed` is refused, except if
+    # `allowed` is empty or the value may name a file: then the estimator itself checks the value.
+    fits: Callable[[Any], bool] | None = None
+    # Whether a string that is not in `allowed` may name a file or a folder.
+    is_file: bool = False
+    # The separator of several files in one string.
+    joined_by: str = ""
+    # Whether a list may name several files.
+    is_list: bool = False
+    # Maps a value to what the signature shows. Default: the value, or a file's name and content.
+    signed: Callable[[Any], Any] | None = None
+    # Splits that a published constant, which is the default here, was tuned on: content fingerprint -> name.
+    default_tuned_on: Mapping[str, str] = field(default_factory=dict)
+    # A key inside the text, and the declaration of its value, which ends at a plus: an analyzer's ``stop=FILE``.
+    inner: tuple[str, Parameter] | None = None
+    # The constructor's default. A parameter that a class's own constructor takes needs none here.
+    default: Any = _NO_DEFAULT
+    # Makes a default for each object, where objects must not share one. `default` then is an example of it.
+    factory: Callable[[], Any] | None = None
+
+    def but(self, **changes: Any) -> Any:
+        """Return this declaration with another default, another help or other fields."""
+        of_default: dict[str, Any] = {"default_tuned_on": {}, "factory": None} if "default" in changes else {}
+        return replace(self, **{**of_default, **changes})
+
+    def new(self, value: Any) -> Any:
+        """Return `value`, or what the factory makes in place of the default."""
+        return self.factory() if self.factory and value is self.default else value
+
+    @property
+    def choices(self) -> str:
+        """The allowed values in words: ``one of 'a', 'b' or a number``; empty if only the estimator checks them."""
+        values = ", ".join(map(repr, self.allowed))
+        return self._or_other_values(f"one of {values}" if len(self.allowed) > 1 else values)
+
+    def accepts(self, value: Any) -> bool:
+        """Return whether `value` is allowed."""
+        if value in self.allowed:
+            return True
+        if self.fits is not None:
+            return self.fits(value)
+        return self._may_name_files(value) if self.is_file else not self.allowed
+
+    def names_file(self, value: str) -> bool:
+        """Return whether `value` may be the path of a file or a folder."""
+        return self.is_file and bool(value) and value not in self.allowed
+
+    def with_files(self, value: Any, change: Callable[[str], str]) -> Any:
+        """Return a value after `change` of each part that may name a file.
+
+        Parts are the items of a list, the texts between separators, and what follows the key of `inner`.
+        """
+        if isinstance(value, list | tuple) and self.is_file:
+            return type(value)(self.with_files(item, change) for item in value)
+        if not isinstance(value, str):
+            return value
+        if self.inner is not None:
+            key, inner = self.inner
+            before, key, rest = value.partition(key)
+            text, plus, after = rest.partition("+")
+            return before + key + inner.with_files(text, change) + plus + after
+        if not self.names_file(value):
+            return value
+        changed = change(value)
+        # An existing path may itself contain the separator.
+        if not self.joined_by or self.joined_by not in value or os.path.exists(value) or os.path.exists(changed):
+            return changed
+        parts = value.split(self.joined_by)
+        return self.joined_by.join(change(part) if self.names_file(part) else part for part in parts)
+
+    def documented(self, name: str, annotation: str) -> str:
+        """Return the entry of a docstring's section "Parameters"."""
+        values = ", ".join(map(repr, self.allowed))
+        kind = self._or_other_values(f"{{{values}}}" if len(self.allowed) > 1 else values) or annotation or "object"
+        return f"{name} : {kind}, default {self.default!r}\n{_wrapped(self.help[:1].upper() + self.help[1:])}."
+
+    def _or_other_values(self, values: str) -> str:
+        paths = "a path or a list of paths" if self.is_list else "a path"
+        return " or ".join(part for part in (values, self.also or (paths if self.is_file else "")) if part)
+
+    def _may_name_files(self, value: Any) -> bool:
+        """Return whether a value may be a path, or an object in memory in its place; a number is neither."""
+        if isinstance(value, list | tuple):
+            return self.is_list and not any(isinstance(item, Number | list | tuple | None) for item in value)
+        return not isinstance(value, Number | None)
+
+
+def parameter(
+    default: Any = _NO_DEFAULT,
+    help: str = "",
+    *,
+    allowed: tuple[Any, ...] = (),
+    also: str = "",
+    fits: Callable[[Any], bool] | None = None,
+    is_file: bool = False,
+    joined_by: str = "",
+    is_list: bool = False,
+    inner: tuple[str, Parameter] | None = None,
+    signed: Callable[[Any], Any] | None = None,
+    default_tuned_on: Mapping[str, str] | None = None,
+    factory: Callable[[], Any] | None = None,
+) -> Any:
+    """Declare a parameter of an estimator's constructor, as the value of an annotated name in the class.
+
+    Parameters
+    ----------
+    default : object
+        The default. It is stored unchanged, so it must not be changed by anyone.
+    help : str
+        What the parameter means: a phrase in lower case, and sentences after it, without a period at the end.
+    allowed : tuple
+        The allowed values. If the parameter names files: the words that do not name a file.
+    also : str
+        The other values that are allowed, in words.
+    fits : callable, optional
+        Accepts the values that `also` describes. Without it, the estimator checks values if none are in `allowed`.
+    is_file, joined_by, is_list : bool, str, bool
+        Whether another string may name a file or a folder, what separates several, and whether they may be a list.
+    inner : tuple of str and Parameter, optional
+        A key inside the text, and the declaration of its value, which ends at a plus.
+    signed : callable, optional
+        Maps a value to what the signature shows. Default: the value, or a file's name and content.
+    default_tuned_on : mapping of str to str, optional
+        The splits that a published default was tuned on: content fingerprint -> name.
+    factory : callable, optional
+        Makes the default for each object, in place of `default`.
+
+    Examples
+    --------
+    >>> from classic_rc.estimator import Estimator
+    >>> class Scaled(Estimator):
+    ...     scale: float = parameter(1.0, "what each score is multiplied by", also="a number", fits=is_number)
+    >>> Scaled(scale=2).scale, Scaled.scale
+    (2, 1.0)
+    """
+    shown = default if factory is None else factory()
+    if shown is _NO_DEFAULT:
+        raise TypeError("a parameter needs a default, or a factory that makes one")
+    tuned_on = default_tuned_on or {}
+    return Parameter(
+        help, allowed, also, fits, is_file, joined_by, is_list, signed, tuned_on, inner, shown, factory
+    )
+
+
+def whole_number(default: Any, help: str, *, least: int = 1, **facts: Any) -> Any:
+    """Declare a parameter that is a whole number of at least `least`, below 2**31, or one of the allowed values."""
+    least_of_all = "a positive whole number" if least == 1 else f"a whole number of at least {least}"
+    also = f"{least_of_all}, below 2**31"
+    return parameter(default, help, also=also, fits=lambda value: is_integer(value, least, 2**31), **facts)
+
+
+def number(default: Any, help: str, *, least: float = -inf, most: float = inf, **facts: Any) -> Any:
+    """Declare a parameter that is a finite number from `least` to `most`, or one of the allowed values."""
+    if least > -inf:
+        also = f"a number from {least} to {most}" if most < inf else f"a number of at least {least}"
+    else:
+        also = f"a number of at most {most}" if most < inf else "a finite number"
+    return parameter(default, help, also=also, fits=lambda value: is_number(value, least, most), **facts)
+
+
+def declare_parameters(cls: Any) -> None:
+    """Give a class the constructor, the mapping `parameters` and the docstring that its declarations ask for.
+
+    Inherited parameters come first; one that is declared again moves to its new place. The class attribute becomes
+    the default. A class that writes its own constructor keeps it.
+
+    Raises
+    ------
+    TypeError
+        A base class has a hand-written constructor: nobody can say how to call it from a new one.
+    """
+    own = {name: value for name, value in vars(cls).items() if isinstance(value, Parameter)}
+    if own:
+        cls.parameters = {**{name: p for name, p in cls.parameters.items() if name not in own}, **own}
+        for name, declared in own.items():
+            setattr(cls, name, declared.default)
+        if "__init__" not in vars(cls):
+            _write_constructor(cls)
+    if hasattr(cls.__init__, _WRITTEN) and cls.__doc__:
+        cls.__doc__ = _with_section(cleandoc(cls.__doc__), cls)
+
+
+def _write_constructor(cls: Any) -> None:
+    """Write the constructor that takes the parameters as keywords and stores them unchanged.
+
+    It is compiled from text, as a dataclass's is, so that Python itself words the errors of wrong calls.
+    """
+    base = cls.__init__
+    if base is not object.__init__ and not hasattr(base, _WRITTEN):
+        raise TypeError(
+            f"{cls.__name__} declares parameters, but {base.__qualname__} is written by hand: write "
+            f"{cls.__name__}.__init__ too, or declare the parameters of the base class instead"
+        )
+    declared: Mapping[str, Parameter] = cls.parameters
+    lines = [
+        "def write(_declared):",
+        f" def __init__(self, *, {', '.join(f'{name}=None' for name in declared)}):",
+        *(
+            f"  self.{name} = " + (f"_declared[{name!r}].new({name})" if own.factory else name)
+            for name, own in declared.items()
+        ),
+        " return __init__",
+    ]
+    functions: dict[str, Any] = {}
+    module = sys.modules.get(cls.__module__)
+    exec("\n".join(lines), vars(module) if module else {}, functions)  # names in annotations are the module's
+    constructor = functions["write"](declared)
+    constructor.__kwdefaults__ = {name: own.default for name, own in declared.items()}
+    annotations = {**getattr(base, "__annotations__", {}), **inspect.get_annotations(cls)}
+    known = {name: annotations[name] for name in declared if name in annotations}
+    constructor.__annotations__ = {**known, "return": None}
+    constructor.__module__, constructor.__qualname__ = cls.__module__, f"{cls.__qualname__}.__init__"
+    setattr(constructor, _WRITTEN, True)
+    cls.__init__ = constructor
+
+
+def _with_section(text: str, cls: Any) -> str:
+    """Return a docstring with the section "Parameters", which comes before all others; it may have its own."""
+    if "\nParameters\n---" in text:
+        return text
+    annotations = cls.__init__.__annotations__
+    entries = [p.documented(name, _in_words(annotations.get(name))) for name, p in cls.parameters.items()]
+    section = "\n".join(["Parameters", "----------", *entries])
+    other = _SECTION.search(text)
+    return f"{text[: other.start()]}\n\n{section}{text[other.start() :]}" if other else f"{text}\n\n{section}\n"
+
+
+def _in_words(annotation: Any) -> str:
+    """Return a type for a reader: ``str | None`` is "str or None"."""
+    if annotation is None:
+        return ""
+    text = annotation if isinstance(annotation, str) else inspect.formatannotation(annotation)
+    return text.replace(" | ", " or ")
+
+
+def _wrapped(text: str) -> str:
+    """Return the text in indented lines; `textwrap` takes ten times as long, at every start."""
+    lines = [" " * 3]
+    for word in text.split():
+        if len(lines[-1]) + len(word) >= _LINE_LENGTH:
+            lines.append(" " * 3)
+        lines[-1] += f" {word}"
+    return "\n".join(lines)
+
+
+def is_integer(value: Any, least: float = -inf, below: float = inf) -> bool:
+    """Return whether `value` is an integer with ``least <= value < below``; a bool is not an integer here."""
+    return isinstance(value, int) and not isinstance(value, bool) and least <= value < below
+
+
+def is_number(value: Any, least: float = -inf, most: float = inf) -> bool:
+    """Return whether `value` is a finite number with ``least <= value <= most``; a bool is not a number here."""
+    is_real = isinstance(value, int | float) and not isinstance(value, bool)
+    # Whole numbers may be larger than all floats, and `isfinite` refuses those.
+    return is_real and abs(value) <= float_info.max and least <= value <= most
