@@ -21,7 +21,6 @@ from classic_rc.audit.perturb import (
     perturb_dataset,
 )
 from classic_rc.datasets.joined import TrainingData, as_dataset
-from classic_rc.display import frame_of_records
 from classic_rc.errors import ClassicRCError, UsageError
 from classic_rc.evaluation.evaluate import fit_systems
 from classic_rc.evaluation.fitted_system import EncodingCache, FittedSystem, iter_blocks
@@ -42,6 +41,7 @@ from classic_rc.io.progress import progress_bar
 from classic_rc.metrics.base import Metric
 from classic_rc.metrics.registry import metric_of_task
 from classic_rc.questions import Dataset
+from classic_rc.tables.records import frame_of_records
 from classic_rc.text.spans import SpanGenerator
 
 if TYPE_CHECKING:

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from classic_rc.evaluation.grouping import Grouping
     from classic_rc.evaluation.results import Evaluation
     from classic_rc.questions import Dataset
+    from classic_rc.tables import Table
 
 OPTIONS = (
     "data",
@@ -37,6 +38,7 @@ OPTIONS = (
     "decisions",
     "--jobs",
     "--format",
+    "--signatures",
     "--output",
     "--quiet",
     vary_option("--solver", help="a solver, a file of predictions or a record of `run --save`; repeat for several"),
@@ -119,13 +121,11 @@ class GroupTables(NamedTuple):
     crosses: Sequence[CrossTabulation]
     drawn: Sequence[Breakdown] = ()  # of the figure; a breakdown that is columns of a table is not printed again
 
-    def render(self, form: str) -> list[str]:
-        """Return the tables in a format for people."""
+    def tables(self) -> list[Table]:
+        """Return the tables for people."""
         from classic_rc.reports.breakdown import breakdown_tables, cross_table
-        from classic_rc.reports.tables import render
 
-        tables = breakdown_tables(self.breakdowns) if self.breakdowns else []
-        return [render(table, form) for table in (*tables, *map(cross_table, self.crosses))]
+        return [*breakdown_tables(self.breakdowns), *map(cross_table, self.crosses)]
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data; empty without any groups."""
@@ -152,6 +152,7 @@ def handle(args: argparse.Namespace) -> int:
     from classic_rc.cli.systems import parse_arguments
     from classic_rc.evaluation.breakdown import break_down
     from classic_rc.reports.breakdown import breakdown_csv
+    from classic_rc.tables import render
 
     systems = parse_arguments(args.solver)
     files = [args.data, *args.train, args.tune, *args.labels, *(system.file for system in systems)]
@@ -183,7 +184,7 @@ def handle(args: argparse.Namespace) -> int:
     elif args.format == "csv":
         text = breakdown_csv(breakdowns, groups.crosses)
     else:
-        text = "\n".join(tables.render(args.format))
+        text = render(tables.tables(), args.format, signatures=args.signatures)
     write_output(text, args.output)
     if form is not None:
         draw_groups(breakdowns, args.plot, form)

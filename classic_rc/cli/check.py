@@ -73,7 +73,8 @@ OPTIONS = (
     vary_option("--seed", help="the seed of resamples and systems (default 0); findings have exact p-values"),
     vary_option("--output", help="write the results to a file instead of stdout; with --hard, the hard questions"),
     "--quiet",
-    vary_option("--format", choices=("table", "markdown", "latex", "json")),
+    "--format",
+    "--signatures",
 )
 
 _OF_THE_FILTER = {
@@ -148,7 +149,7 @@ def _check(args: argparse.Namespace) -> int:
                 shown[-1] = shown[-1]._replace(scores=_score_without_copies(args, report, given, learning))
     finally:
         if shown:
-            write_output(_render(shown, args.format, args.against), args.output)
+            write_output(_render(shown, args.format, args.against, args.signatures), args.output)
     if args.write_allow is not None:
         write_file(Path(args.write_allow), format_allowed(found))
     if args.ids is not None:
@@ -267,10 +268,10 @@ def _check_dataset(args: argparse.Namespace, data: DatasetFiles, train: Dataset 
     return report
 
 
-def _render(shown: Sequence[_Shown], form: str, earlier: str | None) -> str:
+def _render(shown: Sequence[_Shown], form: str, earlier: str | None, signatures: bool) -> str:
     from classic_rc.reports.annotators import annotator_tables
     from classic_rc.reports.checks import check_tables, comparison_table
-    from classic_rc.reports.tables import render
+    from classic_rc.tables import render
 
     if form == "json":
         checks = []
@@ -292,4 +293,4 @@ def _render(shown: Sequence[_Shown], form: str, earlier: str | None) -> str:
         if compared is not None and earlier is not None:
             tables.append(comparison_table(compared, earlier, report.dataset.name))
         tables += [] if annotators is None else annotator_tables(annotators)
-    return "\n".join(render(table, form) for table in tables)
+    return render(tables, form, signatures=signatures)

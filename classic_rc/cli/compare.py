@@ -32,6 +32,7 @@ OPTIONS = (
     "decisions",
     "--jobs",
     "--format",
+    "--signatures",
     "--output",
     "--quiet",
 )
@@ -61,21 +62,20 @@ def handle(args: argparse.Namespace) -> int:
             comparisons.append(comparison)
         if comparison.resampling.warning:
             inputs.report_notes(args, "warning", [comparison.resampling.warning], results.dataset)
-    write_output(_render(comparisons, args.format), args.output)
+    write_output(_render(comparisons, args.format, args.signatures), args.output)
     return 0
 
 
-def _render(comparisons: list[Comparison], form: str) -> str:
-    from classic_rc.reports.comparison import comparison_csv, comparison_tables
-    from classic_rc.reports.tables import render
+def _render(comparisons: list[Comparison], form: str, signatures: bool) -> str:
+    from classic_rc.reports.comparison import comparison_tables
+    from classic_rc.tables import render
 
     if form == "json":
         return render_json({"comparisons": [comparison.to_dict() for comparison in comparisons]})
-    if form == "csv":
-        return comparison_csv(comparisons)
     # Which questions each system solves does not depend on the metric that is compared: one table for each dataset.
     shown = [
         replace(comparison, regions=()) if i and comparison.results is comparisons[i - 1].results else comparison
         for i, comparison in enumerate(comparisons)
     ]
-    return "\n".join(render(table, form) for comparison in shown for table in comparison_tables(comparison))
+    tables = [table for comparison in shown for table in comparison_tables(comparison)]
+    return render(tables, form, signatures=signatures)

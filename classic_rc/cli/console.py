@@ -109,8 +109,15 @@ def plugin_warnings_as_messages() -> Iterator[None]:
         yield
 
 
+JSON_SCHEMA = 1
+"""The version of the schema of ``--format json``: it changes when a key goes or means something else."""
+
+
 def render_json(plain: Mapping[str, Any], *, infinite: bool = False) -> str:
-    """Return a command's result as JSON: the package version, then the command's own keys.
+    """Return a command's result as JSON: the versions of schema and package, the command's own keys, and its times.
+
+    Equal calls give equal bytes, but for ``times``: it has the ``seconds`` of all depths, by the path of the object
+    that they are about.
 
     Parameters
     ----------
@@ -121,8 +128,24 @@ def render_json(plain: Mapping[str, Any], *, infinite: bool = False) -> str:
     """
     import json
 
-    document = {"version": __version__, **plain}
+    times: dict[str, Any] = {}
+    document = {"schema": JSON_SCHEMA, "version": __version__, **_take_seconds(plain, "", times)}
+    if times:
+        document["times"] = times
     return json.dumps(document, indent=2, ensure_ascii=True, allow_nan=infinite) + "\n"
+
+
+def _take_seconds(plain: Any, path: str, times: dict[str, Any]) -> Any:
+    """Return plain data without ``seconds``, which are moved to `times`."""
+    if isinstance(plain, Mapping):
+        if "seconds" in plain:
+            times[path] = plain["seconds"]
+        return {
+            key: _take_seconds(value, f"{path}/{key}", times) for key, value in plain.items() if key != "seconds"
+        }
+    if isinstance(plain, list | tuple):
+        return [_take_seconds(value, f"{path}/{i}", times) for i, value in enumerate(plain)]
+    return plain
 
 
 def write_output(text: str, output: str | None) -> None:

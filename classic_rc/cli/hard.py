@@ -47,7 +47,8 @@ OPTIONS = (
     "--jobs",
     "--quiet",
     vary_option("--output", help="write the hard questions to a file"),
-    vary_option("--format", choices=("table", "markdown", "latex", "json")),
+    "--format",
+    "--signatures",
 )
 
 
@@ -85,7 +86,7 @@ def find_hard_questions(args: argparse.Namespace) -> int:
         if args.output is not None:
             write_file(Path(args.output), _format_questions(subset, args))
     finally:  # print the scores even if the file cannot be written
-        write_output(_render(subset, args.format), None)
+        write_output(_render(subset, args.format, args.signatures), None)
     return 0
 
 
@@ -107,13 +108,13 @@ def _format_questions(subset: HardSubset, args: argparse.Namespace) -> str:
     return "".join(f"{id_}\n" for id_ in ids)
 
 
-def _render(subset: HardSubset, form: str) -> str:
+def _render(subset: HardSubset, form: str, signatures: bool) -> str:
     from classic_rc.reports.checks import hard_table
-    from classic_rc.reports.tables import render
+    from classic_rc.tables import render
 
     if form == "json":
         return render_json(subset.to_dict())
-    return render(hard_table(subset), form)
+    return render(hard_table(subset), form, signatures=signatures)
 
 
 handle = find_hard_questions

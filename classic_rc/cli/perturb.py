@@ -149,10 +149,10 @@ def evaluate_copies(
 
 def _render(evaluations: list[PerturbedEvaluation], form: str) -> str:
     from classic_rc.reports.perturbations import perturbation_table, perturbations_csv
-    from classic_rc.reports.tables import render
+    from classic_rc.tables import render
 
     if form == "json":
         return render_json({"perturbed": [evaluation.to_dict() for evaluation in evaluations]})
     if form == "csv":
         return perturbations_csv(evaluations)
-    return "\n".join(render(perturbation_table(evaluation), form) for evaluation in evaluations)
+    return render(list(map(perturbation_table, evaluations)), form)

@@ -52,6 +52,7 @@ OPTIONS = (
     "--intervals",
     "--jobs",
     "--format",
+    "--signatures",
     "--output",
     "--save",
     "--write-suite",
@@ -93,7 +94,7 @@ def handle(args: argparse.Namespace) -> int:
     writes_at_once = args.output is None and args.format not in ("csv", "json")
 
     def write_last() -> None:
-        table = render_results(evaluations[-1:], args.format, args.published, groups[-1:])
+        table = _render(args, evaluations[-1:], groups[-1:])
         write_output(table if len(evaluations) == 1 else f"\n{table}", None)
         sys.stdout.flush()
 
@@ -193,6 +194,10 @@ def _evaluate(
     return evaluation, GroupTables([] if in_columns else drawn, questions.crosses, drawn)
 
 
+def _render(args: argparse.Namespace, evaluations: list[Evaluation], groups: list[GroupTables]) -> str:
+    return render_results(evaluations, args.format, args.published, groups, signatures=args.signatures)
+
+
 def _write_results(
     args: argparse.Namespace, evaluations: list[Evaluation], groups: list[GroupTables], *, written: bool
 ) -> None:
@@ -200,7 +205,7 @@ def _write_results(
         return
     try:
         if not written:
-            write_output(render_results(evaluations, args.format, args.published, groups), args.output)
+            write_output(_render(args, evaluations, groups), args.output)
     finally:  # save the record even if the table cannot be written
         if args.save is not None:
             save_record(Path(args.save), evaluations)

@@ -70,7 +70,7 @@ def handle(args: argparse.Namespace) -> int:
 def _render(counts: DatasetStatistics, groups: Sequence[GroupTables], form: str) -> str:
     from classic_rc.reports.breakdown import breakdown_records
     from classic_rc.reports.statistics import statistics_records, statistics_tables
-    from classic_rc.reports.tables import records_csv, render
+    from classic_rc.tables import records_csv, render
 
     if form == "json":
         named = [tables.to_dict() for tables in groups]
@@ -78,8 +78,7 @@ def _render(counts: DatasetStatistics, groups: Sequence[GroupTables], form: str)
     if form == "csv":
         cells = [record for tables in groups for record in breakdown_records(tables.breakdowns, tables.crosses)]
         return records_csv([*statistics_records(counts), *cells])
-    tables = [render(table, form) for table in statistics_tables(counts)]
-    return "\n".join([*tables, *(text for of_dataset in groups for text in of_dataset.render(form))])
+    return render([*statistics_tables(counts), *(table for tables in groups for table in tables.tables())], form)
 
 
 def _draw(counts: DatasetStatistics, path: Path, form: str) -> None:

@@ -114,9 +114,12 @@ class _SuiteCommand:
             raise
         finally:
             if self.evaluations and not self.writes_at_once:
-                write_output(render_results(self.evaluations, self.args.format, self.args.published), None)
+                write_output(self._render(self.evaluations), None)
         report_missing(self.args, self.evaluations, failures, notes=False)
         return failures.exit_code
+
+    def _render(self, evaluations: list[Evaluation]) -> str:
+        return render_results(evaluations, self.args.format, self.args.published, signatures=self.args.signatures)
 
     def _run_dataset(self, entry: SuiteDataset) -> None:
         from classic_rc.evaluation.cells import DatasetRun, read_data
@@ -172,7 +175,7 @@ class _SuiteCommand:
         self.evaluations.append(evaluation)
         try:
             if self.writes_at_once:
-                table = render_results([evaluation], self.args.format, self.args.published)
+                table = self._render([evaluation])
                 write_output(table if len(self.evaluations) == 1 else f"\n{table}", None)
                 sys.stdout.flush()
         finally:

@@ -6,11 +6,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from classic_rc.display import Table, format_percent
 from classic_rc.evaluation.breakdown import Breakdown, CrossTabulation, Group
 from classic_rc.evaluation.resampling import MIN_RELIABLE_GROUPS
 from classic_rc.evaluation.results import SMALL_NOTE
-from classic_rc.reports.tables import records_csv
+from classic_rc.tables import Cell, Column, RowGroup, Table, records_csv
 
 
 def breakdown_tables(breakdowns: Sequence[Breakdown]) -> list[Table]:
@@ -30,9 +29,8 @@ def breakdown_tables(breakdowns: Sequence[Breakdown]) -> list[Table]:
         In the order of `breakdowns`.
     """
     tables = [breakdown_table(breakdown) for breakdown in breakdowns]
-    signatures = [f"{c.name} = {c.signature}" for b in breakdowns[-1:] for c in b.results.systems]
-    if signatures:
-        tables[-1] = replace(tables[-1], notes=[*tables[-1].notes, "Signatures", *signatures])
+    if tables:
+        tables[-1] = replace(tables[-1], signatures={c.name: c.signature for c in breakdowns[-1].results.systems})
     return tables
 
 
@@ -43,13 +41,12 @@ def breakdown_table(breakdown: Breakdown) -> Table:
     rows = [
         [
             group.name,
-            f"{group.questions:,}",
-            format_percent(_question_share(breakdown, group), 1),
-            *(format_percent(cell.value, interval=cell.interval) for cell in group.cells),
+            Cell(group.questions, faint=group.is_small),
+            Cell(_question_share(breakdown, group), faint=group.is_small),
+            *(Cell(cell.value, cell.interval, faint=group.is_small) for cell in group.cells),
         ]
         for group in groups
     ]
-    faint = {(i, j) for i, group in enumerate(groups) if group.is_small for j in range(1, len(rows[i]))}
     by = f"by {grouping.key}"
     if results.systems:
         by += f": {breakdown.metric.label}"
@@ -57,15 +54,17 @@ def breakdown_table(breakdown: Breakdown) -> Table:
     if grouping.overlapping:
         notes.append("groups overlap: a question can be in several")
     notes += _interval_notes(breakdown)
-    if faint:
+    if any(group.is_small for group in groups):
         notes.append(SMALL_NOTE)
     return Table(
         f"{results.label} {by}",
-        [grouping.key, "n", "%", *breakdown.systems],
-        rows,
-        notes=notes,
-        caption=f"{results.caption} {by.removesuffix('.')}. {'; '.join(notes)}.",
-        faint=faint,
+        [
+            *(Column(grouping.key), Column("n", "count"), Column("%", "percent", 1)),
+            *(Column(name, "percent") for name in breakdown.systems),
+        ],
+        [RowGroup(rows)],
+        notes,
+        f"{results.caption} {by.removesuffix('.')}. {'; '.join(notes)}.",
     )
 
 
@@ -85,9 +84,10 @@ def _interval_notes(breakdown: Breakdown) -> list[str]:
 
 def cross_table(cross: CrossTabulation) -> Table:
     """Return the table with the number of questions that are in both a row's group and a column's group."""
-    rows = [[name, *map(str, counts)] for name, counts in zip(cross.rows.masks, cross.counts.tolist(), strict=True)]
+    rows = [[name, *counts] for name, counts in zip(cross.rows.masks, cross.counts.tolist(), strict=True)]
     keys = f"{cross.rows.key} / {cross.columns.key}"
-    return Table(f"questions by {keys}", [keys, *cross.columns.masks], rows)
+    columns = [Column(keys), *(Column(name, "count") for name in cross.columns.masks)]
+    return Table(f"questions by {keys}", columns, [RowGroup(rows)])
 
 
 def breakdown_csv(breakdowns: Sequence[Breakdown], crosses: Sequence[CrossTabulation] = ()) -> str:

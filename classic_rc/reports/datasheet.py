@@ -6,7 +6,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -18,7 +18,6 @@ from classic_rc.audit.duplicates import DuplicateFinding
 from classic_rc.audit.statistics.measures import QUESTION_WORDS, MeasuredValues
 from classic_rc.audit.statistics.tables import DatasetStatistics, StatisticsRow
 from classic_rc.audit.without_copies import ScoreWithout
-from classic_rc.display import format_percent
 from classic_rc.evaluation.breakdown import Breakdown, CrossTabulation
 from classic_rc.evaluation.results import Evaluation
 from classic_rc.io.printable import printable
@@ -30,18 +29,10 @@ from classic_rc.reports.duplicates import scores_without_table
 from classic_rc.reports.html import fill_template
 from classic_rc.reports.references import Citable, bibliography, citables
 from classic_rc.reports.statistics import statistics_records, statistics_tables
-from classic_rc.reports.tables import (
-    EMPTY_CELL,
-    Table,
-    format_points,
-    latex_escape,
-    latex_preamble,
-    latex_tabular,
-    markdown_block,
-    markdown_escape,
-    records_csv,
-    render,
-)
+from classic_rc.tables import Cell, Column, RowGroup, Table, records_csv, render
+from classic_rc.tables.latex import latex_escape, latex_preamble, latex_tabular
+from classic_rc.tables.markup import markdown_block, markdown_escape
+from classic_rc.tables.model import Value
 
 _SIZES = ("passages", "questions", "candidates", "vocabulary")
 _MAX_FILES = 3
@@ -171,15 +162,15 @@ def count_tables(sheet: Datasheet) -> list[Table]:
 
 def _size_table(sheet: Datasheet) -> Table:
     parts = [sheet.statistics.common, *([sheet.train_statistics.common] if sheet.train_statistics else [])]
-    columns: dict[str, list[str]] = {}
+    columns: dict[str, list[int | float]] = {}
     for i, part in enumerate(parts):
         found = {row.statistic.label: row for row in part.rows}
         for j, name in enumerate(part.columns):
             measures = [found[label].measures[j] if label in found else None for label in _SIZES]
-            counts = [f"{m.value:,}" if m is not None and m.value is not None else "0" for m in measures]
+            counts = [(m.value if m is not None else None) or 0 for m in measures]
             columns[f"{name} (training)" if i else name] = counts
     rows = [[name, *counts] for name, counts in columns.items()]
-    return Table("Size", ["part", *_SIZES], rows)
+    return Table("Size", [Column("part"), *(Column(name, "count") for name in _SIZES)], [RowGroup(rows)])
 
 
 def _own_rows(sheet: Datasheet) -> Iterator[tuple[StatisticsRow, MeasuredValues]]:
@@ -195,8 +186,10 @@ def _length_table(sheet: Datasheet) -> Table:
     for row, measure in _own_rows(sheet):
         if not row.statistic.is_share:
             low, median, high = np.quantile(measure.numbers.astype(float), (0.05, 0.5, 0.95)).tolist()
-            rows.append([row.statistic.label, f"{measure.value:,.1f}", *(f"{v:,.0f}" for v in (median, low, high))])
-    return Table("Lengths", ["", "mean", "median", "5 %", "95 %"], rows, notes=sheet.statistics.common.notes)
+            rows.append([row.statistic.label, measure.value, median, low, high])
+    columns = [Column(""), Column("mean", "number", 1)]
+    columns += [Column(name, "number", 0) for name in ("median", "5 %", "95 %")]
+    return Table("Lengths", columns, [RowGroup(rows)], sheet.statistics.common.notes)
 
 
 def _shape_tables(sheet: Datasheet) -> Iterator[Table]:
@@ -205,18 +198,22 @@ def _shape_tables(sheet: Datasheet) -> Iterator[Table]:
     by_word = {word: shares.get(f"questions with {word} %", 0.0) for word in QUESTION_WORDS}
     by_word["other"] = max(1 - sum(by_word.values()), 0.0)
     if by_word["other"] < 1:  # else the questions are in another language
-        cells = ["% of questions", *(format_percent(share, 1) for share in by_word.values())]
-        yield Table("First words of questions", ["", *by_word], [cells])
+        yield _shares_table("First words of questions", "% of questions", by_word)
     dataset = sheet.dataset
     if dataset.task is None or not dataset.task.has_choices or all(q.gold is None for q in dataset):
         return
     balance = measure_label_balance(labelled_part(dataset))
     if balance is not None and balance.positions:
         total = sum(balance.positions) or 1
-        header = ["", *(str(i + 1) for i in range(len(balance.positions)))]
-        cells = ["% of right options", *(format_percent(n / total, 1) for n in balance.positions)]
+        shares = {str(i): n / total for i, n in enumerate(balance.positions, 1)}
         notes = [] if balance.p is None else [f"chi-square {balance.chi_square:.1f}, p {balance.p:.2g}"]
-        yield Table("Positions of right options", header, [cells], notes=notes)
+        yield replace(_shares_table("Positions of right options", "% of right options", shares), notes=notes)
+
+
+def _shares_table(title: str, name: str, shares: Mapping[str, float]) -> Table:
+    """Return a table of one row."""
+    columns = [Column(""), *(Column(of, "percent", 1) for of in shares)]
+    return Table(title, columns, [RowGroup([[name, *shares.values()]])])
 
 
 def _floor_table(evaluation: Evaluation) -> Table:
@@ -224,42 +221,45 @@ def _floor_table(evaluation: Evaluation) -> Table:
     rows = []
     for row in evaluation.rows:
         values = row.metrics()
-        cells = [format_percent(values[m.name], interval=row.intervals.get(m.name)) for m in metrics]
+        cells = [Cell(values[m.name], row.intervals.get(m.name)) for m in metrics]
         rows.append([row.name, *cells, row.trained_on or "nothing"])
-    header = ["system", *(metric.label for metric in metrics), "learned from"]
+    columns = [Column("system"), *(Column(metric.label, "percent") for metric in metrics), Column("learned from")]
     notes = [] if evaluation.resampling is None else [evaluation.resampling.note]
-    return Table("Floors: what simple systems reach", header, rows, frozenset({0, len(header) - 1}), notes)
+    return Table("Floors: what simple systems reach", columns, [RowGroup(rows)], notes)
 
 
 def _check_tables(check: CheckReport) -> Iterator[Table]:
     partial = check.partial_inputs
     if partial.results:
         leading = [result for result in check.leaks() if result.follows_from is None][:_SHOWN_FINDINGS]
-        rows = [
-            [str(r.verdict), r.rule, format_percent(r.value), format_percent(r.chance), format_points(r.gain)]
-            for r in leading
-        ]
+        rows: list[list[Value]] = [[str(r.verdict), r.rule, r.value, r.chance, r.gain] for r in leading]
         yield Table(
             "Without reading: what rules and partial inputs reach",
-            ["verdict", "the right option …", METRICS[partial.metric].label, "chance", "gain"],
-            rows or [[EMPTY_CELL, "nothing found", *[EMPTY_CELL] * 3]],
-            frozenset({0, 1}),
+            [
+                *(
+                    Column("verdict"),
+                    Column("the right option …"),
+                    Column(METRICS[partial.metric].label, "percent"),
+                ),
+                *(Column("chance", "percent"), Column("gain", "points")),
+            ],
+            [RowGroup(rows or [[None, "nothing found", *[None] * 3]])],
             [
                 f"{len(partial.results)} rules and learners; artifact: the passage is not seen; "
                 "shortcut: the passage is seen, the question is not, or not whole"
             ],
         )
-    rows = [[str(f.kind.severity), f.kind.what, f"{f.count:,}"] for f in check.findings]
-    rows = rows or [["", "nothing found", "0"]]
-    yield Table("Findings", ["severity", "finding", "count"], rows, frozenset({0, 1}))
+    rows = [[str(f.kind.severity), f.kind.what, f.count] for f in check.findings]
+    columns = [Column("severity"), Column("finding"), Column("count", "count")]
+    yield Table("Findings", columns, [RowGroup(rows or [["", "nothing found", 0]])])
     rows = []
     for finding in check.findings:
         if isinstance(finding, DuplicateFinding):
             pair = min(finding.pairs, key=lambda p: p.similarity)
-            rows.append([finding.kind.name, pair.id, pair.other, f"{pair.similarity:.2f}"])
+            rows.append([finding.kind.name, pair.id, pair.other, pair.similarity])
     if rows:
-        header = ["kind", "id", "same as", "similarity"]
-        yield Table("Duplicates: the least similar pair of each kind", header, rows, frozenset({0, 1, 2}))
+        columns = [Column("kind"), Column("id"), Column("same as"), Column("similarity", "number", 2)]
+        yield Table("Duplicates: the least similar pair of each kind", columns, [RowGroup(rows)])
 
 
 def _title(sheet: Datasheet) -> str:
@@ -306,12 +306,13 @@ def _latex(sheet: Datasheet) -> str:
         # A table stays in one column with its heading and notes, and shrinks if it is wider than the column.
         body += [r"\smallskip\begin{minipage}{\linewidth}\raggedright"]
         body += [
-            rf"\textbf{{{latex_escape(table.title)}}}\par",
+            rf"\textbf{{{latex_escape(printable(table.title))}}}\par",
             r"\datasheetfit{%",
             *_wrapped_tabular(table),
             r"}\par",
         ]
-        body += [rf"{{\scriptsize {latex_escape(note)}\par}}" for note in table.notes]
+        notes = (*table.note_lines, *table.signature_lines)
+        body += [rf"{{\scriptsize {latex_escape(note)}\par}}" for note in notes]
         body += [r"\end{minipage}\par"]
     if sheet.command:
         body += [
@@ -331,10 +332,15 @@ _LONG_CELL = 40
 
 def _wrapped_tabular(table: Table) -> list[str]:
     """Return the lines of a table in which columns with long texts have a fixed width."""
-    columns = ["l" if j in table.left else "r" for j in range(len(table.header))]
-    for j in table.left:
-        if max((len(row[j]) for row in table.rows), default=0) > _LONG_CELL:
-            columns[j] = r"p{0.42\linewidth}"
+    rows = [cells for _, cells in table.lines()]
+    columns = [
+        r"p{0.42\linewidth}"
+        if column.is_text and any(len(column.text(cells[j])) > _LONG_CELL for cells in rows)
+        else "l"
+        if column.is_text
+        else "r"
+        for j, column in enumerate(table.shown)
+    ]
     return [rf"\begin{{tabular}}{{{''.join(columns)}}}", *latex_tabular(table)[1:]]
 
 

@@ -16,7 +16,7 @@ from classic_rc.reports.paper_data import PaperDataset
 
 
 @dataclass(frozen=True)
-class Column:
+class PaperColumn:
     """One metric on the questions of one dataset, or on a group of them."""
 
     dataset: str  # its label in the header
@@ -35,7 +35,7 @@ class Column:
 
 
 @dataclass(frozen=True)
-class Cell:
+class PaperCell:
     """One system's number in one column."""
 
     value: float | None = None  # as a fraction; None if there is none
@@ -66,7 +66,7 @@ class PaperRow:
 
     name: str
     block: Block
-    cells: tuple[Cell, ...]  # one per column
+    cells: tuple[PaperCell, ...]  # one per column
     cites: str | None = None  # key of a published row's BibTeX entry
     names: frozenset[str] = frozenset()  # that choose the row
 
@@ -77,7 +77,7 @@ class PaperTable:
 
     Parameters
     ----------
-    columns : tuple of Column
+    columns : tuple of PaperColumn
         Those of one dataset are next to each other.
     rows : tuple of PaperRow
         Those of one block are next to each other.
@@ -91,7 +91,7 @@ class PaperTable:
         What the reader of the table need not know and its author should.
     """
 
-    columns: tuple[Column, ...]
+    columns: tuple[PaperColumn, ...]
     rows: tuple[PaperRow, ...]
     datasets: tuple[PaperDataset, ...]
     baseline: str | None = None
@@ -99,7 +99,7 @@ class PaperTable:
     notes: tuple[str, ...] = ()
 
     @property
-    def cells(self) -> Iterator[Cell]:
+    def cells(self) -> Iterator[PaperCell]:
         """All cells."""
         return (cell for row in self.rows for cell in row.cells)
 
