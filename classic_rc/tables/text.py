@@ -111,24 +111,26 @@ def _move_notes(columns: Sequence[_TextColumn]) -> tuple[list[_TextColumn], list
 
 
 def _narrow(columns: Sequence[_TextColumn], width: int) -> list[_TextColumn]:
-    """Return the columns with texts as narrow as needed, the widest first, but not below the narrowest width."""
+    """Return the columns with texts as narrow as needed, the widest first.
+
+    Where that is not enough, panels are needed anyway, and no text takes more than half of the width.
+    """
     narrowed = list(columns)
-    too_wide = _total(columns) - width
-    while too_wide > 0:
-        texts = [j for j, column in enumerate(narrowed) if column.is_text and column.width > _NARROWEST]
-        if not texts:
-            break
-        widest = max(texts, key=lambda j: narrowed[j].width)
+    for _ in range(_total(columns) - width):
+        widest = max((j for j, column in enumerate(narrowed) if column.is_text), key=lambda j: narrowed[j].width)
+        if narrowed[widest].width <= _NARROWEST:
+            return [replace(c, width=min(c.width, width // 2)) if c.is_text else c for c in columns]
         narrowed[widest] = replace(narrowed[widest], width=narrowed[widest].width - 1)
-        too_wide -= 1
     return narrowed
 
 
 def _panels(columns: Sequence[_TextColumn], width: int) -> list[list[_TextColumn]]:
     """Return groups of columns that fit, each after the first column: as few as possible, of about equal width."""
     panels = list(_fill_panels(columns, width))
-    while len(panels) > 1 and len(narrower := list(_fill_panels(columns, width - 1))) == len(panels):
-        panels, width = narrower, width - 1
+    for narrower in range(width - 1, columns[0].width, -1):
+        if len(balanced := list(_fill_panels(columns, narrower))) > len(panels):
+            break
+        panels = balanced
     return panels
 
 
