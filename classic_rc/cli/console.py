@@ -114,7 +114,7 @@ JSON_SCHEMA = 1
 
 
 def render_json(plain: Mapping[str, Any], *, infinite: bool = False) -> str:
-    """Return a command's result as JSON: the versions of schema and package, the command's own keys, and its times.
+    """Return a command's result as JSON: the versions of package and schema, the command's own keys, and its times.
 
     Equal calls give equal bytes, but for ``times``: it has the ``seconds`` of all depths, by the path of the object
     that they are about.
@@ -129,7 +129,7 @@ def render_json(plain: Mapping[str, Any], *, infinite: bool = False) -> str:
     import json
 
     times: dict[str, Any] = {}
-    document = {"schema": JSON_SCHEMA, "version": __version__, **_take_seconds(plain, "", times)}
+    document = {"version": __version__, "schema": JSON_SCHEMA, **_take_seconds(plain, "", times)}
     if times:
         document["times"] = times
     return json.dumps(document, indent=2, ensure_ascii=True, allow_nan=infinite) + "\n"

@@ -253,7 +253,7 @@ def reproduction_table(results: Sequence[ReproducedFigure]) -> Table:
     """
     columns = [
         *(Column("system"), Column("data"), Column("subset"), Column("n", "count"), Column("metric")),
-        *(Column("ours %", "percent"), Column("theirs %", "percent"), Column("difference", "points")),
+        *(Column("ours", "percent"), Column("theirs", "percent"), Column("difference", "points")),
         *(Column("why", "note"), Column("source", "note"), Column("solver")),
     ]
     rows = [
@@ -274,7 +274,7 @@ def reproduction_table(results: Sequence[ReproducedFigure]) -> Table:
         if compared
         else "Published figures: none is known on the same questions"
     )
-    return Table(title, columns, [RowGroup(rows)])
+    return Table(title, columns, [RowGroup(rows)], ["ours, theirs: in percent; difference: in points"])
 
 
 def reproduction_records(results: Sequence[ReproducedFigure]) -> list[dict[str, Any]]:

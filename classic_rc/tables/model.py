@@ -226,7 +226,9 @@ class Table:
 
     def __getitem__(self, column: str) -> dict[str, Cell]:
         """Return the cells of a column, found by its name or key, by the names of their rows."""
-        (index,) = (j for j, known in enumerate(self.columns) if column in (known.heading, known.key or known.name))
+        index = next((j for j, known in enumerate(self.columns) if column in (known.heading, known.key)), None)
+        if index is None:
+            raise KeyError(column)
         return {str(cells[0].value): cells[index] for _, cells in self.lines(hidden=True)}
 
     @property

@@ -171,7 +171,7 @@ def test_labels_of_run_are_tables_in_every_format(cli, single, labels):
         out = cli(*args, "--format", form).out
         assert all(text in out for text in ("by skills: Acc.", "by skills:count: Acc.", "who, alone"))
     records = cli(*args, "--format", "csv").records
-    assert (records[0]["name"], records[0]["key"]) == ("longest", "")
+    assert (records[0]["system"], records[0]["key"]) == ("longest", "")
     assert {record["key"] for record in records[1:]} == {"skills", "skills:alone", "skills:count"}
     assert cli(*args, "--format", "json").run["breakdowns"][0]["key"] == "skills"
 

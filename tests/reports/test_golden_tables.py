@@ -134,7 +134,7 @@ def shown(form: str, text: str, system: str) -> list[str]:
     name = re.escape(system.replace("%", r"\%") if form == "latex" else system)
     lines = text.splitlines()
     (at,) = (i for i, line in enumerate(lines) if re.match(rf"(\| )?{name}(  | \| | & )", line))
-    below = lines[at + 1] if form == "latex" else ""  # its intervals
+    below = lines[at + 1].replace("--", " ") if form == "latex" else ""  # its intervals
     return sorted(NUMBER.findall(lines[at].partition("tuned on")[0] + below))
 
 
@@ -175,7 +175,7 @@ def test_blocks_have_headings_in_every_form(form, start, line):
         heading or name
         for heading, name in re.findall(
             rf"^(?:{line})",
-            "\n".join([line for line in body if not line.startswith((" &", r"\addl"))][:7]),
+            "\n".join([line for line in body if not line.startswith((" &", r"\addlinespace"))][:7]),
             re.MULTILINE,
         )
     ]

@@ -169,9 +169,8 @@ def test_blocks_are_apart_and_keep_the_order_of_their_rows():
     table = results_table(replace(SINGLE, rows=rows))
     assert [cells[0] for cells in texts(table)] == ["s2", "s4", "s1", "s3", "s0"]
     assert headings(table) == {0: Block.UNTRAINED.heading, 2: Block.TRAINED.heading, 4: Block.GIVEN.heading}
-    assert [record["block"] for record in records(replace(SINGLE, rows=rows))] == sorted(
-        blocks, key=list(Block).index
-    )
+    found = [record["block"] for record in records(replace(SINGLE, rows=rows))]
+    assert found == sorted(blocks, key=list(Block).index)
 
 
 def test_bold_cells_follow_their_rows_into_the_blocks():

@@ -119,8 +119,8 @@ def test_csv_has_bounds_and_marks_in_columns_of_their_own():
     first, second = csv.DictReader(io.StringIO(render(EVERY, "csv")))
     assert first == {
         "dataset": "d", "block": "A", "name": "a", "%": "0.5", "%_low": "0.25", "%_high": "0.75", "%_mark": "*",
-        "G points": "-0.1", "G points_low": "-0.2", "G points_high": "0.0", "G n": "1234", "x": "2.25", "p": "1e-05",
-        "hidden": "7",
+        "G points": "-0.1", "G points_low": "-0.2", "G points_high": "0.0", "G n": "1234", "x": "2.25",
+        "p": "1e-05", "hidden": "7",
     }  # fmt: skip
     assert (second["%"], second["G points"], second["x"]) == ("0.579", "", "?")
 
@@ -186,7 +186,7 @@ def test_notes_are_numbered_below_a_table_that_is_too_wide():
         [RowGroup([["a", 1, "tuned " * 8], ["b", 2, "other"], ["c", 3, "tuned " * 8], ["d", 4, ""]])],
     )
     lines = render_text(table, width=30).splitlines()
-    assert lines[3:7] == ["a [1]  1", "b [2]  2", "c [1]  3", "d      4"]
+    assert lines[3:7] == ["a [1]   1", "b [2]   2", "c [1]   3", "d       4"]
     assert "[2] other" in lines
     assert "notes" in render_text(table, width=80)
 
