@@ -105,7 +105,7 @@ def render_html(table: Table) -> str:
     --------
     >>> from classic_rc.tables import RowGroup, Column
     >>> print(render_html(Table("1 < 2", [Column("system")], [RowGroup([["<b>"]])])), end="")
-    <table><caption>1 &lt; 2</caption><thead>
+    <table style="text-align: right"><caption>1 &lt; 2</caption><thead>
     <tr><th scope="col" style="text-align: left">system</th></tr>
     </thead><tbody>
     <tr><th scope="row" style="text-align: left">&lt;b&gt;</th></tr>
@@ -120,10 +120,8 @@ def render_html(table: Table) -> str:
 
     def line(cells: Sequence[str]) -> str:
         first, *others = cells
-        own = "".join(
-            f'<td style="{_align(column)}">{cell}</td>'
-            for column, cell in zip(table.shown[1:], others, strict=True)
-        )
+        pairs = zip(table.shown[1:], others, strict=True)
+        own = "".join(f"<td{_style(column)}>{cell}</td>" for column, cell in pairs)
         return f'<tr><th scope="row" style="{_LEFT}">{first}</th>{own}</tr>'
 
     def heading(text: str) -> str:
@@ -135,7 +133,7 @@ def render_html(table: Table) -> str:
     return (
         "\n".join(
             [
-                f"<table><caption>{escape(printable(table.title))}</caption><thead>",
+                f'<table style="text-align: right"><caption>{escape(printable(table.title))}</caption><thead>',
                 *_html_header(table),
                 "</thead><tbody>",
                 *_lines(table, shown, line, heading),
@@ -146,8 +144,9 @@ def render_html(table: Table) -> str:
     )
 
 
-def _align(column: Column) -> str:
-    return _LEFT if column.is_text else "text-align: right"
+def _style(column: Column) -> str:
+    """Return the alignment of a column of text; the table's is that of numbers."""
+    return f' style="{_LEFT}"' if column.is_text else ""
 
 
 def _html_header(table: Table) -> Iterator[str]:
@@ -159,6 +158,6 @@ def _html_header(table: Table) -> Iterator[str]:
         )
         yield f"<tr>{groups}</tr>"
     names = "".join(
-        f'<th scope="col" style="{_align(column)}">{escape(printable(column.name))}</th>' for column in table.shown
+        f'<th scope="col"{_style(column)}>{escape(printable(column.name))}</th>' for column in table.shown
     )
     yield f"<tr>{names}</tr>"

@@ -80,10 +80,15 @@ def render_text(table: Table, *, signatures: bool = False, width: int | None = N
 
 
 def _texts(column: Column, cells: Sequence[Cell]) -> list[str]:
-    """Return the texts of a column; numbers have room for the longest mark, so that their digits are aligned."""
-    width = max((column_width(cell.mark) for cell in cells), default=0)
+    """Return the texts of a column; marks and intervals have one width, so that the numbers before are aligned."""
     parts = [column.parts(cell) for cell in cells]
-    return [number + mark + " " * (width - column_width(mark)) + interval for number, mark, interval in parts]
+    marks = max((column_width(part.mark) for part in parts), default=0)
+    intervals = max((len(part.interval) for part in parts), default=0)
+    return [part.number + _fill(part.mark, marks) + part.interval.ljust(intervals) for part in parts]
+
+
+def _fill(text: str, width: int) -> str:
+    return text + " " * (width - column_width(text))
 
 
 def _total(columns: Sequence[_TextColumn]) -> int:
