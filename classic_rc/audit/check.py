@@ -16,6 +16,7 @@ from classic_rc.datasets.joined import TrainingData, as_dataset
 from classic_rc.evaluation.fitted_system import EncodingCache
 from classic_rc.evaluation.plan import default_analyzer
 from classic_rc.evaluation.results import dataset_record
+from classic_rc.io.json import Seconds
 from classic_rc.io.progress import progress_bar
 from classic_rc.questions import Dataset, Task
 from classic_rc.tables import Column, RowGroup, Table, render
@@ -170,7 +171,7 @@ class CheckReport:
             "words": None if self.words is None else self.words.to_dict(),
             "balance": None if self.balance is None else self.balance.to_dict(),
             "findings": [finding.to_dict() for finding in self.findings],
-            "seconds": self.seconds,
+            "seconds": Seconds(check=self.seconds),
             "missing": list(self.missing),
         }
 

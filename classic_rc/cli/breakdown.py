@@ -10,9 +10,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from classic_rc.cli import inputs
-from classic_rc.cli.console import check_writable, render_json, write_file, write_output
+from classic_rc.cli.console import check_writable, write_file, write_output
 from classic_rc.cli.options import vary_option
 from classic_rc.errors import UsageError
+from classic_rc.io.json import render_json
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -16,7 +16,6 @@ from classic_rc.cli.console import (
     Failures,
     check_writable,
     print_message,
-    render_json,
     termination_as_interrupt,
     write_file,
     write_output,
@@ -25,6 +24,7 @@ from classic_rc.cli.hard import FILTER_OPTIONS, find_hard_questions
 from classic_rc.cli.input_options import SOLVER
 from classic_rc.cli.options import vary_option
 from classic_rc.errors import UsageError
+from classic_rc.io.json import render_json
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

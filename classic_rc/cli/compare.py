@@ -7,8 +7,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from classic_rc.cli import inputs
-from classic_rc.cli.console import check_writable, render_json, write_output
+from classic_rc.cli.console import check_writable, write_output
 from classic_rc.cli.options import vary_option
+from classic_rc.io.json import render_json
 
 if TYPE_CHECKING:
     from classic_rc.evaluation.comparison import Comparison

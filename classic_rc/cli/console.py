@@ -11,12 +11,11 @@ import sys
 import threading
 import unicodedata
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Literal, TextIO, cast
 
-from classic_rc._version import __version__
 from classic_rc.errors import ClassicRCError, UsageError
 from classic_rc.io.printable import printable
 from classic_rc.io.text import write_file
@@ -107,45 +106,6 @@ def plugin_warnings_as_messages() -> Iterator[None]:
 
         warnings.showwarning = cast(Any, write_warning)
         yield
-
-
-JSON_SCHEMA = 1
-"""The version of the schema of ``--format json``: it changes when a key goes or means something else."""
-
-
-def render_json(plain: Mapping[str, Any], *, infinite: bool = False) -> str:
-    """Return a command's result as JSON: the versions of package and schema, the command's own keys, and its times.
-
-    Equal calls give equal bytes, but for ``times``: it has the ``seconds`` of all depths, by the path of the object
-    that they are about.
-
-    Parameters
-    ----------
-    plain : dict
-        The result as plain data.
-    infinite : bool
-        Allow infinite numbers. They are written as ``Infinity``, which is not valid JSON.
-    """
-    import json
-
-    times: dict[str, Any] = {}
-    document = {"version": __version__, "schema": JSON_SCHEMA, **_take_seconds(plain, "", times)}
-    if times:
-        document["times"] = times
-    return json.dumps(document, indent=2, ensure_ascii=True, allow_nan=infinite) + "\n"
-
-
-def _take_seconds(plain: Any, path: str, times: dict[str, Any]) -> Any:
-    """Return plain data without ``seconds``, which are moved to `times`."""
-    if isinstance(plain, Mapping):
-        if "seconds" in plain:
-            times[path] = plain["seconds"]
-        return {
-            key: _take_seconds(value, f"{path}/{key}", times) for key, value in plain.items() if key != "seconds"
-        }
-    if isinstance(plain, list | tuple):
-        return [_take_seconds(value, f"{path}/{i}", times) for i, value in enumerate(plain)]
-    return plain
 
 
 def write_output(text: str, output: str | None) -> None:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterator
 
-from classic_rc.cli.console import render_json, write_output
+from classic_rc.cli.console import write_output
 from classic_rc.errors import unknown_name
+from classic_rc.io.json import render_json
 
 Entry = tuple[str, str]
 

@@ -7,9 +7,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from classic_rc.cli import inputs
-from classic_rc.cli.console import check_writable, print_message, render_json, write_output
+from classic_rc.cli.console import check_writable, print_message, write_output
 from classic_rc.cli.options import vary_option
 from classic_rc.errors import UsageError
+from classic_rc.io.json import render_json
 
 if TYPE_CHECKING:
     from classic_rc.evaluation.rerun import Rerun

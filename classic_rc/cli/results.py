@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from classic_rc.cli import inputs
 from classic_rc.cli.breakdown import NO_GROUPS, GroupTables
-from classic_rc.cli.console import Failures, print_message, render_json, write_file
+from classic_rc.cli.console import Failures, print_message, write_file
 from classic_rc.errors import UsageError
+from classic_rc.io.json import render_json
 
 if TYPE_CHECKING:
     from classic_rc.evaluation.comparison import Comparison

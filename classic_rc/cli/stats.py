@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING
 
 from classic_rc.cli import inputs
 from classic_rc.cli.breakdown import GroupTables
-from classic_rc.cli.console import Failures, check_writable, print_message, render_json, write_file, write_output
+from classic_rc.cli.console import Failures, check_writable, print_message, write_file, write_output
 from classic_rc.cli.datasheet import datasheet_command, group_questions
 from classic_rc.cli.options import vary_option
+from classic_rc.io.json import render_json
 from classic_rc.io.progress import progress_bar
 
 if TYPE_CHECKING:

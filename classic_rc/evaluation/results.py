@@ -15,6 +15,7 @@ from classic_rc.evaluation.grouping import MIN_GROUP_QUESTIONS
 from classic_rc.evaluation.outcomes import Outcomes
 from classic_rc.evaluation.plan import RunProtocol
 from classic_rc.evaluation.resampling import Interval, Resampling
+from classic_rc.io.json import Seconds
 from classic_rc.metrics.base import Metric
 from classic_rc.metrics.registry import METRICS, has_unanswerable, metric_of_task, metrics_for
 from classic_rc.questions import Dataset, Task
@@ -328,7 +329,7 @@ class Evaluation:
             "caveats": list(row.caveats),
             "questions": len(self.dataset),
             "no_evidence": row.no_evidence,
-            "seconds": dict(row.seconds),
+            "seconds": Seconds(row.seconds),
         }
         if self.group_by is not None:
             record["groups"] = {value: self._group_record(row, value, mask) for value, mask in self.groups.items()}

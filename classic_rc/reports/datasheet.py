@@ -3,11 +3,9 @@ its numbers."""
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 import numpy as np
 
@@ -20,6 +18,7 @@ from classic_rc.audit.statistics.tables import DatasetStatistics, StatisticsRow
 from classic_rc.audit.without_copies import ScoreWithout
 from classic_rc.evaluation.breakdown import Breakdown, CrossTabulation
 from classic_rc.evaluation.results import Evaluation
+from classic_rc.io.json import render_json
 from classic_rc.io.printable import printable
 from classic_rc.metrics.registry import METRICS
 from classic_rc.questions import Dataset
@@ -392,7 +391,6 @@ def _json(sheet: Datasheet) -> str:
     }
     train = sheet.train_statistics
     plain = {
-        "version": __version__,
         "title": _title(sheet),
         "facts": dict(datasheet_facts(sheet)),
         **sheet.statistics.to_dict(),
@@ -402,26 +400,19 @@ def _json(sheet: Datasheet) -> str:
             for name, kinds in sheet.statistics.lengths.items()
         },
         "groups": [groups] if sheet.breakdowns or sheet.crosses else [],
-        "floors": None if sheet.evaluation is None else _without_times(sheet.evaluation.to_dict()),
-        "check": None if sheet.check is None else _without_times(sheet.check.to_dict()),
+        "floors": None if sheet.evaluation is None else sheet.evaluation.to_dict(),
+        "check": None if sheet.check is None else sheet.check.to_dict(),
         "scores_without_duplicates": [score.to_dict() for score in sheet.scores_without],
         "annotators": None if sheet.annotators is None else sheet.annotators.to_dict(),
         "command": sheet.command,
     }
-    return json.dumps(plain, indent=2, allow_nan=False) + "\n"
+    return render_json(plain, times=False)
 
 
 def _histogram(lengths: MeasuredValues) -> list[list[int]]:
     """Return pairs of a length in tokens and the number of texts that have it."""
     found, counts = np.unique(lengths.numbers, return_counts=True)
     return [[int(length), int(count)] for length, count in zip(found, counts, strict=True)]
-
-
-def _without_times(plain: Any) -> Any:
-    """Return plain data without running times, at any depth: the same data make the same file."""
-    if isinstance(plain, Mapping):
-        return {key: _without_times(value) for key, value in plain.items() if key != "seconds"}
-    return [_without_times(value) for value in plain] if isinstance(plain, list) else plain
 
 
 def _csv(sheet: Datasheet) -> str:

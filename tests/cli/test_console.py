@@ -11,9 +11,10 @@ import sys
 import pytest
 
 from classic_rc import __version__
-from classic_rc.cli.console import JSON_SCHEMA, render_json, use_colour
+from classic_rc.cli.console import use_colour
 from classic_rc.cli.inputs import shows_progress
 from classic_rc.cli.main import main
+from classic_rc.io.json import JSON_SCHEMA, render_json
 
 
 def test_results_are_on_stdout_and_all_else_on_stderr(cli, own_files):
