@@ -83,7 +83,7 @@ def _findings_table(report: CheckReport, accepted: Sequence[PartialResult]) -> T
         columns = [Column("partial input"), Column("not tried")]
         return Table(title, columns, [RowGroup(group_left_out(partial))], missing)
     columns = [
-        *(Column("", key="verdict"), Column("the right option …", key="rule")),
+        *(Column("the right option …", key="rule"), Column("", key="verdict")),
         *(Column(METRICS[partial.metric].label, "percent"), Column("chance", "percent"), Column("gain", "points")),
         *(Column("p (Holm)", "p"), Column("left", "count")),
     ]
@@ -94,9 +94,9 @@ def _findings_table(report: CheckReport, accepted: Sequence[PartialResult]) -> T
         rows.append(_finding_row(result))
         notes += _finding_notes(result, partial)
     if not rows:
-        rows.append([None, "nothing found", *[None] * 5])
+        rows.append(["nothing found", *[None] * 6])
     if partial.majority is not None:
-        rows.append(["majority", "is the most frequent answer", *[partial.majority] * 2, *[None] * 3])
+        rows.append(["is the most frequent answer", "majority", *[partial.majority] * 2, *[None] * 3])
     if len(leading) > _SHOWN_FINDINGS:
         notes.append(f"and {len(leading) - _SHOWN_FINDINGS} more findings: --format json has all")
     if accepted:
@@ -110,7 +110,7 @@ def _findings_table(report: CheckReport, accepted: Sequence[PartialResult]) -> T
 
 def _finding_row(result: PartialResult) -> list[Cell | Value]:
     return [
-        *(str(result.verdict).upper(), result.rule, result.value, result.chance),
+        *(result.rule, str(result.verdict).upper(), result.value, result.chance),
         *(Cell(result.gain, result.interval), result.p_holm, result.remaining),
     ]
 

@@ -151,13 +151,16 @@ def _style(column: Column) -> str:
 
 def _html_header(table: Table) -> Iterator[str]:
     """Yield the line of the groups of columns, if there are any, and the line of their names."""
-    if any(column.group for column in table.shown):
+    has_two_lines = any(column.group and column.name for column in table.shown)
+    if has_two_lines:
         groups = "".join(
             f'<th scope="colgroup" colspan="{n}" style="text-align: center">{escape(printable(name))}</th>'
             for name, n in table.column_groups
         )
         yield f"<tr>{groups}</tr>"
     names = "".join(
-        f'<th scope="col"{_style(column)}>{escape(printable(column.name))}</th>' for column in table.shown
+        f'<th scope="col"{_style(column)}>{escape(name)}</th>'
+        for column in table.shown
+        for name in [printable(column.name) if has_two_lines else column.heading]
     )
     yield f"<tr>{names}</tr>"

@@ -45,7 +45,7 @@ def test_a_finding_has_its_figures_its_examples_and_what_is_left():
     results = [result("is long"), result("is odd", follows_from="is long"), result("has a dash", None)]
     shown = text(results)
     (row,) = texts(tables(results)[0])
-    assert row == ["ARTIFACT", "is long", "41.23", "25.00", "+16.23 [+6.0, +20.0]", "0.0100", "17"]
+    assert row == ["is long", "ARTIFACT", "41.23", "25.00", "+16.23 [+6.0, +20.0]", "0.0100", "17"]
     assert "ARTIFACT is long (sees options)" in shown
     assert "answers 7: q0, q1, q2, q3, q4\n" in shown
     assert "from it follow: is odd" in shown
@@ -59,7 +59,7 @@ def test_without_findings_the_table_says_so():
 
 def test_the_majority_is_a_row_and_no_finding():
     found, *_ = tables([result("is long", None)], majority=0.7)
-    assert texts(found)[-1][:4] == ["majority", "is the most frequent answer", "70.00", "70.00"]
+    assert texts(found)[-1][:4] == ["is the most frequent answer", "majority", "70.00", "70.00"]
     assert any("chance is their most frequent answer, 70.0 %" in note for note in found.notes)
 
 
@@ -87,7 +87,7 @@ def test_reasons_to_fail():
 
 def test_few_passages_have_no_interval():
     found, *_ = tables([result("is long", interval=None)])
-    assert found["gain"]["ARTIFACT"].interval is None
+    assert found["gain"]["is long"].interval is None
 
 
 def test_what_was_not_tried_and_why():
