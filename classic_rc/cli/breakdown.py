@@ -152,7 +152,6 @@ def handle(args: argparse.Namespace) -> int:
     """Run the old command."""
     from classic_rc.cli.systems import parse_arguments
     from classic_rc.evaluation.breakdown import break_down
-    from classic_rc.reports.breakdown import breakdown_csv
     from classic_rc.tables import render
 
     systems = parse_arguments(args.solver)
@@ -182,8 +181,6 @@ def handle(args: argparse.Namespace) -> int:
                 **tables.to_dict(),
             }
         )
-    elif args.format == "csv":
-        text = breakdown_csv(breakdowns, groups.crosses)
     else:
         text = render(tables.tables(), args.format, signatures=args.signatures)
     write_output(text, args.output)

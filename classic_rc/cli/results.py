@@ -41,10 +41,8 @@ def render_results(
         Whether plain text shows signatures.
     """
     from classic_rc.evaluation.record import runs_to_dict
-    from classic_rc.reports.breakdown import breakdown_records
     from classic_rc.reports.comparison import difference_table
-    from classic_rc.reports.published import published_records
-    from classic_rc.reports.results import results_table
+    from classic_rc.reports.published import published_records, results_table
     from classic_rc.tables import records_csv, render
 
     groups = groups or [NO_GROUPS] * len(evaluations)
@@ -63,8 +61,8 @@ def render_results(
         for evaluation in evaluations:
             records += results_table(evaluation).records()
             records += published_records(evaluation) if published else []
-        cells = [record for tables in groups for record in breakdown_records(tables.breakdowns, tables.crosses)]
-        return records_csv([*records, *cells])
+        records += [record for of_groups in groups for table in of_groups.tables() for record in table.records()]
+        return records_csv(records)
     shown = []
     for evaluation, of_groups in zip(evaluations, groups, strict=True):
         shown.append(results_table(evaluation, published))

@@ -69,17 +69,17 @@ def handle(args: argparse.Namespace) -> int:
 
 
 def _render(counts: DatasetStatistics, groups: Sequence[GroupTables], form: str) -> str:
-    from classic_rc.reports.breakdown import breakdown_records
     from classic_rc.reports.statistics import statistics_records, statistics_tables
     from classic_rc.tables import records_csv, render
 
     if form == "json":
         named = [tables.to_dict() for tables in groups]
         return render_json({**counts.to_dict(), **({"groups": named} if any(named) else {})})
+    of_groups = [table for tables in groups for table in tables.tables()]
     if form == "csv":
-        cells = [record for tables in groups for record in breakdown_records(tables.breakdowns, tables.crosses)]
+        cells = [record for table in of_groups for record in table.records()]
         return records_csv([*statistics_records(counts), *cells])
-    return render([*statistics_tables(counts), *(table for tables in groups for table in tables.tables())], form)
+    return render([*statistics_tables(counts), *of_groups], form)
 
 
 def _draw(counts: DatasetStatistics, path: Path, form: str) -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from classic_rc.reports.annotators import annotator_tables
-    from classic_rc.reports.breakdown import breakdown_csv, breakdown_tables
+    from classic_rc.reports.breakdown import breakdown_tables
     from classic_rc.reports.checks import check_tables
     from classic_rc.reports.comparison import comparison_tables
     from classic_rc.reports.datasheet import Datasheet, render_datasheet
@@ -23,14 +23,14 @@ if TYPE_CHECKING:
     from classic_rc.reports.paper_latex import table_latex
     from classic_rc.reports.paper_table import PaperTable
     from classic_rc.reports.perturbations import perturbation_table, perturbations_csv
+    from classic_rc.reports.published import results_table
     from classic_rc.reports.references import bibliography
     from classic_rc.reports.reproduction import reproduce, reproduction_table
-    from classic_rc.reports.results import results_table
     from classic_rc.reports.statistics import statistics_csv, statistics_tables
 
 _HOMES = {
     "annotators": ("annotator_tables",),
-    "breakdown": ("breakdown_csv", "breakdown_tables"),
+    "breakdown": ("breakdown_tables",),
     "checks": ("check_tables",),
     "comparison": ("comparison_tables",),
     "datasheet": ("Datasheet", "render_datasheet"),
@@ -43,9 +43,9 @@ _HOMES = {
     "paper_latex": ("table_latex",),
     "paper_table": ("PaperTable",),
     "perturbations": ("perturbation_table", "perturbations_csv"),
+    "published": ("results_table",),
     "references": ("bibliography",),
     "reproduction": ("reproduce", "reproduction_table"),
-    "results": ("results_table",),
     "statistics": ("statistics_csv", "statistics_tables"),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
@@ -57,7 +57,6 @@ __all__ = [
     "annotator_tables",
     "as_table",
     "bibliography",
-    "breakdown_csv",
     "breakdown_tables",
     "check_tables",
     "comparison_tables",

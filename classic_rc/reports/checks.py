@@ -44,11 +44,11 @@ def check_tables(
     -------
     list of Table
     """
-    tables = [_findings_table(report, accepted)]
+    tables = [findings_table(report, accepted)]
     if report.words is not None and report.words.words:
         tables.append(word_table(report.words))
     duplicates = duplicates_table(report.findings)
-    tables += [_integrity_table(report), *([duplicates] if duplicates is not None else [])]
+    tables += [integrity_table(report), *([duplicates] if duplicates is not None else [])]
     return [*tables, *([scores_without_table(scores)] if scores else [])]
 
 
@@ -76,7 +76,8 @@ def fail_messages(report: CheckReport, kinds: frozenset[str]) -> list[str]:
     return lines
 
 
-def _findings_table(report: CheckReport, accepted: Sequence[PartialResult]) -> Table:
+def findings_table(report: CheckReport, accepted: Sequence[PartialResult] = ()) -> Table:
+    """Return the table of artifacts and shortcuts."""
     partial, title = report.partial_inputs, dataset_title(report.dataset)
     missing = [f"INTERRUPTED. Missing: {'; '.join(report.missing)}"] if report.missing else []
     if not partial.results:
@@ -207,7 +208,8 @@ def word_table(words: LeakingWords) -> Table:
     return Table(title, columns, [RowGroup(rows)], notes)
 
 
-def _integrity_table(report: CheckReport) -> Table:
+def integrity_table(report: CheckReport) -> Table:
+    """Return the table of defects."""
     rows: list[Sequence[Value]] = [
         [str(f.kind.severity), f.kind.what, f.count, f.kind.why] for f in report.findings
     ]

@@ -12,30 +12,28 @@ import numpy as np
 from classic_rc._version import __version__
 from classic_rc.audit.annotators import AnnotatorReport
 from classic_rc.audit.check import CheckReport, labelled_part, measure_label_balance
-from classic_rc.audit.duplicates import DuplicateFinding
 from classic_rc.audit.statistics.measures import QUESTION_WORDS, MeasuredValues
 from classic_rc.audit.statistics.tables import DatasetStatistics, StatisticsRow
 from classic_rc.audit.without_copies import ScoreWithout
 from classic_rc.evaluation.breakdown import Breakdown, CrossTabulation
-from classic_rc.evaluation.results import Evaluation
+from classic_rc.evaluation.results import Evaluation, evaluation_table
 from classic_rc.io.json import render_json
 from classic_rc.io.printable import printable
 from classic_rc.metrics.registry import METRICS
 from classic_rc.questions import Dataset
 from classic_rc.reports.annotators import annotator_summary
-from classic_rc.reports.breakdown import breakdown_records, breakdown_tables, cross_table
-from classic_rc.reports.duplicates import scores_without_table
+from classic_rc.reports.breakdown import breakdown_tables, cross_table
+from classic_rc.reports.checks import findings_table, integrity_table
+from classic_rc.reports.duplicates import duplicates_table, scores_without_table
 from classic_rc.reports.html import fill_template
 from classic_rc.reports.references import Citable, bibliography, citables
 from classic_rc.reports.statistics import statistics_records, statistics_tables
-from classic_rc.tables import Cell, Column, RowGroup, Table, records_csv, render
+from classic_rc.tables import Column, RowGroup, Table, records_csv, render
 from classic_rc.tables.latex import latex_escape, latex_preamble, latex_tabular
 from classic_rc.tables.markup import markdown_block, markdown_escape
-from classic_rc.tables.model import Value
 
 _SIZES = ("passages", "questions", "candidates", "vocabulary")
 _MAX_FILES = 3
-_SHOWN_FINDINGS = 10
 _PACKAGE = "classic_rc"
 
 
@@ -138,8 +136,7 @@ def datasheet_tables(sheet: Datasheet) -> list[Table]:
     duplicates, scores without duplicates, agreement of annotators and, if asked for, the paper's own statistics.
     """
     tables = count_tables(sheet)
-    if sheet.breakdowns:
-        tables += breakdown_tables(sheet.breakdowns)
+    tables += breakdown_tables(sheet.breakdowns)
     tables += map(cross_table, sheet.crosses)
     if sheet.evaluation is not None and sheet.evaluation.rows:
         tables.append(_floor_table(sheet.evaluation))
@@ -216,49 +213,26 @@ def _shares_table(title: str, name: str, shares: Mapping[str, float]) -> Table:
 
 
 def _floor_table(evaluation: Evaluation) -> Table:
-    metrics = evaluation.reported_metrics
-    rows = []
-    for row in evaluation.rows:
-        values = row.metrics()
-        cells = [Cell(values[m.name], row.intervals.get(m.name)) for m in metrics]
-        rows.append([row.name, *cells, row.trained_on or "nothing"])
-    columns = [Column("system"), *(Column(metric.label, "percent") for metric in metrics), Column("learned from")]
-    notes = [] if evaluation.resampling is None else [evaluation.resampling.note]
-    return Table("Floors: what simple systems reach", columns, [RowGroup(rows)], notes)
+    metrics = [metric.name for metric in evaluation.reported_metrics]
+    floors = evaluation_table(evaluation).select("system", *metrics, "trained_on")
+    return replace(floors, title="Floors: what simple systems reach", signatures={})
 
 
 def _check_tables(check: CheckReport) -> Iterator[Table]:
     partial = check.partial_inputs
     if partial.results:
-        leading = [result for result in check.leaks() if result.follows_from is None][:_SHOWN_FINDINGS]
-        rows: list[list[Value]] = [[str(r.verdict), r.rule, r.value, r.chance, r.gain] for r in leading]
-        yield Table(
-            "Without reading: what rules and partial inputs reach",
-            [
-                *(
-                    Column("verdict"),
-                    Column("the right option …"),
-                    Column(METRICS[partial.metric].label, "percent"),
-                ),
-                *(Column("chance", "percent"), Column("gain", "points")),
-            ],
-            [RowGroup(rows or [[None, "nothing found", *[None] * 3]])],
-            [
+        yield replace(
+            findings_table(check).select("verdict", "rule", METRICS[partial.metric].label, "chance", "gain"),
+            title="Without reading: what rules and partial inputs reach",
+            notes=[
                 f"{len(partial.results)} rules and learners; artifact: the passage is not seen; "
                 "shortcut: the passage is seen, the question is not, or not whole"
             ],
         )
-    rows = [[str(f.kind.severity), f.kind.what, f.count] for f in check.findings]
-    columns = [Column("severity"), Column("finding"), Column("count", "count")]
-    yield Table("Findings", columns, [RowGroup(rows or [["", "nothing found", 0]])])
-    rows = []
-    for finding in check.findings:
-        if isinstance(finding, DuplicateFinding):
-            pair = min(finding.pairs, key=lambda p: p.similarity)
-            rows.append([finding.kind.name, pair.id, pair.other, pair.similarity])
-    if rows:
-        columns = [Column("kind"), Column("id"), Column("same as"), Column("similarity", "number", 2)]
-        yield Table("Duplicates: the least similar pair of each kind", columns, [RowGroup(rows)])
+    yield replace(integrity_table(check).select("severity", "finding", "count"), title="Findings", notes=())
+    if (duplicates := duplicates_table(check.findings, shown=1)) is not None:
+        title = "Duplicates: the least similar pair of each kind"
+        yield replace(duplicates.select("id", "same as", "similarity"), title=title, notes=())
 
 
 def _title(sheet: Datasheet) -> str:
@@ -417,7 +391,8 @@ def _histogram(lengths: MeasuredValues) -> list[list[int]]:
 
 def _csv(sheet: Datasheet) -> str:
     """Return a record for each count, size of a group, floor and finding; shares and scores are fractions."""
-    records = [*statistics_records(sheet.statistics), *breakdown_records(sheet.breakdowns, sheet.crosses)]
+    groups = [*breakdown_tables(sheet.breakdowns), *map(cross_table, sheet.crosses)]
+    records = [*statistics_records(sheet.statistics), *(record for table in groups for record in table.records())]
     if sheet.evaluation is not None:
         for row in sheet.evaluation.rows:
             for name, value in row.metrics().items():

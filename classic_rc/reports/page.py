@@ -31,9 +31,8 @@ from classic_rc.reports.html import fill_template
 from classic_rc.reports.page_audit import audit_tiles, defects_section, duplicates_section, findings_section
 from classic_rc.reports.page_figures import curve_drawing, overview_drawing
 from classic_rc.reports.perturbations import perturbation_table
-from classic_rc.reports.published import published_warning
+from classic_rc.reports.published import published_warning, results_table
 from classic_rc.reports.references import bibliography, citables
-from classic_rc.reports.results import results_table
 from classic_rc.reports.statistics import statistics_tables
 from classic_rc.solvers.explanation import CandidateExplanation, Explanation, Mark
 from classic_rc.tables import Column, RowGroup, Table

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from decimal import Decimal
 from itertools import groupby
-from typing import Any, Literal
+from typing import Any
 
 from classic_rc.evaluation.resampling import Interval
 from classic_rc.evaluation.results import ALPHA, Block
@@ -13,9 +13,7 @@ from classic_rc.metrics.registry import METRICS
 from classic_rc.reports.paper_table import PaperCell, PaperRow, PaperTable
 from classic_rc.reports.references import citation_text
 from classic_rc.tables import Cell, Column, RowGroup, Table, records_csv
-
-IntervalStyle = Literal["lines", "pm", "none"]
-"""Intervals as a second line (in brackets where a cell has one line), as ±, or not at all."""
+from classic_rc.tables.model import IntervalStyle
 
 _SPLITS = {"train": "training", "dev": "development", "test": "test"}
 _METRIC_NAMES = {"accuracy": "Accuracy"}
@@ -49,23 +47,11 @@ def marks(cell: PaperCell) -> str:
     return ("*" if cell.is_significant else "") + ("†" if cell.is_tuned_here else "")
 
 
-def bound_text(fraction: float, decimals: int) -> str:
-    """Return the bound or half of an interval in percent: with one digit, or none if the numbers have none."""
-    return f"{100 * fraction:.{min(decimals, 1)}f}"
-
-
 def shown_interval(cell: PaperCell, decimals: int) -> Interval | None:
     """Return a cell's interval, or None if it has none, or if it is a point, as that of a constant is."""
-    if cell.interval is None or len({bound_text(bound, decimals) for bound in cell.interval}) == 1:
+    if cell.interval is None or len({f"{100 * bound:.{min(decimals, 1)}f}" for bound in cell.interval}) == 1:
         return None
     return cell.interval
-
-
-def half_width(cell: PaperCell, decimals: int) -> float | None:
-    """Return the larger distance of a bound from the value, so that ± never claims too much; None without one."""
-    if cell.value is None or (interval := shown_interval(cell, decimals)) is None:
-        return None
-    return max(cell.value - interval.low, interval.high - cell.value)
 
 
 def uneven_intervals(table: PaperTable) -> int:
@@ -206,9 +192,8 @@ def as_table(
     signatures : bool
         Whether to add the signatures of all systems.
     """
-    style: Literal["brackets", "pm", "none"] = "brackets" if intervals == "lines" else intervals
     columns = [
-        Column(heading, "percent", table.decimals, group=column.dataset, intervals=style)
+        Column(heading, "percent", table.decimals, group=column.dataset, intervals=intervals)
         for column, heading in zip(table.columns, column_headings(table), strict=True)
     ]
     blocks = [

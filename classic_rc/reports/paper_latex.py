@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 from classic_rc.errors import UsageError
-from classic_rc.reports.paper_formats import IntervalStyle, as_table, row_name, shown_interval
+from classic_rc.reports.paper_formats import as_table, row_name, shown_interval
 from classic_rc.reports.paper_table import PaperTable
 from classic_rc.tables import Cell, Column, Table
 from classic_rc.tables.latex import (
@@ -20,6 +20,7 @@ from classic_rc.tables.latex import (
     latex_text,
     longest_mark,
 )
+from classic_rc.tables.model import IntervalStyle
 
 Width = Literal["column", "text"]
 

@@ -14,8 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from classic_rc.datasets.official import OfficialPart, match_official_parts
-from classic_rc.evaluation.results import Block, Evaluation
+from classic_rc.evaluation.results import Block, Evaluation, evaluation_table
 from classic_rc.questions import Dataset, Task
+from classic_rc.tables import Table
 from classic_rc.tables.model import Value
 
 STATUSES = ("verified", "derived", "secondary", "unverified")
@@ -173,7 +174,7 @@ _PREFIX = "published: "
 
 
 def published_cells(evaluation: Evaluation) -> list[list[Value]]:
-    """Return a row per system and source, in the columns of :func:`~classic_rc.reports.results.results_table`.
+    """Return a row per system and source, in the columns of :func:`results_table`.
 
     The rows have the figures of the same dataset, split, subset and metric; ``?`` marks what is unknown.
     """
@@ -195,6 +196,11 @@ def published_cells(evaluation: Evaluation) -> list[list[Value]]:
         ]
         for (system, _, _), found in lines.items()
     ]
+
+
+def results_table(evaluation: Evaluation, published: bool = False) -> Table:
+    """Return :func:`~classic_rc.evaluation.results.evaluation_table`, with the published figures if asked for."""
+    return evaluation_table(evaluation, published_cells(evaluation) if published else ())
 
 
 def recorded_figures(dataset: Dataset) -> list[dict[str, Any]]:

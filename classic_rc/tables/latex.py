@@ -57,7 +57,7 @@ def longest_mark(table: Table) -> int:
 def is_stacked(table: Table) -> bool:
     """Return whether intervals have lines of their own."""
     return any(
-        column.intervals == "brackets" and column.parts(cell).interval
+        column.intervals == "lines" and column.parts(cell).interval
         for _, cells in table.lines()
         for column, cell in zip(table.shown, cells, strict=True)
     )
@@ -115,7 +115,7 @@ def _row_lines(table: Table, cells: Sequence[Cell], small: str, names: Mapping[s
     tops, below = [names.get(name) or latex_text(name)], [""]
     for column, cell in zip(others, cells[1:], strict=True):
         tops.append(_top(table, column, cell, small))
-        interval = column.parts(cell).interval if column.intervals == "brackets" else ""
+        interval = column.parts(cell).interval if column.intervals == "lines" else ""
         below.append(rf"{{\{small} {_bounds(column, interval)}}}" if interval else "")
     return [_line(tops), _line(below, "[1pt]")] if any(below) else [_line(tops)]
 

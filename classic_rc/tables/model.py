@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from functools import cached_property
 from itertools import groupby
@@ -17,7 +17,7 @@ EMPTY_CELL = "–"
 Value: TypeAlias = "float | int | str | Decimal | None"
 Bounds: TypeAlias = tuple[float, float]
 Kind = Literal["text", "note", "percent", "points", "count", "number", "p"]
-IntervalStyle = Literal["brackets", "pm", "none"]
+IntervalStyle = Literal["lines", "pm", "none"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,8 +107,8 @@ class Column:
         The heading over this column and its neighbours of the same group.
     hidden : bool
         Whether only CSV and frames have the column.
-    intervals : {"brackets", "pm", "none"}
-        Intervals in brackets, as ± with the longer side, or not shown.
+    intervals : {"lines", "pm", "none"}
+        Intervals as a second line (in brackets where a cell has one line), as ± with the longer side, or not at all.
     """
 
     name: str
@@ -117,7 +117,7 @@ class Column:
     key: str = ""
     group: str = ""
     hidden: bool = False
-    intervals: IntervalStyle = "brackets"
+    intervals: IntervalStyle = "lines"
 
     @property
     def is_text(self) -> bool:
@@ -226,10 +226,20 @@ class Table:
 
     def __getitem__(self, column: str) -> dict[str, Cell]:
         """Return the cells of a column, found by its name or key, by the names of their rows."""
-        index = next((j for j, known in enumerate(self.columns) if column in (known.heading, known.key)), None)
-        if index is None:
-            raise KeyError(column)
+        index = self._index(column)
         return {str(cells[0].value): cells[index] for _, cells in self.lines(hidden=True)}
+
+    def select(self, *columns: str) -> Table:
+        """Return the table with only these columns, found by their names or keys, and none of them hidden."""
+        chosen = [self._index(column) for column in columns]
+        groups = [RowGroup([[row[j] for j in chosen] for row in of.rows], of.heading) for of in self.row_groups]
+        return replace(self, columns=[replace(self.columns[j], hidden=False) for j in chosen], row_groups=groups)
+
+    def _index(self, column: str) -> int:
+        for j, known in enumerate(self.columns):
+            if column in (known.heading, known.key):
+                return j
+        raise KeyError(column)
 
     @property
     def note_lines(self) -> list[str]:

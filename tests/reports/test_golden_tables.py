@@ -29,7 +29,7 @@ from classic_rc.evaluation.outcomes import Outcomes
 from classic_rc.evaluation.results import Block
 from classic_rc.questions import Candidate, Dataset, Passage, Question, Task
 from classic_rc.reports import results_table
-from classic_rc.reports.breakdown import breakdown_csv, breakdown_tables, cross_table
+from classic_rc.reports.breakdown import breakdown_tables, cross_table
 from classic_rc.tables import render
 from tests.tables import headings
 
@@ -109,12 +109,8 @@ def breakdown() -> dict[str, str]:
     cross = cross_tabulate(groupings[0], groupings[0])
     tables = [*breakdown_tables(found), cross_table(cross)]
     plain = {"breakdowns": [b.to_dict() for b in found], "cross": [cross.to_dict()]}
-    forms = {form: render(tables, form, signatures=True) for form in ("table", "markdown", "latex")}
-    return {
-        **forms,
-        "csv": breakdown_csv(found, [cross]),
-        "json": json.dumps(plain, indent=1, allow_nan=False) + "\n",
-    }
+    forms = {form: render(tables, form, signatures=True) for form in ("table", "markdown", "latex", "csv")}
+    return {**forms, "json": json.dumps(plain, indent=1, allow_nan=False) + "\n"}
 
 
 MADE: dict[str, Callable[[], dict[str, str]]] = {"results": results, "breakdown": breakdown}

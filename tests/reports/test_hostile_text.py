@@ -30,7 +30,7 @@ from classic_rc.io.printable import printable
 from classic_rc.predictions import Scores
 from classic_rc.questions import Candidate, Dataset, Passage, Question, Task
 from classic_rc.reports import comparison_tables, results_table
-from classic_rc.reports.breakdown import breakdown_csv, breakdown_tables, cross_table
+from classic_rc.reports.breakdown import breakdown_tables, cross_table
 from classic_rc.reports.explanations import explanation_html
 from classic_rc.reports.page import PageContent, page_html
 from classic_rc.reports.statistics import statistics_csv, statistics_tables
@@ -122,7 +122,7 @@ def made(text):
         ),
         "breakdown": (
             [*breakdown_tables([breakdown]), cross_table(cross)],
-            breakdown_csv([breakdown], [cross]),
+            render([*breakdown_tables([breakdown]), cross_table(cross)], "csv"),
             {"breakdown": breakdown.to_dict(), "cross": cross.to_dict()},
         ),
         "statistics": (statistics_tables(counted), statistics_csv(counted), counted.to_dict()),

@@ -136,10 +136,10 @@ def test_every_format_has_every_value(form):
     assert all(text in shown for text in ("A", "B", "75", "57.9" if form != "csv" else "0.579"))
 
 
-@pytest.mark.parametrize("style", ["brackets", "pm", "none"])
+@pytest.mark.parametrize("style", ["lines", "pm", "none"])
 def test_intervals_in_each_style(style):
     column = Column("x", "percent", 1, intervals=style)
-    shown = {"brackets": "50.0 [25.0, 60.0]", "pm": "50.0 ± 25.0", "none": "50.0"}
+    shown = {"lines": "50.0 [25.0, 60.0]", "pm": "50.0 ± 25.0", "none": "50.0"}
     assert column.text(Cell(0.5, (0.25, 0.6))) == shown[style]
 
 
