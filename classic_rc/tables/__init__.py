@@ -42,7 +42,7 @@ TABLE_FORMATS: Registry[TableFormat] = Registry(
     },
     _accept,
 )
-"""The formats of tables by name; plug-ins are entry points of the group ``classic_rc.table_formats``."""
+"""The formats of tables by name. Another package adds one by an entry point, as for the other registries."""
 
 
 def render(tables: Table | Sequence[Table], form: str, *, signatures: bool = False) -> str:

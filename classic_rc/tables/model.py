@@ -108,7 +108,7 @@ class Column:
     hidden : bool
         Whether only CSV and frames have the column.
     intervals : {"lines", "pm", "none"}
-        Intervals as a second line (in brackets where a cell has one line), as ± with the longer side, or not at all.
+        Intervals as a second line (in brackets where a cell has one line), as ± with the longer side, or not.
     """
 
     name: str
