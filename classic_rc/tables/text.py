@@ -130,22 +130,30 @@ def _narrow(columns: Sequence[_TextColumn], width: int) -> list[_TextColumn]:
 
 
 def _panels(columns: Sequence[_TextColumn], width: int) -> list[list[_TextColumn]]:
-    """Return groups of columns that fit, each after the first column: as few as possible, of about equal width."""
-    panels = list(_fill_panels(columns, width))
-    for narrower in range(width - 1, columns[0].width, -1):
-        if len(balanced := list(_fill_panels(columns, narrower))) > len(panels):
+    """Return groups of columns that fit, each after those that name the rows.
+
+    The groups are as few as possible, and about equally wide.
+    """
+    n = next((i for i, column in enumerate(columns) if not column.is_text), len(columns))
+    while n > 1 and _total(columns[:n]) > width // 2:
+        n -= 1
+    names, others = columns[:n], columns[n:]
+    panels = list(_fill_panels(names, others, width))
+    for narrower in range(width - 1, _total(names), -1):
+        if len(balanced := list(_fill_panels(names, others, narrower))) > len(panels):
             break
         panels = balanced
     return panels
 
 
-def _fill_panels(columns: Sequence[_TextColumn], width: int) -> Iterator[list[_TextColumn]]:
-    first, *others = columns
-    panel = [first]
+def _fill_panels(
+    names: Sequence[_TextColumn], others: Sequence[_TextColumn], width: int
+) -> Iterator[list[_TextColumn]]:
+    panel = list(names)
     for column in others:
-        if len(panel) > 1 and _total([*panel, column]) > width:
+        if len(panel) > len(names) and _total([*panel, column]) > width:
             yield panel
-            panel = [first]
+            panel = list(names)
         panel.append(column)
     yield panel
 

@@ -191,6 +191,17 @@ def test_notes_are_numbered_below_a_table_that_is_too_wide():
     assert "notes" in render_text(table, width=80)
 
 
+def test_panels_repeat_all_names_of_a_row():
+    columns = [Column("first"), Column("second"), *(Column(f"n{j}", "count") for j in range(9))]
+    rows = [["a", name, *[10**6] * 9] for name in "bc"]
+    lines = render_text(Table("t", columns, [RowGroup(rows)]), width=60).splitlines()
+    assert (
+        sum(line.startswith("a      b") for line in lines)
+        == sum(line.startswith("a      c") for line in lines)
+        == 3
+    )
+
+
 def test_the_width_is_that_of_the_environment_or_a_hundred(monkeypatch):
     monkeypatch.setenv("COLUMNS", "67")
     assert terminal_width() == 67
