@@ -34,6 +34,7 @@ OPTIONS = (
     "--baseline",
     "--intervals",
     "--format",
+    "--signatures",
     "--output",
     "--quiet",
     vary_option("--tune", help="the questions to tune a threshold on; each FILE must have their scores too"),
@@ -81,7 +82,7 @@ def handle(args: argparse.Namespace) -> int:
             evaluation, intervals=args.intervals, baseline=baseline, seed=args.seed or 0, group=args.group
         )
     inputs.report_notes(args, "warning", evaluation.warnings)
-    write_output(render_results([evaluation], args.format), args.output)
+    write_output(render_results([evaluation], args.format, signatures=args.signatures), args.output)
     failures = Failures()
     report_missing(args, [evaluation], failures)
     return failures.exit_code

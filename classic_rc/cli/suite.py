@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 SUFFIX = ".toml"
 """What the names of suite files end in. The module that reads them is not imported for other runs."""
 
-_WITH_SUITES = frozenset({"data", "output", "jobs", "format", "published", "quiet"})
+_WITH_SUITES = frozenset({"data", "output", "jobs", "format", "published", "signatures", "quiet"})
 """The options of ``run`` that a suite does not replace."""
 
 _NOT_IN_SUITES = frozenset({"pool", "labels", "other_questions", "cross", "plot", "save", "write_suite"})
@@ -75,7 +75,7 @@ def _check_options(args: argparse.Namespace, options: Choice) -> None:
                 f"{flag} cannot be combined with the suite {path}: {fix}",
                 field=flag,
                 found=flag,
-                expected="a suite with only -o, --jobs, --format, --published and --quiet",
+                expected="a suite with only -o, --jobs, --format, --published, --signatures and --quiet",
             )
     if args.output is None:
         command = shlex.join(["classic-rc", "run", path, "-o", Path(path).stem])
