@@ -140,9 +140,11 @@ def _run_once(command: Sequence[str], root: Path, result: Path) -> _Run:
         check=True,
     )
     seconds, processor_seconds, peak = json.loads(done.stdout.splitlines()[-1])
-    [outcome] = json.loads(result.read_text(encoding="utf-8"))["runs"]
-    row = outcome["rows"][-1]  # of MultiRC, the row after the one that selects everything
-    stages = {stage: row["seconds"][stage] for stage in _STAGES}
+    document = json.loads(result.read_text(encoding="utf-8"))
+    [outcome] = document["runs"]
+    # Of MultiRC, the row after the one that selects everything.
+    times = document["times"][f"/runs/0/rows/{len(outcome['rows']) - 1}"]
+    stages = {stage: times[stage] for stage in _STAGES}
     return _Run(stages, seconds, processor_seconds, peak, outcome["dataset"]["questions"])
 
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
 
 from tests.cached_data import lay_out
+
+os.environ["COLUMNS"] = "200"  # tables fit the terminal: a line of a test is never broken by the developer's own
 
 # A slow machine is no fault: tests time nothing.
 settings.register_profile("untimed", deadline=None)

@@ -28,7 +28,8 @@ def test_the_first_block_holds_the_two_commands():
     assert TEXT[: TEXT.index(block[1])].count("\n") < 20  # on the first screen
 
 
-def test_the_table_is_the_one_that_the_command_prints(capsys):
+def test_the_table_is_the_one_that_the_command_prints(capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "100")
     command = re.search(r"`classic-rc (run [^`]*)` prints", TEXT).group(1)
     shown = re.search(r"```\n(sample:single-choice.*?)```", TEXT, re.DOTALL).group(1)
     assert main([*command.split(), "--quiet"]) == 0

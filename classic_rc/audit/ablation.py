@@ -21,7 +21,6 @@ from classic_rc.audit.perturb import (
     perturb_dataset,
 )
 from classic_rc.datasets.joined import as_dataset
-from classic_rc.display import frame_of_records
 from classic_rc.errors import ClassicRCError, UsageError
 from classic_rc.evaluation.evaluate import fit_systems
 from classic_rc.evaluation.fitted_system import EncodingCache, FittedSystem, iter_blocks
@@ -43,6 +42,7 @@ from classic_rc.metrics.base import Metric
 from classic_rc.metrics.registry import metric_of_task
 from classic_rc.protocol import DEFAULT_RESAMPLES, Protocol
 from classic_rc.questions import Dataset
+from classic_rc.tables.records import frame_of_records
 
 if TYPE_CHECKING:
     import pandas

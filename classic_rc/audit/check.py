@@ -13,12 +13,14 @@ from classic_rc.audit.integrity import Finding, find_copies, find_own_defects, i
 from classic_rc.audit.measuring import PartialResult, Verdict
 from classic_rc.audit.words import LeakingWords, find_leaking_words
 from classic_rc.datasets.joined import TrainingData, as_dataset
-from classic_rc.display import frame_of_records, html_table
 from classic_rc.evaluation.fitted_system import EncodingCache
 from classic_rc.evaluation.plan import default_analyzer
 from classic_rc.evaluation.results import dataset_record
+from classic_rc.io.json import Seconds
 from classic_rc.io.progress import progress_bar
 from classic_rc.questions import Dataset, Task
+from classic_rc.tables import Column, RowGroup, Table, render
+from classic_rc.tables.records import frame_of_records
 
 if TYPE_CHECKING:
     import pandas
@@ -149,15 +151,17 @@ class CheckReport:
 
     def _repr_html_(self) -> str:
         """Return the table that notebooks show: artifacts and shortcuts against chance, in percent."""
-        rows = []
-        for result in self.leaks():
-            numbers = [f"{100 * result.value:.2f}", f"{100 * result.chance:.2f}", f"{100 * result.gain:+.2f}"]
-            rows.append([f"the right option {result.rule}", *numbers, f"{result.p_holm:.4f}", str(result.verdict)])
+        rows = [
+            [f"the right option {r.rule}", r.value, r.chance, r.gain, r.p_holm, str(r.verdict)]
+            for r in self.leaks()
+        ]
+        columns = [
+            *(Column("finding"), Column("reaches", "percent"), Column("chance", "percent")),
+            *(Column("gain", "points"), Column("p (Holm)", "p"), Column("")),
+        ]
         n_tested = len(self.partial_inputs.results)
-        caption = (
-            f"{self.dataset.name} · {len(self.dataset):,} questions · {len(rows)} of {n_tested} partial inputs"
-        )
-        return html_table(caption, ["finding", "reaches", "chance", "gain", "p (Holm)", ""], rows)
+        title = f"{self.dataset.name} · {len(self.dataset):,} questions · {len(rows)} of {n_tested} partial inputs"
+        return render(Table(title, columns, [RowGroup(rows)]), "html")
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data, ready for JSON."""
@@ -167,7 +171,7 @@ class CheckReport:
             "words": None if self.words is None else self.words.to_dict(),
             "balance": None if self.balance is None else self.balance.to_dict(),
             "findings": [finding.to_dict() for finding in self.findings],
-            "seconds": self.seconds,
+            "seconds": Seconds(check=self.seconds),
             "missing": list(self.missing),
         }
 

@@ -15,6 +15,7 @@ from classic_rc.audit.null import Tails, class_moments, class_tails, deflated, p
 from classic_rc.audit.options import Floats, Integers, OptionTable
 from classic_rc.audit.rules.partial_input import PartialInput
 from classic_rc.evaluation.resampling import Interval
+from classic_rc.io.json import Seconds
 
 MIN_GROUPS = 10
 """With fewer passages or groups there is no interval: their variance says too little."""
@@ -145,7 +146,7 @@ class PartialResult:
     def to_dict(self) -> dict[str, Any]:
         """Return plain data; of the ids that it answers the first five."""
         plain = {name: getattr(self, name) for name in self.__slots__ if name != "answered"}
-        plain["sees"] = list(self.sees)
+        plain["sees"], plain["seconds"] = list(self.sees), Seconds(rule=self.seconds)
         plain["interval"] = self.interval and list(self.interval)
         plain["verdict"] = None if self.verdict is None else str(self.verdict)
         return {**plain, "answers": len(self.answered), "examples": list(self.answered[:5])}

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from classic_rc.evaluation.grouping import Grouping
     from classic_rc.evaluation.results import Evaluation
     from classic_rc.questions import Dataset
+    from classic_rc.tables import Table
 
 
 class QuestionGroups(NamedTuple):
@@ -95,13 +96,11 @@ class GroupTables(NamedTuple):
     crosses: Sequence[CrossTabulation]
     drawn: Sequence[Breakdown] = ()  # of the figure; a breakdown that is columns of a table is not printed again
 
-    def render(self, form: str) -> list[str]:
-        """Return the tables in a format for people."""
+    def tables(self) -> list[Table]:
+        """Return the tables for people."""
         from classic_rc.reports.breakdown import breakdown_tables, cross_table
-        from classic_rc.reports.tables import render
 
-        tables = breakdown_tables(self.breakdowns) if self.breakdowns else []
-        return [render(table, form) for table in (*tables, *map(cross_table, self.crosses))]
+        return [*breakdown_tables(self.breakdowns), *map(cross_table, self.crosses)]
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data; empty without any groups."""

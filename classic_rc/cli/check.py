@@ -16,7 +16,6 @@ from classic_rc.cli.console import (
     Failures,
     check_writable,
     print_message,
-    render_json,
     write_file,
     write_output,
 )
@@ -24,6 +23,7 @@ from classic_rc.cli.hard import FILTER_OPTIONS, find_hard_questions
 from classic_rc.cli.input_options import SOLVER
 from classic_rc.cli.options import vary_option
 from classic_rc.errors import UsageError
+from classic_rc.io.json import render_json
 from classic_rc.protocol import Protocol
 
 if TYPE_CHECKING:
@@ -73,7 +73,8 @@ OPTIONS = (
     vary_option("--seed", help="the seed of resamples and systems (default 0); findings have exact p-values"),
     vary_option("--output", help="write the results to a file instead of stdout; with --hard, the hard questions"),
     "--quiet",
-    vary_option("--format", choices=("table", "markdown", "latex", "json")),
+    "--format",
+    "--signatures",
 )
 
 _OF_THE_FILTER = {
@@ -144,7 +145,7 @@ def handle(args: argparse.Namespace) -> int:
                 shown[-1] = shown[-1]._replace(scores=scores)
     finally:
         if shown:
-            write_output(_render(shown, args.format, args.against), args.output)
+            write_output(_render(shown, args.format, args.against, args.signatures), args.output)
     if args.write_allow is not None:
         write_file(Path(args.write_allow), format_allowed(found))
     if args.ids is not None:
@@ -265,10 +266,10 @@ def _check_dataset(args: argparse.Namespace, data: DatasetFiles, train: Dataset 
     return report
 
 
-def _render(shown: Sequence[_Shown], form: str, earlier: str | None) -> str:
+def _render(shown: Sequence[_Shown], form: str, earlier: str | None, signatures: bool) -> str:
     from classic_rc.reports.annotators import annotator_tables
     from classic_rc.reports.checks import check_tables, comparison_table
-    from classic_rc.reports.tables import render
+    from classic_rc.tables import render
 
     if form == "json":
         checks = []
@@ -290,4 +291,4 @@ def _render(shown: Sequence[_Shown], form: str, earlier: str | None) -> str:
         if compared is not None and earlier is not None:
             tables.append(comparison_table(compared, earlier, report.dataset.name))
         tables += [] if annotators is None else annotator_tables(annotators)
-    return "\n".join(render(table, form) for table in tables)
+    return render(tables, form, signatures=signatures)

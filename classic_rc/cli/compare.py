@@ -7,8 +7,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from classic_rc.cli import inputs
-from classic_rc.cli.console import Failures, check_writable, render_json, write_output
+from classic_rc.cli.console import Failures, check_writable, write_output
 from classic_rc.cli.options import vary_option
+from classic_rc.io.json import render_json
 
 if TYPE_CHECKING:
     from classic_rc.evaluation.comparison import Comparison
@@ -32,6 +33,7 @@ OPTIONS = (
     "decisions",
     "--jobs",
     "--format",
+    "--signatures",
     "--output",
     "--quiet",
 )
@@ -65,21 +67,20 @@ def handle(args: argparse.Namespace) -> int:
         if comparison.resampling.warning:
             inputs.report_notes(args, "warning", [comparison.resampling.warning], results.dataset)
     if comparisons:
-        write_output(_render(comparisons, args.format), args.output)
+        write_output(_render(comparisons, args.format, args.signatures), args.output)
     return failures.exit_code
 
 
-def _render(comparisons: list[Comparison], form: str) -> str:
-    from classic_rc.reports.comparison import comparison_csv, comparison_tables
-    from classic_rc.reports.tables import render
+def _render(comparisons: list[Comparison], form: str, signatures: bool) -> str:
+    from classic_rc.reports.comparison import comparison_tables
+    from classic_rc.tables import render
 
     if form == "json":
         return render_json({"comparisons": [comparison.to_dict() for comparison in comparisons]})
-    if form == "csv":
-        return comparison_csv(comparisons)
     # Which questions each system solves does not depend on the metric that is compared: one table for each dataset.
     shown = [
         replace(comparison, regions=()) if i and comparison.results is comparisons[i - 1].results else comparison
         for i, comparison in enumerate(comparisons)
     ]
-    return "\n".join(render(table, form) for comparison in shown for table in comparison_tables(comparison))
+    tables = [table for comparison in shown for table in comparison_tables(comparison)]
+    return render(tables, form, signatures=signatures)

@@ -17,7 +17,6 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Literal, TextIO, cast
 
-from classic_rc._version import __version__
 from classic_rc.errors import ClassicRCError, SystemFailedError, UsageError
 from classic_rc.io.printable import printable
 from classic_rc.io.text import write_file
@@ -119,22 +118,6 @@ def plugin_warnings_as_messages() -> Iterator[None]:
 
         warnings.showwarning = cast(Any, write_warning)
         yield
-
-
-def render_json(plain: Mapping[str, Any], *, infinite: bool = False) -> str:
-    """Return a command's result as JSON: the package version, then the command's own keys.
-
-    Parameters
-    ----------
-    plain : dict
-        The result as plain data.
-    infinite : bool
-        Allow infinite numbers. They are written as ``Infinity``, which is not valid JSON.
-    """
-    import json
-
-    document = {"version": __version__, **plain}
-    return json.dumps(document, indent=2, ensure_ascii=True, allow_nan=infinite) + "\n"
 
 
 def write_output(text: str, output: str | None) -> None:

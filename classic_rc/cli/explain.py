@@ -10,9 +10,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from classic_rc.cli import inputs
-from classic_rc.cli.console import Failures, check_writable, render_json, use_colour, write_output
+from classic_rc.cli.console import Failures, check_writable, use_colour, write_output
 from classic_rc.cli.options import vary_option
 from classic_rc.errors import unknown_name
+from classic_rc.io.json import render_json
 
 if TYPE_CHECKING:
     from classic_rc.evaluation.systems import System

@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from classic_rc.cli import inputs
-from classic_rc.cli.console import Failures, check_writable, print_message, render_json, write_file, write_output
+from classic_rc.cli.console import Failures, check_writable, print_message, write_file, write_output
 from classic_rc.cli.options import vary_option
 from classic_rc.errors import UsageError
+from classic_rc.io.json import render_json
 from classic_rc.io.printable import printable
 
 if TYPE_CHECKING:

@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from classic_rc.cli import inputs
-from classic_rc.cli.console import check_writable, render_json, write_file, write_output
+from classic_rc.cli.console import check_writable, write_file, write_output
 from classic_rc.cli.options import vary_option
 from classic_rc.errors import DataError, UsageError
+from classic_rc.io.json import render_json
 
 if TYPE_CHECKING:
     from classic_rc.audit.hard import HardSubset
@@ -67,7 +68,7 @@ def find_hard_questions(args: argparse.Namespace) -> int:
         if args.output is not None:
             write_file(Path(args.output), _format_questions(subset, args))
     finally:  # print the scores even if the file cannot be written
-        write_output(_render(subset, args.format), None)
+        write_output(_render(subset, args.format, args.signatures), None)
     return 0
 
 
@@ -89,10 +90,10 @@ def _format_questions(subset: HardSubset, args: argparse.Namespace) -> str:
     return "".join(f"{id_}\n" for id_ in ids)
 
 
-def _render(subset: HardSubset, form: str) -> str:
+def _render(subset: HardSubset, form: str, signatures: bool) -> str:
     from classic_rc.reports.checks import hard_table
-    from classic_rc.reports.tables import render
+    from classic_rc.tables import render
 
     if form == "json":
         return render_json(subset.to_dict())
-    return render(hard_table(subset), form)
+    return render(hard_table(subset), form, signatures=signatures)

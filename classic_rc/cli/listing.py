@@ -7,11 +7,12 @@ from collections.abc import Iterator
 
 from classic_rc.cli.console import write_output
 from classic_rc.errors import unknown_name
+from classic_rc.io.json import render_json
 
 Entry = tuple[str, str]
 
 
-OPTIONS = ("what",)
+OPTIONS = ("what", "--format")
 
 _MAX_SHOWN_SPLITS = 12  # Belebele has 122 languages
 
@@ -20,9 +21,16 @@ def handle(args: argparse.Namespace) -> int:
     """Run the sub-command."""
     if args.what not in _LISTS:
         raise unknown_name("list", args.what, _LISTS)
+    from classic_rc.tables import Column, RowGroup, Table, render
+
     entries = list(_LISTS[args.what]())
-    width = max(len(name) for name, _ in entries)
-    write_output("".join(f"{name:<{width}}  {text}".rstrip() + "\n" for name, text in entries), None)
+    if args.format == "json":
+        write_output(
+            render_json({args.what: [{"name": name, "description": text} for name, text in entries]}), None
+        )
+        return 0
+    table = Table(args.what, [Column("name"), Column("description")], [RowGroup(entries)])
+    write_output(render(table, args.format), None)
     return 0
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from classic_rc.cli.option import Option, interval_style, option, parse_integer
 
-FORMATS = ("table", "markdown", "latex", "csv", "json")
+FORMATS = ("table", "markdown", "latex", "csv", "html", "json")
 
 OUTPUT_OPTIONS: dict[str, tuple[Option, ...]] = {
     "contents": (
@@ -110,6 +110,11 @@ OUTPUT_OPTIONS: dict[str, tuple[Option, ...]] = {
     ),
     "output": (
         option("--format", choices=FORMATS, default="table", help="the output format (default table)"),
+        option(
+            "--signatures",
+            action="store_true",
+            help="show what reproduces each system below a table of plain text, which the other formats always do",
+        ),
         option("-o", "--output", metavar="FILE", help="write the results to a file instead of stdout"),
         option("--as", dest="form", metavar="FORMAT", help="the format of each FILE (default: detected)"),
         option(

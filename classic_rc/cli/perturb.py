@@ -12,9 +12,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from classic_rc.cli import inputs
-from classic_rc.cli.console import Failures, check_writable, print_message, render_json, write_file, write_output
+from classic_rc.cli.console import Failures, check_writable, print_message, write_file, write_output
 from classic_rc.cli.options import vary_option
 from classic_rc.errors import UsageError
+from classic_rc.io.json import render_json
 from classic_rc.protocol import Protocol
 
 if TYPE_CHECKING:
@@ -143,10 +144,10 @@ def evaluate_copies(
 
 def _render(evaluations: list[PerturbedEvaluation], form: str) -> str:
     from classic_rc.reports.perturbations import perturbation_table, perturbations_csv
-    from classic_rc.reports.tables import render
+    from classic_rc.tables import render
 
     if form == "json":
         return render_json({"perturbed": [evaluation.to_dict() for evaluation in evaluations]})
     if form == "csv":
         return perturbations_csv(evaluations)
-    return "\n".join(render(perturbation_table(evaluation), form) for evaluation in evaluations)
+    return render(list(map(perturbation_table, evaluations)), form)

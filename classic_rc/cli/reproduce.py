@@ -7,9 +7,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from classic_rc.cli import inputs
-from classic_rc.cli.console import check_writable, print_message, render_json, write_output
+from classic_rc.cli.console import check_writable, print_message, write_output
 from classic_rc.cli.options import vary_option
 from classic_rc.errors import UsageError
+from classic_rc.io.json import render_json
 
 if TYPE_CHECKING:
     from classic_rc.evaluation.rerun import Rerun
@@ -97,7 +98,7 @@ def _parse_files(arguments: list[str]) -> dict[str, list[str]]:
 
 def _render_figures(results: list[ReproducedFigure], form: str) -> str:
     from classic_rc.reports.reproduction import reproduction_records, reproduction_table
-    from classic_rc.reports.tables import records_csv, render
+    from classic_rc.tables import records_csv, render
 
     if form == "json":
         return render_json({"figures": reproduction_records(results)})
@@ -111,13 +112,6 @@ def _repeat_run(args: argparse.Namespace, record: Path) -> int:
     from classic_rc.evaluation.rerun import rerun, restore_record
 
     check_writable(args.output, str(record))
-    if args.format == "csv":
-        raise UsageError(
-            "a run that is repeated has no CSV form: use --format json",
-            field="--format",
-            found="csv",
-            expected="table, markdown, latex or json",
-        )
     prepared = restore_record(record, args.places, trust=args.trust)
     inputs.report_notes(args, "note", [*prepared.notes, *prepared.code])
     if prepared.changes:
@@ -131,8 +125,8 @@ def _repeat_run(args: argparse.Namespace, record: Path) -> int:
 
 def _render_run(result: Rerun, form: str) -> str:
     from classic_rc.reports.reproduction import rerun_tables
-    from classic_rc.reports.tables import render
+    from classic_rc.tables import render
 
     if form == "json":
         return render_json(result.to_dict())
-    return "\n".join(render(table, form) for table in rerun_tables(result))
+    return render(rerun_tables(result), form)

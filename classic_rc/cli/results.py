@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 from classic_rc.cli import inputs
 from classic_rc.cli.breakdown import NO_GROUPS, GroupTables
-from classic_rc.cli.console import Failures, print_message, render_json, write_file
+from classic_rc.cli.console import Failures, print_message, write_file
 from classic_rc.errors import SystemFailedError, UsageError
+from classic_rc.io.json import render_json
 
 if TYPE_CHECKING:
     from classic_rc.evaluation.comparison import Comparison
@@ -18,7 +19,12 @@ if TYPE_CHECKING:
 
 
 def render_results(
-    evaluations: list[Evaluation], form: str, published: bool = False, groups: Sequence[GroupTables] = ()
+    evaluations: list[Evaluation],
+    form: str,
+    published: bool = False,
+    groups: Sequence[GroupTables] = (),
+    *,
+    signatures: bool = False,
 ) -> str:
     """Return the results of all datasets in one format, with a final line break.
 
@@ -26,17 +32,18 @@ def render_results(
     ----------
     evaluations : list of Evaluation
     form : str
-        ``"table"``, ``"markdown"``, ``"latex"``, ``"csv"`` or ``"json"``.
+        A format of :data:`~classic_rc.tables.TABLE_FORMATS`, or ``"json"``.
     published : bool
         Also show the published figures of the same data.
     groups : sequence of GroupTables
         The breakdowns of each evaluation; none without ``--by`` and ``--labels``.
+    signatures : bool
+        Whether plain text shows signatures.
     """
     from classic_rc.evaluation.record import runs_to_dict
-    from classic_rc.reports.breakdown import breakdown_records
     from classic_rc.reports.comparison import difference_table
-    from classic_rc.reports.results import results_records, results_table
-    from classic_rc.reports.tables import records_csv, render
+    from classic_rc.reports.published import published_records, results_table
+    from classic_rc.tables import records_csv, render
 
     groups = groups or [NO_GROUPS] * len(evaluations)
     if form == "json":
@@ -50,15 +57,19 @@ def render_results(
             _add_published(plain, evaluations)
         return render_json(plain)
     if form == "csv":
-        cells = [record for tables in groups for record in breakdown_records(tables.breakdowns, tables.crosses)]
-        return records_csv([*results_records(evaluations, published), *cells])
-    texts: list[str] = []
-    for evaluation, tables in zip(evaluations, groups, strict=True):
-        texts.append(render(results_table(evaluation, published), form))
+        records: list[dict[str, Any]] = []
+        for evaluation in evaluations:
+            records += results_table(evaluation).records()
+            records += published_records(evaluation) if published else []
+        records += [record for of_groups in groups for table in of_groups.tables() for record in table.records()]
+        return records_csv(records)
+    shown = []
+    for evaluation, of_groups in zip(evaluations, groups, strict=True):
+        shown.append(results_table(evaluation, published))
         if (comparison := _compare_with_model(evaluation)) is not None:
-            texts.append(render(difference_table(comparison), form))
-        texts += tables.render(form)
-    return "\n".join(texts)
+            shown.append(difference_table(comparison))
+        shown += of_groups.tables()
+    return render(shown, form, signatures=signatures)
 
 
 def _compare_with_model(evaluation: Evaluation) -> Comparison | None:

@@ -57,6 +57,7 @@ OPTIONS = (
     vary_option("--trust", help="run users' code that the suite names (path/to/file.py:Class); -s needs no trust"),
     "--jobs",
     "--format",
+    "--signatures",
     "--output",
     "--save",
     "--write-suite",
@@ -145,7 +146,7 @@ class _Results:
         self._rows = None
         del self._left[0]
         if self._prints_at_once:
-            table = render_results([evaluation], self._args.format, self._args.published, [groups])
+            table = self._render([evaluation], [groups])
             write_output(table if len(self.evaluations) == 1 else f"\n{table}", None)
             sys.stdout.flush()
         if self._left:
@@ -172,11 +173,14 @@ class _Results:
             print_message(f"the run was interrupted, and has no results of {', '.join(missing)}")
         try:
             if not self._prints_at_once:
-                table = render_results(self.evaluations, self._args.format, self._args.published, self._groups)
-                write_output(table, self._args.output)
+                write_output(self._render(self.evaluations, self._groups), self._args.output)
         finally:  # save the record even if the table cannot be written
             if self._args.save is not None:
                 save_record(Path(self._args.save), self.evaluations, self._left)
+
+    def _render(self, evaluations: list[Evaluation], groups: Sequence[GroupTables]) -> str:
+        args = self._args
+        return render_results(evaluations, args.format, args.published, groups, signatures=args.signatures)
 
     def _save_early(self, evaluations: Sequence[Evaluation], left: Sequence[str]) -> None:
         if self._args.save is not None:

@@ -33,6 +33,7 @@ OPTIONS = (
     "--baseline",
     "--intervals",
     "--format",
+    "--signatures",
     "--output",
     "--quiet",
     vary_option("--tune", help="the questions to tune a threshold on; each FILE must have their scores too"),
@@ -70,7 +71,7 @@ def handle(args: argparse.Namespace) -> int:
     if names <= evaluation.errors.keys():  # nothing but the rows for comparison is left
         raise next(error for name, error in evaluation.errors.items() if name in names)
     inputs.report_notes(args, "warning", evaluation.warnings)
-    write_output(render_results([evaluation], args.format), args.output)
+    write_output(render_results([evaluation], args.format, signatures=args.signatures), args.output)
     failures = Failures()
     report_missing(args, [evaluation], failures)
     return failures.exit_code

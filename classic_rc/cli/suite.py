@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 SUFFIX = ".toml"
 """What the names of suite files end in. The module that reads them is not imported for other runs."""
 
-_WITH_SUITES = frozenset({"data", "output", "jobs", "format", "published", "quiet", "trust"})
+_WITH_SUITES = frozenset({"data", "output", "jobs", "format", "published", "signatures", "quiet", "trust"})
 """The options of ``run`` that a suite does not replace."""
 
 _NOT_IN_SUITES = frozenset({"pool", "labels", "other_questions", "cross", "plot", "save", "write_suite"})
@@ -73,7 +73,7 @@ def _check_options(args: argparse.Namespace, options: Choice) -> None:
                 f"{flag} cannot be combined with the suite {path}: {fix}",
                 field=flag,
                 found=flag,
-                expected="a suite with only -o, --jobs, --format, --published, --trust and --quiet",
+                expected="a suite with only -o, --jobs, --format, --published, --signatures, --trust and --quiet",
             )
     if args.output is None:
         command = shlex.join(["classic-rc", "run", path, "-o", Path(path).stem])
@@ -117,9 +117,12 @@ class _SuiteCommand:
             raise
         finally:
             if self.evaluations and not self.writes_at_once:
-                write_output(render_results(self.evaluations, self.args.format, self.args.published), None)
+                write_output(self._render(self.evaluations), None)
         report_missing(self.args, self.evaluations, failures, notes=False)
         return failures.exit_code
+
+    def _render(self, evaluations: list[Evaluation]) -> str:
+        return render_results(evaluations, self.args.format, self.args.published, signatures=self.args.signatures)
 
     def _run_dataset(self, entry: SuiteDataset) -> None:
         from classic_rc.evaluation.cells import DatasetRun, read_data
@@ -175,7 +178,7 @@ class _SuiteCommand:
         self.evaluations.append(evaluation)
         try:
             if self.writes_at_once:
-                table = render_results([evaluation], self.args.format, self.args.published)
+                table = self._render([evaluation])
                 write_output(table if len(self.evaluations) == 1 else f"\n{table}", None)
                 sys.stdout.flush()
         finally:

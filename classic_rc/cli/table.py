@@ -58,6 +58,7 @@ OPTIONS = (
         default=None,
         help="the output format (default: by the ending of FILE: .tex, .md, .csv, .html; else table)",
     ),
+    vary_option("--signatures", help="show what reproduces each system below the table; in LaTeX, as comments"),
     vary_option("--output", help="write the table, the figure or the paragraph to a file instead of stdout"),
     "--quiet",
 )
@@ -138,6 +139,7 @@ def _check_output(args: argparse.Namespace, files: list[str]) -> str | None:
 
 def _render(args: argparse.Namespace, table: PaperTable, form: str) -> str:
     from classic_rc.reports import paper_formats as formats
+    from classic_rc.tables import render
 
     style = args.intervals_as
     if style == "pm" and (n := formats.uneven_intervals(table)):
@@ -149,13 +151,15 @@ def _render(args: argparse.Namespace, table: PaperTable, form: str) -> str:
     if form == "latex":
         from classic_rc.reports.paper_latex import table_latex
 
-        made = table_latex(table, args.caption, style, label=args.label, width=args.width)
+        made = table_latex(
+            table, args.caption, style, label=args.label, width=args.width, signatures=args.signatures
+        )
         inputs.report_notes(args, "warning" if made.is_too_wide else "note", [made.fit + made.advice(style)])
         return made.text
     if form == "csv":
         return formats.table_csv(table)
-    render = {"table": formats.table_text, "markdown": formats.table_markdown, "html": formats.table_html}[form]
-    return render(table, args.caption, style)
+    shown = formats.as_table(table, args.caption, style, bold=form != "table", signatures=args.signatures)
+    return render(shown, form, signatures=True)
 
 
 def _write_methods(args: argparse.Namespace, table: PaperTable, form: str) -> None:

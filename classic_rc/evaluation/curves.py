@@ -10,11 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from classic_rc.decisions import cut_points, sweep_thresholds
-from classic_rc.display import frame_of_columns, html_table
 from classic_rc.errors import UsageError, unknown_name
 from classic_rc.metrics.multirc import F1Answers, F1Macro, PrecisionRecallMetric, harmonic_mean
 from classic_rc.predictions import Prediction, Scores
 from classic_rc.questions import Question
+from classic_rc.tables import Column, RowGroup, Table, render
+from classic_rc.tables.records import frame_of_columns
 
 if TYPE_CHECKING:
     import pandas
@@ -135,11 +136,12 @@ class PrecisionRecallCurve:
     def _repr_html_(self) -> str:
         """Return the table that notebooks show: the cut with the best F1."""
         best = int(np.argmax(self.f1))
-        numbers = [f"{100 * values[best]:.2f}" for values in (self.precision, self.recall, self.f1)]
-        threshold = "–" if self.thresholds is None else f"{self.thresholds[best]:.6g}"
-        header = ["system", "precision", "recall", "F1", "threshold"]
-        caption = f"the best of {len(self.f1):,} cuts, {self.average} average"
-        return html_table(caption, header, [[self.name, *numbers, threshold]])
+        numbers = [float(values[best]) for values in (self.precision, self.recall, self.f1)]
+        threshold = None if self.thresholds is None else f"{self.thresholds[best]:.6g}"
+        columns = [Column("system"), *(Column(name, "percent") for name in ("precision", "recall", "F1"))]
+        title = f"the best of {len(self.f1):,} cuts, {self.average} average"
+        row = [self.name, *numbers, threshold]
+        return render(Table(title, [*columns, Column("threshold", "number")], [RowGroup([row])]), "html")
 
 
 def check_choices(questions: Sequence[Question]) -> None:

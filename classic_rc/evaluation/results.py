@@ -10,27 +10,22 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from classic_rc.display import (
-    EMPTY_CELL,
-    Table,
-    format_count,
-    format_percent,
-    frame_of_records,
-    html_table,
-    render_text,
-)
 from classic_rc.errors import ClassicRCError, InterruptedRunError
 from classic_rc.evaluation.grouping import MIN_GROUP_QUESTIONS
 from classic_rc.evaluation.option_orders import N_ORDERS
 from classic_rc.evaluation.outcomes import Outcomes
 from classic_rc.evaluation.resampling import Interval, Resampling
 from classic_rc.evaluation.systems import System
+from classic_rc.io.json import Seconds
 from classic_rc.metrics.base import Metric
 from classic_rc.metrics.registry import METRICS, has_unanswerable, metric_of_task, metrics_for
 from classic_rc.predictions import AnswerCounts
 from classic_rc.protocol import Protocol
 from classic_rc.questions import Dataset, Task
 from classic_rc.solvers.base import Solver
+from classic_rc.tables import Cell, Column, RowGroup, Table, render
+from classic_rc.tables.model import Value, format_count
+from classic_rc.tables.records import frame_of_records
 
 if TYPE_CHECKING:
     import pandas
@@ -308,11 +303,9 @@ class Evaluation:
         Returns
         -------
         pandas.DataFrame
-            By default these columns, if they apply: ``system``, ``block``, each metric as a fraction, followed by
-            the bounds of its interval (``accuracy_low``, ``accuracy_high``) and the adjusted p-value of its
-            difference from the baseline (``accuracy_p``); ``ties`` (the share of questions with tied best
-            candidates) or ``selected`` (the share of candidates that are selected), ``tuned_on``, ``trained_on``,
-            ``questions``, ``signature`` (the short one).
+            By default the columns of ``run --format csv``: the table's, with metrics as fractions, each followed by
+            the bounds of its interval (``accuracy_low``, ``accuracy_high``), then what people do not see in the
+            table, such as ``trained_on`` and ``signature``.
 
         Raises
         ------
@@ -322,27 +315,11 @@ class Evaluation:
         if full:
             records = [{"dataset": self.dataset.name, **self._row_record(row)} for row in self.rows]
             return frame_of_records(records)
-        return frame_of_records([self._summary(row) for row in self.rows])
-
-    def _summary(self, row: Row) -> dict[str, Any]:
-        """Return the numbers of a row that readers look at first."""
-        record: dict[str, Any] = {"system": row.name, "block": str(row.block)}
-        values = row.metrics()
-        for metric in self.reported_metrics:
-            record[metric.name] = values[metric.name]
-            if self.resampling is not None:
-                low, high = row.intervals.get(metric.name) or (None, None)
-                record |= {f"{metric.name}_low": low, f"{metric.name}_high": high}
-            if self.significance is not None and metric.name == self.significance.metric:
-                record[f"{metric.name}_p"] = row.p_values.get(metric.name)
-        several = self.dataset.task is Task.MULTIPLE_ANSWER
-        record["selected" if several else "ties"] = row.selected_share if several else row.tie_rate
-        facts = {"tuned_on": row.tuned_on, "trained_on": row.trained_on, "questions": len(self.dataset)}
-        return {**record, **facts, "signature": row.short_signature}
+        return frame_of_records(evaluation_table(self).records())
 
     def __str__(self) -> str:
         """Return the table that ``classic-rc run`` prints."""
-        return render_text(evaluation_table(self)).rstrip("\n")
+        return render(evaluation_table(self), "table").rstrip("\n")
 
     def __repr__(self) -> str:
         names = ", ".join(row.name for row in self.rows)
@@ -350,9 +327,8 @@ class Evaluation:
 
     def _repr_html_(self) -> str:
         """Return the table that notebooks show: that of ``run``, without its notes."""
-        table = evaluation_table(self)
-        caption = f"{self.dataset.name} · {len(self.dataset):,} questions"
-        return html_table(caption, table.header, table.rows, table.headings)
+        title = f"{self.dataset.name} · {len(self.dataset):,} questions"
+        return render(replace(evaluation_table(self), title=title, notes=(), signatures={}), "html")
 
     def _row_record(self, row: Row) -> dict[str, Any]:
         record = {
@@ -381,7 +357,7 @@ class Evaluation:
             "answers": row.answers and row.answers._asdict(),
             "questions": len(self.dataset),
             "no_evidence": row.no_evidence,
-            "seconds": dict(row.seconds),
+            "seconds": Seconds(row.seconds),
         }
         if self.group_by is not None:
             record["groups"] = {value: self._group_record(row, value, mask) for value, mask in self.groups.items()}
@@ -410,7 +386,7 @@ _TIES = {
 _BOLD = "bold: the best row, without expectations and rows tuned on this data"
 
 
-def evaluation_table(evaluation: Evaluation, published: Sequence[Sequence[str]] = ()) -> Table:
+def evaluation_table(evaluation: Evaluation, published: Sequence[Sequence[Cell | Value]] = ()) -> Table:
     """Return the results of one dataset as a table: a row per system, metrics in percent, groups by main metric.
 
     Systems that learn nothing, trained systems, given scores and published figures are separate blocks of rows
@@ -420,60 +396,124 @@ def evaluation_table(evaluation: Evaluation, published: Sequence[Sequence[str]] 
     Parameters
     ----------
     evaluation : Evaluation
-    published : sequence of sequence of str
-        The cells of more rows: published figures of the same data and metrics.
+    published : sequence of rows
+        Published figures of the same data and metrics, in the columns that people see.
 
     Returns
     -------
     Table
     """
-    task = evaluation.dataset.task
-    assert task is not None
+    dataset = evaluation.dataset
     order = list(Block)
-    if evaluation.dataset.reader == "harness":  # the model whose log the questions are from comes first
+    if dataset.reader == "harness":  # the model whose log the questions are from comes first
         order.sort(key=lambda block: block is not Block.GIVEN)
-    evaluation = replace(evaluation, rows=tuple(sorted(evaluation.rows, key=lambda row: order.index(row.block))))
-    blocks = [row.block for row in evaluation.rows]
-    metrics = [metric.name for metric in evaluation.reported_metrics]
-    main = evaluation.primary
-    header = ["system", *(METRICS[name].label for name in metrics)]
-    header += [f"{main.label} {value} ({mask.sum()})" for value, mask in evaluation.groups.items()]
-    header += ["selected" if task is Task.MULTIPLE_ANSWER else "ties", "notes"]
-    rows: list[Sequence[str]] = []
-    for row in evaluation.rows:
-        values = row.metrics()
-        cells = [row.name, *(_metric_cell(row, name, values[name]) for name in metrics)]
-        cells += [_group_cell(row, value, mask, main.name) for value, mask in evaluation.groups.items()]
-        share = row.selected_share if task is Task.MULTIPLE_ANSWER else row.tie_rate
-        rows.append([*cells, format_percent(share, 1), "; ".join(row_notes(row))])
-    rows += published
-    blocks += [Block.PUBLISHED] * len(published)
-    headings = _headings(blocks)
-    for name, error in evaluation.errors.items():
-        headings.setdefault(len(rows), "not measured") if name == next(iter(evaluation.errors)) else None
-        rows.append([name, *[EMPTY_CELL] * (len(header) - 2), str(error)])
-    signatures = [f"{row.name} = {row.short_signature}" for row in evaluation.rows]
-    dataset, candidates = evaluation.dataset, format_count(evaluation.n_candidates, "candidate")
-    title = dataset_title(dataset, candidates)
+    rows = sorted(evaluation.rows, key=lambda row: order.index(row.block))
+    columns = list(_result_columns(evaluation, rows))
+    shown, width = [column for column, _ in columns if not column.hidden], len(columns)
+    hidden: Sequence[Value] = [None] * (width - len(shown))
+    measured = list(zip(*(cells for _, cells in columns), strict=True))
+    of_block: dict[str, list[Sequence[Cell | Value]]] = {block.heading: [] for block in order}
+    for row, cells in zip(rows, measured, strict=True):
+        of_block[row.block.heading].append(cells)
+    of_block[Block.PUBLISHED.heading] += [[*cells, *hidden] for cells in published]
+    of_block["not measured"] = [
+        [name, *[None] * (len(shown) - 2), str(error), *hidden] for name, error in evaluation.errors.items()
+    ]
+    blocks = {heading: lines for heading, lines in of_block.items() if lines}
+    several = len(blocks.keys() - {"not measured"}) > 1
+    candidates = format_count(evaluation.n_candidates, "candidate")
+    has_bold = any(cell.bold for cells in measured for cell in cells)
     return Table(
-        title,
-        header,
-        rows,
-        frozenset({0, len(header) - 1}),
-        [*protocol_notes(evaluation), "Signatures", *signatures],
+        dataset_title(dataset, candidates),
+        [column for column, _ in columns],
+        [RowGroup(of, name if several or name == "not measured" else None) for name, of in blocks.items()],
+        _protocol_notes(evaluation),
         # A paper's caption has no fingerprint: signatures, which are comments in LaTeX, have it.
-        caption=protocol_caption(evaluation, f"{dataset.name}: {_sizes(dataset, candidates)}"),
-        bold=best_places(evaluation),
-        faint=small_places(evaluation),
-        headings=headings,
+        _protocol_caption(evaluation, f"{dataset.name}: {_sizes(dataset, candidates)}", has_bold),
+        {row.name: row.short_signature for row in rows},
+        {"dataset": dataset.name, "split": dataset.split, "questions": len(dataset)},
     )
 
 
-def _headings(blocks: Sequence[Block]) -> dict[int, str]:
-    """Return the heading of each block by the index of its first row; none if all rows are in one block."""
-    if len(set(blocks)) < 2:
-        return {}
-    return {blocks.index(block): block.heading for block in Block if block in blocks}
+def _result_columns(evaluation: Evaluation, rows: Sequence[Row]) -> Iterator[tuple[Column, list[Cell]]]:
+    """Yield the columns of a result table with their cells: those that people see, then those for programs."""
+    selects = evaluation.dataset.task is Task.MULTIPLE_ANSWER
+    yield Column("system"), [Cell(row.name) for row in rows]
+    for metric in evaluation.reported_metrics:
+        yield _metric_column(evaluation, rows, metric)
+    for group in evaluation.groups:
+        yield _metric_column(evaluation, rows, evaluation.primary, group)
+    shares = [row.selected_share if selects else row.tie_rate for row in rows]
+    key = "selected_share" if selects else "tie_rate"
+    yield Column("selected" if selects else "ties", "percent", 1, key), list(map(Cell, shares))
+    yield Column("notes", "note"), [Cell("; ".join(row_notes(row))) for row in rows]
+    shown = {metric.name for metric in evaluation.reported_metrics}
+    names = dict.fromkeys(name for row in rows for name in row.outcomes.statistics)
+    for name in names:
+        if name not in shown:
+            yield _hide(_metric_column(evaluation, rows, METRICS[name]))
+        for group in evaluation.groups:
+            if name != evaluation.primary.name:
+                yield _hide(_metric_column(evaluation, rows, METRICS[name], group))
+    if evaluation.significance is not None:
+        tested = evaluation.significance.metric
+        yield _fact(f"{tested}_p", [row.p_values.get(tested) for row in rows])
+        for group in evaluation.groups:
+            key = f"{tested}[{evaluation.group_by}={group}]_p"
+            yield _fact(key, [row.group_p_values.get(group) for row in rows])
+    other = "tie_rate" if selects else "selected_share"
+    for key in ("solver", "variant", "block", "expected", other, "ties"):
+        yield _fact(key, [getattr(row, key) for row in rows])
+    yield _fact("threshold", list(map(_threshold_text, rows)))
+    for key in ("tuned_on", "tuned_here", "trained_on"):
+        yield _fact(key, [getattr(row, key) for row in rows])
+    for key in AnswerCounts._fields:
+        yield _fact(key, [row.answers and getattr(row.answers, key) for row in rows])
+    yield _fact("signature", [row.signature for row in rows])
+
+
+def _hide(column: tuple[Column, list[Cell]]) -> tuple[Column, list[Cell]]:
+    return replace(column[0], hidden=True), column[1]
+
+
+def _fact(key: str, values: Sequence[Value]) -> tuple[Column, list[Cell]]:
+    return Column(key, hidden=True), list(map(Cell, values))
+
+
+def _threshold_text(row: Row) -> float | str | None:
+    return ";".join(map(repr, row.threshold)) if isinstance(row.threshold, list) else row.threshold
+
+
+def _metric_column(
+    evaluation: Evaluation, rows: Sequence[Row], metric: Metric, group: str | None = None
+) -> tuple[Column, list[Cell]]:
+    """Return the column of a metric on all questions or on a group, the best of its printed values in bold.
+
+    Two kinds of rows cannot be compared and are never the best: expectations, and rows tuned on the data that they
+    report. No cell is the best if fewer than two rows are left, or in a small group.
+    """
+    mask = None if group is None else evaluation.groups[group]
+    is_small = mask is not None and mask.sum() < MIN_GROUP_QUESTIONS
+    values = [row.metrics(slice(None) if mask is None else mask)[metric.name] for row in rows]
+    printed = np.round(values, 4)  # as many decimals as people see
+    compared = np.array([not (row.expected or row.tuned_here) for row in rows], dtype=np.bool_)
+    best = np.zeros(len(rows), dtype=np.bool_)
+    if compared.sum() > 1 and not is_small:
+        best = compared & (printed == np.fmax.reduce(printed[compared]))
+    cells = []
+    for row, value, is_best in zip(rows, values, best.tolist(), strict=True):
+        if group is None:
+            interval, p = row.intervals.get(metric.name), row.p_values.get(metric.name, 1.0)
+        else:
+            interval = row.group_intervals.get(group, {}).get(metric.name)
+            p = (
+                row.group_p_values.get(group, 1.0) if metric == evaluation.primary else 1.0
+            )  # the others have no test
+        cells.append(Cell(value, interval, "*" if p < ALPHA else "", is_best, is_small))
+    label, key = metric.label, metric.name
+    if mask is not None:
+        label, key = f"{label} {group} ({mask.sum()})", f"{key}[{evaluation.group_by}={group}]"
+    return Column(label, "percent", key=key), cells
 
 
 def dataset_record(dataset: Dataset) -> dict[str, Any]:
@@ -509,17 +549,6 @@ def has_passages(dataset: Dataset) -> bool:
     return any(passage.text.strip() for passage in dataset.passages)
 
 
-def _metric_cell(row: Row, metric: str, value: float) -> str:
-    differs = row.p_values.get(metric, 1.0) < ALPHA
-    return format_percent(value, interval=row.intervals.get(metric), mark="*" if differs else "")
-
-
-def _group_cell(row: Row, group: str, mask: NDArray[np.bool_], metric: str) -> str:
-    differs = row.group_p_values.get(group, 1.0) < ALPHA
-    interval = row.group_intervals.get(group, {}).get(metric)
-    return format_percent(row.metrics(mask)[metric], interval=interval, mark="*" if differs else "")
-
-
 def row_notes(row: Row) -> list[str]:
     """Return the notes of a row: how it was decided, tuned and trained."""
     notes = [row.answers.note] if row.answers and row.answers.note else []
@@ -547,50 +576,14 @@ def _format_tuned(value: Any) -> str:
     return "; ".join(f"{number:.4g}" for number in value) if isinstance(value, tuple) else str(value)
 
 
-def best_places(evaluation: Evaluation) -> set[tuple[int, int]]:
-    """Return the (row, column) places of the cells with the best printed value of their metric or group.
-
-    Two kinds of rows cannot be compared and are left out: expectations, and rows tuned on the data that they
-    report. No cell is best if fewer than two rows are left, or in a small group.
-    """
-    compared = [(i, row) for i, row in enumerate(evaluation.rows) if not (row.expected or row.tuned_here)]
-    if len(compared) < 2:
-        return set()
-    shown = np.round([_row_values(evaluation, row) for _, row in compared], 4)  # as many decimals as are printed
-    best = shown == np.fmax.reduce(shown, axis=0)
-    small = {j for _, j in small_places(evaluation)}
-    return {
-        (i, 1 + j)
-        for (i, _), of_row in zip(compared, best, strict=True)
-        for j in np.flatnonzero(of_row).tolist()
-        if 1 + j not in small
-    }
-
-
-def _row_values(evaluation: Evaluation, row: Row) -> list[float]:
-    """Return a row's numbers in the order of the columns after its name."""
-    main = evaluation.primary.name
-    values = row.metrics()
-    return [
-        *(values[metric.name] for metric in evaluation.reported_metrics),
-        *(row.metrics(mask)[main] for mask in evaluation.groups.values()),
-    ]
-
-
-def small_places(evaluation: Evaluation) -> set[tuple[int, int]]:
-    """Return the (row, column) places of the cells of small groups."""
-    first = 1 + len(evaluation.reported_metrics)
-    small = [j for j, mask in enumerate(evaluation.groups.values(), first) if mask.sum() < MIN_GROUP_QUESTIONS]
-    return {(i, j) for i in range(len(evaluation.rows)) for j in small}
-
-
-def protocol_notes(evaluation: Evaluation) -> list[str]:
+def _protocol_notes(evaluation: Evaluation) -> list[str]:
     """Return the notes that every form of the table needs: on ties, intervals, significance and small groups."""
     notes = _tie_notes(evaluation.rows)
     notes += [] if evaluation.resampling is None else [evaluation.resampling.note]
     if evaluation.significance is not None:
         notes.append(evaluation.significance.note)
-    return [*notes, SMALL_NOTE] if small_places(evaluation) else notes
+    is_small = any(mask.sum() < MIN_GROUP_QUESTIONS for mask in evaluation.groups.values())
+    return [*notes, SMALL_NOTE] if is_small else notes
 
 
 def _tie_notes(rows: Sequence[Row]) -> list[str]:
@@ -605,17 +598,13 @@ def _tie_notes(rows: Sequence[Row]) -> list[str]:
     return [f"rows treat ties differently ({described}): --ties {fixed} makes them alike"]
 
 
-def protocol_caption(evaluation: Evaluation, title: str) -> str:
+def _protocol_caption(evaluation: Evaluation, title: str, has_bold: bool) -> str:
     """Return a caption that makes the table complete without the text of a paper."""
-    return ". ".join([title, "; ".join([*_protocol_items(evaluation), *protocol_notes(evaluation)])]) + "."
-
-
-def _protocol_items(evaluation: Evaluation) -> Iterator[str]:
-    yield "Metrics in percent"
+    items = ["Metrics in percent"]
     ties = {row.ties for row in evaluation.rows if row.ties is not None}
     if len(ties) == 1 and evaluation.dataset.task is not Task.MULTIPLE_ANSWER:
-        yield _TIES[ties.pop()]
+        items.append(_TIES[ties.pop()])
     if any(row.expected for row in evaluation.rows):
-        yield "expectations are in closed form"
-    if best_places(evaluation):
-        yield _BOLD
+        items.append("expectations are in closed form")
+    items += [_BOLD] if has_bold else []
+    return ". ".join([title, "; ".join([*items, *_protocol_notes(evaluation)])]) + "."

@@ -1,4 +1,4 @@
-"""Strict JSON, and JSON values that know their place in the file, so that errors can name it."""
+"""Strict JSON, and JSON values that know their place in the file, so that errors can name it; results as JSON."""
 
 from __future__ import annotations
 
@@ -7,9 +7,10 @@ import json
 import math
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
+from classic_rc._version import __version__
 from classic_rc.errors import DataError
 from classic_rc.io.text import iter_lines, line_and_column
 
@@ -369,3 +370,48 @@ def _is_encodable(text: str) -> bool:
     except UnicodeEncodeError:
         return False
     return True
+
+
+class Seconds(dict[str, float]):
+    """How long things took, by their names. :func:`render_json` keeps times apart from results."""
+
+
+JSON_SCHEMA = 1
+"""The version of the schema of ``--format json``: it changes when a key goes or means something else."""
+
+
+def render_json(plain: Mapping[str, Any], *, times: bool = True, infinite: bool = False) -> str:
+    """Return a command's result as JSON: the versions of package and schema, the command's own keys, and its times.
+
+    Equal calls give equal bytes, but for ``times``: it has the :class:`Seconds` of all depths, by the path of the
+    object that they are about.
+
+    Parameters
+    ----------
+    plain : dict
+        The result as plain data.
+    times : bool
+        Whether to write the times.
+    infinite : bool
+        Allow infinite numbers. They are written as ``Infinity``, which is not valid JSON.
+    """
+    seconds: dict[str, Any] = {}
+    document = {"version": __version__, "schema": JSON_SCHEMA, **_take_seconds(plain, "", seconds)}
+    if seconds and times:
+        document["times"] = seconds
+    return json.dumps(document, indent=2, ensure_ascii=True, allow_nan=infinite) + "\n"
+
+
+def _take_seconds(plain: Any, path: str, seconds: dict[str, Any]) -> Any:
+    """Return plain data without times, which are moved to `seconds`."""
+    if isinstance(plain, Mapping):
+        kept = {}
+        for key, value in plain.items():
+            if isinstance(value, Seconds):
+                seconds[path] = value
+            else:
+                kept[key] = _take_seconds(value, f"{path}/{key}", seconds)
+        return kept
+    if isinstance(plain, list | tuple):
+        return [_take_seconds(value, f"{path}/{i}", seconds) for i, value in enumerate(plain)]
+    return plain

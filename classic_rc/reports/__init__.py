@@ -1,4 +1,4 @@
-"""Reports: tables in several formats, explanations, one-page HTML, published figures and BibTeX.
+"""Reports: the tables of results and audits, explanations, one-page HTML, published figures and BibTeX.
 
 Each name loads on first use, so that printing a table does not import what an HTML page needs.
 """
@@ -10,60 +10,55 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from classic_rc.reports.annotators import annotator_tables
-    from classic_rc.reports.breakdown import breakdown_csv, breakdown_tables
+    from classic_rc.reports.breakdown import breakdown_tables
     from classic_rc.reports.checks import check_tables
-    from classic_rc.reports.comparison import comparison_csv, comparison_tables
+    from classic_rc.reports.comparison import comparison_tables
     from classic_rc.reports.datasheet import Datasheet, render_datasheet
     from classic_rc.reports.duplicates import duplicates_table, scores_without_table
     from classic_rc.reports.explanations import explanation_html, explanation_markdown, explanation_text
     from classic_rc.reports.methods import methods_text
     from classic_rc.reports.page import PageContent, page_html
     from classic_rc.reports.paper import make_paper_table, read_paper_records
-    from classic_rc.reports.paper_formats import table_csv, table_html, table_markdown, table_text
+    from classic_rc.reports.paper_formats import as_table, table_csv
     from classic_rc.reports.paper_latex import table_latex
     from classic_rc.reports.paper_table import PaperTable
     from classic_rc.reports.perturbations import perturbation_table, perturbations_csv
+    from classic_rc.reports.published import results_table
     from classic_rc.reports.references import bibliography
     from classic_rc.reports.reproduction import reproduce, reproduction_table
-    from classic_rc.reports.results import results_csv, results_table
     from classic_rc.reports.statistics import statistics_csv, statistics_tables
-    from classic_rc.reports.tables import TABLE_FORMATS, Table, render
 
 _HOMES = {
     "annotators": ("annotator_tables",),
-    "breakdown": ("breakdown_csv", "breakdown_tables"),
+    "breakdown": ("breakdown_tables",),
     "checks": ("check_tables",),
-    "comparison": ("comparison_csv", "comparison_tables"),
+    "comparison": ("comparison_tables",),
     "datasheet": ("Datasheet", "render_datasheet"),
     "duplicates": ("duplicates_table", "scores_without_table"),
     "explanations": ("explanation_html", "explanation_markdown", "explanation_text"),
     "methods": ("methods_text",),
     "page": ("PageContent", "page_html"),
     "paper": ("make_paper_table", "read_paper_records"),
-    "paper_formats": ("table_csv", "table_html", "table_markdown", "table_text"),
+    "paper_formats": ("as_table", "table_csv"),
     "paper_latex": ("table_latex",),
     "paper_table": ("PaperTable",),
     "perturbations": ("perturbation_table", "perturbations_csv"),
+    "published": ("results_table",),
     "references": ("bibliography",),
     "reproduction": ("reproduce", "reproduction_table"),
-    "results": ("results_csv", "results_table"),
     "statistics": ("statistics_csv", "statistics_tables"),
-    "tables": ("TABLE_FORMATS", "Table", "render"),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
 __all__ = [
-    "TABLE_FORMATS",
     "Datasheet",
     "PageContent",
     "PaperTable",
-    "Table",
     "annotator_tables",
+    "as_table",
     "bibliography",
-    "breakdown_csv",
     "breakdown_tables",
     "check_tables",
-    "comparison_csv",
     "comparison_tables",
     "duplicates_table",
     "explanation_html",
@@ -75,20 +70,15 @@ __all__ = [
     "perturbation_table",
     "perturbations_csv",
     "read_paper_records",
-    "render",
     "render_datasheet",
     "reproduce",
     "reproduction_table",
-    "results_csv",
     "results_table",
     "scores_without_table",
     "statistics_csv",
     "statistics_tables",
     "table_csv",
-    "table_html",
     "table_latex",
-    "table_markdown",
-    "table_text",
 ]
 
 

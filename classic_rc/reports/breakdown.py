@@ -1,16 +1,14 @@
-"""Tables and CSV records of a breakdown by groups of questions."""
+"""The tables of a breakdown by groups of questions."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
-from classic_rc.display import Table, format_percent
 from classic_rc.evaluation.breakdown import Breakdown, CrossTabulation, Group
 from classic_rc.evaluation.resampling import MIN_RELIABLE_GROUPS
 from classic_rc.evaluation.results import SMALL_NOTE
-from classic_rc.reports.tables import records_csv
+from classic_rc.tables import Cell, Column, RowGroup, Table
 
 
 def breakdown_tables(breakdowns: Sequence[Breakdown]) -> list[Table]:
@@ -30,9 +28,8 @@ def breakdown_tables(breakdowns: Sequence[Breakdown]) -> list[Table]:
         In the order of `breakdowns`.
     """
     tables = [breakdown_table(breakdown) for breakdown in breakdowns]
-    signatures = [f"{c.name} = {c.signature}" for b in breakdowns[-1:] for c in b.results.systems]
-    if signatures:
-        tables[-1] = replace(tables[-1], notes=[*tables[-1].notes, "Signatures", *signatures])
+    if tables:
+        tables[-1] = replace(tables[-1], signatures={c.name: c.signature for c in breakdowns[-1].results.systems})
     return tables
 
 
@@ -43,13 +40,13 @@ def breakdown_table(breakdown: Breakdown) -> Table:
     rows = [
         [
             group.name,
-            f"{group.questions:,}",
-            format_percent(_question_share(breakdown, group), 1),
-            *(format_percent(cell.value, interval=cell.interval) for cell in group.cells),
+            Cell(group.questions, faint=group.is_small),
+            Cell(_question_share(breakdown, group), faint=group.is_small),
+            *(Cell(cell.value, cell.interval, faint=group.is_small) for cell in group.cells),
+            *(group.passages, group.is_small, *(system.signature for system in results.systems)),
         ]
         for group in groups
     ]
-    faint = {(i, j) for i, group in enumerate(groups) if group.is_small for j in range(1, len(rows[i]))}
     by = f"by {grouping.key}"
     if results.systems:
         by += f": {breakdown.metric.label}"
@@ -57,15 +54,20 @@ def breakdown_table(breakdown: Breakdown) -> Table:
     if grouping.overlapping:
         notes.append("groups overlap: a question can be in several")
     notes += _interval_notes(breakdown)
-    if faint:
+    if any(group.is_small for group in groups):
         notes.append(SMALL_NOTE)
     return Table(
         f"{results.label} {by}",
-        [grouping.key, "n", "%", *breakdown.systems],
-        rows,
-        notes=notes,
-        caption=f"{results.caption} {by.removesuffix('.')}. {'; '.join(notes)}.",
-        faint=faint,
+        [
+            *(Column(grouping.key, key="group"), Column("n", "count", key="questions")),
+            *(Column("%", "percent", 1, "share"), *(Column(name, "percent") for name in breakdown.systems)),
+            *(Column("passages", hidden=True), Column("small", hidden=True)),
+            *(Column(f"signature[{name}]", hidden=True) for name in breakdown.systems),
+        ],
+        [RowGroup(rows)],
+        notes,
+        f"{results.caption} {by.removesuffix('.')}. {'; '.join(notes)}.",
+        facts={"dataset": results.dataset, "key": grouping.key, "metric": breakdown.metric.name},
     )
 
 
@@ -85,58 +87,8 @@ def _interval_notes(breakdown: Breakdown) -> list[str]:
 
 def cross_table(cross: CrossTabulation) -> Table:
     """Return the table with the number of questions that are in both a row's group and a column's group."""
-    rows = [[name, *map(str, counts)] for name, counts in zip(cross.rows.masks, cross.counts.tolist(), strict=True)]
+    rows = [[name, *counts] for name, counts in zip(cross.rows.masks, cross.counts.tolist(), strict=True)]
     keys = f"{cross.rows.key} / {cross.columns.key}"
-    return Table(f"questions by {keys}", [keys, *cross.columns.masks], rows)
-
-
-def breakdown_csv(breakdowns: Sequence[Breakdown], crosses: Sequence[CrossTabulation] = ()) -> str:
-    """Return breakdowns and cross-tabulations as CSV: a record for every cell, then one for every count.
-
-    Parameters
-    ----------
-    breakdowns : sequence of Breakdown
-    crosses : sequence of CrossTabulation
-
-    Returns
-    -------
-    str
-        Metrics and shares are fractions in full precision.
-    """
-    return records_csv(breakdown_records(breakdowns, crosses))
-
-
-def breakdown_records(
-    breakdowns: Sequence[Breakdown], crosses: Sequence[CrossTabulation] = ()
-) -> list[dict[str, Any]]:
-    """Return the records of :func:`breakdown_csv`."""
-    cells = [record for breakdown in breakdowns for record in _cell_records(breakdown)]
-    counts = [
-        {"key": cross.rows.key, "group": row, "cross_key": cross.columns.key, "cross_group": column, "questions": n}
-        for cross in crosses
-        for row, counts in zip(cross.rows.masks, cross.counts.tolist(), strict=True)
-        for column, n in zip(cross.columns.masks, counts, strict=True)
-    ]
-    return [*cells, *counts]
-
-
-def _cell_records(breakdown: Breakdown) -> list[dict[str, Any]]:
-    records = []
-    for group in (breakdown.total, *breakdown.groups):
-        shared = {
-            "dataset": breakdown.results.dataset,
-            "key": breakdown.grouping.key,
-            "group": group.name,
-            "questions": group.questions,
-            "passages": group.passages,
-            "share": _question_share(breakdown, group),
-            "small": group.is_small,
-        }
-        if not group.cells:
-            records.append(shared)
-        for system, cell in zip(breakdown.results.systems, group.cells, strict=True):
-            low, high = cell.interval or (None, None)
-            value = cell.value if group.questions else None
-            result = {"metric": breakdown.metric.name, "value": value, "low": low, "high": high}
-            records.append({**shared, "system": system.name, **result, "signature": system.signature})
-    return records
+    columns = [Column(keys, key="group"), *(Column(name, "count") for name in cross.columns.masks)]
+    facts = {"key": cross.rows.key, "cross_key": cross.columns.key}
+    return Table(f"questions by {keys}", columns, [RowGroup(rows)], facts=facts)

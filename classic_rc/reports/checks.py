@@ -13,11 +13,11 @@ from classic_rc.audit.integrity import Finding, Severity
 from classic_rc.audit.measuring import PartialResult
 from classic_rc.audit.without_copies import ScoreWithout
 from classic_rc.audit.words import LeakingWords
-from classic_rc.display import EMPTY_CELL, Table, format_percent
 from classic_rc.evaluation.results import dataset_title
 from classic_rc.metrics.registry import METRICS, primary_metric
 from classic_rc.reports.duplicates import duplicates_table, scores_without_table
-from classic_rc.reports.tables import format_p_value, format_points
+from classic_rc.tables import Cell, Column, RowGroup, Table
+from classic_rc.tables.model import Value, format_points
 
 _SHOWN_WORDS = 10
 _SHOWN_POSITIONS = 10
@@ -25,7 +25,6 @@ _SHOWN_FINDINGS = 12
 _SHOWN_FOLLOWERS = 4
 _SHOWN_EXAMPLES = 5
 _LINE_WIDTH = 96
-_RULE_WIDTH = 42
 
 
 def check_tables(
@@ -45,11 +44,11 @@ def check_tables(
     -------
     list of Table
     """
-    tables = [_findings_table(report, accepted)]
+    tables = [findings_table(report, accepted)]
     if report.words is not None and report.words.words:
         tables.append(word_table(report.words))
     duplicates = duplicates_table(report.findings)
-    tables += [_integrity_table(report), *([duplicates] if duplicates is not None else [])]
+    tables += [integrity_table(report), *([duplicates] if duplicates is not None else [])]
     return [*tables, *([scores_without_table(scores)] if scores else [])]
 
 
@@ -77,66 +76,56 @@ def fail_messages(report: CheckReport, kinds: frozenset[str]) -> list[str]:
     return lines
 
 
-def _findings_table(report: CheckReport, accepted: Sequence[PartialResult]) -> Table:
+def findings_table(report: CheckReport, accepted: Sequence[PartialResult] = ()) -> Table:
+    """Return the table of artifacts and shortcuts."""
     partial, title = report.partial_inputs, dataset_title(report.dataset)
-    missing = list(_wrap(f"INTERRUPTED. Missing: {'; '.join(report.missing)}")) if report.missing else []
+    missing = [f"INTERRUPTED. Missing: {'; '.join(report.missing)}"] if report.missing else []
     if not partial.results:
-        return Table(title, ["partial input", "not tried"], group_left_out(partial), frozenset({0, 1}), missing)
-    label = METRICS[partial.metric].label
-    header = ["", "the right option …", label, "chance", "gain", "95 % interval", "p (Holm)", "left"]
+        columns = [Column("partial input"), Column("not tried")]
+        return Table(title, columns, [RowGroup(group_left_out(partial))], missing)
+    columns = [
+        *(Column("the right option …", key="rule"), Column("", key="verdict")),
+        *(Column(METRICS[partial.metric].label, "percent"), Column("chance", "percent"), Column("gain", "points")),
+        *(Column("p (Holm)", "p"), Column("left", "count")),
+    ]
     leading = [r for r in partial.findings if r.follows_from is None]
-    rows: list[list[str]] = []
+    rows: list[Sequence[Cell | Value]] = []
     notes = missing
     for result in leading[:_SHOWN_FINDINGS]:
         rows.append(_finding_row(result))
         notes += _finding_notes(result, partial)
     if not rows:
-        rows.append([EMPTY_CELL, "nothing found", *[EMPTY_CELL] * 6])
+        rows.append(["nothing found", *[None] * 6])
     if partial.majority is not None:
-        share = format_percent(partial.majority)
-        rows.append(["majority", "is the most frequent answer", share, share, *[EMPTY_CELL] * 4])
+        rows.append(["is the most frequent answer", "majority", *[partial.majority] * 2, *[None] * 3])
     if len(leading) > _SHOWN_FINDINGS:
         notes.append(f"and {len(leading) - _SHOWN_FINDINGS} more findings: --format json has all")
     if accepted:
         names = [r.name for r in accepted if r.follows_from not in {a.name for a in accepted}]
         more = f" (and {len(accepted) - len(names)} that follow)" if len(names) < len(accepted) else ""
-        notes += _wrap(f"accepted: {'; '.join(names)}{more}")
-    notes += [line for text in (*best_of_the_rest(partial), *definitions(partial)) for line in _wrap(text)]
+        notes.append(f"accepted: {'; '.join(names)}{more}")
+    notes += [*best_of_the_rest(partial), *definitions(partial)]
     notes += [f"not tried ({reason}): {names}" for names, reason in group_left_out(partial)]
-    return Table(title, header, rows, frozenset({0, 1}), notes)
+    return Table(title, columns, [RowGroup(rows)], notes)
 
 
-def _finding_row(result: PartialResult) -> list[str]:
-    interval = result.interval
-    rule = result.rule if len(result.rule) <= _RULE_WIDTH else f"{result.rule[: _RULE_WIDTH - 1].rstrip()}…"
+def _finding_row(result: PartialResult) -> list[Cell | Value]:
     return [
-        str(result.verdict).upper(),
-        rule,  # the notes have all of it
-        format_percent(result.value),
-        format_percent(result.chance),
-        format_points(result.gain),
-        EMPTY_CELL if interval is None else f"{format_points(interval.low)} to {format_points(interval.high)}",
-        format_p_value(result.p_holm),
-        f"{result.remaining:,}",
+        *(result.rule, str(result.verdict).upper(), result.value, result.chance),
+        *(Cell(result.gain, result.interval), result.p_holm, result.remaining),
     ]
 
 
 def _finding_notes(result: PartialResult, partial: PartialInputs) -> Iterator[str]:
     sees = ", ".join(result.sees)
-    yield from _wrap(f"{str(result.verdict).upper()} {result.name} (sees {sees})")
+    yield f"{str(result.verdict).upper()} {result.name} (sees {sees})"
     shown = result.answered[:_SHOWN_EXAMPLES]
     if shown:
         yield f"    answers {len(result.answered):,}: {_join_ids(shown, _LINE_WIDTH - 20)}"
     followers = [r.name for r in partial.findings if r.follows_from == result.name]
     if followers:
         more = f"; and {len(followers) - _SHOWN_FOLLOWERS} more" if len(followers) > _SHOWN_FOLLOWERS else ""
-        yield from _wrap(f"    from it follow: {'; '.join(followers[:_SHOWN_FOLLOWERS])}{more}")
-
-
-def _wrap(text: str) -> list[str]:
-    import textwrap
-
-    return textwrap.wrap(text, _LINE_WIDTH, subsequent_indent=" " * 8, break_long_words=False)
+        yield f"    from it follow: {'; '.join(followers[:_SHOWN_FOLLOWERS])}{more}"
 
 
 def best_of_the_rest(partial: PartialInputs) -> Iterator[str]:
@@ -154,8 +143,8 @@ def best_of_the_rest(partial: PartialInputs) -> Iterator[str]:
 def definitions(partial: PartialInputs) -> Iterator[str]:
     """Yield what the words and numbers of the findings mean."""
     yield (
-        "ARTIFACT: the passage is not seen; SHORTCUT: the passage is seen, the question not or not all "
-        "of it; left: questions that it does not answer"
+        "in brackets: 95 % interval; ARTIFACT: the passage is not seen; SHORTCUT: the passage is seen, the "
+        "question not or not all of it; left: questions that it does not answer"
     )
     chance = "exact permutations of gold within each question"
     if partial.majority is not None:
@@ -180,17 +169,14 @@ def comparison_table(compared: Sequence[Comparison], earlier: str, later: str) -
     earlier, later : str
         The names of the two datasets.
     """
-    rows = [
-        [
-            str(c.change),
-            c.name,
-            *(EMPTY_CELL if gain is None else f"{100 * gain:.2f}" for gain in (c.before, c.after)),
-        ]
+    rows: list[Sequence[Value]] = [
+        [str(c.change), c.name, *(None if gain is None else 100 * gain for gain in (c.before, c.after))]
         for c in compared
     ]
-    rows = rows or [[EMPTY_CELL, "no findings in either", EMPTY_CELL, EMPTY_CELL]]
-    header = ["", "the right option …", "before", "after"]
-    return Table(f"{later} against {earlier}: points from chance", header, rows, frozenset({0, 1}))
+    columns = [Column("", key="change"), Column("the right option …", key="rule")]
+    columns += [Column("before", "number", 2), Column("after", "number", 2)]
+    rows = rows or [[None, "no findings in either", None, None]]
+    return Table(f"{later} against {earlier}: points from chance", columns, [RowGroup(rows)])
 
 
 def group_left_out(partial: PartialInputs) -> list[tuple[str, str]]:
@@ -206,27 +192,27 @@ def group_left_out(partial: PartialInputs) -> list[tuple[str, str]]:
 def word_table(words: LeakingWords) -> Table:
     """Return the table of the words that predict right options best."""
     shown = words.words[:_SHOWN_WORDS]
-    rows = [
-        [
-            w.word,
-            str(w.right),
-            str(w.wrong),
-            f"{w.expected:.1f}",
-            str(w.passages),
-            f"{w.pmi:+.3f}",
-            f"{w.q:.1e}" if w.q < 0.001 else f"{w.q:.4f}",
-        ]
-        for w in shown
-    ]
+    rows = [[w.word, w.right, w.wrong, w.expected, w.passages, f"{w.pmi:+.3f}", w.q] for w in shown]
     title = f"words that tell right options from wrong ones: {len(words.words)} of the {words.n_tested}"
     title += f" that are in at least {words.at_least} options"
-    header = ["word", "in right", "in wrong", "right by chance", "passages", "PMI", "q"]
+    columns = [
+        *(Column("word"), Column("in right", "count"), Column("in wrong", "count")),
+        *(
+            Column("right by chance", "number", 1),
+            Column("passages", "count"),
+            Column("PMI", "number"),
+            Column("q", "p"),
+        ),
+    ]
     notes = [f"and {len(words.words) - len(shown)} more"] if len(words.words) > len(shown) else []
-    return Table(title, header, rows, frozenset({0}), notes)
+    return Table(title, columns, [RowGroup(rows)], notes)
 
 
-def _integrity_table(report: CheckReport) -> Table:
-    rows = [[str(f.kind.severity), f.kind.what, f"{f.count:,}", f.kind.why] for f in report.findings]
+def integrity_table(report: CheckReport) -> Table:
+    """Return the table of defects."""
+    rows: list[Sequence[Value]] = [
+        [str(f.kind.severity), f.kind.what, f.count, f.kind.why] for f in report.findings
+    ]
     notes = [note for finding in report.findings for note in _defect_notes(finding)]
     if report.balance is not None:
         notes += balance_notes(report.balance)
@@ -235,8 +221,8 @@ def _integrity_table(report: CheckReport) -> Table:
         notes.append(
             f"no word tells right options from wrong ones ({words.n_tested} in at least {words.at_least} options)"
         )
-    rows = rows or [[EMPTY_CELL, "nothing found", "0", EMPTY_CELL]]
-    return Table("integrity", ["severity", "finding", "count", "why it matters"], rows, frozenset({0, 1, 3}), notes)
+    columns = [Column("severity"), Column("finding"), Column("count", "count"), Column("why it matters")]
+    return Table("integrity", columns, [RowGroup(rows or [[None, "nothing found", 0, None]])], notes)
 
 
 def _defect_notes(finding: Finding) -> Iterator[str]:
@@ -288,17 +274,20 @@ def hard_table(found: HardSubset) -> Table:
     main = primary_metric(dataset.task)
     rows = []
     for i, (row, (before, after)) in enumerate(zip(found.evaluation.rows, found.scores, strict=True)):
-        solved = EMPTY_CELL if row.expected else f"{found.solves(row).sum():,}"
+        solved = None if row.expected else int(found.solves(row).sum())
         notes = ["by construction"] if found.is_member(i) else []
         notes += ["expectation"] if row.expected else []
         notes += [f"learned from {row.trained_on}"] if row.trained_on else []
         notes += [f"tuned on {row.tuned_on}"] if row.tuned_on else []
-        rows.append([row.name, solved, _percent(before), _percent(after), "; ".join(notes)])
+        rows.append([row.name, solved, _cell(before), _cell(after), "; ".join(notes)])
     n_hard = int(found.hard.sum())
-    header = ["system", "solves", f"{main.label} all {len(dataset):,}", f"{main.label} hard {n_hard:,}", "notes"]
+    columns = [
+        *(Column("system"), Column("solves", "count"), Column(f"{main.label} all {len(dataset):,}", "percent")),
+        *(Column(f"{main.label} hard {n_hard:,}", "percent"), Column("notes", "note")),
+    ]
     title = f"{dataset.name} · {n_hard:,} of {len(dataset):,} questions are hard"
-    signatures = [f"{row.name} = {row.short_signature}" for row in found.evaluation.rows]
-    return Table(title, header, rows, frozenset({0, 4}), [*_hard_notes(found), "Signatures", *signatures])
+    signatures = {row.name: row.short_signature for row in found.evaluation.rows}
+    return Table(title, columns, [RowGroup(rows)], _hard_notes(found), signatures=signatures)
 
 
 def _hard_notes(found: HardSubset) -> list[str]:
@@ -316,5 +305,9 @@ def _hard_notes(found: HardSubset) -> list[str]:
     ]
 
 
+def _cell(share: Share | None) -> Cell:
+    return Cell() if share is None else Cell(share.value, share.interval)
+
+
 def _percent(share: Share | None) -> str:
-    return EMPTY_CELL if share is None else format_percent(share.value, interval=share.interval)
+    return Column("", "percent").text(_cell(share))

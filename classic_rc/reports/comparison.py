@@ -1,18 +1,10 @@
-"""Tables and CSV records of a comparison of systems."""
+"""The tables of a comparison of systems."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
-
-from classic_rc.display import EMPTY_CELL, Table, format_percent
 from classic_rc.evaluation.comparison import Comparison
-from classic_rc.reports.tables import (
-    format_bounds,
-    format_p_value,
-    format_points,
-    records_csv,
-)
+from classic_rc.tables import Cell, Column, RowGroup, Table
+from classic_rc.tables.model import format_count, format_percent
 
 
 def comparison_tables(comparison: Comparison) -> list[Table]:
@@ -32,32 +24,16 @@ def comparison_tables(comparison: Comparison) -> list[Table]:
     return [*tables, _overlap_table(comparison)] if comparison.regions else tables
 
 
-def comparison_csv(comparisons: Sequence[Comparison]) -> str:
-    """Return comparisons as CSV, with records of three kinds: system, pair and region.
-
-    Parameters
-    ----------
-    comparisons : sequence of Comparison
-
-    Returns
-    -------
-    str
-        Metrics, differences and shares are fractions in full precision.
-    """
-    return records_csv([record for comparison in comparisons for record in _flat_records(comparison)])
-
-
 def _system_table(comparison: Comparison) -> Table:
-    interval = comparison.resampling.label
-    header = ["system", comparison.metric.label, "gain over chance", interval, "relative gain"]
+    columns = [
+        Column("system"),
+        Column(comparison.metric.label, "percent", key="value"),
+        Column("gain over chance", "points", key="gain"),
+        Column("relative gain %", "points", 1, "relative_gain"),
+        Column("signature", hidden=True),
+    ]
     rows = [
-        [
-            s.name,
-            format_percent(s.value, interval=s.interval),
-            format_points(s.gain),
-            format_bounds(s.gain_interval),
-            EMPTY_CELL if s.relative_gain is None else f"{100 * s.relative_gain:+.1f} %",
-        ]
+        [s.name, Cell(s.value, s.interval), Cell(s.gain, s.gain_interval), s.relative_gain, s.signature]
         for s in comparison.standings
     ]
     if comparison.chance is None:
@@ -65,34 +41,43 @@ def _system_table(comparison: Comparison) -> Table:
     else:
         chance = format_percent(comparison.chance)
         gain = f"chance: random scores {chance}, in expectation; relative gain: gain / chance"
-    signatures = [f"{s.name} = {s.signature}" for s in comparison.standings]
-    notes = [comparison.resampling.note, gain, "Signatures", *signatures]
     results = comparison.results
-    return Table(results.label, header, rows, frozenset({0}), notes, caption=f"{results.caption}: systems")
+    return Table(
+        results.label,
+        columns,
+        [RowGroup(rows)],
+        [comparison.resampling.note, gain],
+        f"{results.caption}: systems",
+        {s.name: s.signature for s in comparison.standings},
+        _facts(comparison, "system"),
+    )
+
+
+def _facts(comparison: Comparison, kind: str) -> dict[str, str]:
+    metric = comparison.solved_by if kind == "region" else comparison.metric
+    return {"dataset": comparison.results.dataset, "metric": metric.name, "kind": kind}
 
 
 def difference_table(comparison: Comparison) -> Table:
     """Return the differences of a comparison's pairs, with their intervals and p-values."""
-    header = [
-        *("first", "second", "difference", comparison.resampling.label),
-        *("p", "p (Holm)", "wins", "ties", "losses"),
+    columns = [
+        *(Column("first"), Column("second"), Column("difference", "points")),
+        *(Column("p", "p"), Column("p (Holm)", "p", key="p_holm")),
+        *(Column(name, "count") for name in ("wins", "ties", "losses")),
+        Column("exact", hidden=True),
     ]
     rows = [
         [
-            pair.first,
-            pair.second,
-            format_points(pair.difference),
-            format_bounds(pair.interval),
-            format_p_value(pair.p),
-            format_p_value(pair.p_holm),
-            *(f"{count:,}" for count in (pair.wins, pair.ties, pair.losses)),
+            *(pair.first, pair.second, Cell(pair.difference, pair.interval), pair.p, pair.p_holm),
+            *(pair.wins, pair.ties, pair.losses, pair.exact),
         ]
         for pair in comparison.pairs
     ]
     notes = [
         f"null hypothesis: {comparison.null_hypothesis}",
-        f"p: {_describe_test(comparison)}; Holm: adjusted for {_count(len(rows), 'pair')}",
+        f"p: {_describe_test(comparison)}; Holm: adjusted for {format_count(len(rows), 'pair')}",
         "wins, ties, losses: questions that the first answers better than, as well as, and worse than the second",
+        f"in brackets: {comparison.resampling.label}",
     ]
     expected = [c.name for c in comparison.results.systems if c.expected]
     if expected and comparison.test == "permutation":
@@ -102,7 +87,8 @@ def difference_table(comparison: Comparison) -> Table:
         notes.insert(1, f"only differences from {comparison.baseline} are tested")
     title = f"{comparison.metric.label}: first minus second"
     caption = f"{comparison.results.caption}: differences in {comparison.metric.label}, first minus second"
-    return Table(title, header, rows, frozenset({0, 1}), notes, caption=caption)
+    facts = {**_facts(comparison, "pair"), "test": comparison.test}
+    return Table(title, columns, [RowGroup(rows)], notes, caption, facts=facts)
 
 
 def _describe_test(comparison: Comparison) -> str:
@@ -118,46 +104,18 @@ def _describe_test(comparison: Comparison) -> str:
 
 def _overlap_table(comparison: Comparison) -> Table:
     names = comparison.regions[0].systems  # the first region has all systems
+    columns = [
+        *(Column(name, key=f"solved[{name}]") for name in names),
+        *(Column("questions", "count"), Column("%", "percent", 1, "share"), Column("systems", hidden=True)),
+    ]
     rows = [
         [
-            *("yes" if name in region.systems else EMPTY_CELL for name in names),
-            f"{region.questions:,}",
-            format_percent(region.share, 1),
+            *("yes" if name in region.systems else None for name in names),
+            *(region.questions, region.share, " + ".join(region.systems)),
         ]
         for region in comparison.regions
     ]
     notes = [f"left out: {', '.join(comparison.left_out)}"] if comparison.left_out else []
     title = f"solved by exactly these systems ({comparison.solved_by.label} 1)"
     caption = f"{comparison.results.caption}: questions {title}"
-    return Table(title, [*names, "questions", "%"], rows, frozenset(range(len(names))), notes, caption=caption)
-
-
-def _count(n: int, noun: str) -> str:
-    return f"{n} {noun}" + ("s" if n > 1 else "")
-
-
-def _flat_records(comparison: Comparison) -> list[dict[str, Any]]:
-    plain = comparison.to_dict()
-    shared = {"dataset": comparison.results.dataset, "metric": comparison.metric.name}
-    records: list[dict[str, Any]] = [
-        *({**shared, "kind": "system", **system} for system in plain["systems"]),
-        *({**shared, "kind": "pair", "test": comparison.test, **pair} for pair in plain["pairs"]),
-        *(
-            {**shared, "kind": "region", "metric": comparison.solved_by.name, **region}
-            for region in plain["overlap"]["regions"]
-        ),
-    ]
-    return [_flatten(record) for record in records]
-
-
-def _flatten(record: dict[str, Any]) -> dict[str, Any]:
-    """Split each interval into two columns (low, high), and join lists of names into one text."""
-    flat: dict[str, Any] = {}
-    for key, value in record.items():
-        if key.endswith("interval"):
-            low, high = value or (None, None)
-            stem = key.removesuffix("interval")
-            flat |= {f"{stem}low": low, f"{stem}high": high}
-        else:
-            flat[key] = " + ".join(value) if isinstance(value, list) else value
-    return flat
+    return Table(title, columns, [RowGroup(rows)], notes, caption, facts=_facts(comparison, "region"))

@@ -3,49 +3,37 @@ its numbers."""
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from classic_rc._version import __version__
 from classic_rc.audit.annotators import AnnotatorReport
 from classic_rc.audit.check import CheckReport, labelled_part, measure_label_balance
-from classic_rc.audit.duplicates import DuplicateFinding
 from classic_rc.audit.statistics.measures import QUESTION_WORDS, MeasuredValues
 from classic_rc.audit.statistics.tables import DatasetStatistics, StatisticsRow
 from classic_rc.audit.without_copies import ScoreWithout
-from classic_rc.display import format_percent
 from classic_rc.evaluation.breakdown import Breakdown, CrossTabulation
-from classic_rc.evaluation.results import Evaluation
+from classic_rc.evaluation.results import Evaluation, evaluation_table
+from classic_rc.io.json import render_json
 from classic_rc.io.printable import printable
 from classic_rc.metrics.registry import METRICS
 from classic_rc.questions import Dataset
 from classic_rc.reports.annotators import annotator_summary
-from classic_rc.reports.breakdown import breakdown_records, breakdown_tables, cross_table
-from classic_rc.reports.duplicates import scores_without_table
+from classic_rc.reports.breakdown import breakdown_tables, cross_table
+from classic_rc.reports.checks import findings_table, integrity_table
+from classic_rc.reports.duplicates import duplicates_table, scores_without_table
 from classic_rc.reports.html import fill_template
 from classic_rc.reports.references import Citable, bibliography, citables
 from classic_rc.reports.statistics import statistics_records, statistics_tables
-from classic_rc.reports.tables import (
-    EMPTY_CELL,
-    Table,
-    format_points,
-    latex_escape,
-    latex_preamble,
-    latex_tabular,
-    markdown_block,
-    markdown_escape,
-    records_csv,
-    render,
-)
+from classic_rc.tables import Column, RowGroup, Table, records_csv, render
+from classic_rc.tables.latex import latex_escape, latex_preamble, latex_tabular
+from classic_rc.tables.markup import markdown_block, markdown_escape
 
 _SIZES = ("passages", "questions", "candidates", "vocabulary")
 _MAX_FILES = 3
-_SHOWN_FINDINGS = 10
 _PACKAGE = "classic_rc"
 
 
@@ -148,8 +136,7 @@ def datasheet_tables(sheet: Datasheet) -> list[Table]:
     duplicates, scores without duplicates, agreement of annotators and, if asked for, the paper's own statistics.
     """
     tables = count_tables(sheet)
-    if sheet.breakdowns:
-        tables += breakdown_tables(sheet.breakdowns)
+    tables += breakdown_tables(sheet.breakdowns)
     tables += map(cross_table, sheet.crosses)
     if sheet.evaluation is not None and sheet.evaluation.rows:
         tables.append(_floor_table(sheet.evaluation))
@@ -171,15 +158,15 @@ def count_tables(sheet: Datasheet) -> list[Table]:
 
 def _size_table(sheet: Datasheet) -> Table:
     parts = [sheet.statistics.common, *([sheet.train_statistics.common] if sheet.train_statistics else [])]
-    columns: dict[str, list[str]] = {}
+    columns: dict[str, list[int | float]] = {}
     for i, part in enumerate(parts):
         found = {row.statistic.label: row for row in part.rows}
         for j, name in enumerate(part.columns):
             measures = [found[label].measures[j] if label in found else None for label in _SIZES]
-            counts = [f"{m.value:,}" if m is not None and m.value is not None else "0" for m in measures]
+            counts = [(m.value if m is not None else None) or 0 for m in measures]
             columns[f"{name} (training)" if i else name] = counts
     rows = [[name, *counts] for name, counts in columns.items()]
-    return Table("Size", ["part", *_SIZES], rows)
+    return Table("Size", [Column("part"), *(Column(name, "count") for name in _SIZES)], [RowGroup(rows)])
 
 
 def _own_rows(sheet: Datasheet) -> Iterator[tuple[StatisticsRow, MeasuredValues]]:
@@ -195,8 +182,10 @@ def _length_table(sheet: Datasheet) -> Table:
     for row, measure in _own_rows(sheet):
         if not row.statistic.is_share:
             low, median, high = np.quantile(measure.numbers.astype(float), (0.05, 0.5, 0.95)).tolist()
-            rows.append([row.statistic.label, f"{measure.value:,.1f}", *(f"{v:,.0f}" for v in (median, low, high))])
-    return Table("Lengths", ["", "mean", "median", "5 %", "95 %"], rows, notes=sheet.statistics.common.notes)
+            rows.append([row.statistic.label, measure.value, median, low, high])
+    columns = [Column(""), Column("mean", "number", 1)]
+    columns += [Column(name, "number", 0) for name in ("median", "5 %", "95 %")]
+    return Table("Lengths", columns, [RowGroup(rows)], sheet.statistics.common.notes)
 
 
 def _shape_tables(sheet: Datasheet) -> Iterator[Table]:
@@ -205,61 +194,45 @@ def _shape_tables(sheet: Datasheet) -> Iterator[Table]:
     by_word = {word: shares.get(f"questions with {word} %", 0.0) for word in QUESTION_WORDS}
     by_word["other"] = max(1 - sum(by_word.values()), 0.0)
     if by_word["other"] < 1:  # else the questions are in another language
-        cells = ["% of questions", *(format_percent(share, 1) for share in by_word.values())]
-        yield Table("First words of questions", ["", *by_word], [cells])
+        yield _shares_table("First words of questions", "% of questions", by_word)
     dataset = sheet.dataset
     if dataset.task is None or not dataset.task.has_choices or all(q.gold is None for q in dataset):
         return
     balance = measure_label_balance(labelled_part(dataset))
     if balance is not None and balance.positions:
         total = sum(balance.positions) or 1
-        header = ["", *(str(i + 1) for i in range(len(balance.positions)))]
-        cells = ["% of right options", *(format_percent(n / total, 1) for n in balance.positions)]
+        shares = {str(i): n / total for i, n in enumerate(balance.positions, 1)}
         notes = [] if balance.p is None else [f"chi-square {balance.chi_square:.1f}, p {balance.p:.2g}"]
-        yield Table("Positions of right options", header, [cells], notes=notes)
+        yield replace(_shares_table("Positions of right options", "% of right options", shares), notes=notes)
+
+
+def _shares_table(title: str, name: str, shares: Mapping[str, float]) -> Table:
+    """Return a table of one row."""
+    columns = [Column(""), *(Column(of, "percent", 1) for of in shares)]
+    return Table(title, columns, [RowGroup([[name, *shares.values()]])])
 
 
 def _floor_table(evaluation: Evaluation) -> Table:
-    metrics = evaluation.reported_metrics
-    rows = []
-    for row in evaluation.rows:
-        values = row.metrics()
-        cells = [format_percent(values[m.name], interval=row.intervals.get(m.name)) for m in metrics]
-        rows.append([row.name, *cells, row.trained_on or "nothing"])
-    header = ["system", *(metric.label for metric in metrics), "learned from"]
-    notes = [] if evaluation.resampling is None else [evaluation.resampling.note]
-    return Table("Floors: what simple systems reach", header, rows, frozenset({0, len(header) - 1}), notes)
+    metrics = [metric.name for metric in evaluation.reported_metrics]
+    floors = evaluation_table(evaluation).select("system", *metrics, "trained_on")
+    return replace(floors, title="Floors: what simple systems reach", signatures={})
 
 
 def _check_tables(check: CheckReport) -> Iterator[Table]:
     partial = check.partial_inputs
     if partial.results:
-        leading = [result for result in check.leaks() if result.follows_from is None][:_SHOWN_FINDINGS]
-        rows = [
-            [str(r.verdict), r.rule, format_percent(r.value), format_percent(r.chance), format_points(r.gain)]
-            for r in leading
-        ]
-        yield Table(
-            "Without reading: what rules and partial inputs reach",
-            ["verdict", "the right option …", METRICS[partial.metric].label, "chance", "gain"],
-            rows or [[EMPTY_CELL, "nothing found", *[EMPTY_CELL] * 3]],
-            frozenset({0, 1}),
-            [
+        yield replace(
+            findings_table(check).select("verdict", "rule", METRICS[partial.metric].label, "chance", "gain"),
+            title="Without reading: what rules and partial inputs reach",
+            notes=[
                 f"{len(partial.results)} rules and learners; artifact: the passage is not seen; "
                 "shortcut: the passage is seen, the question is not, or not whole"
             ],
         )
-    rows = [[str(f.kind.severity), f.kind.what, f"{f.count:,}"] for f in check.findings]
-    rows = rows or [["", "nothing found", "0"]]
-    yield Table("Findings", ["severity", "finding", "count"], rows, frozenset({0, 1}))
-    rows = []
-    for finding in check.findings:
-        if isinstance(finding, DuplicateFinding):
-            pair = min(finding.pairs, key=lambda p: p.similarity)
-            rows.append([finding.kind.name, pair.id, pair.other, f"{pair.similarity:.2f}"])
-    if rows:
-        header = ["kind", "id", "same as", "similarity"]
-        yield Table("Duplicates: the least similar pair of each kind", header, rows, frozenset({0, 1, 2}))
+    yield replace(integrity_table(check).select("severity", "finding", "count"), title="Findings", notes=())
+    if (duplicates := duplicates_table(check.findings, shown=1)) is not None:
+        title = "Duplicates: the least similar pair of each kind"
+        yield replace(duplicates.select("id", "same as", "similarity"), title=title, notes=())
 
 
 def _title(sheet: Datasheet) -> str:
@@ -306,12 +279,13 @@ def _latex(sheet: Datasheet) -> str:
         # A table stays in one column with its heading and notes, and shrinks if it is wider than the column.
         body += [r"\smallskip\begin{minipage}{\linewidth}\raggedright"]
         body += [
-            rf"\textbf{{{latex_escape(table.title)}}}\par",
+            rf"\textbf{{{latex_escape(printable(table.title))}}}\par",
             r"\datasheetfit{%",
             *_wrapped_tabular(table),
             r"}\par",
         ]
-        body += [rf"{{\scriptsize {latex_escape(note)}\par}}" for note in table.notes]
+        notes = (*table.note_lines, *table.signature_lines)
+        body += [rf"{{\scriptsize {latex_escape(note)}\par}}" for note in notes]
         body += [r"\end{minipage}\par"]
     if sheet.command:
         body += [
@@ -331,10 +305,15 @@ _LONG_CELL = 40
 
 def _wrapped_tabular(table: Table) -> list[str]:
     """Return the lines of a table in which columns with long texts have a fixed width."""
-    columns = ["l" if j in table.left else "r" for j in range(len(table.header))]
-    for j in table.left:
-        if max((len(row[j]) for row in table.rows), default=0) > _LONG_CELL:
-            columns[j] = r"p{0.42\linewidth}"
+    rows = [cells for _, cells in table.lines()]
+    columns = [
+        r"p{0.42\linewidth}"
+        if column.is_text and any(len(column.text(cells[j])) > _LONG_CELL for cells in rows)
+        else "l"
+        if column.is_text
+        else "r"
+        for j, column in enumerate(table.shown)
+    ]
     return [rf"\begin{{tabular}}{{{''.join(columns)}}}", *latex_tabular(table)[1:]]
 
 
@@ -386,7 +365,6 @@ def _json(sheet: Datasheet) -> str:
     }
     train = sheet.train_statistics
     plain = {
-        "version": __version__,
         "title": _title(sheet),
         "facts": dict(datasheet_facts(sheet)),
         **sheet.statistics.to_dict(),
@@ -396,13 +374,13 @@ def _json(sheet: Datasheet) -> str:
             for name, kinds in sheet.statistics.lengths.items()
         },
         "groups": [groups] if sheet.breakdowns or sheet.crosses else [],
-        "floors": None if sheet.evaluation is None else _without_times(sheet.evaluation.to_dict()),
-        "check": None if sheet.check is None else _without_times(sheet.check.to_dict()),
+        "floors": None if sheet.evaluation is None else sheet.evaluation.to_dict(),
+        "check": None if sheet.check is None else sheet.check.to_dict(),
         "scores_without_duplicates": [score.to_dict() for score in sheet.scores_without],
         "annotators": None if sheet.annotators is None else sheet.annotators.to_dict(),
         "command": sheet.command,
     }
-    return json.dumps(plain, indent=2, allow_nan=False) + "\n"
+    return render_json(plain, times=False)
 
 
 def _histogram(lengths: MeasuredValues) -> list[list[int]]:
@@ -411,16 +389,10 @@ def _histogram(lengths: MeasuredValues) -> list[list[int]]:
     return [[int(length), int(count)] for length, count in zip(found, counts, strict=True)]
 
 
-def _without_times(plain: Any) -> Any:
-    """Return plain data without running times, at any depth: the same data make the same file."""
-    if isinstance(plain, Mapping):
-        return {key: _without_times(value) for key, value in plain.items() if key != "seconds"}
-    return [_without_times(value) for value in plain] if isinstance(plain, list) else plain
-
-
 def _csv(sheet: Datasheet) -> str:
     """Return a record for each count, size of a group, floor and finding; shares and scores are fractions."""
-    records = [*statistics_records(sheet.statistics), *breakdown_records(sheet.breakdowns, sheet.crosses)]
+    groups = [*breakdown_tables(sheet.breakdowns), *map(cross_table, sheet.crosses)]
+    records = [*statistics_records(sheet.statistics), *(record for table in groups for record in table.records())]
     if sheet.evaluation is not None:
         for row in sheet.evaluation.rows:
             for name, value in row.metrics().items():

@@ -7,9 +7,7 @@ from collections.abc import Iterable, Sequence
 from classic_rc.audit.duplicates import DuplicateFinding
 from classic_rc.audit.kinds import Finding
 from classic_rc.audit.without_copies import ScoreWithout
-from classic_rc.display import format_percent
-from classic_rc.evaluation.resampling import Interval
-from classic_rc.reports.tables import EMPTY_CELL, Table
+from classic_rc.tables import Cell, Column, RowGroup, Table
 
 _SHOWN_PAIRS = 3
 _DIFF_WIDTH = 72
@@ -31,21 +29,25 @@ def duplicates_table(findings: Iterable[Finding], shown: int = _SHOWN_PAIRS) -> 
     Table or None
         None without duplicates.
     """
-    rows: list[list[str]] = []
-    headings: dict[int, str] = {}
-    for finding in findings:
-        if isinstance(finding, DuplicateFinding):
-            headings[len(rows)] = f"{finding.count:,} {finding.kind.what} ({finding.kind.severity})"
-            pairs = sorted(finding.pairs, key=lambda pair: pair.similarity)[:shown]
-            rows += [[p.id, p.other, f"{p.similarity:.2f}", p.diff(_DIFF_WIDTH)] for p in pairs]
-    if not rows:
+    blocks = [
+        RowGroup(
+            [
+                [pair.id, pair.other, pair.similarity, pair.diff(_DIFF_WIDTH)]
+                for pair in sorted(finding.pairs, key=lambda pair: pair.similarity)[:shown]
+            ],
+            f"{finding.count:,} {finding.kind.what} ({finding.kind.severity})",
+        )
+        for finding in findings
+        if isinstance(finding, DuplicateFinding)
+    ]
+    if not blocks:
         return None
-    header = ["id", "same as", "similarity", "what differs"]
+    columns = [Column("id"), Column("same as"), Column("similarity", "number", 2), Column("what differs")]
     notes = [
         "similarity: the share of the longer text that both have; [-only in the other-] {+only in this one+}",
         "a question is a copy together with its passage or its options",
     ]
-    return Table("Duplicates", header, rows, frozenset({0, 1, 3}), notes, headings=headings)
+    return Table("Duplicates", columns, blocks, notes)
 
 
 def scores_without_table(scores: Sequence[ScoreWithout]) -> Table:
@@ -62,10 +64,14 @@ def scores_without_table(scores: Sequence[ScoreWithout]) -> Table:
     """
     first = scores[0]
     label = first.metric.label
-    header = ["system", f"{label} all {first.n_questions:,}", f"{label} without {first.n_left:,}", "learned from"]
+    columns = [
+        Column("system"),
+        Column(f"{label} all {first.n_questions:,}", "percent"),
+        Column(f"{label} without {first.n_left:,}", "percent"),
+        Column("learned from"),
+    ]
     rows = [
-        [s.system, _cell(s.value, s.interval), _cell(s.left_value, s.left_interval), s.trained_on or EMPTY_CELL]
-        for s in scores
+        [s.system, Cell(s.value, s.interval), Cell(s.left_value, s.left_interval), s.trained_on] for s in scores
     ]
     n_removed = first.n_questions - first.n_left
     note = (
@@ -74,8 +80,4 @@ def scores_without_table(scores: Sequence[ScoreWithout]) -> Table:
     )
     if any(s.trained_on for s in scores):
         note += ", or training data"
-    return Table("Scores without duplicates", header, rows, frozenset({0, 3}), [note])
-
-
-def _cell(value: float | None, interval: Interval | None) -> str:
-    return format_percent(value, interval=interval)
+    return Table("Scores without duplicates", columns, [RowGroup(rows)], [note])

@@ -17,7 +17,7 @@ from classic_rc.evaluation.curves import AVERAGES, PrecisionRecallCurve
 from classic_rc.evaluation.grouping import MIN_GROUP_QUESTIONS
 from classic_rc.evaluation.results import ALPHA, Block
 from classic_rc.io.printable import printable
-from classic_rc.reports.tables import records_csv
+from classic_rc.tables import records_csv
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist

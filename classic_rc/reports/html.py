@@ -15,8 +15,8 @@ from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from classic_rc.display import format_count
 from classic_rc.io.printable import printable
+from classic_rc.tables.model import format_count
 
 if TYPE_CHECKING:
     from jinja2 import Environment

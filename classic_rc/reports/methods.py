@@ -17,12 +17,14 @@ from classic_rc.evaluation.signature import Signature
 from classic_rc.io.printable import printable
 from classic_rc.metrics.registry import METRICS
 from classic_rc.reports.paper_data import PaperDataset
-from classic_rc.reports.paper_formats import IntervalStyle, join_words
+from classic_rc.reports.paper_formats import join_words
 from classic_rc.reports.paper_table import PaperTable
 from classic_rc.reports.references import citation_text, references
-from classic_rc.reports.tables import latex_escape, markdown_escape
 from classic_rc.solvers.base import is_number
 from classic_rc.solvers.registry import SOLVERS
+from classic_rc.tables.latex import latex_escape
+from classic_rc.tables.markup import markdown_escape
+from classic_rc.tables.model import IntervalStyle
 
 _OPEN, _CLOSE = "\ue000", "\ue001"
 """Around the keys of citations in a sentence, until it is escaped for its format."""

@@ -16,7 +16,6 @@ from classic_rc.audit.annotators import AnnotatorReport
 from classic_rc.audit.check import CheckReport
 from classic_rc.audit.statistics.tables import DatasetStatistics
 from classic_rc.audit.without_copies import ScoreWithout
-from classic_rc.display import Table, format_count, format_percent
 from classic_rc.evaluation.breakdown import Breakdown
 from classic_rc.evaluation.comparison import SOLVED_BY
 from classic_rc.evaluation.curves import AVERAGES, PrecisionRecallCurve
@@ -32,11 +31,12 @@ from classic_rc.reports.html import fill_template
 from classic_rc.reports.page_audit import audit_tiles, defects_section, duplicates_section, findings_section
 from classic_rc.reports.page_figures import curve_drawing, overview_drawing
 from classic_rc.reports.perturbations import perturbation_table
-from classic_rc.reports.published import published_warning
+from classic_rc.reports.published import published_warning, results_table
 from classic_rc.reports.references import bibliography, citables
-from classic_rc.reports.results import results_table
 from classic_rc.reports.statistics import statistics_tables
 from classic_rc.solvers.explanation import CandidateExplanation, Explanation, Mark
+from classic_rc.tables import Column, RowGroup, Table
+from classic_rc.tables.model import format_count
 
 _MAX_GROUPS = 12
 _PACKAGE = "classic_rc"
@@ -143,7 +143,7 @@ def _results_section(content: PageContent) -> dict[str, Any]:
     warning = published_warning(evaluation) if content.published else None
     table = results_table(evaluation, content.published)
     return {
-        # Signatures, which are notes too, have their own section on the page; its head has the sizes of the data.
+        # Signatures have their own section on the page; its head has the sizes of the data.
         "table": replace(table, title="all systems", notes=[table.caption] if table.caption else []),
         "warnings": [*evaluation.warnings, *([warning] if warning else [])],
         "notes": [*evaluation.notes, *evaluation.dataset.notes],
@@ -162,11 +162,12 @@ def _curve_section(content: PageContent) -> dict[str, Any] | None:
     for row in rows:
         means = row.outcomes.statistics[metric.name].mean(axis=0, keepdims=True)
         points.append(PrecisionRecallCurve(row.name, "macro", *metric.precision_and_recall(means)))
-    cells = [[p.name, *(format_percent(float(v[0])) for v in (p.precision, p.recall, p.f1))] for p in points]
+    cells = [[p.name, *(float(v[0]) for v in (p.precision, p.recall, p.f1))] for p in points]
+    columns = [Column("system"), *(Column(name, "percent") for name in ("precision", "recall", metric.label))]
     title = "the point where each system decides: means over questions"
     return {
         "drawing": curve_drawing(content.curves, points),
-        "table": Table(title, ["system", "precision", "recall", metric.label], cells),
+        "table": Table(title, columns, [RowGroup(cells)]),
     }
 
 
@@ -215,7 +216,7 @@ def _sources_section(evaluation: Evaluation) -> dict[str, Any]:
     rows += [[f"and {n_more:,} more files", ""]] if n_more else []
     return {
         "systems": systems,
-        "table": Table("data and metrics", ["what", "source"], rows, frozenset({0, 1})),
+        "table": Table("data and metrics", [Column("what"), Column("source")], [RowGroup(rows)]),
         "bibtex": bibliography(tuple(cited)),
     }
 

@@ -15,7 +15,6 @@ from classic_rc.audit.duplicates import DuplicateFinding, DuplicatePair
 from classic_rc.audit.integrity import Severity
 from classic_rc.audit.measuring import PartialResult, Verdict
 from classic_rc.audit.without_copies import ScoreWithout, copied_questions
-from classic_rc.display import format_percent
 from classic_rc.metrics.registry import METRICS
 from classic_rc.reports.checks import (
     balance_notes,
@@ -25,7 +24,7 @@ from classic_rc.reports.checks import (
     word_table,
 )
 from classic_rc.reports.duplicates import scores_without_table
-from classic_rc.reports.tables import format_p_value, format_points
+from classic_rc.tables.model import format_p_value, format_percent, format_points
 
 _SHOWN_FINDINGS = 12
 _SHOWN_EXAMPLES = 5

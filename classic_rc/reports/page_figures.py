@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from classic_rc.display import format_percent
 from classic_rc.evaluation.curves import PrecisionRecallCurve
 from classic_rc.evaluation.results import Evaluation
 from classic_rc.solvers.random import Random
+from classic_rc.tables.model import format_percent
 
 _WIDTH = 100
 """The length of an axis from 0 to 100 %, in units of its drawing."""

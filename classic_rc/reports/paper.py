@@ -24,7 +24,7 @@ from classic_rc.metrics.base import Metric
 from classic_rc.metrics.registry import METRICS, get_metric
 from classic_rc.questions import Task
 from classic_rc.reports.paper_data import PaperDataset, TestSettings, merge_records
-from classic_rc.reports.paper_table import Cell, Column, PaperRow, PaperTable
+from classic_rc.reports.paper_table import PaperCell, PaperColumn, PaperRow, PaperTable
 
 PAPER_METRICS: Mapping[Task, tuple[str, ...]] = {
     Task.SINGLE_CHOICE: ("accuracy",),
@@ -127,8 +127,8 @@ def make_paper_table(
     if by is not None and not any(by in dataset.results.groupings for dataset in datasets):
         raise _no_grouping(by, datasets)
     own_baseline = _find_baseline(datasets, baseline, new)
-    columns: list[Column] = []
-    cells: dict[str, dict[Column, Cell]] = {}
+    columns: list[PaperColumn] = []
+    cells: dict[str, dict[PaperColumn, PaperCell]] = {}
     used: list[PaperDataset] = []
     for recorded, of in measured:
         dataset = replace(
@@ -141,13 +141,13 @@ def make_paper_table(
             notes.append(f"{dataset.label}: the baseline {name} has no result, so nothing is marked there")
             dataset = replace(dataset, tests=None)
         used.append(dataset)
-        own: list[Column] = []
+        own: list[PaperColumn] = []
         for column, mask in _columns_of(dataset, of, by, new):
             own.append(column)
             for name, cell in _measure(dataset, column, mask, decimals).items():
                 cells.setdefault(name, {})[column] = cell
         for name, reason in dataset.results.missing.items():
-            cells.setdefault(name, {}).update((column, Cell(reason=reason)) for column in own)
+            cells.setdefault(name, {}).update((column, PaperCell(reason=reason)) for column in own)
         columns += own
     rows, row_notes = _systems_as_rows(used, columns, cells)
     if published:
@@ -198,7 +198,7 @@ def _find_baseline(datasets: Sequence[PaperDataset], baseline: str | None, new: 
 
 def _columns_of(
     dataset: PaperDataset, metrics: Sequence[Metric], by: str | None, new: Mapping[str, str]
-) -> Iterator[tuple[Column, NDArray[np.bool_]]]:
+) -> Iterator[tuple[PaperColumn, NDArray[np.bool_]]]:
     """Yield the columns of a dataset, each with the mask of its questions."""
     results, primary, tested = dataset.results, dataset.primary, dataset.tests is not None
     everything = np.ones(len(results.groups), dtype=np.bool_)
@@ -210,7 +210,7 @@ def _columns_of(
         label = new.get(metric.name, new.get(metric.label, metric.label))
         chosen_by = names(metric.name, metric.label, label)
         is_tested = tested and metric.name == primary.name
-        column = Column(
+        column = PaperColumn(
             dataset.label, metric, label, None, None, len(everything), is_tested=is_tested, names=chosen_by
         )
         yield column, everything
@@ -218,17 +218,17 @@ def _columns_of(
     for value, mask in ({} if by is None else results.groupings.get(by, {})).items():
         shown = new.get(value, value)
         yield (
-            Column(dataset.label, primary, label, value, shown, int(mask.sum()), tested, names(value, shown)),
+            PaperColumn(dataset.label, primary, label, value, shown, int(mask.sum()), tested, names(value, shown)),
             mask,
         )
 
 
 def _measure(
     dataset: PaperDataset,
-    column: Column,
+    column: PaperColumn,
     mask: NDArray[np.bool_],
     decimals: int,
-) -> dict[str, Cell]:
+) -> dict[str, PaperCell]:
     """Return the cells of a column by the names of the systems."""
     results, metric, tests, resampling = dataset.results, column.metric, dataset.tests, dataset.resampling
     systems = results.systems
@@ -246,7 +246,7 @@ def _measure(
         p_values = [None if i == base else p for i, p in enumerate(found)]
     best = _best(column, systems, values, decimals)
     return {
-        system.name: Cell(
+        system.name: PaperCell(
             None if value != value else value,
             interval,
             p_value,
@@ -262,7 +262,9 @@ def _measure(
     }
 
 
-def _best(column: Column, systems: Sequence[SystemResults], values: Sequence[float], decimals: int) -> set[int]:
+def _best(
+    column: PaperColumn, systems: Sequence[SystemResults], values: Sequence[float], decimals: int
+) -> set[int]:
     """Return the indices of the systems with the best printed value.
 
     Expectations and systems tuned on the data that they report are not compared. No number is the best of fewer
@@ -277,7 +279,9 @@ def _best(column: Column, systems: Sequence[SystemResults], values: Sequence[flo
 
 
 def _systems_as_rows(
-    datasets: Sequence[PaperDataset], columns: Sequence[Column], cells: Mapping[str, Mapping[Column, Cell]]
+    datasets: Sequence[PaperDataset],
+    columns: Sequence[PaperColumn],
+    cells: Mapping[str, Mapping[PaperColumn, PaperCell]],
 ) -> tuple[list[PaperRow], list[str]]:
     """Return a row per system name, in blocks, and notes on missing cells and changing blocks."""
     order, blocks, notes = list(Block), dict[str, Block](), list[str]()
@@ -293,7 +297,7 @@ def _systems_as_rows(
                 )
     rows = []
     for name in sorted(blocks, key=lambda name: order.index(blocks[name])):
-        of_row = tuple(cells.get(name, {}).get(column, Cell()) for column in columns)
+        of_row = tuple(cells.get(name, {}).get(column, PaperCell()) for column in columns)
         if all(cell.value is None for cell in of_row):
             notes.append(f"{name} is left out: it has no result in any column")
             continue
@@ -309,17 +313,17 @@ class _Figures:
     """The published figures of one system in one source."""
 
     cites: str | None
-    cells: dict[Column, Cell] = field(default_factory=dict)
+    cells: dict[PaperColumn, PaperCell] = field(default_factory=dict)
 
 
 def _published_rows(
-    datasets: Sequence[PaperDataset], columns: Sequence[Column], by: str | None, new: Mapping[str, str]
+    datasets: Sequence[PaperDataset], columns: Sequence[PaperColumn], by: str | None, new: Mapping[str, str]
 ) -> tuple[list[PaperRow], list[str]]:
     """Return the published figures of the columns' datasets, metrics and groups as rows, and notes."""
     rows: dict[tuple[str, str], _Figures] = {}
     notes: list[str] = []
     for dataset in datasets:
-        places: dict[tuple[str, Any], Column] = {
+        places: dict[tuple[str, Any], PaperColumn] = {
             (column.metric.name, column.group): column for column in columns if column.dataset == dataset.label
         }
         if dataset.figures is None:
@@ -333,7 +337,7 @@ def _published_rows(
                 continue
             row = rows.setdefault((figure.system, figure.cites or figure.source), _Figures(figure.cites))
             if column not in row.cells:
-                row.cells[column] = Cell(float(figure.printed) / 100, printed=figure.printed)
+                row.cells[column] = PaperCell(float(figure.printed) / 100, printed=figure.printed)
             elif row.cells[column].printed != figure.printed:
                 notes.append(
                     f"{dataset.label}: the table has {row.cells[column].printed} for {figure.system}, and not "
@@ -343,7 +347,7 @@ def _published_rows(
         PaperRow(
             new.get(system, system),
             Block.PUBLISHED,
-            tuple(row.cells.get(column, Cell()) for column in columns),
+            tuple(row.cells.get(column, PaperCell()) for column in columns),
             row.cites,
             frozenset({system, new.get(system, system)}),
         )

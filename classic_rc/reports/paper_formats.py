@@ -1,29 +1,20 @@
-"""The paper's table as text, Markdown, HTML and CSV, with the caption and the notes that its marks need."""
+"""The paper's table as a table for every format, and as CSV, with the caption and the notes that its marks need."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any, Literal
+from decimal import Decimal
+from itertools import groupby
+from typing import Any
 
 from classic_rc.evaluation.resampling import Interval
 from classic_rc.evaluation.results import ALPHA, Block
-from classic_rc.io.printable import printable
 from classic_rc.metrics.registry import METRICS
-from classic_rc.reports.paper_table import Cell, PaperRow, PaperTable
+from classic_rc.predictions import AnswerCounts
+from classic_rc.reports.paper_table import PaperCell, PaperRow, PaperTable
 from classic_rc.reports.references import citation_text
-from classic_rc.reports.results import answer_columns
-from classic_rc.reports.tables import (
-    EMPTY_CELL,
-    Table,
-    isolate_direction,
-    markdown_block,
-    markdown_escape,
-    records_csv,
-    render,
-)
-
-IntervalStyle = Literal["lines", "pm", "none"]
-"""Intervals as a second line (in brackets where a cell has one line), as ±, or not at all."""
+from classic_rc.tables import Cell, Column, RowGroup, Table, records_csv
+from classic_rc.tables.model import IntervalStyle
 
 _SPLITS = {"train": "training", "dev": "development", "test": "test"}
 _METRIC_NAMES = {"accuracy": "Accuracy"}
@@ -47,53 +38,22 @@ def column_headings(table: PaperTable) -> list[str]:
     ]
 
 
-def dataset_spans(table: PaperTable) -> list[tuple[str, int]]:
-    """Return the first line of the header: each dataset with its number of columns."""
-    spans: list[tuple[str, int]] = []
-    for column in table.columns:
-        if spans and spans[-1][0] == column.dataset:
-            spans[-1] = (column.dataset, spans[-1][1] + 1)
-        else:
-            spans.append((column.dataset, 1))
-    return spans
-
-
-def block_headings(table: PaperTable) -> dict[int, str]:
-    """Return the headings by the index of the row below; none if all rows are of one block."""
-    blocks = [row.block for row in table.rows]
-    if len(set(blocks)) < 2:
-        return {}
-    return {blocks.index(block): BLOCK_HEADINGS[block] for block in dict.fromkeys(blocks)}
-
-
 def row_name(row: PaperRow) -> str:
     """Return the name of a row, with the source of published figures."""
     return row.name if row.cites is None else f"{row.name} ({citation_text(row.cites)})"
 
 
-def marks(cell: Cell) -> str:
+def marks(cell: PaperCell) -> str:
     """Return the marks of a cell: an asterisk, a dagger, a double dagger, several or none."""
     lacks = cell.answers is not None and cell.answers.note
     return ("*" if cell.is_significant else "") + ("†" if cell.is_tuned_here else "") + ("‡" if lacks else "")
 
 
-def bound_text(fraction: float, decimals: int) -> str:
-    """Return the bound or half of an interval in percent: with one digit, or none if the numbers have none."""
-    return f"{100 * fraction:.{min(decimals, 1)}f}"
-
-
-def shown_interval(cell: Cell, decimals: int) -> Interval | None:
+def shown_interval(cell: PaperCell, decimals: int) -> Interval | None:
     """Return a cell's interval, or None if it has none, or if it is a point, as that of a constant is."""
-    if cell.interval is None or len({bound_text(bound, decimals) for bound in cell.interval}) == 1:
+    if cell.interval is None or len({f"{100 * bound:.{min(decimals, 1)}f}" for bound in cell.interval}) == 1:
         return None
     return cell.interval
-
-
-def half_width(cell: Cell, decimals: int) -> float | None:
-    """Return the larger distance of a bound from the value, so that ± never claims too much; None without one."""
-    if cell.value is None or (interval := shown_interval(cell, decimals)) is None:
-        return None
-    return max(cell.value - interval.low, interval.high - cell.value)
 
 
 def uneven_intervals(table: PaperTable) -> int:
@@ -204,7 +164,8 @@ def _test_notes(table: PaperTable) -> Iterator[str]:
         f"{who} significantly from {table.baseline}{metric} (p < {ALPHA:g}; "
         f"two-sided paired permutation test over {grouped}, Holm-adjusted over all measured systems of a column)"
     )
-    untested = [label for label, _ in dataset_spans(table) if label not in {column.dataset for column in tested}]
+    labels = list(dict.fromkeys(column.dataset for column in table.columns))
+    untested = [label for label in labels if label not in {column.dataset for column in tested}]
     if untested:
         yield f"No tests on {join_words(untested)}"
     if any(not column.is_tested for column in table.columns if column.dataset not in untested):
@@ -221,85 +182,64 @@ def caption(table: PaperTable, title: str | None, intervals: IntervalStyle, *, s
 # Formats
 
 
-def cell_parts(table: PaperTable, j: int, cell: Cell, intervals: IntervalStyle) -> tuple[str, str, str]:
-    """Return a cell's number or dash, its marks, and the text of its interval."""
+def as_table(
+    table: PaperTable,
+    title: str | None = None,
+    intervals: IntervalStyle = "lines",
+    *,
+    stacked: bool = False,
+    bold: bool = True,
+    signatures: bool = False,
+) -> Table:
+    """Return the table of a paper as a table for :func:`~classic_rc.tables.render`.
+
+    Parameters
+    ----------
+    table : PaperTable
+    title : str, optional
+        The beginning of the caption, before the notes.
+    intervals : {"lines", "pm", "none"}
+    stacked, bold : bool
+        As in :func:`caption_notes`.
+    signatures : bool
+        Whether to add the signatures of all systems.
+    """
+    columns = [
+        Column(heading, "percent", table.decimals, group=column.dataset, intervals=intervals)
+        for column, heading in zip(table.columns, column_headings(table), strict=True)
+    ]
+    blocks = [
+        RowGroup(
+            [[row_name(row), *(_cell(table, j, cell) for j, cell in enumerate(row.cells))] for row in of_block],
+            BLOCK_HEADINGS[block] if len({row.block for row in table.rows}) > 1 else None,
+        )
+        for block, of_block in groupby(table.rows, key=lambda row: row.block)
+    ]
+    return Table(
+        title or default_title(table),
+        [Column("System"), *columns],
+        blocks,
+        caption_notes(table, intervals, stacked=stacked, bold=bold),
+        caption(table, title, intervals, stacked=stacked),
+        _signatures(table) if signatures else {},
+    )
+
+
+def _signatures(table: PaperTable) -> dict[str, str]:
+    names = {row.name for row in table.rows}
+    return {
+        f"{system.name} on {dataset.label}": system.signature
+        for dataset in table.shown_datasets
+        for system in dataset.results.systems
+        if system.name in names
+    }
+
+
+def _cell(table: PaperTable, j: int, cell: PaperCell) -> Cell:
     number = cell.number(table.decimals)
-    if number is None:
-        return EMPTY_CELL, "", ""
-    interval, half = shown_interval(cell, table.decimals), half_width(cell, table.decimals)
-    shown = ""
-    if intervals == "lines" and interval is not None:
-        shown = " [{}, {}]".format(*(bound_text(bound, table.decimals) for bound in interval))
-    elif intervals == "pm" and half is not None:
-        shown = f" ± {bound_text(half, table.decimals)}"
-    return (f"({number})" if table.columns[j].is_small else number), marks(cell), shown
-
-
-def _flat_header(table: PaperTable) -> list[str]:
-    pairs = zip(table.columns, column_headings(table), strict=True)
-    return ["System", *(f"{column.dataset} {heading}".strip() for column, heading in pairs)]
-
-
-def table_text(table: PaperTable, title: str | None = None, intervals: IntervalStyle = "lines") -> str:
-    """Return the table as plain text."""
-    rows = [
-        [row_name(row), *("".join(cell_parts(table, j, cell, intervals)) for j, cell in enumerate(row.cells))]
-        for row in table.rows
-    ]
-    notes = caption_notes(table, intervals, bold=False)
-    headings = block_headings(table)
-    return render(
-        Table(title or default_title(table), _flat_header(table), rows, notes=notes, headings=headings), "table"
-    )
-
-
-def table_markdown(table: PaperTable, title: str | None = None, intervals: IntervalStyle = "lines") -> str:
-    """Return the table as Markdown; only the number of a best result is bold."""
-
-    def line(cells: Sequence[str]) -> str:
-        return "| " + " | ".join(cells) + " |"
-
-    def text(words: str) -> str:
-        return isolate_direction(markdown_escape(printable(words)))
-
-    header = _flat_header(table)
-    lines = [line([text(name) for name in header]), "|---|" + "---:|" * len(table.columns)]
-    headings = block_headings(table)
-    for i, row in enumerate(table.rows):
-        if i in headings:
-            lines.append(line([f"*{text(headings[i])}*", *[""] * len(table.columns)]))
-        cells = []
-        for j, cell in enumerate(row.cells):
-            number, mark, interval = cell_parts(table, j, cell, intervals)
-            cells.append((f"**{number}**" if cell.is_best else number) + markdown_escape(mark + interval))
-        lines.append(line([text(row_name(row)), *cells]))
-    return "\n".join([*lines, "", markdown_block(printable(caption(table, title, intervals)))]) + "\n"
-
-
-def table_html(table: PaperTable, title: str | None = None, intervals: IntervalStyle = "lines") -> str:
-    """Return the table as an HTML element that needs no style sheet, for a page or a notebook."""
-    from classic_rc.reports.html import fill_template
-
-    headings, second = block_headings(table), column_headings(table)
-    rows = [
-        {
-            "heading": headings.get(i),
-            "name": row_name(row),
-            "cells": [
-                {"parts": cell_parts(table, j, cell, intervals), "best": cell.is_best}
-                for j, cell in enumerate(row.cells)
-            ],
-        }
-        for i, row in enumerate(table.rows)
-    ]
-    return fill_template(
-        "paper.html",
-        caption=caption(table, title, intervals),
-        spans=dataset_spans(table),
-        second=second if any(second) else [],
-        n_columns=len(table.columns) + 1,
-        rows=rows,
-    )
+    value = cell.value if cell.printed is None or number is None else Decimal(number).scaleb(-2)
+    interval = shown_interval(cell, table.decimals)
+    return Cell(None if number is None else value, interval, marks(cell), cell.is_best, table.columns[j].is_small)
 
 
 def table_csv(table: PaperTable) -> str:
@@ -307,7 +247,7 @@ def table_csv(table: PaperTable) -> str:
     return records_csv([_record(table, row, j, cell) for row in table.rows for j, cell in enumerate(row.cells)])
 
 
-def _record(table: PaperTable, row: PaperRow, j: int, cell: Cell) -> dict[str, Any]:
+def _record(table: PaperTable, row: PaperRow, j: int, cell: PaperCell) -> dict[str, Any]:
     column = table.columns[j]
     low, high = cell.interval or (None, None)
     return {
@@ -326,7 +266,7 @@ def _record(table: PaperTable, row: PaperRow, j: int, cell: Cell) -> dict[str, A
         "best": cell.is_best,
         "expected": cell.is_expected,
         "tuned_here": cell.is_tuned_here,
-        **answer_columns(cell.answers),
+        **dict(zip(AnswerCounts._fields, cell.answers or (None,) * 3, strict=True)),
         "published": cell.printed,
         "cites": row.cites,
         "reason": cell.reason,

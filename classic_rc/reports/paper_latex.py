@@ -5,26 +5,22 @@ from __future__ import annotations
 import math
 import re
 import unicodedata
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 from classic_rc.errors import UsageError
-from classic_rc.io.printable import printable
-from classic_rc.reports.paper_formats import (
-    IntervalStyle,
-    block_headings,
-    bound_text,
-    caption,
-    column_headings,
-    dataset_spans,
-    half_width,
-    marks,
-    row_name,
-    shown_interval,
+from classic_rc.reports.paper_formats import as_table, row_name, shown_interval
+from classic_rc.reports.paper_table import PaperTable
+from classic_rc.tables import Cell, Column, Table
+from classic_rc.tables.latex import (
+    is_stacked,
+    latex_caption,
+    latex_preamble,
+    latex_tabular,
+    latex_text,
+    longest_mark,
 )
-from classic_rc.reports.paper_table import Cell, PaperRow, PaperTable
-from classic_rc.reports.tables import latex_escape, latex_preamble
+from classic_rc.tables.model import IntervalStyle
 
 Width = Literal["column", "text"]
 
@@ -152,6 +148,7 @@ def table_latex(
     *,
     label: str = "tab:results",
     width: Width | None = None,
+    signatures: bool = False,
 ) -> LatexTable:
     """Return the table in LaTeX with booktabs, in the most readable size that fits.
 
@@ -167,6 +164,9 @@ def table_latex(
     width : {"column", "text"}, optional
         The place to fit; by default a column if the table fits one, else the text.
 
+    signatures : bool
+        Whether the signatures of all systems are comments above the table.
+
     Raises
     ------
     UsageError
@@ -179,33 +179,33 @@ def table_latex(
             found=label,
             expected="tab:results",
         )
-    place, layout = _choose_layout(table, intervals, width)
-    stacked = _is_stacked(table, intervals)
-    body = [line.replace(r"\scriptsize", rf"\{layout.small}") for line in _body(table, intervals, stacked)]
+    has_lines = intervals == "lines" and any(shown_interval(cell, table.decimals) for cell in table.cells)
+    shown = as_table(table, title, intervals, stacked=has_lines, signatures=signatures)
+    place, layout = _choose_layout(shown, width)
     floating = "table*" if place == "text" else "table"
+    cited = {row_name(row): rf"{latex_text(row.name)} \citep{{{row.cites}}}" for row in table.rows if row.cites}
     lines = [
         rf"\begin{{{floating}}}[t]",
         r"\centering",
         rf"\{layout.size}",
         rf"\setlength{{\tabcolsep}}{{{layout.space}pt}}",
-        *body,
-        rf"\caption{{{_caption(caption(table, title, intervals, stacked=stacked))}}}",
+        *latex_tabular(shown, small=layout.small, names=cited),
+        rf"\caption{{{latex_caption(shown.caption or '')}}}",
         rf"\label{{{label}}}",
         rf"\end{{{floating}}}",
     ]
-    needs = latex_preamble(lines)
-    if any(row.cites for row in table.rows):
+    needs = [*shown.signature_lines, *latex_preamble(lines)]
+    if cited:
         needs.append(r"\usepackage{natbib}, which the style may load already")
-    widths = {style.name: _table_width(table, intervals, style, layout) for style in STYLES}
+    widths = {style.name: _table_width(shown, style, layout) for style in STYLES}
     return LatexTable("\n".join([*(f"% {remark}" for remark in needs), *lines]) + "\n", place, widths)
 
 
-def _choose_layout(table: PaperTable, intervals: IntervalStyle, width: Width | None) -> tuple[Width, _Layout]:
+def _choose_layout(table: Table, width: Width | None) -> tuple[Width, _Layout]:
     """Return the place and the first layout that fits it in all styles, or in any, or else the narrowest layout."""
     fits: list[tuple[Width, _Layout]] = []
     layouts = [
-        layout._replace(space=max(layout.space, _space_for_marks(table, intervals, layout.size)))
-        for layout in _LAYOUTS
+        layout._replace(space=max(layout.space, _space_for_marks(table, layout.size))) for layout in _LAYOUTS
     ]
     for place in ("column", "text") if width is None else (width,):
         for layout in layouts:
@@ -213,8 +213,7 @@ def _choose_layout(table: PaperTable, intervals: IntervalStyle, width: Width | N
                 continue  # the whole width is better than so little space
             limits = [style.column if place == "column" else style.text for style in STYLES]
             fitting = sum(
-                _table_width(table, intervals, style, layout) <= limit
-                for style, limit in zip(STYLES, limits, strict=True)
+                _table_width(table, style, layout) <= limit for style, limit in zip(STYLES, limits, strict=True)
             )
             if fitting == len(STYLES):
                 return place, layout
@@ -223,158 +222,48 @@ def _choose_layout(table: PaperTable, intervals: IntervalStyle, width: Width | N
     return fits[0] if fits else (width or "text", layouts[-1])
 
 
-def _space_for_marks(table: PaperTable, intervals: IntervalStyle, size: str) -> int:
+def _space_for_marks(table: Table, size: str) -> int:
     """Return the space on each side of a column that keeps protruding marks off the next number."""
-    if intervals == "pm" or _is_stacked(table, intervals):
+    if any(column.intervals == "pm" for column in table.shown) or is_stacked(table):
         return 0  # ± comes after the mark; a second line is wider than the number with its marks
     overhang = _overhang(table, max(style.sizes[size] for style in STYLES))
     return math.ceil((overhang + 0.5) / 2) if overhang else 0
-
-
-def _is_stacked(table: PaperTable, intervals: IntervalStyle) -> bool:
-    return intervals == "lines" and any(shown_interval(cell, table.decimals) for cell in table.cells)
 
 
 # ------------------------------------------------------------------------------------------------------------------
 # Widths
 
 
-def _table_width(table: PaperTable, intervals: IntervalStyle, style: PaperStyle, layout: _Layout) -> float:
+def _table_width(table: Table, style: PaperStyle, layout: _Layout) -> float:
     """Return the estimated width of the whole table in points."""
     full, small, space = style.sizes[layout.size], style.sizes[layout.small], layout.space
-    names = max((text_width(row_name(row), full) for row in table.rows), default=0)
-    names = max(names, text_width("System", full))
-    headings = column_headings(table)
+    first, *others = table.shown
+    rows = [cells for _, cells in table.lines()]
+    names = max(text_width(text, full) for text in (first.name, *(first.text(cells[0]) for cells in rows)))
     columns = [
-        max(
-            [text_width(headings[j], full)]
-            + [_cell_width(table, j, row.cells[j], intervals, full, small) for row in table.rows]
-        )
-        for j in range(len(table.columns))
+        max([text_width(column.name, full)] + [_cell_width(table, column, cells[j], full, small) for cells in rows])
+        for j, column in enumerate(others, 1)
     ]
     start = 0
-    for label, n in dataset_spans(table):
+    for label, n in table.column_groups[1:]:
         # A header wider than its columns widens the last of them.
         missing = text_width(label, full) - sum(columns[start : start + n]) - 2 * space * (n - 1)
         columns[start + n - 1] += max(missing, 0)
         start += n
     total = names + sum(columns) + 2 * space * len(columns) + (space if _overhang(table, full) else 0)
-    blocks = max((text_width(text, full) for text in block_headings(table).values()), default=0)
+    blocks = max((text_width(heading, full) for heading, _ in table.lines() if heading is not None), default=0)
     return max(total, blocks) * _SLACK
 
 
-def _cell_width(
-    table: PaperTable, j: int, cell: Cell, intervals: IntervalStyle, full: float, small: float
-) -> float:
-    number = cell.number(table.decimals) or "–"
-    width = text_width(f"({number})" if table.columns[j].is_small else number, full)
-    if intervals == "pm" and (half := half_width(cell, table.decimals)) is not None:
-        return (
-            width + _overhang(table, full) + text_width(f"±{bound_text(half, table.decimals)}", small) + 0.17 * full
-        )
-    if intervals == "lines" and (interval := shown_interval(cell, table.decimals)) is not None:
-        return max(width, text_width("–".join(bound_text(b, table.decimals) for b in interval), small))
-    return width
+def _cell_width(table: Table, column: Column, cell: Cell, full: float, small: float) -> float:
+    parts = column.parts(cell)
+    width = text_width(parts.number, full)
+    interval = parts.interval.strip(" ±[]").replace(", ", "–")
+    if interval and column.intervals == "pm":
+        return width + _overhang(table, full) + text_width(f"±{interval}", small) + 0.17 * full
+    return max(width, text_width(interval, small))
 
 
-def _overhang(table: PaperTable, full: float) -> float:
+def _overhang(table: Table, full: float) -> float:
     """Return the width of the longest mark, in the size of superscripts."""
-    longest = max((len(marks(cell)) for cell in table.cells), default=0)
-    return longest * 0.5 * 0.75 * full
-
-
-# ------------------------------------------------------------------------------------------------------------------
-# Lines
-
-
-def _body(table: PaperTable, intervals: IntervalStyle, stacked: bool) -> list[str]:
-    n = len(table.columns)
-    # Below each other: numbers and their small figures, the digits of numbers before ±, or the ends of numbers.
-    align = "c" if stacked else "l" if intervals == "pm" else "r"
-    # Marks stick out of the last column: leave room for them before the end of the rules.
-    end = r"@{}" if not _overhang(table, 1) else r"@{\hspace{\tabcolsep}}"
-    spans, second = dataset_spans(table), column_headings(table)
-    first = ["" if any(second) else "System"]
-    first += [_header_cell(name, span, align) for name, span in spans]
-    lines = [rf"\begin{{tabular}}{{@{{}}l*{{{n}}}{{{align}}}{end}}}", r"\toprule", _line(first)]
-    if any(second):
-        starts = [2 + sum(span for _, span in spans[:i]) for i in range(len(spans))]
-        rules = (
-            rf"\cmidrule(lr){{{start}-{start + span - 1}}}"
-            for start, (_, span) in zip(starts, spans, strict=True)
-            if second[start - 2]
-        )
-        lines += ["".join(rules), _line(["System", *(_header_cell(text, 1, align) for text in second)])]
-    lines.append(r"\midrule")
-    headings = block_headings(table)
-    for i, row in enumerate(table.rows):
-        if i in headings:
-            lines += [r"\addlinespace"] if i else []
-            lines.append(_line([rf"\multicolumn{{{n + 1}}}{{@{{}}l}}{{\textit{{{_escape(headings[i])}}}}}"]))
-        lines += _row_lines(table, row, intervals, stacked)
-    return [*lines, r"\bottomrule", r"\end{tabular}"]
-
-
-def _header_cell(text: str, span: int, align: str) -> str:
-    if span == 1 and align == "c":
-        return _escape(text)
-    return rf"\multicolumn{{{span}}}{{c}}{{{_escape(text)}}}" if text else ""
-
-
-def _line(cells: Sequence[str], end: str = "") -> str:
-    return " & ".join(cells) + rf" \\{end}"
-
-
-def _row_lines(table: PaperTable, row: PaperRow, intervals: IntervalStyle, stacked: bool) -> list[str]:
-    name = _escape(row.name) + (rf" \citep{{{row.cites}}}" if row.cites else "")
-    tops = [name, *(_number(table, j, cell, intervals) for j, cell in enumerate(row.cells))]
-    below = [_interval_line(table, cell) if stacked else "" for cell in row.cells]
-    if not any(below):
-        return [_line(tops)]
-    return [_line(tops), _line(["", *below], "[1pt]")]
-
-
-def _number(table: PaperTable, j: int, cell: Cell, intervals: IntervalStyle) -> str:
-    number = cell.number(table.decimals)
-    if number is None:
-        return r"\multicolumn{1}{c}{--}" if intervals == "pm" else "--"
-    shown = rf"\textbf{{{number}}}" if cell.is_best else number
-    shown = f"({shown})" if table.columns[j].is_small else shown
-    signs = _signs(marks(cell))
-    half = half_width(cell, table.decimals)
-    if intervals == "pm":
-        longest = max(len(row.cells[j].number(table.decimals) or "") for row in table.rows)
-        shown = rf"\phantom{{{'0' * (longest - len(number))}}}{shown}" if len(number) < longest else shown
-    if half is None or intervals != "pm":
-        return shown + (rf"\rlap{{$^{{{signs}}}$}}" if signs else "")
-    # Here ± follows the mark: cells without a mark get its width, so that numbers are below each other.
-    wide = _signs(max((marks(row.cells[j]) for row in table.rows), key=len))
-    mark = rf"$^{{{signs}}}$" if signs else rf"\phantom{{$^{{{wide}}}$}}" if wide else ""
-    return rf"{shown}{mark}\,{{\scriptsize$\pm$}}{{\scriptsize {bound_text(half, table.decimals)}}}"
-
-
-def _signs(text: str) -> str:
-    return text.replace("†", r"\dagger").replace("‡", r"\ddagger")
-
-
-def _interval_line(table: PaperTable, cell: Cell) -> str:
-    interval = shown_interval(cell, table.decimals)
-    if interval is None:
-        return ""
-    return rf"{{\scriptsize {'--'.join(bound_text(bound, table.decimals) for bound in interval)}}}"
-
-
-def _escape(text: str) -> str:
-    """Escape text for LaTeX; signs of mathematics become commands."""
-    return (
-        latex_escape(printable(text))
-        .replace("†", r"$^{\dagger}$")
-        .replace("‡", r"$^{\ddagger}$")
-        .replace("±", r"$\pm$")
-        .replace("–", "--")
-    )
-
-
-def _caption(text: str) -> str:
-    """Escape a caption, with marks and p-values as in the table."""
-    return re.sub(r"\bp \\textless\{\} ([\d.]+)", r"$p < \1$", _escape(text)).replace(" {*}:", " $^{*}$:")
+    return longest_mark(table) * 0.5 * 0.75 * full

@@ -17,7 +17,7 @@ from classic_rc.reports.paper_data import PaperDataset
 
 
 @dataclass(frozen=True)
-class Column:
+class PaperColumn:
     """One metric on the questions of one dataset, or on a group of them."""
 
     dataset: str  # its label in the header
@@ -36,7 +36,7 @@ class Column:
 
 
 @dataclass(frozen=True)
-class Cell:
+class PaperCell:
     """One system's number in one column."""
 
     value: float | None = None  # as a fraction; None if there is none
@@ -68,7 +68,7 @@ class PaperRow:
 
     name: str
     block: Block
-    cells: tuple[Cell, ...]  # one per column
+    cells: tuple[PaperCell, ...]  # one per column
     cites: str | None = None  # key of a published row's BibTeX entry
     names: frozenset[str] = frozenset()  # that choose the row
 
@@ -79,7 +79,7 @@ class PaperTable:
 
     Parameters
     ----------
-    columns : tuple of Column
+    columns : tuple of PaperColumn
         Those of one dataset are next to each other.
     rows : tuple of PaperRow
         Those of one block are next to each other.
@@ -93,7 +93,7 @@ class PaperTable:
         What the reader of the table need not know and its author should.
     """
 
-    columns: tuple[Column, ...]
+    columns: tuple[PaperColumn, ...]
     rows: tuple[PaperRow, ...]
     datasets: tuple[PaperDataset, ...]
     baseline: str | None = None
@@ -101,7 +101,7 @@ class PaperTable:
     notes: tuple[str, ...] = ()
 
     @property
-    def cells(self) -> Iterator[Cell]:
+    def cells(self) -> Iterator[PaperCell]:
         """All cells."""
         return (cell for row in self.rows for cell in row.cells)
 

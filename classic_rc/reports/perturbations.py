@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from classic_rc.audit.ablation import PerturbedEvaluation, PerturbedScore
-from classic_rc.display import EMPTY_CELL, Table, format_percent
 from classic_rc.evaluation.results import dataset_title
-from classic_rc.reports.tables import format_bounds, format_points, records_csv
+from classic_rc.tables import Cell, Column, RowGroup, Table, records_csv
+from classic_rc.tables.model import Value
 
 
 def perturbation_table(evaluation: PerturbedEvaluation) -> Table:
@@ -25,37 +25,28 @@ def perturbation_table(evaluation: PerturbedEvaluation) -> Table:
     dataset = evaluation.dataset
     assert dataset.task is not None
     has_spans = dataset.task.has_spans
-    header = ["copy", evaluation.metric.label, "by seed", "difference", evaluation.resampling.label]
-    header += ["unanswerable"] if has_spans else []
-    rows: list[list[str]] = []
-    headings: dict[int, str] = {}
+    columns = [
+        *(Column("copy"), Column(evaluation.metric.label, "percent"), Column("by seed", "percent", 1)),
+        Column("difference", "points"),
+        *([Column("unanswerable", "percent", 1)] if has_spans else []),
+    ]
+    blocks = []
     for original in evaluation.originals:
         learned = [f"learned from {original.trained_on}"] if original.trained_on else []
         learned += [f"tuned on {original.tuned_on}"] if original.tuned_on else []
-        headings[len(rows)] = "; ".join([original.system, *learned])
-        bounds = EMPTY_CELL
-        if original.interval is not None:
-            bounds = f"[{100 * original.interval.low:.1f}, {100 * original.interval.high:.1f}]"
-        rows.append(["original", format_percent(original.score), EMPTY_CELL, EMPTY_CELL, bounds])
-        rows[-1] += [EMPTY_CELL] if has_spans else []
-        for score in evaluation.scores:
-            if score.system == original.system:
-                rows.append([*_score_cells(score), *([format_percent(score.unanswerable, 1)] if has_spans else [])])
-    return Table(
-        f"{dataset_title(dataset)} · perturbed",
-        header,
-        rows,
-        frozenset({0}),
-        list(_notes(evaluation)),
-        headings=headings,
-    )
+        rows: list[list[Cell | Value]] = [["original", Cell(original.score, original.interval), None, None]]
+        rows += [_score_cells(score) for score in evaluation.scores if score.system == original.system]
+        shown = len(columns)  # the cells of scores have the share of unanswerable questions, which others have not
+        block = [[*row, None][:shown] for row in rows]
+        blocks.append(RowGroup(block, "; ".join([original.system, *learned])))
+    return Table(f"{dataset_title(dataset)} · perturbed", columns, blocks, list(_notes(evaluation)))
 
 
-def _score_cells(score: PerturbedScore) -> list[str]:
+def _score_cells(score: PerturbedScore) -> list[Cell | Value]:
     low, high = min(score.by_seed), max(score.by_seed)
-    spread = f"{100 * low:.1f}-{100 * high:.1f}" if len(score.by_seed) > 1 else EMPTY_CELL
-    difference = [format_points(score.difference), format_bounds(score.interval)]
-    return [score.perturbation, format_percent(score.score), spread, *difference]
+    spread = f"{100 * low:.1f}-{100 * high:.1f}" if len(score.by_seed) > 1 else None
+    difference = Cell(score.difference, score.interval)
+    return [score.perturbation, score.score, spread, difference, score.unanswerable]
 
 
 def _notes(evaluation: PerturbedEvaluation) -> Iterator[str]:

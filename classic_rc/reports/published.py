@@ -14,9 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from classic_rc.datasets.official import OfficialPart, match_official_parts
-from classic_rc.evaluation.results import Block, Evaluation
+from classic_rc.evaluation.results import Block, Evaluation, evaluation_table
 from classic_rc.questions import Dataset, Task
-from classic_rc.reports.tables import EMPTY_CELL
+from classic_rc.tables import Table
+from classic_rc.tables.model import Value
 
 STATUSES = ("verified", "derived", "secondary", "unverified")
 """How a figure is known.
@@ -164,16 +165,16 @@ def _mask(dataset: Dataset, key: str, value: str) -> NDArray[np.bool_]:
     return np.array([question.meta_value(key) == value for question in dataset], dtype=np.bool_)
 
 
-def format_value(row: PublishedRow) -> str:
-    """Return the figure as printed, or ``?`` if it is unknown."""
-    return _UNKNOWN if row.value is None else str(row.value)
+def figure_value(row: PublishedRow) -> Decimal | str:
+    """Return the figure as a fraction with the digits that were printed, or ``?`` if it is unknown."""
+    return _UNKNOWN if row.value is None else row.value.scaleb(-2)
 
 
 _PREFIX = "published: "
 
 
-def published_cells(evaluation: Evaluation) -> list[list[str]]:
-    """Return a row per system and source, in the columns of :func:`~classic_rc.reports.results.results_table`.
+def published_cells(evaluation: Evaluation) -> list[list[Value]]:
+    """Return a row per system and source, in the columns of :func:`results_table`.
 
     The rows have the figures of the same dataset, split, subset and metric; ``?`` marks what is unknown.
     """
@@ -189,12 +190,17 @@ def published_cells(evaluation: Evaluation) -> list[list[str]]:
     return [
         [
             system,
-            *(format_value(found[column]) if column in found else EMPTY_CELL for column in columns),
-            EMPTY_CELL,
+            *(figure_value(found[column]) if column in found else None for column in columns),
+            None,
             "; ".join(_figure_notes(next(iter(found.values())), task)),
         ]
         for (system, _, _), found in lines.items()
     ]
+
+
+def results_table(evaluation: Evaluation, published: bool = False) -> Table:
+    """Return :func:`~classic_rc.evaluation.results.evaluation_table`, with the published figures if asked for."""
+    return evaluation_table(evaluation, published_cells(evaluation) if published else ())
 
 
 def recorded_figures(dataset: Dataset) -> list[dict[str, Any]]:
@@ -215,7 +221,7 @@ def recorded_figures(dataset: Dataset) -> list[dict[str, Any]]:
 
 
 def published_records(evaluation: Evaluation) -> list[dict[str, Any]]:
-    """Return all figures of the data and its subsets, for :func:`~classic_rc.reports.results.results_csv`."""
+    """Return all figures of the data and its subsets, as records after those of the table of results."""
     return [_figure_record(evaluation, row) for row in published_rows(evaluation.dataset)[1]]
 
 
@@ -228,8 +234,7 @@ def _figure_record(evaluation: Evaluation, row: PublishedRow) -> dict[str, Any]:
         "split": row.split,
         "questions": row.n,
         "block": str(Block.PUBLISHED),
-        "name": _PREFIX + row.system,
-        "solver": _PREFIX + row.system,
+        "system": _PREFIX + row.system,
         row.metric + subset: None if row.value is None else float(row.value) / 100,
         "ties": row.ties,
         "tuned_on": row.tuned_on,

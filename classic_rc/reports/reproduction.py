@@ -19,9 +19,10 @@ from classic_rc.evaluation.results import Row
 from classic_rc.io.progress import progress_bar
 from classic_rc.metrics.registry import METRICS
 from classic_rc.questions import Dataset
-from classic_rc.reports.published import PublishedRow, Reproduction, format_value, load_published, subset_mask
-from classic_rc.reports.tables import EMPTY_CELL, Table, format_points
+from classic_rc.reports.published import PublishedRow, Reproduction, figure_value, load_published, subset_mask
 from classic_rc.solvers.specs import parse_solver
+from classic_rc.tables import Column, RowGroup, Table
+from classic_rc.tables.model import Value
 
 _FILE = re.compile(r"\{(\w+)\}")
 _ROUNDING = 1e-6
@@ -240,7 +241,7 @@ def _reproduce_figure(
 
 
 def reproduction_table(results: Sequence[ReproducedFigure]) -> Table:
-    """Return the table with ours, theirs and their difference; the notes give the reasons and sources by number.
+    """Return the table with ours, theirs, their difference and its reason.
 
     Parameters
     ----------
@@ -250,39 +251,22 @@ def reproduction_table(results: Sequence[ReproducedFigure]) -> Table:
     -------
     Table
     """
-    reasons = list(dict.fromkeys(result.reason for result in results if result.reason is not None))
-    sources = list(dict.fromkeys(result.published.source for result in results))
-    header = [
-        "system",
-        "data",
-        "subset",
-        "n",
-        "metric",
-        "ours %",
-        "theirs %",
-        "difference",
-        "why",
-        "source",
-        "solver",
+    columns = [
+        *(Column("system"), Column("data"), Column("subset"), Column("n", "count"), Column("metric")),
+        *(Column("ours", "percent"), Column("theirs", "percent"), Column("difference", "points")),
+        *(Column("why", "note"), Column("source", "note"), Column("solver")),
     ]
     rows = [
         [
-            result.published.system,
-            result.data,
-            result.published.subset or "all",
-            f"{result.n:,}",
+            *(result.published.system, result.data, result.published.subset or "all", result.n),
             METRICS[result.published.metric].label,
-            EMPTY_CELL if result.ours is None else f"{result.ours:.2f}",
-            format_value(result.published),
-            format_points(None if result.difference is None else result.difference / 100),
-            "same" if result.reason is None else f"[{reasons.index(result.reason) + 1}]",
-            f"({sources.index(result.published.source) + 1})",
-            result.reproduction.solver,
+            None if result.ours is None else result.ours / 100,
+            figure_value(result.published),
+            None if result.difference is None else result.difference / 100,
+            *(result.reason or "same", result.published.source, result.reproduction.solver),
         ]
         for result in results
     ]
-    notes = [f"[{i + 1}] {reason}" for i, reason in enumerate(reasons)]
-    notes += [f"({i + 1}) {source}" for i, source in enumerate(sources)]
     agreeing = sum(result.agrees is True for result in results)
     compared = sum(result.agrees is not None for result in results)
     title = (
@@ -290,7 +274,7 @@ def reproduction_table(results: Sequence[ReproducedFigure]) -> Table:
         if compared
         else "Published figures: none is known on the same questions"
     )
-    return Table(title, header, rows, frozenset({0, 1, 2, 4, 8, 9, 10}), notes)
+    return Table(title, columns, [RowGroup(rows)], ["ours, theirs: in percent; difference: in points"])
 
 
 def reproduction_records(results: Sequence[ReproducedFigure]) -> list[dict[str, Any]]:
@@ -329,7 +313,9 @@ def rerun_tables(result: Rerun) -> list[Table]:
 
 
 def _rerun_table(run: RunCheck) -> Table:
-    header = ["system", "", "number", "recorded", "now", "questions", "first of them"]
+    names = ["system", "", "number", "recorded", "now", "questions", "first of them"]
+    kinds = {"recorded": "number", "now": "number", "questions": "count"}
+    columns = [Column(name, kinds.get(name, "text")) for name in names]  # type: ignore[arg-type]
     rows = [cells for row in run.rows for cells in _rerun_lines(row)]
     different = sum(not row.same for row in run.rows)
     verdict = (
@@ -337,23 +323,21 @@ def _rerun_table(run: RunCheck) -> Table:
     )
     title = f"{run.dataset} · {run.n_questions:,} questions · {verdict}"
     if not different:
-        header, rows = header[:2], [cells[:2] for cells in rows]
-    return Table(title, header, rows, frozenset({0, 1, 2, 6}))
+        columns, rows = columns[:2], [cells[:2] for cells in rows]
+    return Table(title, columns, [RowGroup(rows)])
 
 
-def _rerun_lines(row: RowCheck) -> list[list[str]]:
+def _rerun_lines(row: RowCheck) -> list[list[Value]]:
     """Return one line for a row that is the same; else one line for each number that differs."""
     if row.same:
         return [[row.system, "same", "", "", "", "", ""]]
     ids = ", ".join(row.questions[:_MAX_IDS]) + (", …" if len(row.questions) > _MAX_IDS else "")
-    lines = [[d.what, _full_precision(d.recorded), _full_precision(d.now)] for d in row.differences] or [
-        ["no metric", "", ""]
-    ]
+    lines = [(d.what, _full_precision(d.recorded), _full_precision(d.now)) for d in row.differences]
     return [
-        [row.system, "differs", *line, str(len(row.questions)), ids] if i == 0 else ["", "", *line, "", ""]
-        for i, line in enumerate(lines)
+        [row.system, "differs", *line, len(row.questions), ids] if i == 0 else ["", "", *line, "", ""]
+        for i, line in enumerate(lines or [("no metric", "", "")])
     ]
 
 
-def _full_precision(value: Any) -> str:
-    return EMPTY_CELL if value is None else repr(value) if isinstance(value, float) else str(value)
+def _full_precision(value: Any) -> str | None:
+    return None if value is None else repr(value) if isinstance(value, float) else str(value)

@@ -6,7 +6,8 @@ from typing import Any
 
 from classic_rc.audit.statistics.measures import Measure, MeasuredValues, Statistic
 from classic_rc.audit.statistics.tables import DatasetStatistics, PublishedValue, StatisticsTable
-from classic_rc.reports.tables import EMPTY_CELL, Table, records_csv
+from classic_rc.tables import Column, RowGroup, Table, records_csv
+from classic_rc.tables.model import EMPTY_CELL
 
 
 def statistics_tables(found: DatasetStatistics) -> list[Table]:
@@ -29,8 +30,10 @@ def _format_table(table: StatisticsTable) -> Table:
             [row.statistic.label, *(_measure_cell(row.statistic, measure) for measure in row.measures)]
             for row in table.rows
         ]
-        return Table(table.title, ["", *table.columns], rows, frozenset({0}), table.notes)
-    header = ["", *(name for column in table.columns for name in (column, "paper")), "counted"]
+        columns = [Column(""), *(Column(name, "count") for name in table.columns)]
+        return Table(table.title, columns, [RowGroup(rows)], table.notes)
+    names = [name for column in table.columns for name in (column, "paper")]
+    columns = [Column(""), *(Column(name, "count") for name in names), Column("counted", "note")]
     rows = [
         [
             row.statistic.label,
@@ -43,7 +46,7 @@ def _format_table(table: StatisticsTable) -> Table:
         ]
         for row in table.rows
     ]
-    return Table(table.title, header, rows, frozenset({0, len(header) - 1}), table.notes)
+    return Table(table.title, columns, [RowGroup(rows)], table.notes)
 
 
 def _measure_cell(statistic: Statistic, measure: Measure | None) -> str:

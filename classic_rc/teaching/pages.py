@@ -9,7 +9,7 @@ from urllib.parse import quote
 from classic_rc._version import __version__
 from classic_rc.evaluation.resampling import Interval
 from classic_rc.reports.html import fill_template
-from classic_rc.reports.tables import Table
+from classic_rc.tables import Column, RowGroup, Table
 from classic_rc.teaching.grades import Accuracy, CheckResult, Grade, Grading
 
 STUDENTS = "students"
@@ -131,7 +131,8 @@ def _checks_table(grading: Grading) -> Table:
         sum(grade.checks[i].passed for grade in grading.grades) for i in range(len(grading.assignment.checks))
     ]
     rows = [
-        (check.title or check.name, f"{check.points:g}", str(count))
+        (check.title or check.name, f"{check.points:g}", count)
         for check, count in zip(grading.assignment.checks, counts, strict=True)
     ]
-    return Table("Checks", ("check", "points", "students who passed"), tuple(rows), left=frozenset({0}))
+    columns = [Column("check"), Column("points", "number"), Column("students who passed", "count")]
+    return Table("Checks", columns, [RowGroup(rows)])

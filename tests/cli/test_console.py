@@ -11,9 +11,10 @@ import sys
 import pytest
 
 from classic_rc import __version__
-from classic_rc.cli.console import render_json, use_colour
+from classic_rc.cli.console import use_colour
 from classic_rc.cli.inputs import shows_progress
 from classic_rc.cli.main import main
+from classic_rc.io.json import JSON_SCHEMA, render_json
 
 
 def test_results_are_on_stdout_and_all_else_on_stderr(cli, own_files):
@@ -120,9 +121,12 @@ def test_every_result_in_json_begins_with_the_version(cli, single, tmp_path, com
         cli("run", single, "-s", "longest", "--save", paths["RECORD"])
     done = cli(command, *(paths.get(arg, arg) for arg in args), "--format", "json")
     assert done.code == 0, done.err
-    key, value = next(iter(done.json.items()))
-    assert (key, value) == ("version", __version__)
-    assert len(done.json) > 1
+    assert list(done.json.items())[:2] == [("version", __version__), ("schema", JSON_SCHEMA)]
+    assert len(done.json) > 2
+    again = cli(command, *(paths.get(arg, arg) for arg in args), "--format", "json").json
+    assert list(done.json)[-1] == "times" or "times" not in done.json
+    assert "seconds" not in json.dumps({**done.json, "times": None})
+    assert {**again, "times": None} == {**done.json, "times": None}
 
 
 def test_infinite_numbers_are_written_where_they_may_be():

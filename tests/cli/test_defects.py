@@ -124,17 +124,17 @@ def _yes_no(write):
 def test_the_majority_class_is_a_floor_of_constant_candidates(cli, write):
     path = _yes_no(write)
     done = cli("run", path, "--format", "csv")
-    assert "majority" not in [row["name"] for row in done.records]
+    assert "majority" not in [row["system"] for row in done.records]
     assert done.messages("note", "the majority class", "--cv 5")
     done = cli("run", path, "--cv", "4", "--format", "csv")
-    scores = {row["name"]: row for row in done.records}
+    scores = {row["system"]: row for row in done.records}
     assert float(scores["majority"]["accuracy"]) == pytest.approx(8 / 12, abs=1e-4)
     assert scores["majority"]["block"] == "trained"
 
 
 def test_other_candidates_have_no_majority_class(cli, single):
     done = cli("run", single, "--cv", "2", "--format", "csv")
-    assert "majority" not in [row["name"] for row in done.records]
+    assert "majority" not in [row["system"] for row in done.records]
 
 
 @pytest.fixture

@@ -27,22 +27,26 @@ from classic_rc.text.stop_words import STOP_LISTS
     ],
 )
 def test_lists_have_a_line_for_each_with_a_description(cli, what, names):
-    done = cli("list", what)
+    done = cli("list", what, "--format", "csv")
     assert (done.code, done.err) == (0, "")
-    lines = [line.split(maxsplit=1) for line in done.out.splitlines()]
-    assert [name for name, *_ in lines] == list(names)
-    assert all(len(line) == 2 and len(line[1]) > 5 for line in lines)
+    assert [record["name"] for record in done.records] == list(names)
+    assert all(len(record["description"]) > 5 for record in done.records)
+    assert [entry["name"] for entry in cli("list", what, "--format", "json").json[what]] == list(names)
+
+
+def test_a_list_fits_the_terminal(cli, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "60")
+    assert max(map(len, cli("list", "solvers").out.splitlines())) <= 60
 
 
 def test_listed_variants_can_be_given_to_run(cli):
-    for line in cli("list", "variants").out.splitlines():
-        spec = line.split()[0]
+    for record in cli("list", "variants", "--format", "csv").records:
+        spec = record["name"]
         solver, variant = parse_solver(spec), spec.partition(":")[2]
         given = solver.get_params(deep=False)
         assert all(repr(given[name]) == repr(value) for name, value in solver.variants[variant].params.items())
 
 
 def test_keys_are_listed(cli):
-    done = cli("list", "keys")
-    assert done.code == 0
-    assert [line.split()[0] for line in done.out.splitlines()][:2] == ["question-type", "first-word"]
+    records = cli("list", "keys", "--format", "csv").records
+    assert [record["name"] for record in records][:2] == ["question-type", "first-word"]

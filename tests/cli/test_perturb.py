@@ -141,6 +141,6 @@ def test_one_dataset_with_an_error_leaves_the_others(cli, single, tmp_path):
 
 
 def test_the_list(cli):
-    lines = cli("list", "perturbations").out.splitlines()
-    assert [line.split()[0] for line in lines] == list(PERTURBATIONS)
-    assert all("A reader loses" in line for line in lines)
+    records = cli("list", "perturbations", "--format", "csv").records
+    assert [record["name"] for record in records] == list(PERTURBATIONS)
+    assert all("A reader loses" in record["description"] for record in records)

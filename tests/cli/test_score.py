@@ -152,7 +152,7 @@ def test_score_names_the_format_and_groups(cli, single, tmp_path):
     assert cli("score", single, out, "--as", "multirc").code == 2
     assert cli("score", single, out, "--as", "record").code == 2
     for form in ("table", "markdown", "latex", "csv"):
-        assert "score-file" in cli("score", single, out, "--format", form).out
+        assert "score-file" in cli("score", single, out, "--signatures", "--format", form).out
 
 
 def test_the_file_of_another_dataset_is_refused(cli, single, several, tmp_path):

@@ -45,7 +45,7 @@ def test_the_marks_are_those_of_the_run(cli, runs, many):
     ("name", "start"),
     [
         ("t.tex", "% \\usepackage{booktabs}\n\\begin{table}"),
-        ("t.md", "| System |"),
+        ("t.md", "**Accuracy (%)"),
         ("t.csv", "system,block,"),
         ("t.html", "<table"),
         ("t.txt", "Accuracy (%)"),

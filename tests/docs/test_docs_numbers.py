@@ -48,11 +48,13 @@ def marked(text: str) -> list[Shown]:
     return found
 
 
-def output(command: str, capsys: pytest.CaptureFixture[str]) -> str:
-    """What a command prints, without comments behind it."""
+def output(command: str, capsys: pytest.CaptureFixture[str], width: int = 10_000) -> str:
+    """What a command prints in lines of a width, without comments behind it."""
     program, *arguments = shlex.split(command, comments=True)
     assert program == "classic-rc"
-    assert main([*arguments, "--quiet"]) == 0
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("COLUMNS", str(width))
+        assert main([*arguments, "--quiet"]) == 0
     return capsys.readouterr().out
 
 
@@ -135,7 +137,8 @@ def test_the_page_has_what_its_commands_print(shown, shared_data, monkeypatch, c
     if not shown.kind:
         check_rows(shown, capsys)
         return
-    printed = "".join(output(command, capsys) for command in shown.commands)
+    width = 100 if shown.kind == "output" else 10_000
+    printed = "".join(output(command, capsys, width) for command in shown.commands)
     if shown.kind == "output":
         assert printed.startswith(shown.text)
     else:

@@ -27,6 +27,7 @@ def runs(tmp_path_factory):
 
 def test_the_table_is_what_the_commands_print(runs, monkeypatch, capsys):
     monkeypatch.chdir(runs)
+    monkeypatch.setenv("COLUMNS", "100")
     program, *arguments = shlex.split(COMMANDS.splitlines()[2])
     assert program == "classic-rc"
     assert main([*arguments, "--quiet"]) == 0

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from classic_rc.evaluation import evaluate
-from classic_rc.evaluation.results import protocol_notes
+from classic_rc.evaluation.results import evaluation_table
 from classic_rc.predictions import Scores
 from classic_rc.questions import Candidate, Dataset, Passage, Question, Task
 from classic_rc.solvers import LongestCandidate, Solver
@@ -51,16 +51,16 @@ def test_the_log_of_a_solver_next_to_the_solver(log):
     assert (of_log.ties, own.ties, never.ties) == ("first", "partial", "partial")
     assert of_log.tie_rate == own.tie_rate == 2 / 3
     assert of_log.metrics()["accuracy"] == 1 / 3 < own.metrics()["accuracy"]
-    (note,) = protocol_notes(evaluation)
+    (note,) = evaluation_table(evaluation).notes
     assert "log: the first of" in note
     assert "own: tied best" in note
     assert "never ties" not in note
     alike = evaluate(DATASET, {"log": log, "own": LongestCandidate()}, ties="first")
     assert "--ties first" in note
     assert alike.rows[0].metrics() == alike.rows[1].metrics()
-    assert protocol_notes(alike) == []
+    assert not evaluation_table(alike).notes
 
 
 def test_one_policy_and_rows_without_ties_need_no_note(log):
-    assert protocol_notes(evaluate(DATASET, [LongestCandidate(), "shortest"])) == []
-    assert protocol_notes(evaluate(DATASET, {"log": log, "never ties": Prefers()})) == []
+    assert not evaluation_table(evaluate(DATASET, [LongestCandidate(), "shortest"])).notes
+    assert not evaluation_table(evaluate(DATASET, {"log": log, "never ties": Prefers()})).notes

@@ -21,7 +21,9 @@ from classic_rc.evaluation.outcomes import Outcomes
 from classic_rc.evaluation.resampling import Interval, Resampling
 from classic_rc.metrics import get_metric
 from classic_rc.questions import Candidate, Dataset, Passage, Question, Task
-from classic_rc.reports import comparison_csv, comparison_tables, render, results_csv, results_table
+from classic_rc.reports import comparison_tables, results_table
+from classic_rc.tables import render
+from tests.tables import texts
 
 ROWS = {"accuracy": np.ones((4, 1))}
 CONTENDERS = (SystemResults("sw+d", "sw+d", ROWS, "sw+d|n:4"), SystemResults("a|b_%", "x", ROWS, "x|n:4"))
@@ -55,49 +57,31 @@ def test_captions_name_the_dataset_and_have_no_fingerprint():
     ]
 
 
-def test_text():
-    assert "\n".join(render(table, "table") for table in comparison_tables(MADE)) == (
-        "mini (4 questions, data 01234567)\n"
-        "system                Acc.  gain over chance   95 % interval  relative gain\n"
-        "---------------------------------------------------------------------------\n"
-        "sw+d    60.00 [55.1, 64.5]            +35.00  [+30.0, +40.0]       +140.0 %\n"
-        "a|b_%   50.00 [45.0, 55.0]                 –               –              –\n"
-        "\n"
-        f"{MADE.resampling.note}\n"
-        "chance: random scores 25.00, in expectation; relative gain: gain / chance\n"
-        "Signatures\n"
-        "sw+d = sw+d|n:4\n"
-        "a|b_% = x|n:4\n"
-        "\n"
-        "Acc.: first minus second\n"
-        "first  second  difference  95 % interval       p  p (Holm)   wins  ties  losses\n"
-        "-------------------------------------------------------------------------------\n"
-        "sw+d   a|b_%       +10.00  [-1.0, +20.0]  0.0321    0.0642  1,234     5       6\n"
-        "\n"
-        f"null hypothesis: {MADE.null_hypothesis}\n"
-        "p: two-sided, from 10,000 random swaps of groups of passages, seed 0; Holm: adjusted for 1 pair\n"
-        "wins, ties, losses: questions that the first answers better than, as well as, and worse than the second\n"
-        "\n"
-        "solved by exactly these systems (EM0 1)\n"
-        "sw+d  a|b_%  questions     %\n"
-        "----------------------------\n"
-        "yes   yes            2  50.0\n"
-        "yes   –              1  25.0\n"
-        "–     yes            0   0.0\n"
-        "–     –              1  25.0\n"
-        "\n"
-        "left out: random\n"
-    )
+def test_values():
+    systems, pairs, regions = comparison_tables(MADE)
+    assert texts(systems) == [
+        ["sw+d", "60.00 [55.1, 64.5]", "+35.00 [+30.0, +40.0]", "+140.0"],
+        ["a|b_%", "50.00 [45.0, 55.0]", "–", "–"],
+    ]
+    assert systems.notes == [
+        MADE.resampling.note, "chance: random scores 25.00, in expectation; relative gain: gain / chance",
+    ]  # fmt: skip
+    assert systems.signatures == {"sw+d": "sw+d|n:4", "a|b_%": "x|n:4"}
+    assert texts(pairs) == [["sw+d", "a|b_%", "+10.00 [-1.0, +20.0]", "0.0321", "0.0642", "1,234", "5", "6"]]
+    assert texts(regions) == [
+        ["yes", "yes", "2", "50.0"], ["yes", "–", "1", "25.0"], ["–", "yes", "0", "0.0"], ["–", "–", "1", "25.0"],
+    ]  # fmt: skip
+    assert regions.notes == ["left out: random"]
 
 
 def test_markdown_and_latex_are_escaped():
     tables = comparison_tables(MADE)
-    assert r"| sw+d | a\|b_% | +10.00 | [-1.0, +20.0] | 0.0321 |" in render(tables[1], "markdown")
-    assert r"a\textbar{}b\_\% & 50.00 {[}45.0, 55.0] & – & – & – \\" in render(tables[0], "latex")
+    assert r"| sw+d | a\|b_% | +10.00 [-1.0, +20.0] | 0.0321 |" in render(tables[1], "markdown")
+    assert r"a\textbar{}b\_\% & 50.00 & -- & -- \\" in render(tables[0], "latex")
 
 
 def test_csv():
-    records = list(csv.DictReader(io.StringIO(comparison_csv([MADE]))))
+    records = list(csv.DictReader(io.StringIO(render(comparison_tables(MADE), "csv"))))
     assert [record["kind"] for record in records] == [
         "system",
         "system",
@@ -108,8 +92,10 @@ def test_csv():
         "region",
     ]
     system, _, pair, region, *_ = records
-    assert (system["name"], system["value"], system["low"], system["gain_high"]) == ("sw+d", "0.6", "0.551", "0.4")
-    assert (pair["first"], pair["difference"], pair["low"], pair["p_holm"]) == ("sw+d", "0.1", "-0.01", "0.0642")
+    found = [system[key] for key in ("system", "value", "value_low", "gain_high", "signature")]
+    assert found == ["sw+d", "0.6", "0.551", "0.4", "sw+d|n:4"]
+    found = [pair[key] for key in ("first", "difference", "difference_low", "p_holm", "test")]
+    assert found == ["sw+d", "0.1", "-0.01", "0.0642", "permutation"]
     assert (region["systems"], region["questions"], region["metric"]) == ("sw+d + a|b_%", "2", "em0")
 
 
@@ -121,7 +107,7 @@ def test_csv():
         ({"resampling": Resampling(1)}, Resampling(1).note),
         ({"pairs": (replace(MADE.pairs[0], exact=True),)}, "exact: from all swaps of groups of passages"),
         ({"pairs": (MADE.pairs[0], replace(MADE.pairs[0], exact=True))}, "(or all swaps, if there are fewer)"),
-        ({"test": "mcnemar"}, ")\np: two-sided, McNemar's test, exact"),
+        ({"test": "mcnemar"}, "p: two-sided, McNemar's test, exact"),
         (
             {"results": replace(MADE.results, systems=(replace(CONTENDERS[0], expected=True), CONTENDERS[1]))},
             "against sw+d, in expectation, the null hypothesis is that differences by passage are symmetric",
@@ -129,9 +115,9 @@ def test_csv():
     ],
 )
 def test_notes_below_the_tables(change, note):
-    shown = "".join(render(table, "table") for table in comparison_tables(replace(MADE, **change)))
-    assert note in shown
-    assert note not in "".join(render(table, "table") for table in comparison_tables(MADE))
+    notes = [line for table in comparison_tables(replace(MADE, **change)) for line in table.notes]
+    assert any(note in line for line in notes)
+    assert not any(note in line for table in comparison_tables(MADE) for line in table.notes)
 
 
 def test_without_sets_there_is_no_table_of_them():
@@ -149,18 +135,16 @@ def evaluation(resampling, intervals):
 
 def test_intervals_follow_the_metrics_and_are_explained():
     made = evaluation(Resampling(40, 500, 7), {"accuracy": Interval(0.4567, 0.6123)})
-    assert results_table(made).rows[0][1] == "50.00 [45.7, 61.2]"
+    assert texts(results_table(made))[0][1] == "50.00 [45.7, 61.2]"
     assert results_table(made).notes[0] == Resampling(40, 500, 7).note
     assert all(fact in results_table(made).notes[0] for fact in ("95 %", "500 resamples", "40 passages", "seed 7"))
-    header, record = csv.reader(io.StringIO(results_csv([made])))
-    assert dict(zip(header, record, strict=True)) | {"accuracy_low": "0.4567", "accuracy_high": "0.6123"} == dict(
-        zip(header, record, strict=True)
-    )
+    (record,) = results_table(made).records()
+    assert (record["accuracy_low"], record["accuracy_high"]) == (0.4567, 0.6123)
 
 
 def test_a_missing_interval_has_a_reason():
     table = results_table(evaluation(Resampling(1), {}))
-    assert table.rows[0][1] == "50.00"
+    assert texts(table)[0][1] == "50.00"
     assert table.notes[0] == Resampling(1).note
     assert "no interval" in table.notes[0]
-    assert results_table(evaluation(None, {})).notes[0] == "Signatures"
+    assert results_table(evaluation(None, {})).notes == []

@@ -7,7 +7,7 @@ from classic_rc.audit.duplicates import find_duplicates
 from classic_rc.audit.integrity import find_defects
 from classic_rc.audit.without_copies import score_without
 from classic_rc.reports.duplicates import duplicates_table, scores_without_table
-from classic_rc.reports.tables import render
+from tests.tables import header, headings, texts
 
 PASSAGE = "Nora planted beans in the garden behind the old mill, and Omar built a fence of apple wood around it."
 ROW = {
@@ -20,15 +20,15 @@ COPY = {**ROW, "id": "t1", "passage_id": "t", "question": "What did Nora plant b
 def test_pairs_with_what_differs():
     data, train = classic_rc.from_rows([ROW]), classic_rc.from_rows([COPY])
     table = duplicates_table(find_duplicates(data, train))
-    assert table.headings == {
+    assert headings(table) == {
         0: "1 near copies of training questions (warning)",
         1: "1 passages that are in the training data (warning)",
     }
-    assert table.rows[0][:2] == ["q1", "t1"]
-    assert table.rows[0][3] == "the [-old-] mill? …"
-    assert table.rows[1] == ["p1", "t", "1.00", "equal"]
-    assert "the [-old-] mill?" in render(table, "table")
-    assert duplicates_table(find_defects(data, train)).rows == table.rows
+    rows = texts(table)
+    assert rows[0][:2] == ["q1", "t1"]
+    assert rows[0][3] == "the [-old-] mill? …"
+    assert rows[1] == ["p1", "t", "1.00", "equal"]
+    assert texts(duplicates_table(find_defects(data, train))) == rows
 
 
 def test_without_duplicates_there_is_no_table():
@@ -42,7 +42,7 @@ def test_only_the_least_similar_pairs_are_shown():
         text = " ".join(["new"] * i + words[i:])
         rows.append({**ROW, "id": f"q{i}", "passage_id": f"p{i}", "passage": text, "question": f"{i} {i} {i}?"})
     table = duplicates_table(find_duplicates(classic_rc.from_rows(rows)), shown=2)
-    similarities = [float(row[2]) for row in table.rows]
+    similarities = [float(row[2]) for row in texts(table)]
     assert len(similarities) == 2
     assert similarities == sorted(similarities)
 
@@ -52,7 +52,7 @@ def test_scores_on_what_is_left():
     evaluation = classic_rc.evaluate(data, ["sw+d", "longest"])
     scores = score_without(evaluation, find_duplicates(data, data[:4]), resamples=100)
     table = scores_without_table(scores)
-    assert table.header == ["system", "Acc. all 24", "Acc. without 20", "learned from"]
-    assert [row[0] for row in table.rows] == ["sw+d", "longest"]
-    assert table.rows[0][1].startswith(f"{100 * scores[0].value:.2f} [")
+    assert header(table) == ["system", "Acc. all 24", "Acc. without 20", "learned from"]
+    assert [row[0] for row in texts(table)] == ["sw+d", "longest"]
+    assert texts(table)[0][1].startswith(f"{100 * scores[0].value:.2f} [")
     assert "without the 4 questions" in table.notes[0]

@@ -18,7 +18,7 @@ from classic_rc.reports.published import (
     STATUSES,
     SUBSETS,
     PublishedRow,
-    format_value,
+    figure_value,
     load_published,
     published_rows,
     subset_mask,
@@ -128,7 +128,7 @@ def test_figures_keep_the_digits_that_were_printed():
 def test_what_is_unknown_is_a_question_mark():
     row = row_of(system="DSW", dataset="DREAM", split="dev")
     assert row.value is None
-    assert format_value(row) == "?"
+    assert figure_value(row) == "?"
     assert row.decimals == 0
 
 

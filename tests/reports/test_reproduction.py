@@ -12,6 +12,7 @@ from classic_rc.questions import Candidate, Dataset, Passage, Question, Task
 from classic_rc.reports.published import load_published
 from classic_rc.reports.reproduction import ReproducedFigure, reproduce, reproduction_records, reproduction_table
 from tests.errors import raises
+from tests.tables import texts
 
 
 def stories(split: str, n: int = 4) -> Dataset:
@@ -109,14 +110,13 @@ def test_the_table_and_the_records():
     results = reproduce([stories("dev")])
     table = reproduction_table(results)
     assert table.title.startswith("Published figures: ")
-    assert len(table.rows) == len(results)
+    assert len(texts(table)) == len(results)
     records = reproduction_records(results)
-    row, record = table.rows[0], records[0]
+    row, record = texts(table)[0], records[0]
     assert row[0] == record["system"]
     assert row[5] == f"{record['ours']:.2f}"
     assert float(row[7]) == pytest.approx(record["difference"], abs=0.005)
-    assert row[8] == "[1]"
-    assert table.notes[0] == f"[1] {record['reason']}"
+    assert row[8:10] == [record["reason"], record["source"]]
 
 
 def test_data_that_nothing_is_published_about():

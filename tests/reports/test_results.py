@@ -1,4 +1,4 @@
-"""The results table and the CSV of a small handmade evaluation, exact to the letter."""
+"""The results table of a small handmade evaluation, and what it is as text, Markdown, LaTeX and CSV."""
 
 from __future__ import annotations
 
@@ -13,7 +13,10 @@ from classic_rc.evaluation import Evaluation, Row
 from classic_rc.evaluation.outcomes import Outcomes
 from classic_rc.evaluation.results import Block
 from classic_rc.questions import Candidate, Dataset, Passage, Question, Task
-from classic_rc.reports import render, results_csv, results_table
+from classic_rc.reports import results_table
+from classic_rc.tables import render
+from classic_rc.tables.text import render_text
+from tests.tables import header, headings, texts
 
 PASSAGE = Passage("p", "Text.")
 
@@ -70,7 +73,7 @@ SHORT = SINGLE.dataset.fingerprint[:8]
 
 
 def test_table():
-    assert render(results_table(SINGLE), "table") == (
+    assert render_text(results_table(SINGLE), signatures=True, width=130) == (
         f"mini (own) · 2 questions, 1 passage, 4 candidates · data {SHORT}\n"
         "system           Acc.  Acc. x|y (1)  Acc. 日本 (1)  ties  notes\n" + "-" * 126 + "\n"
         "random          50.00       (50.00)        (50.00)     –  expectation\n"
@@ -95,18 +98,29 @@ def test_markdown():
 def test_latex():
     lines = render(results_table(SINGLE), "latex").splitlines()
     assert lines[:2] == ["% in parentheses: groups of fewer than 10 questions", "% Signatures"]
-    assert r"\begin{tabular}{lrrrrl}" in lines
-    assert r"system & Acc. & Acc. x\textbar{}y (1) & Acc. 日本 (1) & ties & notes \\" in lines
+    assert r"\begin{tabular}{@{}l*{4}{r}l@{}}" in lines
+    groups = (rf"\multicolumn{{1}}{{c}}{{Acc. {name} (1)}}" for name in (r"x\textbar{}y", "日本"))
+    ties = r"\multicolumn{1}{c}{ties}"
+    assert rf"system & \multicolumn{{1}}{{c}}{{Acc.}} & {' & '.join(groups)} & {ties} & notes \\" in lines
+
+
+def records(*evaluations):
+    return list(csv.DictReader(io.StringIO(render([results_table(made) for made in evaluations], "csv"))))
 
 
 def test_csv():
-    assert results_csv([SINGLE]) == (
-        "dataset,split,questions,block,name,solver,variant,accuracy,accuracy[kind=x|y],accuracy[kind=日本],expected,tie_rate,ties,"
-        "selected_share,threshold,tuned_on,tuned_here,trained_on,answers,unparsed,empty,signature\n"
-        "mini,dev,2,learns nothing,random,random,,0.5,0.5,0.5,True,,,0.5,,,False,,,,,solver:random|n:2\n"
-        "mini,dev,2,learns nothing,sw+d:mctest160,sw+d,mctest160,0.6666666666666666,1.0,0.3333333333333333,False,"
-        "0.5,first,0.5,,mini,True,train,,,,solver:sw+d|variant:mctest160|n:2\n"
-    )
+    random, own = records(SINGLE)
+    assert random.items() >= {
+        "dataset": "mini", "split": "dev", "questions": "2", "block": "learns nothing", "system": "random",
+        "solver": "random", "variant": "", "accuracy": "0.5", "accuracy[kind=x|y]": "0.5", "expected": "True",
+        "tie_rate": "", "ties": "", "selected_share": "0.5", "threshold": "", "tuned_here": "False",
+        "signature": "solver:random|n:2",
+    }.items()  # fmt: skip
+    assert own.items() >= {
+        "system": "sw+d:mctest160", "solver": "sw+d", "variant": "mctest160", "accuracy": "0.6666666666666666",
+        "accuracy[kind=日本]": "0.3333333333333333", "tie_rate": "0.5", "ties": "first", "tuned_on": "mini",
+        "tuned_here": "True", "trained_on": "train", "signature": "solver:sw+d|variant:mctest160|n:2",
+    }.items()  # fmt: skip
 
 
 def several(**row) -> Evaluation:
@@ -127,35 +141,36 @@ def several(**row) -> Evaluation:
 )
 def test_several_answers_show_the_share_of_options_selected(row, notes):
     table = results_table(several(**row))
-    assert table.header == ["system", "F1m", "F1a", "EM0", "EM1", "F1m (SuperGLUE)", "selected", "notes"]
-    (cells,) = table.rows
+    assert header(table) == ["system", "F1m", "F1a", "EM0", "EM1", "F1m (SuperGLUE)", "selected", "notes"]
+    (cells,) = texts(table)
     assert cells == ["ir", "66.67", "50.00", "50.00", "50.00", "50.00", "75.0", notes]
 
 
 def test_thresholds_of_folds_are_one_csv_cell():
-    assert ",0.5;1.25," in results_csv([several(threshold=[0.5, 1.25], tuned_on="cv5")])
+    (record,) = records(several(threshold=[0.5, 1.25], tuned_on="cv5"))
+    assert record["threshold"] == "0.5;1.25"
 
 
 def test_csv_of_several_datasets_has_all_their_columns():
-    header, *records = results_csv([SINGLE, several()]).splitlines()
-    assert {"accuracy", "f1_m", "accuracy[kind=x|y]"} <= set(header.split(","))
-    assert len(records) == 3
-    assert all(record.count(",") == header.count(",") for record in records)
+    found = records(SINGLE, several())
+    assert len(found) == 3
+    assert all({"accuracy", "f1_m", "accuracy[kind=x|y]"} <= record.keys() for record in found)
+    assert (found[0]["f1_m"], found[2]["accuracy"]) == ("", "")
 
 
 def test_nothing_measured_is_a_dash_and_not_a_number():
     nothing = replace(SINGLE, rows=SINGLE.rows[:1], groups={"none": np.array([False, False])})
-    assert results_table(nothing).rows[0][2] == "–"
+    assert results_table(nothing)["Acc. none (0)"]["random"].is_missing
 
 
 def test_blocks_are_apart_and_keep_the_order_of_their_rows():
     blocks = (Block.GIVEN, Block.TRAINED, Block.UNTRAINED, Block.TRAINED, Block.UNTRAINED)
     rows = tuple(replace(SINGLE.rows[0], solver=f"s{i}", block=block) for i, block in enumerate(blocks))
     table = results_table(replace(SINGLE, rows=rows))
-    assert [cells[0] for cells in table.rows] == ["s2", "s4", "s1", "s3", "s0"]
-    assert table.headings == {0: Block.UNTRAINED.heading, 2: Block.TRAINED.heading, 4: Block.GIVEN.heading}
-    records = csv.DictReader(io.StringIO(results_csv([replace(SINGLE, rows=rows)])))
-    assert [record["block"] for record in records] == list(blocks)
+    assert [cells[0] for cells in texts(table)] == ["s2", "s4", "s1", "s3", "s0"]
+    assert headings(table) == {0: Block.UNTRAINED.heading, 2: Block.TRAINED.heading, 4: Block.GIVEN.heading}
+    found = [record["block"] for record in records(replace(SINGLE, rows=rows))]
+    assert found == sorted(blocks, key=list(Block).index)
 
 
 def test_bold_cells_follow_their_rows_into_the_blocks():
@@ -165,4 +180,4 @@ def test_bold_cells_follow_their_rows_into_the_blocks():
         for name, credit in (("best", [[1.0], [1.0]]), ("worst", [[0.0], [0.0]]))
     )
     table = results_table(replace(one_group, rows=(replace(best, block=Block.TRAINED), worst)))
-    assert [table.rows[i][0] for i, _ in table.bold] == ["best:mctest160"]
+    assert [name for name, cell in table["Acc."].items() if cell.bold] == ["best:mctest160"]

@@ -10,16 +10,17 @@ import pytest
 
 from classic_rc.audit.statistics import describe_datasets
 from classic_rc.datasets import load
-from classic_rc.reports import render
 from classic_rc.reports.statistics import statistics_csv, statistics_tables
+from classic_rc.tables import render
+from tests.tables import header, texts
 
 
 def test_the_papers_figures_are_next_to_ours(quoref):
     table, common = statistics_tables(describe_datasets([quoref]))
-    assert list(table.header) == ["", "train", "paper", "dev", "paper", "test", "paper", "counted"]
-    assert list(table.rows[0]) == ["questions", "–", "19,399", "2", "2,418", "–", "2,537", "all"]
-    assert list(common.header) == ["", "mine_&$"]
-    rows = {row[0]: row[1] for row in common.rows}
+    assert header(table) == ["", "train", "paper", "dev", "paper", "test", "paper", "counted"]
+    assert texts(table)[0] == ["questions", "–", "19,399", "2", "2,418", "–", "2,537", "all"]
+    assert header(common) == ["", "mine_&$"]
+    rows = {row[0]: row[1] for row in texts(common)}
     assert rows["tokens a passage"] == "5.0 (0.0)"
     assert rows["right answers verbatim %"] == "100.0"
     assert rows["questions with who %"] == "100.0"

@@ -6,33 +6,34 @@ import csv
 import io
 import re
 import unicodedata
+from decimal import Decimal
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from classic_rc.io.printable import printable
-from classic_rc.reports import TABLE_FORMATS, Table, render
-from classic_rc.reports.tables import (
-    isolate_direction,
-    latex_escape,
-    latex_preamble,
-    markdown_block,
-    markdown_escape,
-    records_csv,
-)
+from classic_rc.tables import TABLE_FORMATS, Cell, Column, RowGroup, Table, records_csv, render
+from classic_rc.tables.latex import latex_escape, latex_preamble
+from classic_rc.tables.markup import markdown_block, markdown_escape
+from classic_rc.tables.text import column_width, isolate_direction, render_text, terminal_width, wrap
+from tests.tables import texts
 
 PLAIN = Table(
     "mini · 2 questions",
-    ["system", "Acc.", "notes"],
-    [["random", "25.00", ""], ["sw+d", "7.50", "ties: first"]],
-    frozenset({0, 2}),
-    ["Signatures", "sw+d = sw+d|a:word"],
+    [Column("system"), Column("Acc.", "percent", key="accuracy"), Column("notes", "note")],
+    [RowGroup([["random", 0.25, ""], ["sw+d", 0.075, "ties: first"]])],
+    signatures={"sw+d": "sw+d|a:word"},
 )
 
 
+def table_of(names, *rows, notes=()):
+    """A table of texts."""
+    return Table("t", [Column(name) for name in names], [RowGroup(rows)], notes)
+
+
 def test_text():
-    assert render(PLAIN, "table") == (
+    assert render(PLAIN, "table", signatures=True) == (
         "mini · 2 questions\n"
         "system   Acc.  notes\n"
         "--------------------------\n"
@@ -67,9 +68,9 @@ def test_latex():
         "\\begin{table}\n"
         "\\centering\n"
         "\\caption{mini · 2 questions}\n"
-        "\\begin{tabular}{lrl}\n"
+        "\\begin{tabular}{@{}lrl@{}}\n"
         "\\toprule\n"
-        "system & Acc. & notes \\\\\n"
+        "system & \\multicolumn{1}{c}{Acc.} & notes \\\\\n"
         "\\midrule\n"
         "random & 25.00 &  \\\\\n"
         "sw+d & 7.50 & ties: first \\\\\n"
@@ -79,9 +80,143 @@ def test_latex():
     )
 
 
+def test_plain_text_shows_signatures_only_if_asked():
+    assert "sw+d|a:word" not in render(PLAIN, "table")
+    for form in TABLE_FORMATS.keys() - {"table", "csv"}:
+        assert "a:word" in render(PLAIN, form)
+
+
+EVERY = Table(
+    "every kind",
+    [
+        *(
+            Column("name"),
+            Column("%", "percent"),
+            Column("points", "points", group="G"),
+            Column("n", "count", group="G"),
+        ),
+        *(Column("x", "number", 1), Column("p", "p"), Column("hidden", hidden=True)),
+    ],
+    [
+        RowGroup(
+            [["a", Cell(0.5, (0.25, 0.75), "*", bold=True), Cell(-0.1, (-0.2, 0.0)), 1234, 2.25, 0.00001, 7]], "A"
+        ),
+        RowGroup([["b", Cell(Decimal("0.579"), faint=True), None, float("nan"), "?", 0.5, 8]], "B"),
+    ],
+    facts={"dataset": "d"},
+)
+
+
+def test_the_kind_of_a_column_writes_its_values():
+    assert texts(EVERY) == [
+        ["a", "50.00* [25.0, 75.0]", "-10.00 [-20.0, +0.0]", "1,234", "2.2", "1.0e-05"],
+        ["b", "(57.9)", "–", "–", "?", "0.5000"],
+    ]
+    assert EVERY["%"]["a"].interval == (0.25, 0.75)
+
+
+def test_csv_has_bounds_and_marks_in_columns_of_their_own():
+    first, second = csv.DictReader(io.StringIO(render(EVERY, "csv")))
+    assert first == {
+        "dataset": "d", "block": "A", "name": "a", "%": "0.5", "%_low": "0.25", "%_high": "0.75", "%_mark": "*",
+        "G points": "-0.1", "G points_low": "-0.2", "G points_high": "0.0", "G n": "1234", "x": "2.25",
+        "p": "1e-05", "hidden": "7",
+    }  # fmt: skip
+    assert (second["%"], second["G points"], second["x"]) == ("0.579", "", "?")
+
+
+def test_csv_keeps_columns_of_one_name_apart():
+    table = table_of(["a", "a"], ["1", "2"])
+    assert list(table.records()[0].values()) == ["1", "2"]
+
+
+@pytest.mark.parametrize("form", TABLE_FORMATS)
+def test_every_format_has_every_value(form):
+    shown = render(EVERY, form)
+    assert all(text in shown for text in ("A", "B", "75", "57.9" if form != "csv" else "0.579"))
+
+
+@pytest.mark.parametrize("style", ["lines", "pm", "none"])
+def test_intervals_in_each_style(style):
+    column = Column("x", "percent", 1, intervals=style)
+    shown = {"lines": "50.0 [25.0, 60.0]", "pm": "50.0 ± 25.0", "none": "50.0"}
+    assert column.text(Cell(0.5, (0.25, 0.6))) == shown[style]
+
+
+# ------------------------------------------------------------------------------------------------------------------
+# The width of plain text
+
+
+def wide_table(n_columns, n_rows=3):
+    columns = [
+        Column("system"),
+        *(Column(f"metric {j}", "percent") for j in range(n_columns)),
+        Column("notes", "note"),
+    ]
+    rows = [
+        [
+            f"system {i}",
+            *(Cell((i + j) / 100, (0.0, 0.5), "*" if j else "") for j in range(n_columns)),
+            "a note " * 9,
+        ]
+        for i in range(n_rows)
+    ]
+    return Table("A title", columns, [RowGroup(rows, "a heading")], ["A note of some words " * 9])
+
+
+@pytest.mark.parametrize("width", [40, 60, 80, 120, 300])
+@pytest.mark.parametrize("n_columns", [1, 4, 9])
+def test_text_fits_and_nothing_is_cut(width, n_columns):
+    table = wide_table(n_columns)
+    shown = render_text(table, width=width)
+    assert max(map(column_width, shown.splitlines())) <= width
+    words = "".join(shown.split())
+    for cells in texts(table):
+        for text in cells:
+            assert "".join(text.split()) in words
+    n_panels = sum(set(line) == {"-"} for line in shown.splitlines())
+    assert shown.count("[a heading]") == n_panels
+    assert sum(line.startswith("system 1") for line in shown.splitlines()) == n_panels
+
+
+def test_notes_are_numbered_below_a_table_that_is_too_wide():
+    table = Table(
+        "t",
+        [Column("system"), Column("x", "count"), Column("notes", "note")],
+        [RowGroup([["a", 1, "tuned " * 8], ["b", 2, "other"], ["c", 3, "tuned " * 8], ["d", 4, ""]])],
+    )
+    lines = render_text(table, width=30).splitlines()
+    assert lines[3:7] == ["a [1]   1", "b [2]   2", "c [1]   3", "d       4"]
+    assert "[2] other" in lines
+    assert "notes" in render_text(table, width=80)
+
+
+def test_panels_repeat_all_names_of_a_row():
+    columns = [Column("first"), Column("second"), *(Column(f"n{j}", "count") for j in range(9))]
+    rows = [["a", name, *[10**6] * 9] for name in "bc"]
+    lines = render_text(Table("t", columns, [RowGroup(rows)]), width=60).splitlines()
+    assert (
+        sum(line.startswith("a      b") for line in lines)
+        == sum(line.startswith("a      c") for line in lines)
+        == 3
+    )
+
+
+def test_the_width_is_that_of_the_environment_or_a_hundred(monkeypatch):
+    monkeypatch.setenv("COLUMNS", "67")
+    assert terminal_width() == 67
+
+
+@given(st.text(alphabet="ab ,;日本\u0301"), st.integers(2, 9))
+def test_wrapped_lines_have_every_character_and_fit(text, width):
+    lines = wrap(text, width)
+    assert "".join("".join(lines).split()) == "".join(text.split())
+    assert all(column_width(line) <= width for line in lines)
+
+
 def cell(text: str, form: str) -> str:
     """A cell's text in the only row of a table."""
-    lines = render(Table("t", ["x"], [[text]]), form).splitlines()
+    lines = render(table_of(["x"], [text]), form).splitlines()
     return {"table": lines[-1], "markdown": lines[-1][2:-2], "latex": lines[-4].removesuffix(r" \\")}[form]
 
 
@@ -109,27 +244,29 @@ def test_markdown_specials(text, shown):
     assert cell(text, "markdown") == shown
 
 
-@pytest.mark.parametrize("form", TABLE_FORMATS)
+@pytest.mark.parametrize("form", ["table", "markdown", "latex", "html"])
 def test_control_characters_are_spelled_out_everywhere(form):
     evil = "\x1b[31m\n\u202e"
-    shown = render(Table(f"t{evil}", [f"h{evil}"], [[f"c{evil}"]], notes=[f"n{evil}"]), form)
+    table = Table(f"t{evil}", [Column(f"h{evil}")], [RowGroup([[f"c{evil}"]])], [f"n{evil}"])
+    shown = render(table, form)
     assert "\x1b" not in shown
     assert "\u202e" not in shown
-    assert shown.count("\n") == render(Table("t", ["h"], [["c"]], notes=["n"]), form).count("\n")
-    escaped = r"\x1b" if form == "table" else r"\\x1b" if form == "markdown" else r"\textbackslash{}x1b"
+    assert shown.count("\n") == render(table_of(["h"], ["c"], notes=["n"]), form).count("\n")
+    escaped = {"markdown": r"\\x1b", "latex": r"\textbackslash{}x1b"}.get(form, r"\x1b")
     assert shown.count(escaped) >= 3
 
 
 def test_wide_and_zero_width_characters_line_up():
     rows = [["日本", "1"], ["ab", "22"], ["e\u0301e\u0301", "3"], ["👩\u200d", "4"], ["ﾊﾞ", "5"]]
-    lines = render(Table("t", ["name", "n"], rows), "table").splitlines()[3:]
+    columns = [Column("name"), Column("n", "count")]
+    lines = render(Table("t", columns, [RowGroup(rows)]), "table").splitlines()[3:]
     assert lines == ["日本   1", "ab    22", "e\u0301e\u0301     3", "👩\u200d     4", "ﾊﾞ     5"]
 
 
 def test_a_table_without_rows_or_notes():
-    assert render(Table("t", ["a", "bb"], []), "table") == "t\na  bb\n-----\n"
+    assert render(table_of(["a", "bb"]), "table") == "t\na  bb\n-----\n"
     for form in TABLE_FORMATS:
-        assert render(Table("t", ["a"], []), form).endswith("\n")
+        assert render(table_of(["a"]), form).endswith("\n")
 
 
 NAMED = {
@@ -214,7 +351,7 @@ def test_letters_from_right_to_left_are_isolated():
 @given(st.lists(st.text(min_size=1, max_size=8), min_size=1, max_size=4))
 def test_every_cell_keeps_its_place_in_a_line_of_text(cells):
     """With isolates, a line is a sequence of closed units: no cell's direction reaches over its border."""
-    lines = render(Table("t", cells, [cells]), "table").splitlines()
+    lines = render_text(table_of(cells, cells), width=10_000).splitlines()
     for character in lines[1]:
         assert unicodedata.category(character) not in ("Cc", "Zl", "Zp")
     assert lines[1].count("\u2068") == lines[1].count("\u2069") == sum(map(is_right_to_left, cells))
@@ -226,7 +363,6 @@ def is_right_to_left(text: str) -> bool:
 
 def test_remarks_name_what_a_document_needs():
     assert latex_preamble(["a"]) == [r"\usepackage{booktabs}"]
-    assert latex_preamble([r"\textcolor{gray}{(1)}"]) == [r"\usepackage{booktabs,xcolor}"]
     for text in ("日本", "שלום", "👩"):
         assert "XeLaTeX" in latex_preamble([text])[1]
     assert len(latex_preamble(["naïve – “Ł”…"])) == 1

@@ -1,0 +1,302 @@
+"""A table of results: columns say how their numbers are written, and cells have plain values."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from decimal import Decimal
+from functools import cached_property
+from itertools import groupby
+from typing import Any, Literal, NamedTuple, TypeAlias
+
+from classic_rc.io.printable import printable
+
+EMPTY_CELL = "–"
+"""What a cell without a value shows."""
+
+Value: TypeAlias = "float | int | str | Decimal | None"
+Bounds: TypeAlias = tuple[float, float]
+Kind = Literal["text", "note", "percent", "points", "count", "number", "p"]
+IntervalStyle = Literal["lines", "pm", "none"]
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One value of a table, with what belongs to it."""
+
+    value: Value = None  # a share of 1 if the column is in percent or points; text is shown as it is; None: a dash
+    interval: Bounds | None = None
+    mark: str = ""  # after the number, such as an asterisk
+    bold: bool = False  # among the best of its column
+    faint: bool = False  # little evidence, as in small groups: in parentheses
+
+    @property
+    def is_missing(self) -> bool:
+        """Whether there is no value."""
+        return self.value is None or self.value != self.value
+
+
+class CellParts(NamedTuple):
+    """What a cell shows, in the order in which it is read."""
+
+    number: str  # or text, or a dash; in parentheses if the cell is faint
+    mark: str
+    interval: str  # with a space in front
+
+    def __str__(self) -> str:
+        return "".join(self)
+
+
+class _NumberFormat(NamedTuple):
+    """How the numbers of a kind of column are written."""
+
+    decimals: int
+    write: Callable[[Any, int], str]
+    interval_decimals: int = 1
+
+
+def format_p_value(p: float, decimals: int = 4) -> str:
+    """Format a p-value with four decimals, or with two significant digits if it is below 0.00005.
+
+    Examples
+    --------
+    >>> format_p_value(0.04321), format_p_value(0.0000321)
+    ('0.0432', '3.2e-05')
+    """
+    return f"{p:.{decimals}f}" if p >= 0.00005 else f"{p:.1e}"
+
+
+def format_points(value: float | None, decimals: int = 2) -> str:
+    """Format a difference of shares in points (hundredths), with its sign; a dash for None.
+
+    Examples
+    --------
+    >>> format_points(0.05), format_points(-0.00001), format_points(None)
+    ('+5.00', '+0.00', '–')
+    """
+    if value is None:
+        return EMPTY_CELL
+    return f"{round(100 * value, decimals) + 0.0:+.{decimals}f}"  # adding 0.0 turns -0.0 into 0.0
+
+
+_FORMATS: Mapping[str, _NumberFormat] = {
+    "percent": _NumberFormat(2, lambda value, decimals: f"{100 * value:.{decimals}f}"),
+    "points": _NumberFormat(2, format_points),
+    "count": _NumberFormat(0, lambda value, decimals: f"{value:,}", 0),
+    "number": _NumberFormat(3, lambda value, decimals: f"{value:,.{decimals}f}", 2),
+    "p": _NumberFormat(4, format_p_value),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column: its kind decides how its values are written and aligned.
+
+    Parameters
+    ----------
+    name : str
+        The header.
+    kind : str
+        ``"text"``; ``"note"``, text that may be long, which stands below a table that would be too wide; numbers:
+        ``"percent"`` and ``"points"`` (of shares of 1), ``"count"``, ``"number"``, ``"p"``.
+    decimals : int, optional
+        Digits after the decimal point; by default those of the kind.
+    key : str
+        The name in CSV and frames; by default the header.
+    group : str
+        The heading over this column and its neighbours of the same group.
+    hidden : bool
+        Whether only CSV and frames have the column.
+    intervals : {"lines", "pm", "none"}
+        Intervals as a second line (in brackets where a cell has one line), as ± with the longer side, or not.
+    """
+
+    name: str
+    kind: Kind = "text"
+    decimals: int | None = None
+    key: str = ""
+    group: str = ""
+    hidden: bool = False
+    intervals: IntervalStyle = "lines"
+
+    @property
+    def is_text(self) -> bool:
+        """Whether it is aligned to the left."""
+        return self.kind in ("text", "note")
+
+    @property
+    def heading(self) -> str:
+        """The header on one line: the group, then the name."""
+        return printable(f"{self.group} {self.name}".strip())
+
+    def parts(self, cell: Cell) -> CellParts:
+        """Return what a cell of this column shows; control characters in texts become visible escapes."""
+        number = self._write(cell.value)
+        mark = "" if cell.is_missing else printable(cell.mark)
+        return CellParts(f"({number})" if cell.faint and number else number, mark, self._write_interval(cell))
+
+    def text(self, cell: Cell) -> str:
+        """Return what a cell of this column shows as one text."""
+        return str(self.parts(cell))
+
+    def _write(self, value: Value) -> str:
+        if value is None or value != value:
+            return EMPTY_CELL
+        if isinstance(value, str) or self.is_text:
+            return printable(str(value))
+        if isinstance(value, Decimal):  # a published figure: all of its digits, and no others
+            return f"{value.scaleb(2):f}"
+        written = _FORMATS[self.kind]
+        return written.write(value, written.decimals if self.decimals is None else self.decimals)
+
+    def _write_interval(self, cell: Cell) -> str:
+        if cell.interval is None or cell.is_missing or self.intervals == "none":
+            return ""
+        written = _FORMATS[self.kind]
+        decimals = (
+            written.interval_decimals if self.decimals is None else min(written.interval_decimals, self.decimals)
+        )
+        if self.intervals == "pm":
+            assert isinstance(cell.value, float | int)
+            low, high = cell.interval  # the longer side, so that ± never claims too much
+            return f" ± {written.write(max(cell.value - low, high - cell.value), decimals)}"
+        return " [{}, {}]".format(*(written.write(bound, decimals) for bound in cell.interval))
+
+
+@dataclass(frozen=True, slots=True)
+class RowGroup:
+    """Rows that belong together, under a heading if they have one. A plain value stands for a cell."""
+
+    rows: Sequence[Sequence[Any]]  # of cells and values
+    heading: str | None = None
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table, for any format of :data:`~classic_rc.tables.TABLE_FORMATS`.
+
+    Parameters
+    ----------
+    title : str
+    columns : sequence of Column
+        The first has the names of the rows.
+    row_groups : sequence of RowGroup
+    notes : sequence of str
+        Lines below the table; in LaTeX, comments above it.
+    caption : str, optional
+        The caption in LaTeX, for a reader who sees only the table; by default the title.
+    signatures : mapping of str to str
+        The signatures of the table's systems by name. Plain text shows them only if asked to.
+    facts : mapping of str to value
+        What is the same for all rows, for CSV and frames.
+    """
+
+    title: str
+    columns: Sequence[Column]
+    row_groups: Sequence[RowGroup]
+    notes: Sequence[str] = ()
+    caption: str | None = None
+    signatures: Mapping[str, str] = field(default_factory=dict)
+    facts: Mapping[str, Any] = field(default_factory=dict)
+
+    @cached_property
+    def shown(self) -> Sequence[Column]:
+        """The columns that people see."""
+        return [column for column in self.columns if not column.hidden]
+
+    @property
+    def column_groups(self) -> list[tuple[str, int]]:
+        """The groups of neighbouring columns that people see, each with its number of columns."""
+        return [(name, len(list(of))) for name, of in groupby(column.group for column in self.shown)]
+
+    def lines(self, *, hidden: bool = False) -> Iterator[tuple[str | None, list[Cell]]]:
+        """Yield each row, after the heading of its group if it is the first of one that has a heading, else None.
+
+        Parameters
+        ----------
+        hidden : bool
+            Whether rows have the cells of hidden columns too.
+        """
+        for group in self.row_groups:
+            for i, row in enumerate(group.rows):
+                cells = [value if isinstance(value, Cell) else Cell(value) for value in row]
+                if not hidden:
+                    cells = [cell for column, cell in zip(self.columns, cells, strict=True) if not column.hidden]
+                yield (None if i or group.heading is None else printable(group.heading)), cells
+
+    def __getitem__(self, column: str) -> dict[str, Cell]:
+        """Return the cells of a column, found by its name or key, by the names of their rows."""
+        index = self._index(column)
+        return {str(cells[0].value): cells[index] for _, cells in self.lines(hidden=True)}
+
+    def select(self, *columns: str) -> Table:
+        """Return the table with only these columns, found by their names or keys, and none of them hidden."""
+        chosen = [self._index(column) for column in columns]
+        groups = [RowGroup([[row[j] for j in chosen] for row in of.rows], of.heading) for of in self.row_groups]
+        return replace(self, columns=[replace(self.columns[j], hidden=False) for j in chosen], row_groups=groups)
+
+    def _index(self, column: str) -> int:
+        for j, known in enumerate(self.columns):
+            if column in (known.heading, known.key):
+                return j
+        raise KeyError(column)
+
+    @property
+    def note_lines(self) -> list[str]:
+        """The notes, ready to print."""
+        return [printable(note) for note in self.notes]
+
+    @property
+    def signature_lines(self) -> list[str]:
+        """A heading and the signatures, or nothing."""
+        lines = [printable(f"{name} = {signature}") for name, signature in self.signatures.items()]
+        return ["Signatures", *lines] if lines else []
+
+    def records(self) -> list[dict[str, Any]]:
+        """Return the rows as plain data in full precision, for CSV and frames.
+
+        Bounds of intervals have keys that end in ``_low`` and ``_high``, marks ``_mark``, where a column has any.
+        """
+        rows = [cells for _, cells in self.lines(hidden=True)]
+        headings = [group.heading for group in self.row_groups for _ in group.rows]
+        keys: list[str] = []
+        for column in self.columns:
+            key = column.key or column.heading
+            keys.append(f"{key} ({len(keys) + 1})" if key in keys else key)
+        bounded = {key for key, *cells in zip(keys, *rows, strict=True) if any(c.interval for c in cells)}
+        marked = {key for key, *cells in zip(keys, *rows, strict=True) if any(c.mark for c in cells)}
+        records = []
+        for heading, cells in zip(headings, rows, strict=True):
+            record: dict[str, Any] = dict(self.facts)
+            if any(headings) and "block" not in keys:
+                record["block"] = heading
+            for key, cell in zip(keys, cells, strict=True):
+                record[key] = cell.value
+                if key in bounded:
+                    record[f"{key}_low"], record[f"{key}_high"] = cell.interval or (None, None)
+                if key in marked:
+                    record[f"{key}_mark"] = cell.mark
+            records.append(record)
+        return records
+
+
+def format_count(n: int, noun: str) -> str:
+    """Format a number of things.
+
+    Examples
+    --------
+    >>> format_count(2418, "question"), format_count(1, "passage"), format_count(0, "passage")
+    ('2,418 questions', '1 passage', 'no passages')
+    """
+    return f"{f'{n:,}' if n else 'no'} {noun}{'' if n == 1 else 's'}"
+
+
+def format_percent(value: float | None, decimals: int = 2) -> str:
+    """Format a fraction in percent for a sentence; a dash for None or NaN.
+
+    Examples
+    --------
+    >>> format_percent(0.57994), format_percent(None)
+    ('57.99', '–')
+    """
+    return EMPTY_CELL if value is None or value != value else f"{100 * value:.{decimals}f}"
