@@ -18,7 +18,7 @@ import numpy as np
 from classic_rc.errors import ClassicRCError
 from classic_rc.questions import Passage
 from classic_rc.retrieval.building import build_index
-from classic_rc.retrieval.index import open_index
+from classic_rc.retrieval.registry import open_corpus
 from classic_rc.retrieval.reading import PassageInput, TextFile
 
 WORDS = "the fox ate sour grapes a crow held old cheese foxes praise crows vine of Zoë's café 東京 running".split()
@@ -45,7 +45,7 @@ def make_index(folder: Path, n_sentences: int = 120, seed: int = 0) -> Path:
 
 def read_answers(folder: Path) -> list[Any]:
     """Return all that an index answers to some queries, and what it says of itself and of its sentences."""
-    corpus = open_index(folder)
+    corpus = open_corpus(folder)
     engine = corpus.engine
     hits, best = engine.top(QUERIES, 10), engine.best_constrained(QUERIES, OPTIONS)
     numbers = range(engine.n_sentences)

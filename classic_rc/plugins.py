@@ -122,5 +122,29 @@ class Registry(Mapping[str, T], Generic[T]):
         return f"{self.kind} {name!r} of {package} cannot be used: {reason}"
 
 
+def check_class(name: str, found: Any, base: type[T]) -> type[T]:
+    """Return the class that is registered under a name, after the checks that all kinds of classes share.
+
+    Raises
+    ------
+    UsageError
+        It is not a subclass of `base`, it lacks a method, or its attribute `name` differs.
+    """
+    expected = f"a subclass of {base.__module__}.{base.__name__}"
+    if not (isinstance(found, type) and issubclass(found, base)):
+        raise UsageError(f"it is not {expected}", found=repr(found), expected=expected)
+    if missing := sorted(getattr(found, "__abstractmethods__", ())):
+        raise UsageError(f"its class does not implement {', '.join(missing)}", expected=", ".join(missing))
+    own: Any = found
+    if getattr(own, "name", None) != name:
+        raise UsageError(
+            f"its class is named {getattr(own, 'name', None)!r}: the entry point must have the same name",
+            field="name",
+            found=str(getattr(own, "name", None)),
+            expected=name,
+        )
+    return found
+
+
 def _package_and_version(point: EntryPoint) -> str:
     return "an unknown package" if point.dist is None else f"{point.dist.name} {point.dist.version}"

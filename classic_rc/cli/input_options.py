@@ -238,6 +238,12 @@ INPUT_OPTIONS: dict[str, tuple[Option, ...]] = {
         ),
         option("--append", action="store_true", help="add to the existing index in DIR"),
         option(
+            "--engine",
+            default="sparse",
+            metavar="NAME",
+            help="the search engine whose index is built (see `classic-rc list engines`; default sparse)",
+        ),
+        option(
             "--check",
             name="--check of an index",
             action="store_true",

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from classic_rc.decisions import Decision, default_decision
-from classic_rc.errors import UsageError, unknown_name
+from classic_rc.errors import DataError, UsageError, unknown_name
 from classic_rc.estimator import Estimator, clone
 from classic_rc.kernels.arrays import offsets_of
 from classic_rc.metrics.registry import primary_metric
@@ -160,6 +160,18 @@ SHARED_PARAMETERS: Mapping[str, Parameter] = {
 """Declarations by parameter name, for solver classes that do not declare a parameter themselves."""
 
 
+def require_passages(questions: Sequence[Question], hint: str | None = None) -> None:
+    """Check that there is a text to read.
+
+    Raises
+    ------
+    DataError
+        No question has a passage.
+    """
+    if questions and not any(question.passage.text.strip() for question in questions):
+        raise DataError("no question has a passage, so there is no text to read", hint=hint)
+
+
 class Solver(Estimator, ABC):
     """The base class of all solvers: it scores the candidates of questions.
 
@@ -185,6 +197,8 @@ class Solver(Estimator, ABC):
     needs_only_arrays : bool
         Whether :meth:`score_candidates` reads only the arrays of an encoding and never a question object. Such a
         solver runs in other processes without sending them the questions.
+    needs_passages : bool
+        Whether the solver reads nothing but passages: if no question has one, :meth:`fit_for` refuses.
     source_file : str or None
         The path of the class's file, if ``path/to/file.py:Class`` named it.
     score_meaning : str
@@ -202,6 +216,7 @@ class Solver(Estimator, ABC):
     parameters: ClassVar[Mapping[str, Parameter]] = {}
     takes_encoding: ClassVar[bool] = True
     needs_only_arrays: ClassVar[bool] = False
+    needs_passages: ClassVar[bool] = False
     source_file: ClassVar[str | None] = None
     score_meaning: ClassVar[str] = ""
     cites: ClassVar[tuple[str, ...]] = ()
@@ -267,7 +282,11 @@ class Solver(Estimator, ABC):
         ------
         UsageError
             The solver learns from gold, and `train` is missing.
+        DataError
+            The solver needs passages, and no question has one.
         """
+        if self.needs_passages:
+            require_passages(asked)
         if self.learns_from == "gold":
             return self.fit(self._training(train))
         if self.learns_from == "passages":

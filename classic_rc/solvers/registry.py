@@ -6,8 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from classic_rc.errors import UsageError
-from classic_rc.plugins import Registry
+from classic_rc.plugins import Registry, check_class
 from classic_rc.questions import Task
 
 if TYPE_CHECKING:
@@ -143,22 +142,7 @@ SOLVER_ENTRIES: Mapping[str, SolverEntry] = {
 def _check_plugin(name: str, found: Any) -> type[Solver]:
     from classic_rc.solvers.base import Solver
 
-    if not (isinstance(found, type) and issubclass(found, Solver)):
-        raise UsageError(
-            "it is not a subclass of classic_rc.Solver",
-            found=repr(found),
-            expected="a subclass of classic_rc.Solver",
-        )
-    if missing := sorted(getattr(found, "__abstractmethods__", ())):
-        raise UsageError(f"its class does not implement {', '.join(missing)}", expected=", ".join(missing))
-    if found.name != name:
-        raise UsageError(
-            f"its class is named {found.name!r}: the entry point must have the same name",
-            field="name",
-            found=found.name,
-            expected=name,
-        )
-    return found
+    return check_class(name, found, Solver)
 
 
 SOLVERS: Registry[type[Solver]] = Registry(

@@ -18,7 +18,8 @@ from joblib import parallel_config
 from classic_rc.datasets import load
 from classic_rc.retrieval.build_state import BUILDING
 from classic_rc.retrieval.corpus import passage_corpus
-from classic_rc.retrieval.index import check_index, open_index
+from classic_rc.retrieval import open_corpus
+from classic_rc.retrieval.storage import read_folder
 from classic_rc.retrieval.manifest import Manifest
 from classic_rc.retrieval.sparse import Sparse
 
@@ -34,7 +35,7 @@ def index(tmp_path):
 
 
 def sentences_of(index):
-    corpus = open_index(index)
+    corpus = open_corpus(index)
     return [(corpus.engine.sentence(i), corpus.source(i)) for i in range(corpus.engine.n_sentences)]
 
 
@@ -97,7 +98,7 @@ def test_a_dataset_gives_the_sentences_of_its_passages(cli, index):
     names = ("single-choice", "multiple-answer", "cloze", "multi-span")
     passages = [p for name in names for p in load(f"sample:{name}").passages]
     made = passage_corpus(passages, Sparse())
-    assert open_index(index).fingerprint == made.fingerprint
+    assert open_corpus(index).fingerprint == made.fingerprint
     assert sentences_of(index)[0][1] == f"sample:single-choice#{passages[0].id}"
 
 
@@ -219,7 +220,7 @@ COMMAND = [sys.executable, "-m", "classic_rc", "index", "--quiet", "--segment-se
 
 
 def answers(index):
-    engine = open_index(index).engine
+    engine = open_corpus(index).engine
     hits = engine.top(["fox 7", "the grapes 64", "ran"], 20)
     best = engine.best_constrained(["Which fox ran?"], [["81", "grapes", "none"]])
     return [part.tolist() for part in (hits.sentences, hits.scores, best.sentences, best.scores)]

@@ -23,7 +23,8 @@ from classic_rc.retrieval import manifest as storage
 from classic_rc.retrieval.build_state import BUILDING, lock_folder
 from classic_rc.retrieval.building import build_index
 from classic_rc.retrieval.corpus import fingerprint, passage_corpus
-from classic_rc.retrieval.index import check_index, open_index
+from classic_rc.retrieval import open_corpus
+from classic_rc.retrieval.storage import read_folder
 from classic_rc.retrieval.manifest import MANIFEST, REBUILD_HINT, Manifest, segment_name
 from classic_rc.retrieval.reading import PassageInput, TextFile
 from classic_rc.retrieval.sparse import Sparse
@@ -57,7 +58,7 @@ def inputs_of(corpus):
 
 def answers(folder, similarity="bm25"):
     """Return the hits and the best sentences for some queries, as bytes."""
-    return answers_of(open_index(folder, similarity=similarity).engine)
+    return answers_of(open_corpus(folder, similarity=similarity).engine)
 
 
 def answers_of(engine):
@@ -97,7 +98,7 @@ def _passage(sentences):
 
 def test_the_manifest_counts(corpus, tmp_path):
     manifest = build_index(inputs_of(corpus), tmp_path / "index", segment_sentences=7).manifest
-    engine = open_index(tmp_path / "index").engine
+    engine = open_corpus(tmp_path / "index").engine
     sentences = [engine.sentence(i) for i in range(engine.n_sentences)]
     terms = [engine.analyzer.analyze(sentence) for sentence in sentences]
     counts = manifest.counts
@@ -114,7 +115,7 @@ def test_the_manifest_counts(corpus, tmp_path):
 def test_passages_give_the_index_that_is_made_of_them_in_memory(tmp_path):
     passages = [Passage("a", "Foxes ran. Grapes are sour!"), Passage("b", "The vine.", ((0, 3), (4, 9)))]
     build_index([PassageInput("p", passages)], tmp_path / "index")
-    stored, made = open_index(tmp_path / "index"), passage_corpus(passages, Sparse())
+    stored, made = open_corpus(tmp_path / "index"), passage_corpus(passages, Sparse())
     assert stored.fingerprint == made.fingerprint
     assert answers_of(stored.engine) == answers_of(made.engine)
 
@@ -165,7 +166,7 @@ def test_a_build_killed_at_any_step_resumes_with_the_same_index(corpus, tmp_path
             assert answers(index) == expected
         else:
             with raises(DataError, source=str(index), problem=re.compile("unfinished|no index|no such folder")):
-                open_index(index)
+                open_corpus(index)
         kept.add(build_index(inputs_of(corpus), index, segment_sentences=20).kept)
         assert check_index(index) == whole
         assert files_of(index) == files_of(tmp_path / "whole")
@@ -217,7 +218,7 @@ def test_finished_segments_are_not_written_again(unfinished, corpus):
 
 
 def test_an_unfinished_index_is_not_searched(unfinished):
-    for look in (open_index, check_index):
+    for look in (open_corpus, check_index):
         with raises(DataError, source=str(unfinished), problem=re.compile("unfinished"), found=None):
             look(unfinished)
 
@@ -311,10 +312,10 @@ def test_adding_gives_the_index_of_all(corpus, tmp_path):
     text, rows = inputs_of(corpus)
     build_index([text, rows], tmp_path / "whole")
     build_index([text], tmp_path / "index")
-    first = open_index(tmp_path / "index")
+    first = open_corpus(tmp_path / "index")
     built = build_index([rows], tmp_path / "index", append=True)
     assert (built.kept, len(built.manifest.segments)) == (1, 2)
-    both, whole = open_index(tmp_path / "index"), open_index(tmp_path / "whole")
+    both, whole = open_corpus(tmp_path / "index"), open_corpus(tmp_path / "whole")
     assert (both.fingerprint, built.manifest.n_terms) == (
         whole.fingerprint,
         Manifest.read(tmp_path / "whole").n_terms,
@@ -368,7 +369,7 @@ def test_sentences_without_terms_are_kept(tmp_path):
     path.write_text("the\n...\nof the\n", encoding="utf-8")
     counts = build_index([TextFile(str(path))], tmp_path / "index").manifest.counts
     assert (counts.sentences, counts.with_terms, counts.tokens) == (3, 0, 0)
-    assert len(open_index(tmp_path / "index").engine.top(["the fox"])[0][0]) == 0
+    assert len(open_corpus(tmp_path / "index").engine.top(["the fox"])[0][0]) == 0
 
 
 def test_nuls_broken_bytes_and_long_lines(tmp_path):
@@ -376,7 +377,7 @@ def test_nuls_broken_bytes_and_long_lines(tmp_path):
     path.write_bytes(b"A fox\0ran.\n\xff\xfe grapes\n" + b"fox " * 250_000 + b"\nsour\n")
     counts = build_index([TextFile(str(path))], tmp_path / "index", segment_sentences=3).manifest.counts
     assert (counts.sentences, counts.with_nul, counts.with_replacement) == (4, 1, 1)
-    corpus = open_index(tmp_path / "index")
+    corpus = open_corpus(tmp_path / "index")
     assert corpus.engine.sentence(0) == "A fox\0ran."
     assert corpus.engine.sentence(1) == "\ufffd\ufffd grapes"
     assert len(corpus.engine.sentence(2)) == 999_999

@@ -16,7 +16,8 @@ from classic_rc.questions import Passage
 from classic_rc.retrieval import building
 from classic_rc.retrieval.build_state import BUILDING
 from classic_rc.retrieval.building import build_index
-from classic_rc.retrieval.index import check_index, open_index
+from classic_rc.retrieval import open_corpus
+from classic_rc.retrieval.storage import read_folder
 from classic_rc.retrieval.reading import PassageInput, TextFile
 from tests.errors import raises
 
@@ -174,7 +175,7 @@ def test_an_interruption_keeps_what_is_being_built(corpora, tmp_path, monkeypatc
             build_index(corpora["all"](), tmp_path / "index", segment_sentences=20, jobs=2)
     assert len(list((tmp_path / "index").glob("segment-*"))) == calls // 2 * 2
     with raises(DataError, source=str(tmp_path / "index")):
-        open_index(tmp_path / "index")
+        open_corpus(tmp_path / "index")
     for name in ("index", "whole"):
         build_index(corpora["all"](), tmp_path / name, segment_sentences=20, jobs=2)
     assert files_of(tmp_path / "index") == files_of(tmp_path / "whole")

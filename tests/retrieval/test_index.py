@@ -19,7 +19,7 @@ from classic_rc.questions import Candidate, Passage, Question, Task
 from classic_rc.retrieval import manifest as module
 from classic_rc.retrieval.building import build_index
 from classic_rc.retrieval.corpus import fingerprint
-from classic_rc.retrieval.index import StoredSparse, check_index, open_index
+from classic_rc.retrieval.index import StoredSparse, check_index, open_corpus
 from classic_rc.retrieval.manifest import MANIFEST, REBUILD_HINT, quote_path
 from classic_rc.retrieval.reading import PassageInput, TextFile
 from classic_rc.retrieval.sparse import Sparse
@@ -58,7 +58,7 @@ def bits(engine):
 
 @pytest.mark.parametrize("similarity", [None, "bm25-lucene", "classic"])
 def test_an_index_gives_the_results_of_the_engine_in_memory(index, similarity):
-    engine = open_index(index, similarity=similarity).engine
+    engine = open_corpus(index, similarity=similarity).engine
     made = Sparse(similarity=similarity).index(SENTENCES)
     assert bits(engine) == bits(made)
     assert engine.signature == made.signature
@@ -68,7 +68,7 @@ def test_an_index_gives_the_results_of_the_engine_in_memory(index, similarity):
 
 
 def test_sentences_name_their_sources(index, tmp_path):
-    corpus = open_index(index)
+    corpus = open_corpus(index)
     text = tmp_path / "fables.txt"
     expected = [f"{text}:1", f"{text}:3", f"{text}:5", "set#p-1", "set#p-1", "set#p-2"]
     assert [corpus.source(i) for i in range(6)] == expected
@@ -80,7 +80,7 @@ def test_sentences_name_their_sources(index, tmp_path):
 
 
 def test_opening_maps_the_files(index):
-    engine = open_index(index).engine
+    engine = open_corpus(index).engine
     for segment in engine.segments:
         for array in segment:
             assert isinstance(array, np.ndarray)
@@ -90,7 +90,7 @@ def test_opening_maps_the_files(index):
 
 def test_an_index_is_pickled_as_its_path(index, monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
-    corpus = open_index("fables", similarity="bm25+b=0.7")
+    corpus = open_corpus("fables", similarity="bm25+b=0.7")
     data = pickle.dumps(corpus)
     monkeypatch.chdir(index)
     there = pickle.loads(data)
@@ -104,7 +104,7 @@ def test_an_index_is_pickled_as_its_path(index, monkeypatch, tmp_path):
 
 
 def test_an_index_without_some_sentences_is_pickled_as_its_path(index):
-    rest = open_index(index).without([0, 4])
+    rest = open_corpus(index).without([0, 4])
     made = Sparse().index(SENTENCES).without([0, 4])
     data = pickle.dumps(rest)
     assert len(data) < 1200
@@ -115,26 +115,26 @@ def test_an_index_without_some_sentences_is_pickled_as_its_path(index):
 
 
 def test_an_index_that_changed_after_pickling_is_refused(index):
-    data = pickle.dumps(open_index(index).engine)
+    data = pickle.dumps(open_corpus(index).engine)
     build_index([PassageInput("more", [Passage("m", "More.")])], index, append=True)
     with raises(DataError, source=str(index), hint="Open it again"):
         pickle.loads(data)
 
 
 def test_several_processes_search_one_index(index):
-    corpus = open_index(index)
+    corpus = open_corpus(index)
     parts = Parallel(n_jobs=2)(delayed(bits)(corpus.engine) for _ in range(4))
     assert all(part == bits(corpus.engine) for part in parts)
-    assert bits(open_index(index, n_jobs=2).engine) == bits(corpus.engine)
+    assert bits(open_corpus(index, n_jobs=2).engine) == bits(corpus.engine)
 
 
 def test_a_read_only_folder_can_be_searched(index):
-    expected = bits(open_index(index).engine)
+    expected = bits(open_corpus(index).engine)
     paths = [*index.iterdir(), index]
     for path in paths:
         path.chmod(0o555)
     try:
-        assert bits(open_index(index).engine) == expected
+        assert bits(open_corpus(index).engine) == expected
         check_index(index)
     finally:
         for path in reversed(paths):
@@ -142,20 +142,20 @@ def test_a_read_only_folder_can_be_searched(index):
 
 
 def test_an_index_may_be_moved(index, tmp_path):
-    expected = bits(open_index(index).engine)
+    expected = bits(open_corpus(index).engine)
     shutil.copytree(index, tmp_path / "elsewhere")
-    assert bits(open_index(tmp_path / "elsewhere").engine) == expected
+    assert bits(open_corpus(tmp_path / "elsewhere").engine) == expected
     check_index(tmp_path / "elsewhere")
 
 
 def test_an_open_index_is_read_only(index):
     with raises(UsageError) as caught:
-        open_index(index).engine.index(["A fox."])
+        open_corpus(index).engine.index(["A fox."])
     assert f"`classic-rc index CORPUS -o {index} --append`" in str(caught.value)
     index = index.rename(index.with_name("old fables; 2"))
     assert quote_path(index)[0] == quote_path(index)[-1] in "'\""
     with raises(UsageError) as caught:
-        open_index(index).engine.index(["A fox."])
+        open_corpus(index).engine.index(["A fox."])
     assert f"`classic-rc index CORPUS -o {quote_path(index)} --append`" in str(caught.value)
 
 
@@ -163,16 +163,16 @@ def test_folders_without_an_index_are_refused(tmp_path, index):
     problem, facts = "no such folder", {"expected": "a folder with manifest.json"}
     facts["hint"] = re.compile("`classic-rc index CORPUS -o DIR`")
     with raises(DataError, problem=problem, source=str(tmp_path / "nothing"), **facts):
-        open_index(tmp_path / "nothing")
+        open_corpus(tmp_path / "nothing")
     with raises(DataError, problem="no index", source=str(tmp_path), **facts):
-        open_index(tmp_path)
+        open_corpus(tmp_path)
     with raises(DataError, problem=problem, source=str(index / MANIFEST), **facts):
-        open_index(index / MANIFEST)
+        open_corpus(index / MANIFEST)
     for name in ("a" * 300, "a\0"):  # the system allows no such names
         with raises(DataError, problem=problem, source=os.path.abspath(name), **facts):
             IRSolver(corpus=name).fit([])
     with raises(UsageError, field="similarity", found="bm26"):
-        open_index(index, similarity="bm26")
+        open_corpus(index, similarity="bm26")
 
 
 def test_the_analyzer_of_an_index_decides_which_words_hits_must_share(tmp_path):
@@ -191,12 +191,12 @@ def test_a_missing_or_short_segment_is_refused_when_opened(index):
     path = index / SEGMENT
     content = path.read_bytes()
     path.write_bytes(content[:-1])
-    found = {open_index: f"{len(content) - 1:,} bytes", check_index: re.compile("^sha256 ")}
-    for look in (open_index, check_index):
+    found = {open_corpus: f"{len(content) - 1:,} bytes", check_index: re.compile("^sha256 ")}
+    for look in (open_corpus, check_index):
         with raises(DataError, source=str(path), found=found[look], hint=REBUILD_HINT):
             look(index)
     path.unlink()
-    for look in (open_index, check_index):
+    for look in (open_corpus, check_index):
         with raises(DataError, source=str(path), problem=re.compile(os.strerror(ENOENT)), hint=REBUILD_HINT):
             look(index)
 
@@ -265,7 +265,7 @@ def _edit(index, change):
 def test_an_unusable_manifest_is_refused_when_opened(index, change, file, where, field, found, expected):
     _edit(index, change)
     source = str(index / file)
-    for look in (open_index, check_index):
+    for look in (open_corpus, check_index):
         with raises(
             DataError, source=source, where=where, field=field, found=found, expected=expected, hint=REBUILD_HINT
         ):
@@ -274,7 +274,7 @@ def test_an_unusable_manifest_is_refused_when_opened(index, change, file, where,
 
 def test_a_manifest_with_an_unknown_analyzer_is_refused_when_opened(index):
     _edit(index, lambda m: m.update(analyzer="wordy"))
-    for look in (open_index, check_index):
+    for look in (open_corpus, check_index):
         with raises(UsageError, field="analyzer", found="wordy"):
             look(index)
 
@@ -283,7 +283,7 @@ def test_a_manifest_with_an_unknown_analyzer_is_refused_when_opened(index):
 def test_a_manifest_that_is_damaged_is_one_error(index, content):
     (index / MANIFEST).write_bytes(content)
     with raises(DataError, source=str(index / MANIFEST), hint=REBUILD_HINT):
-        open_index(index)
+        open_corpus(index)
 
 
 @pytest.mark.parametrize(
@@ -299,12 +299,12 @@ def test_a_check_compares_the_manifest_with_the_segments(index, change, field, f
     with raises(DataError, source=str(index / MANIFEST), field=field, found=found, hint=REBUILD_HINT):
         check_index(index)
     with raises(DataError, source=str(index / MANIFEST), hint=REBUILD_HINT):
-        open_index(index)
+        open_corpus(index)
 
 
 def test_a_check_finds_a_changed_analyzer(index, monkeypatch):
     monkeypatch.setattr(module, "_SAMPLE", "Other words.")
-    open_index(index)
+    open_corpus(index)
     with raises(
         DataError, source=str(index), field="analyzer", problem=re.compile("lucene-english"), hint=REBUILD_HINT
     ):

@@ -18,7 +18,8 @@ from benchmarks.damage import REFUSED, SAME, flip_bits, make_index, read_answers
 from classic_rc.errors import ClassicRCError, DataError, UsageError
 from classic_rc.retrieval import segment_files
 from classic_rc.retrieval.building import BUILDING, build_index
-from classic_rc.retrieval.index import check_index, open_index
+from classic_rc.retrieval import open_corpus
+from classic_rc.retrieval.storage import read_folder
 from classic_rc.retrieval.manifest import (
     MANIFEST,
     REBUILD_HINT,
@@ -146,7 +147,7 @@ def test_swapped_arrays_are_refused(index, how, first, second):
         arrays[first], arrays[second] = arrays[second], arrays[first]
 
     _edit(index, swap, how)
-    for look in (open_index, check_index):
+    for look in (open_corpus, check_index):
         with raises(DataError, source=str(index / SEGMENT), field=re.compile("."), hint=REBUILD_HINT):
             look(index)
 
@@ -155,7 +156,7 @@ def test_swapped_segments_are_refused(index):
     _edit(index, lambda m: m["segments"].reverse(), "new checksum")
     facts = {"found": "'segment-00002.bin'", "expected": "segment-00000.bin", "hint": REBUILD_HINT}
     with raises(DataError, source=str(index / MANIFEST), where="$.segments[0]", field="name", **facts):
-        open_index(index)
+        open_corpus(index)
 
 
 @pytest.mark.parametrize(
@@ -172,7 +173,7 @@ def test_swapped_segments_are_refused(index):
 def test_a_wrong_table_of_arrays_is_refused(index, change, source, field):
     _edit(index, change, "new checksum")
     with raises(DataError, source=str(index / source), field=field, hint=REBUILD_HINT):
-        open_index(index)
+        open_corpus(index)
 
 
 @pytest.mark.parametrize(
@@ -188,7 +189,7 @@ def test_a_wrong_table_of_arrays_is_refused(index, change, source, field):
 def test_a_changed_value_of_the_manifest_is_found_by_its_checksum(index, change):
     _edit(index, change)
     with raises(DataError, source=str(index / MANIFEST), hint=REBUILD_HINT):
-        open_index(index)
+        open_corpus(index)
     with raises(DataError, source=str(index / MANIFEST), hint=REBUILD_HINT):
         build_index([TextFile(str(index.parent / "lines.txt"))], index, append=True)
 
@@ -255,7 +256,7 @@ def test_numbers_outside_of_their_arrays_are_refused_though_the_checksums_fit(in
     )
     if name == "posting_sentences":
         found = re.compile("posting")
-    for look in (open_index, check_index):
+    for look in (open_corpus, check_index):
         with raises(DataError, source=str(index / SEGMENT), field=found, hint=REBUILD_HINT):
             look(index)
 
@@ -286,7 +287,7 @@ def hashed(monkeypatch):
 
 def test_a_file_that_has_just_changed_is_verified_at_every_opening(index, hashed):
     for _ in range(2):
-        open_index(index)
+        open_corpus(index)
     assert len(hashed) == 6
     assert not (index / VERIFIED).exists()
 
@@ -309,7 +310,7 @@ def test_a_file_is_verified_once_for_each_of_its_states(index, hashed, monkeypat
         path.write_bytes(content[:100] + bytes([content[100] ^ 4]) + content[101:])
         os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns + (os.name == "nt")))
     with raises(DataError, source=str(path), hint=REBUILD_HINT):
-        open_index(index)
+        open_corpus(index)
     path.write_bytes(content)
     os.utime(path, ns=(before.st_atime_ns, before.st_mtime_ns + 10**9))
     assert read_answers(index) == expected
@@ -320,10 +321,10 @@ def test_a_damaged_note_of_verified_states_is_not_believed(index, hashed, monkey
     monkeypatch.setattr(segment_files, "_SETTLED_NANOSECONDS", -(10**15))
     monkeypatch.setattr(segment_files, "_NOTED_BYTES", 0)
     (index / VERIFIED).write_text(content, encoding="utf-8")
-    open_index(index)
+    open_corpus(index)
     assert len(hashed) == 3
     segment_files._verified.clear()
-    open_index(index)
+    open_corpus(index)
     assert len(hashed) == 3
 
 
@@ -337,13 +338,13 @@ def test_a_note_of_verified_states_does_not_hinder_other_users_and_builds(index,
     monkeypatch.setattr(segment_files, "_verified", {})
     with monkeypatch.context() as patched:
         patched.setattr(segment_files, "write_json", fail)
-        open_index(index)
+        open_corpus(index)
     segment_files._verified.clear()
-    open_index(index)
+    open_corpus(index)
     assert (index / VERIFIED).exists()
     build_index([TextFile(str(index.parent / "lines.txt"))], index, append=True)
     check_index(index)
-    open_index(index)
+    open_corpus(index)
     (index / MANIFEST).unlink()
     for path in index.glob("segment-*"):
         path.unlink()
@@ -354,7 +355,7 @@ def test_a_note_of_verified_states_does_not_hinder_other_users_and_builds(index,
 def test_a_named_pipe_is_no_segment(index):
     (index / SEGMENT).unlink()
     os.mkfifo(index / SEGMENT)
-    for look in (open_index, check_index):
+    for look in (open_corpus, check_index):
         with raises(DataError, source=str(index / SEGMENT), hint=REBUILD_HINT):
             look(index)
 

@@ -11,7 +11,7 @@ import pytest
 from joblib import parallel_config
 
 from classic_rc.retrieval.building import build_index
-from classic_rc.retrieval.index import open_index
+from classic_rc.retrieval.registry import open_corpus
 from classic_rc.retrieval.reading import TextFile
 from classic_rc.retrieval.sparse import Sparse
 
@@ -60,7 +60,7 @@ def assert_same_bits(ours: list[np.ndarray], theirs: list[np.ndarray]) -> None:
 
 
 def test_a_segment_of_a_folder_is_sent_as_its_path(folder):
-    engine = open_index(folder).engine
+    engine = open_corpus(folder).engine
     assert len(engine.segments) == 7
     for segment in engine.segments:
         sent = pickle.dumps(segment)
@@ -71,7 +71,7 @@ def test_a_segment_of_a_folder_is_sent_as_its_path(folder):
 @pytest.mark.parametrize("similarity", SIMILARITIES)
 def test_two_loky_workers_give_the_bits_of_one_process(folder, similarity):
     with parallel_config(backend="loky"):
-        spread = search_both(open_index(folder, similarity=similarity, n_jobs=2).engine)
+        spread = search_both(open_corpus(folder, similarity=similarity, n_jobs=2).engine)
     assert_same_bits(spread, search_one_segment(similarity))
 
 
@@ -108,6 +108,6 @@ def test_dask_workers_give_the_bits_of_one_process_though_one_is_killed(distribu
     ):
         killer = Killer()
         cluster.scheduler.add_plugin(killer)
-        spread = search_both(open_index(folder, similarity=similarity, n_jobs=-1).engine)
+        spread = search_both(open_corpus(folder, similarity=similarity, n_jobs=-1).engine)
         assert killer.killed[0] in killer.gone
     assert_same_bits(spread, search_one_segment(similarity))

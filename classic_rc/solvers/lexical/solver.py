@@ -134,6 +134,7 @@ class LexicalMatcher(Solver):
     tasks: ClassVar[frozenset[Task]] = frozenset({Task.SINGLE_CHOICE, Task.MULTIPLE_ANSWER, Task.CLOZE})
     variants: ClassVar[Mapping[str, Variant]] = LEXICAL_VARIANTS
     takes_encoding = False  # it divides passages into sentences
+    needs_passages = True
 
     weights_: NDArray[np.float64]
 
