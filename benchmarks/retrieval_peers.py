@@ -133,7 +133,7 @@ class LucenePeer(_Own):
     name = "Lucene (pyjnius)"
 
     def __init__(self, sentences: Path, folder: Path) -> None:
-        self.engine = Lucene(similarity=SIMILARITY, folder=folder).index(_lines(sentences))
+        self.engine = Lucene(similarity=SIMILARITY, place=folder).index(_lines(sentences))
 
     def prepare(self, batch: Batch) -> None:
         for _ in range(5):  # the JVM compiles code that has run often

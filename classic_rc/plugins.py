@@ -122,7 +122,7 @@ class Registry(Mapping[str, T], Generic[T]):
         return f"{self.kind} {name!r} of {package} cannot be used: {reason}"
 
 
-def check_class(name: str, found: Any, base: type[T]) -> type[T]:
+def check_class(name: str, found: Any, base: Any) -> Any:
     """Return the class that is registered under a name, after the checks that all kinds of classes share.
 
     Raises
@@ -130,17 +130,17 @@ def check_class(name: str, found: Any, base: type[T]) -> type[T]:
     UsageError
         It is not a subclass of `base`, it lacks a method, or its attribute `name` differs.
     """
-    expected = f"a subclass of {base.__module__}.{base.__name__}"
+    expected = f"a subclass of {base.__module__.rpartition('.')[0]}.{base.__name__}"
     if not (isinstance(found, type) and issubclass(found, base)):
         raise UsageError(f"it is not {expected}", found=repr(found), expected=expected)
     if missing := sorted(getattr(found, "__abstractmethods__", ())):
         raise UsageError(f"its class does not implement {', '.join(missing)}", expected=", ".join(missing))
-    own: Any = found
-    if getattr(own, "name", None) != name:
+    own_name = getattr(found, "name", None)
+    if own_name != name:
         raise UsageError(
-            f"its class is named {getattr(own, 'name', None)!r}: the entry point must have the same name",
+            f"its class is named {own_name!r}: the entry point must have the same name",
             field="name",
-            found=str(getattr(own, "name", None)),
+            found=str(own_name),
             expected=name,
         )
     return found

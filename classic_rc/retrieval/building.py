@@ -204,7 +204,7 @@ def _read_old_manifest(folder: Path, analyzer: Analyzer, append: bool) -> Manife
     if not append:
         raise _not_empty_error(folder)
     raise UsageError(
-        f"{folder} was built with analyzer {old.analyzer!r}, got {analyzer.spec!r}: use the same analyzer to add to it",
+        f"{folder} was built with analyzer {old.analyzer!r}, got {analyzer.spec!r}: use the same one to add to it",
         field="analyzer",
         found=analyzer.spec,
         expected=old.analyzer,
@@ -386,12 +386,8 @@ def _describe(old: Manifest, folder: Path, segments: Sequence[StoredSegment]) ->
         arrays = map_segment(folder, stored)
         texts = StoredTexts.of_arrays(arrays, "sentence")
         texts.hash_into(digest)
-        counts += IndexCounts(
-            *arrays["totals"].tolist(),
-            text_bytes=len(texts.data),
-            with_nul=texts.count_with("\0"),
-            with_replacement=texts.count_with("\ufffd"),
-        )
+        sizes = len(texts.data), texts.count_with("\0"), texts.count_with("\ufffd")
+        counts += IndexCounts(*arrays["totals"].tolist(), *sizes)
     terms = heapq.merge(
         *(StoredTexts.of_arrays(map_segment(folder, stored), "term").coded() for stored in everything)
     )

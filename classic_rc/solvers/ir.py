@@ -305,7 +305,7 @@ class IRSolver(Solver):
             parts = self._parts()
             if self._asked_variant == "passage" and not parts:
                 raise UsageError(
-                    "ir:passage searches the question's own passage: it cannot be combined with --corpus; use -s ir",
+                    "ir:passage searches the question's own passage, so --corpus has no effect: use -s ir",
                     field="--corpus",
                     found="ir:passage",
                     expected="-s ir, or no --corpus",

@@ -50,7 +50,7 @@ _WORK_PER_REQUEST = 10**9
 _MAX_HITS = 10_000
 """The most hits that a cluster returns: the default of ``index.max_result_window``."""
 
-_FIRST_WAIT, _LONGEST_WAIT = 0.5, 30.0
+_FIRST_WAIT, _LONGEST_WAIT = 1, 30
 """Seconds before a part of a request is repeated; each further wait is twice as long."""
 
 
