@@ -18,8 +18,8 @@ import numpy as np
 from classic_rc.errors import ClassicRCError
 from classic_rc.questions import Passage
 from classic_rc.retrieval.building import build_index
-from classic_rc.retrieval.registry import open_corpus
 from classic_rc.retrieval.reading import PassageInput, TextFile
+from classic_rc.retrieval.registry import open_corpus
 
 WORDS = "the fox ate sour grapes a crow held old cheese foxes praise crows vine of Zoë's café 東京 running".split()
 QUERIES = ["What did the fox eat?", "Who held the cheese?", "running foxes in the café", "東京", "nothing known"]

@@ -17,8 +17,8 @@ from classic_rc.retrieval.base import Engine
 from classic_rc.retrieval.building import build_index
 from classic_rc.retrieval.engines.jvm import lucene_version, start_java
 from classic_rc.retrieval.engines.lucene import Lucene
-from classic_rc.retrieval.registry import open_corpus
 from classic_rc.retrieval.reading import TextFile
+from classic_rc.retrieval.registry import open_corpus
 from classic_rc.retrieval.sparse import Sparse
 
 K = 10

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import http.client
+import itertools
 import json
 import pickle
 import re
@@ -20,6 +21,7 @@ from classic_rc.questions import Passage
 from classic_rc.retrieval.corpus import passage_corpus
 from classic_rc.retrieval.engines.opensearch import OpenSearch
 from classic_rc.retrieval.similarity import BM25
+from classic_rc.testing import check_engine
 from tests.errors import raises
 
 SENTENCES = [
@@ -66,6 +68,11 @@ def client(url):
 
 
 # What is indexed
+
+
+def test_it_keeps_the_contract(url):
+    numbers = itertools.count()
+    check_engine(OpenSearch, lambda: f"place-{next(numbers)}")
 
 
 @pytest.mark.parametrize("shards", [1, 3])
@@ -190,7 +197,7 @@ def test_an_unknown_sentence_number_is_refused(url, number):
     with pytest.raises(IndexError, match=rf"\b7\b.* {number}$"):
         engine.sentence(number)
     with pytest.raises(IndexError):
-        engine.term_facts("fox", number).terms
+        engine.term_facts("fox", number)
 
 
 # Ownership of indexes
