@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from classic_rc.errors import ClassicRCError, DataError, UsageError
 from classic_rc.retrieval.reading import ProgressCallback, SentencePlaceWriter, TextBlock, TextInput
-from classic_rc.retrieval.segment import MAX_CACHED_PIECES, MAX_CHARACTERS, MAX_SENTENCES, SegmentBuilder
+from classic_rc.retrieval.segment import MAX_CHARACTERS, MAX_SENTENCES, SegmentBuilder
 from classic_rc.retrieval.storage import (
     MANIFEST,
     SEGMENTS,
@@ -57,7 +57,6 @@ def build_index(
     jobs: int = 1,
     advance: ProgressCallback = lambda n_bytes: None,
     segment_characters: int = MAX_CHARACTERS,
-    max_cached_pieces: int = MAX_CACHED_PIECES,
 ) -> BuildResult:
     """Index the sentences of inputs into a folder.
 
@@ -85,8 +84,6 @@ def build_index(
         Gets the number of input bytes just read.
     segment_characters : int
         Bounds memory, by default at 2**26 characters.
-    max_cached_pieces : int
-        How many distinct pieces of text are cached. It bounds memory and does not change the result.
 
     Raises
     ------
@@ -117,7 +114,7 @@ def build_index(
         old = _read_old_manifest(folder, analyzer, append)
         segments, n_found = [], 0
         contents = _read_segments(inputs, advance, segment_sentences, segment_characters)
-        tasks = _Tasks(contents, folder, analyzer, max_cached_pieces, None if append or old is None else old)
+        tasks = _Tasks(contents, folder, analyzer, expected=None if append else old)
         for stored, was_there in _run(tasks, jobs):
             segments.append(stored)
             n_found += was_there
@@ -280,15 +277,9 @@ class _Tasks:
     """The arguments of :func:`_build_segment` for each segment, until the inputs end or cannot be read further."""
 
     def __init__(
-        self,
-        contents: Iterator[_Content],
-        folder: Path,
-        analyzer: Analyzer,
-        max_cached_pieces: int,
-        expected: Manifest | None,
+        self, contents: Iterator[_Content], folder: Path, analyzer: Analyzer, expected: Manifest | None
     ) -> None:
-        self._contents, self.folder = contents, folder
-        self._analyzer, self._max_cached_pieces = analyzer, max_cached_pieces
+        self._contents, self.folder, self._analyzer = contents, folder, analyzer
         self._expected = expected  # the finished index in the folder, which must begin with these segments
         self.error: BaseException | None = None
 
@@ -301,7 +292,7 @@ class _Tasks:
                     names = [segment.name for segment in self._expected.segments[number : number + 1]]
                     if names != [segment_name(key)]:
                         raise _not_empty_error(self.folder)
-                yield key, texts, places, self.folder, self._analyzer, self._max_cached_pieces
+                yield key, texts, places, self.folder, self._analyzer
         except BaseException as error:
             self.error = error
 
@@ -359,15 +350,14 @@ _own = threading.local()
 
 
 def _build_segment(
-    key: str, texts: StoredTexts, places: Arrays, folder: Path, analyzer: Analyzer, max_cached_pieces: int
+    key: str, texts: StoredTexts, places: Arrays, folder: Path, analyzer: Analyzer
 ) -> tuple[StoredSegment, bool]:
     """Return a segment, and whether the folder had it; else build it and write its file."""
     found = find_segment(folder, key)
     if found is not None:
         return found, True
-    shared = analyzer, max_cached_pieces
-    if getattr(_own, "key", None) != shared:
-        _own.key, _own.builder = shared, SegmentBuilder(analyzer, max_cached_pieces=max_cached_pieces)
+    if getattr(_own, "analyzer", None) != analyzer:
+        _own.analyzer, _own.builder = analyzer, SegmentBuilder(analyzer)
     segment = _own.builder.build(list(texts))
     return write_segment(folder, key, {**segment._asdict(), **texts.arrays("sentence"), **places}), False
 
@@ -386,8 +376,8 @@ def _describe(old: Manifest, folder: Path, segments: Sequence[StoredSegment]) ->
         arrays = map_segment(folder, stored)
         texts = StoredTexts.of_arrays(arrays, "sentence")
         texts.hash_into(digest)
-        sizes = len(texts.data), texts.count_with("\0"), texts.count_with("\ufffd")
-        counts += IndexCounts(*arrays["totals"].tolist(), *sizes)
+        sizes = [len(texts.data), texts.count_with("\0"), texts.count_with("\ufffd")]
+        counts += IndexCounts(*[*arrays["totals"].tolist(), *sizes])
     terms = heapq.merge(
         *(StoredTexts.of_arrays(map_segment(folder, stored), "term").coded() for stored in everything)
     )

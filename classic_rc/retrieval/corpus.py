@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Protocol
+from functools import partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,13 +15,6 @@ from classic_rc.questions import Passage, Question, normalised_text
 from classic_rc.retrieval.base import Engine
 from classic_rc.retrieval.texts import fingerprint
 from classic_rc.text.sentences import passage_sentences
-
-
-class Sources(Protocol):
-    """Returns where each sentence of a corpus comes from."""
-
-    def __call__(self, number: int) -> str:
-        """Return the source of one sentence, in a few words."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -43,7 +36,7 @@ class Corpus:
     name: str
     engine: Engine
     fingerprint: str
-    source: Sources
+    source: Callable[[int], str]
 
     @property
     def signature(self) -> str:
@@ -75,17 +68,13 @@ def passage_corpus(passages: Iterable[Passage], engine: Engine) -> Corpus:
     firsts = offsets_of(np.array([len(own) for own in sentences], dtype=np.int64))
     texts = [sentence for own in sentences for sentence in own]
     engine.index(texts)
-    return Corpus("passages", engine, fingerprint(texts), _PassageSources(distinct, firsts))
+    return Corpus(
+        "passages", engine, fingerprint(texts), partial(_passage_source, [p.id for p in distinct], firsts)
+    )
 
 
-class _PassageSources:
-    """Returns the id of the passage that has a sentence."""
-
-    def __init__(self, passages: list[Passage], firsts: NDArray[np.int64]) -> None:
-        self._ids, self._firsts = [p.id for p in passages], firsts
-
-    def __call__(self, number: int) -> str:
-        return f"passage {self._ids[int(np.searchsorted(self._firsts, number, side='right')) - 1]}"
+def _passage_source(ids: Sequence[str], firsts: NDArray[np.int64], number: int) -> str:
+    return f"passage {ids[int(np.searchsorted(firsts, number, side='right')) - 1]}"
 
 
 @dataclass(frozen=True, slots=True)

@@ -126,12 +126,6 @@ def test_segments_end_with_much_text_too(corpus, tmp_path):
     assert answers(tmp_path / "index") == answers(tmp_path / "whole")
 
 
-def test_a_large_vocabulary_is_reset(corpus, tmp_path):
-    build_index(inputs_of(corpus), tmp_path / "whole", segment_sentences=7)
-    build_index(inputs_of(corpus), tmp_path / "index", segment_sentences=7, max_cached_pieces=5)
-    assert files_of(tmp_path / "index") == files_of(tmp_path / "whole")
-
-
 def _build_crashes(corpus, folder, size, step, monkeypatch):
     """Return whether a build is killed at a disk operation: before it syncs, replaces or removes a file."""
     steps = itertools.count(1)
