@@ -49,7 +49,7 @@ INPUT_OPTIONS: dict[str, tuple[Option, ...]] = {
         option(
             "what",
             metavar="WHAT",
-            help="analyzers, assignments, datasets, formats, keys, metrics, perturbations, readers, solvers, "
+            help="analyzers, assignments, datasets, engines, formats, keys, metrics, perturbations, readers, solvers, "
             "stop-lists or variants",
         ),
         option(

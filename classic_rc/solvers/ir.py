@@ -110,7 +110,8 @@ class IRSolver(Solver):
         those of all passages of :meth:`fit`; or those of an index (``classic-rc index``). Of several corpora, in a
         list or joined by a plus, the best sentence counts.
     engine : str
-        The search engine; see :data:`classic_rc.retrieval.ENGINES`.
+        The search engine; see :data:`classic_rc.retrieval.ENGINES`. One that stores indexes outside of this process
+        needs the name of an index as `corpus`.
     similarity : str or Similarity
         How the engine scores a sentence: ``"bm25"`` as in Lucene, ``"classic"`` as in Lucene before release 6, …
     analyzer : str or Analyzer
