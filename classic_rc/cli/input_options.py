@@ -49,8 +49,8 @@ INPUT_OPTIONS: dict[str, tuple[Option, ...]] = {
         option(
             "what",
             metavar="WHAT",
-            help="analyzers, assignments, datasets, engines, formats, keys, metrics, perturbations, readers, solvers, "
-            "stop-lists or variants",
+            help="analyzers, assignments, datasets, engines, formats, keys, metrics, perturbations, readers, "
+            "solvers, stop-lists or variants",
         ),
         option(
             "names",
