@@ -20,7 +20,7 @@ from benchmarks import ROOT
 from benchmarks.retrieval_text import generated, with_terms
 from benchmarks.scale import MemoryWatch, cpu_of_children
 from benchmarks.timing import Table
-from classic_rc.retrieval.index import open_index
+from classic_rc.retrieval.registry import open_corpus
 from classic_rc.text.analyzers import get_analyzer
 
 SIZES = (1_000_000, 5_000_000, 20_000_000)
@@ -188,7 +188,7 @@ def search(index: str) -> None:
     _, asked = generated(0, N_QUESTIONS, np.random.default_rng(1))
     questions, options = with_terms(asked, get_analyzer("lucene-english"))
     start = time.perf_counter()
-    engine = open_index(index).engine
+    engine = open_corpus(index).engine
     opened = time.perf_counter()
     engine.best_constrained(questions, options)  # reads the pages
     wall, cpu = time.perf_counter(), time.process_time()

@@ -18,8 +18,8 @@ import numpy as np
 from classic_rc.errors import ClassicRCError
 from classic_rc.questions import Passage
 from classic_rc.retrieval.building import build_index
-from classic_rc.retrieval.index import open_index
 from classic_rc.retrieval.reading import PassageInput, TextFile
+from classic_rc.retrieval.registry import open_corpus
 
 WORDS = "the fox ate sour grapes a crow held old cheese foxes praise crows vine of Zoë's café 東京 running".split()
 QUERIES = ["What did the fox eat?", "Who held the cheese?", "running foxes in the café", "東京", "nothing known"]
@@ -45,14 +45,14 @@ def make_index(folder: Path, n_sentences: int = 120, seed: int = 0) -> Path:
 
 def read_answers(folder: Path) -> list[Any]:
     """Return all that an index answers to some queries, and what it says of itself and of its sentences."""
-    corpus = open_index(folder)
+    corpus = open_corpus(folder)
     engine = corpus.engine
     hits, best = engine.top(QUERIES, 10), engine.best_constrained(QUERIES, OPTIONS)
     numbers = range(engine.n_sentences)
     return [
         *(getattr(found, name).tobytes() for found in (hits, best) for name in ("sentences", "scores", "offsets")),
         [found.tolist() for found in engine.find_with_all_terms(QUERIES)],
-        engine.term_scores(QUERIES[0], int(hits.sentences[0])),
+        engine.term_facts(QUERIES[0], int(hits.sentences[0])),
         [engine.sentence(number) for number in numbers],
         [corpus.source(number) for number in numbers],
         engine.without([1, 5]).top(QUERIES, 10).scores.tobytes(),

@@ -18,7 +18,7 @@ from benchmarks import ROOT
 from benchmarks.retrieval_peers import PEERS, SIMILARITY, Batch, IndexFolder, K, Peer
 from benchmarks.retrieval_text import analyzed, material
 from benchmarks.timing import Table, interleaved
-from classic_rc.retrieval.index import open_index
+from classic_rc.retrieval.registry import open_corpus
 from classic_rc.text.analyzers import get_analyzer
 
 SIZES = (10_000, 100_000, 1_000_000)
@@ -230,7 +230,7 @@ def _tell(*processes: subprocess.Popen[str]) -> list[float]:
 def search_when_told(folder: str, index: str) -> None:
     """Search the batch for each line of standard input, and print the seconds that it takes."""
     batch = Workload.of(Path(folder)).batch
-    engine = open_index(index, similarity=SIMILARITY).engine
+    engine = open_corpus(index, similarity=SIMILARITY).engine
     engine.best_constrained(batch.questions, batch.options)
     for _ in sys.stdin:
         start = time.perf_counter()

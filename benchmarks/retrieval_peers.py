@@ -17,8 +17,8 @@ from classic_rc.retrieval.base import Engine
 from classic_rc.retrieval.building import build_index
 from classic_rc.retrieval.engines.jvm import lucene_version, start_java
 from classic_rc.retrieval.engines.lucene import Lucene
-from classic_rc.retrieval.index import open_index
 from classic_rc.retrieval.reading import TextFile
+from classic_rc.retrieval.registry import open_corpus
 from classic_rc.retrieval.sparse import Sparse
 
 K = 10
@@ -124,7 +124,7 @@ class IndexFolder(_Own):
     def __init__(self, sentences: Path, folder: Path) -> None:
         self.folder = folder
         build_index([TextFile(str(sentences))], folder)
-        self.engine = open_index(folder, similarity=SIMILARITY).engine
+        self.engine = open_corpus(folder, similarity=SIMILARITY).engine
 
 
 class LucenePeer(_Own):
@@ -133,7 +133,7 @@ class LucenePeer(_Own):
     name = "Lucene (pyjnius)"
 
     def __init__(self, sentences: Path, folder: Path) -> None:
-        self.engine = Lucene(similarity=SIMILARITY, folder=folder).index(_lines(sentences))
+        self.engine = Lucene(similarity=SIMILARITY, place=folder).index(_lines(sentences))
 
     def prepare(self, batch: Batch) -> None:
         for _ in range(5):  # the JVM compiles code that has run often

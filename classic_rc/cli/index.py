@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from classic_rc.cli import inputs
 from classic_rc.cli.console import check_writable, print_message, write_output
@@ -14,8 +14,7 @@ from classic_rc.errors import DataError, UsageError
 from classic_rc.io.progress import progress_bar
 
 if TYPE_CHECKING:
-    from classic_rc.retrieval.building import BuildResult
-    from classic_rc.retrieval.manifest import Manifest
+    from classic_rc.retrieval.base import Engine
     from classic_rc.retrieval.reading import TextInput
 
 
@@ -46,44 +45,45 @@ OPTIONS = (
 
 def handle(args: argparse.Namespace) -> int:
     """Run the sub-command."""
+    from classic_rc.retrieval.registry import engine_class
+
+    engine = engine_class(args.engine)
+    if not engine.stored_as:
+        raise UsageError(f"engine {args.engine!r} has indexes in memory only", field="--engine", found=args.engine)
     if args.check:
-        return _check_indexes(args)
+        for place in args.corpus:
+            write_output(engine.check(place) + "\n  intact\n", None)
+        return 0
     if args.output is None:
         raise UsageError("no folder for the index: add -o DIR", field="--output")
     check_writable(args.output, is_folder=True)
-    from classic_rc.retrieval.building import build_index
-    from classic_rc.retrieval.segment import MAX_SENTENCES
-
     sources = _read_sources(args)
     sizes = [source.size for source in sources]
     total = None if None in sizes else sum(size or 0 for size in sizes)
     try:
         with progress_bar("indexing", total, inputs.shows_progress(args), unit="B") as advance:
-            built = build_index(
-                sources,
-                args.output,
-                analyzer=args.analyzer,
-                segment_sentences=MAX_SENTENCES if args.segment_sentences is None else args.segment_sentences,
-                append=args.append,
-                jobs=args.jobs,
-                advance=advance,
+            report = engine.build(
+                sources, args.output, analyzer=args.analyzer, advance=advance, **_build_options(args, engine)
             )
-    except (DataError, KeyboardInterrupt) as error:
-        # Where the index itself is damaged, the same command would fail again.
-        if not (isinstance(error, DataError) and error.source and Path(error.source).parent == Path(args.output)):
-            _note_finished_segments(args.output)
+    except (DataError, KeyboardInterrupt):
+        _note_finished_segments(args.output)
         raise
-    _note_content(args, built)
-    write_output(_summarize(args.output, built.manifest), None)
+    for note in report.notes:
+        _note(args, note)
+    write_output(report.summary + "\n", None)
     return 0
 
 
-def _check_indexes(args: argparse.Namespace) -> int:
-    from classic_rc.retrieval.index import check_index
-
-    for folder in args.corpus:
-        write_output(_summarize(folder, check_index(folder)) + "  intact\n", None)
-    return 0
+def _build_options(args: argparse.Namespace, engine: type[Engine]) -> dict[str, Any]:
+    """Return the options that are not defaults and that only some engines have."""
+    given = {"append": args.append, "jobs": args.jobs, "segment_sentences": args.segment_sentences}
+    defaults = {"append": False, "jobs": 1, "segment_sentences": None}
+    options = {name: value for name, value in given.items() if value != defaults[name]}
+    for name in options:
+        if name not in engine.build_options:
+            option = f"--{name.replace('_', '-')}"
+            raise UsageError(f"engine {engine.name!r} has no {option}: leave it out", field=option)
+    return options
 
 
 def _read_sources(args: argparse.Namespace) -> list[TextInput]:
@@ -158,27 +158,8 @@ def _note(args: argparse.Namespace, text: str) -> None:
     inputs.report_notes(args, "note", [text])
 
 
-def _note_content(args: argparse.Namespace, built: BuildResult) -> None:
-    counts = built.manifest.counts
-    if built.kept:
-        _note(args, f"{built.kept:,} of {len(built.manifest.segments):,} segments already existed")
-    if counts.with_replacement:
-        _note(args, f"{counts.with_replacement:,} sentences have invalid UTF-8 bytes, or U+FFFD in their place")
-    if counts.with_nul:
-        _note(args, f"{counts.with_nul:,} sentences have a NUL character")
-
-
 def _note_finished_segments(output: str) -> None:
-    from classic_rc.retrieval.build_state import BUILDING
+    from classic_rc.retrieval.building import has_unfinished_segments
 
-    if (Path(output) / BUILDING).exists():
+    if has_unfinished_segments(output):
         print_message(f"note: finished segments are kept in {output}: run the same command again to continue")
-
-
-def _summarize(folder: str, manifest: Manifest) -> str:
-    counts = manifest.counts
-    return (
-        f"{folder}: {counts.sentences:,} sentences, {counts.tokens:,} tokens, {manifest.n_terms:,} terms; "
-        f"{counts.text_bytes / 1e6:,.1f} MB of text, {manifest.disk_bytes / 1e6:,.1f} MB on disk; "
-        f"{manifest.analyzer_signature}; fingerprint {manifest.fingerprint[:8]}\n"
-    )

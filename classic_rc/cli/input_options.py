@@ -49,8 +49,8 @@ INPUT_OPTIONS: dict[str, tuple[Option, ...]] = {
         option(
             "what",
             metavar="WHAT",
-            help="analyzers, assignments, datasets, formats, keys, metrics, perturbations, readers, solvers, "
-            "stop-lists or variants",
+            help="analyzers, assignments, datasets, engines, formats, keys, metrics, perturbations, readers, "
+            "solvers, stop-lists or variants",
         ),
         option(
             "names",
@@ -189,6 +189,12 @@ INPUT_OPTIONS: dict[str, tuple[Option, ...]] = {
             "interruption (default and maximum 500,000)",
         ),
         option("--append", action="store_true", help="add to the existing index in DIR"),
+        option(
+            "--engine",
+            default="sparse",
+            metavar="NAME",
+            help="the search engine whose index is built (see `classic-rc list engines`; default sparse)",
+        ),
         option(
             "--check",
             name="--check of an index",

@@ -270,17 +270,21 @@ def with_search_engine(args: argparse.Namespace, systems: Sequence[System]) -> l
     from dataclasses import replace
 
     from classic_rc.solvers.ir import IRSolver
+    from classic_rc.solvers.specs import solver_spec
 
     if not any(isinstance(system.solver, IRSolver) for system in systems):
         option = "--corpus" if args.corpus else "--exclude-verbatim"
         raise UsageError(f"{option} needs a solver that searches: add -s ir", field=option)
     options = {"paths": args.corpus, "exclude_verbatim": args.exclude_verbatim}
-    return [
-        replace(system, solver=system.solver.searching(**options))
-        if isinstance(system.solver, IRSolver)
-        else system
-        for system in systems
-    ]
+    found = []
+    for system in systems:
+        if isinstance(system.solver, IRSolver):
+            solver = system.solver.searching(**options)
+            # The name says what is searched, and keeps the variant.
+            name = system.name or (solver_spec(solver) if args.corpus else None)
+            system = replace(system, solver=solver, name=name)
+        found.append(system)
+    return found
 
 
 def require_solver(system: System) -> Solver:

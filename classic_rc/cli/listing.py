@@ -80,6 +80,13 @@ def _origin(package: str | None) -> str:
     return f" (plug-in of {package})" if package else ""
 
 
+def _list_engines() -> Iterator[Entry]:
+    from classic_rc.retrieval.registry import ENGINES
+
+    for name, engine in ENGINES.items():
+        yield name, engine.description + _origin(ENGINES.package_of(name))
+
+
 def _list_metrics() -> Iterator[Entry]:
     from classic_rc.metrics.registry import METRICS
 
@@ -127,6 +134,7 @@ _LISTS = {
     "variants": _list_variants,
     "datasets": _list_datasets,
     "readers": _list_readers,
+    "engines": _list_engines,
     "metrics": _list_metrics,
     "analyzers": _list_analyzers,
     "formats": _list_formats,

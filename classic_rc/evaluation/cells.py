@@ -359,7 +359,8 @@ class DatasetRun:
             plain = solver_to_record(system.solver, keep)
             # A specification has paths, and what the bytes of code mean is in the identity.
             of_system = {"solver": {name: value for name, value in plain.items() if name not in ("spec", "code")}}
-        identity = identify(plain, self.data.dataset.reader, lambda kept: paths.get(kept["sha256"], ""))
+        measured = [metric.name for metric in measured_metrics(self.data.dataset, self.data.protocol.metrics)]
+        identity = identify(plain, self.data.dataset.reader, lambda kept: paths.get(kept["sha256"], ""), measured)
         settings = {**self.data.settings, **of_system, "packages": dict(identity.packages)}
         return {"settings": settings, "data": self.data.facts, "identity": identity.digest}
 

@@ -10,7 +10,7 @@ import ast
 import json
 import sys
 import sysconfig
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
@@ -26,6 +26,7 @@ from classic_rc.datasets.registry import READERS
 from classic_rc.errors import UsageError
 from classic_rc.io.hashing import sha256_of_bytes, sha256_of_text
 from classic_rc.io.text import write_file
+from classic_rc.metrics.registry import METRICS
 from classic_rc.plugins import Registry
 from classic_rc.retrieval.registry import ENGINES
 from classic_rc.solvers.base import Solver
@@ -62,7 +63,9 @@ def digest_of(plain: Any) -> str:
     return sha256_of_text(json.dumps(plain, sort_keys=True, separators=(",", ":")))
 
 
-def identify(solver: Mapping[str, Any] | None, reader: str | None, find: FindFile) -> Identity:
+def identify(
+    solver: Mapping[str, Any] | None, reader: str | None, find: FindFile, metrics: Iterable[str] = ()
+) -> Identity:
     """Return the identity of a system on a dataset. It runs no code of a user.
 
     Parameters
@@ -73,6 +76,8 @@ def identify(solver: Mapping[str, Any] | None, reader: str | None, find: FindFil
         The name of the dataset's reader.
     find : callable
         Returns the path of a kept file, or an empty text.
+    metrics : iterable of str
+        The names of the metrics that are measured.
 
     Raises
     ------
@@ -83,6 +88,8 @@ def identify(solver: Mapping[str, Any] | None, reader: str | None, find: FindFil
     sources.add(_PIPELINE)
     if reader is not None:
         sources.add_entry(READERS, reader)
+    for metric in metrics:
+        sources.add_entry(METRICS, metric)
     if solver is not None and solver["params"] is None:
         raise _unidentified(solver["spec"], "a parameter is an object in memory")
     for plain in _solvers_in(solver):
@@ -95,7 +102,7 @@ def identify(solver: Mapping[str, Any] | None, reader: str | None, find: FindFil
         for name in (plain.get("solver"), *plain.get("runs", ()), *plain["params"].values()):
             if isinstance(name, str):
                 sources.add_entry(SOLVERS, name)
-                sources.add(ENGINES.get(name, "").partition(":")[0])
+                sources.add_entry(ENGINES, name)
     return Identity(digest_of([sources.digests, sources.plugins]), dict(sorted(sources.packages.items())))
 
 
@@ -203,7 +210,17 @@ class _Sources:
         if spec is not None and spec.has_location:
             is_package = spec.submodule_search_locations is not None
             self._read(name, Path(str(spec.origin)), name if is_package else package)
+            if is_package and name.startswith("classic_rc."):
+                self._add_data_files(name, Path(str(spec.origin)).parent)
         return spec
+
+    def _add_data_files(self, package: str, folder: Path) -> None:
+        """Take the digests of a package's data files, such as stop lists."""
+        for file in folder.iterdir():
+            if file.is_dir() and file.name != "__pycache__" and not (file / "__init__.py").exists():
+                self._add_data_files(f"{package}/{file.name}", file)
+            elif file.is_file() and file.suffix not in (*SOURCE_SUFFIXES, ".pyc"):
+                self.digests[f"{package}/{file.name}"] = sha256_of_bytes(file.read_bytes())
 
     def _does_count(self, top: str, spec: ModuleSpec) -> bool:
         """Return whether sources count: those of the package, of plug-ins, and of what nobody installed."""

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import itertools
+import os
+import shlex
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -13,16 +15,49 @@ from numpy.typing import NDArray
 
 from classic_rc.errors import UsageError
 from classic_rc.kernels.arrays import offsets_of
+from classic_rc.questions import Question
+from classic_rc.retrieval.reading import ProgressCallback, TextInput
 from classic_rc.retrieval.similarity import Similarity, get_similarity
+from classic_rc.retrieval.texts import fingerprint
 from classic_rc.text.analyzers import Analyzer, get_analyzer
 from classic_rc.text.encode import TextEncoder
+from classic_rc.text.sentences import passage_sentences
 
 _QUERY_BATCH = 2**12
 _EXAMINED_HITS = 100
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Hits:
+class _Found:
+    """Sentences with scores, ragged over queries or questions."""
+
+    sentences: NDArray[np.int64]
+    scores: NDArray[np.float32]
+    offsets: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, groups: Iterable[Sequence[tuple[int, float]]]) -> Self:
+        """Return the pairs of sentence and score of each query or question as arrays."""
+        groups = list(groups)
+        pairs = [pair for group in groups for pair in group]
+        sentences, scores = zip(*pairs, strict=True) if pairs else ((), ())
+        offsets = offsets_of(np.array([len(group) for group in groups], dtype=np.int64))
+        return cls(np.array(sentences, dtype=np.int64), np.array(scores, dtype=np.float32), offsets)
+
+    def __len__(self) -> int:
+        return len(self.offsets) - 1
+
+    def __getitem__(self, number: int) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
+        """Return the sentences and the scores of one query or question."""
+        number = range(len(self))[number]
+        where = slice(self.offsets[number], self.offsets[number + 1])
+        return self.sentences[where], self.scores[where]
+
+    def __iter__(self) -> Iterator[tuple[NDArray[np.int64], NDArray[np.float32]]]:
+        return (self[i] for i in range(len(self)))
+
+
+class Hits(_Found):
     """The sentences found for each query, ragged: by descending score, ties by ascending number.
 
     Parameters
@@ -34,25 +69,10 @@ class Hits:
         The hits of query i are ``sentences[offsets[i]:offsets[i + 1]]``.
     """
 
-    sentences: NDArray[np.int64]
-    scores: NDArray[np.float32]
-    offsets: NDArray[np.int64]
-
-    def __len__(self) -> int:
-        return len(self.offsets) - 1
-
-    def __getitem__(self, query: int) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
-        """Return the sentences and the scores of one query."""
-        query = range(len(self))[query]
-        where = slice(self.offsets[query], self.offsets[query + 1])
-        return self.sentences[where], self.scores[where]
-
-    def __iter__(self) -> Iterator[tuple[NDArray[np.int64], NDArray[np.float32]]]:
-        return (self[i] for i in range(len(self)))
+    __slots__ = ()
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Best:
+class Best(_Found):
     """The best sentence for each option, ragged over questions.
 
     Parameters
@@ -65,26 +85,12 @@ class Best:
         The options of question i are ``sentences[offsets[i]:offsets[i + 1]]``.
     """
 
-    sentences: NDArray[np.int64]
-    scores: NDArray[np.float32]
-    offsets: NDArray[np.int64]
+    __slots__ = ()
 
     @property
     def found(self) -> NDArray[np.bool_]:
         """Whether any sentence qualifies: shape (n_options,)."""
         return self.sentences >= 0
-
-    def __len__(self) -> int:
-        return len(self.offsets) - 1
-
-    def __getitem__(self, question: int) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
-        """Return the sentences and the scores of one question's options."""
-        question = range(len(self))[question]
-        where = slice(self.offsets[question], self.offsets[question + 1])
-        return self.sentences[where], self.scores[where]
-
-    def __iter__(self) -> Iterator[tuple[NDArray[np.int64], NDArray[np.float32]]]:
-        return (self[i] for i in range(len(self)))
 
 
 class TermFacts(NamedTuple):
@@ -136,6 +142,35 @@ def check_sentences(sentences: Iterable[str]) -> Iterator[str]:
         yield sentence
 
 
+def check_depth(k: Any, most: int | None = None) -> None:
+    """Check the number of hits that a search shall return.
+
+    Raises
+    ------
+    UsageError
+        It is not a whole number from 1 to `most`.
+    """
+    if not isinstance(k, int) or isinstance(k, bool) or k < 1 or (most is not None and k > most):
+        expected = "a positive whole number" if most is None else f"a whole number from 1 to {most:,}"
+        raise UsageError(f"k must be {expected}, got {k!r}", field="k", found=str(k), expected=expected)
+
+
+class BuildReport(NamedTuple):
+    """What a build says of an index."""
+
+    summary: str  # one line
+    notes: Sequence[str] = ()
+
+
+def quote_path(path: str | os.PathLike[str]) -> str:
+    """Return a path as a shell takes it, for commands in messages."""
+    if os.name == "nt":  # its shells know no single quotes
+        from subprocess import list2cmdline
+
+        return list2cmdline([os.fspath(path)])
+    return shlex.quote(os.fspath(path))
+
+
 def read_explanations(terms: Iterable[tuple[str, int, Mapping[str, Any]]], n_sentences: int) -> QueryFacts:
     """Return the facts in Lucene's explanations, which Elasticsearch and OpenSearch give too.
 
@@ -171,7 +206,10 @@ class Engine(ABC):
     """A search engine over sentences.
 
     Sentences are numbered from 0 in the order in which they were indexed. The query of an option is
-    ``question + " " + option``. Scores are in single precision, as the engine computes them.
+    ``question + " " + option``. Scores are in single precision, as the engine computes them. A subclass writes
+    :meth:`index`, :attr:`n_sentences`, :meth:`sentence` and :meth:`top`; the other methods work with these, and an
+    engine that can do better replaces them. To add an engine, name its class in the entry point group
+    ``classic_rc.engines``.
 
     Parameters
     ----------
@@ -179,38 +217,69 @@ class Engine(ABC):
         How a sentence is scored: one of :attr:`similarities`; None is the first of them.
     analyzer : str or Analyzer
         How text becomes index terms; words that it drops are not index terms.
+    place : str, optional
+        Where the sentences are stored, for an engine that stores indexes (:attr:`stored_as`); None is memory.
 
     Attributes
     ----------
     name, description, citation : str
     similarities : tuple of str
         The names of the similarities that the engine can score with.
+    analyzers : tuple of str
+        The specifications of the analyzers that the engine can use; empty if it can use all.
+    stored_as : str
+        What a `place` is, in words: ``"a folder"``. Empty if the engine has indexes in memory only.
+    build_options : tuple of str
+        The options of ``classic-rc index`` that :meth:`build` takes apart from the analyzer.
+    needs_place : bool
+        Whether the sentences are always in a `place`, outside of this process.
+    can_leave_out : bool
+        Whether :meth:`without` works.
     similarity : Similarity
     analyzer : Analyzer
 
     Raises
     ------
     UsageError
-        The similarity is unknown or not one of this engine's, or the analyzer is unknown.
+        The similarity or the analyzer is unknown or not one of this engine's, or a place is given or missing.
     """
 
     name: ClassVar[str]
     description: ClassVar[str]
     citation: ClassVar[str]
     similarities: ClassVar[tuple[str, ...]] = ("bm25", "classic")
+    analyzers: ClassVar[tuple[str, ...]] = ()
+    stored_as: ClassVar[str] = ""
+    build_options: ClassVar[tuple[str, ...]] = ()
+    needs_place: ClassVar[bool] = False
+    can_leave_out: ClassVar[bool] = False
 
     def __init__(
-        self, *, similarity: str | Similarity | None = None, analyzer: str | Analyzer = "lucene-english"
+        self,
+        *,
+        similarity: str | Similarity | None = None,
+        analyzer: str | Analyzer = "lucene-english",
+        place: str | os.PathLike[str] | None = None,
     ) -> None:
         self.similarity = get_similarity(self.similarities[0] if similarity is None else similarity)
         self.analyzer = get_analyzer(analyzer)
-        if self.similarity.name not in self.similarities:
-            known = " or ".join(map(repr, self.similarities))
+        self.place = None if place is None else os.fspath(place)
+        self._check_is_one_of("similarity", self.similarity.name, self.similarity.spec, self.similarities)
+        if self.analyzers:
+            self._check_is_one_of("analyzer", self.analyzer.signature, self.analyzer.spec, self.analyzers)
+        if place is not None and not self.stored_as:
             raise UsageError(
-                f"engine {self.name} scores with {known}, got similarity {self.similarity.spec!r}",
-                field="similarity",
-                found=self.similarity.spec,
-                expected=known,
+                f"engine {self.name} stores no indexes, got {self.place!r}", field="place", found=self.place
+            )
+
+    def _check_is_one_of(self, field: str, name: str, found: str, known: Sequence[str]) -> None:
+        if name not in known:
+            expected = " or ".join(map(repr, known))
+            raise UsageError(
+                f"engine {self.name} has only {field} {expected}, got {found!r}",
+                field=field,
+                found=found,
+                expected=expected,
             )
 
     @property
@@ -220,6 +289,51 @@ class Engine(ABC):
 
     def __repr__(self) -> str:
         return f"<engine {self.signature}>"
+
+    @classmethod
+    def open(cls, place: str, *, similarity: str | Similarity | None = None) -> Self:
+        """Open a stored index for searches only. An engine with :attr:`stored_as` has to write this method.
+
+        Raises
+        ------
+        DataError
+            There is no such index, or it cannot be used.
+        UsageError
+            The index cannot be scored this way.
+        """
+        raise NotImplementedError(f"engine {cls.name} opens no indexes")
+
+    @classmethod
+    def build(
+        cls,
+        inputs: Sequence[TextInput],
+        place: str,
+        *,
+        analyzer: str | Analyzer = "lucene-english",
+        advance: ProgressCallback = lambda n_bytes: None,
+    ) -> BuildReport:
+        """Build a stored index of the sentences of inputs."""
+        sentences = (text for source in inputs for block in source.blocks(advance) for text in block.sentences)
+        return cls(analyzer=analyzer, place=place).index(sentences)._report()
+
+    @classmethod
+    def check(cls, place: str) -> str:
+        """Open a stored index, check what the engine can check, and return a line about it."""
+        return cls.open(place)._report().summary
+
+    def _report(self) -> BuildReport:
+        return BuildReport(
+            f"{self.place}: {self.n_sentences:,} sentences; {self.signature}; fingerprint {self.fingerprint[:8]}"
+        )
+
+    @property
+    def fingerprint(self) -> str:
+        """What identifies the content of an opened index: by default the hex sha256 of the sentences, in order."""
+        return fingerprint(self.sentence(number) for number in range(self.n_sentences))
+
+    def source(self, number: int) -> str:
+        """Return where a sentence of an opened index comes from, in a few words."""
+        return f"sentence {number}"
 
     @abstractmethod
     def index(self, sentences: Iterable[str]) -> Self:
@@ -240,11 +354,21 @@ class Engine(ABC):
             No sentence has this number.
         """
 
-    @abstractmethod
-    def top(self, queries: Sequence[str], k: int = 10) -> Hits:
-        """Return up to `k` best sentences for each query, among those that share an index term with it."""
+    def check_number(self, number: int) -> None:
+        """Raise IndexError if no sentence has this number."""
+        if not 0 <= number < self.n_sentences:
+            raise IndexError(f"there are {self.n_sentences} sentences, numbered from 0: got {number}")
 
     @abstractmethod
+    def top(self, queries: Sequence[str], k: int = 10) -> Hits:
+        """Return up to `k` best sentences for each query, among those that share an index term with it.
+
+        Raises
+        ------
+        UsageError
+            `k` is not a positive number (:func:`check_depth`).
+        """
+
     def best_constrained(self, questions: Sequence[str], options: Sequence[Sequence[str]]) -> Best:
         """Return the best sentence for each option with an index term of the question and one of the option.
 
@@ -259,18 +383,33 @@ class Engine(ABC):
         Best
             Scores are those of the query ``question + " " + option``.
         """
+        return self.best_among_top(questions, options, max(1, self.n_sentences), self.analyzer)
 
-    @abstractmethod
+    def best_in_passages(self, questions: Sequence[Question]) -> Best:
+        """Return for each candidate the best sentence of its passage with a term of it and one of the question.
+
+        The passage's sentences are a collection of their own, and are numbered from 0. This engine's own sentences
+        do not matter.
+        """
+        engine = type(self)(similarity=self.similarity, analyzer=self.analyzer)
+        found: list[Best] = []
+        for passage, own in itertools.groupby(questions, key=lambda question: question.passage):
+            engine.index([passage.text[start:end] for start, end in passage_sentences(passage)])
+            asked = [(q.query, [c.text for c in q.candidates]) for q in own]
+            found.append(engine.best_constrained([query for query, _ in asked], [texts for _, texts in asked]))
+        n_options = np.concatenate([np.empty(0, np.int64), *(np.diff(best.offsets) for best in found)])
+        columns = ([getattr(best, name) for best in found] for name in ("sentences", "scores"))
+        sentences, scores = (np.concatenate(column) if column else np.empty(0) for column in columns)
+        return Best(sentences.astype(np.int64), scores.astype(np.float32), offsets_of(n_options))
+
     def term_facts(self, query: str, sentence: int) -> QueryFacts:
         """Return what each index term of the query adds to the score of one sentence, and the counts behind it.
 
         Terms that the sentence does not have are left out. What they add sums to the score, except for rounding.
-        The terms are in the order of the query.
+        The terms are in the order of the query. An engine that cannot tell returns no terms.
         """
-
-    def term_scores(self, query: str, sentence: int) -> list[tuple[str, float]]:
-        """Return the terms of :meth:`term_facts` and what each adds."""
-        return [(fact.term, fact.share) for fact in self.term_facts(query, sentence).terms]
+        self.check_number(sentence)
+        return QueryFacts([], self.n_sentences, 0, 0, 0)
 
     def find_with_all_terms(self, texts: Sequence[str]) -> list[NDArray[np.int64]]:
         """Return for each text the sentences that have all of its index terms, ascending; none without terms.
@@ -288,17 +427,9 @@ class Engine(ABC):
     def without(self, numbers: Sequence[int]) -> Engine:
         """Return the engine as if these sentences had no index term; all others keep their numbers.
 
-        Raises
-        ------
-        UsageError
-            The engine cannot leave sentences out.
+        Only an engine with :attr:`can_leave_out` has this method.
         """
-        raise UsageError(
-            f"engine {self.name!r} cannot leave out sentences: use engine 'sparse'",
-            field="engine",
-            found=self.name,
-            expected="sparse",
-        )
+        raise NotImplementedError(f"engine {self.name} cannot leave out sentences")
 
     def best_among_top(
         self, questions: Sequence[str], options: Sequence[Sequence[str]], depth: int, overlap: str | Analyzer

@@ -1,4 +1,4 @@
-"""Builds an index folder segment by segment, with one writer at a time; an interrupted build can be resumed."""
+"""Builds an index folder segment by segment, with one writer at a time; finished segments are never built again."""
 
 from __future__ import annotations
 
@@ -8,10 +8,9 @@ import itertools
 import os
 import signal
 import threading
-import uuid
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from concurrent.futures import BrokenExecutor, Future, ThreadPoolExecutor
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
+from concurrent.futures import BrokenExecutor
+from contextlib import closing, contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -19,27 +18,25 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from classic_rc.errors import DataError, UsageError
-from classic_rc.retrieval.build_state import (
-    BUILDING,
-    BuildPlan,
-    BuildPosition,
-    BuildState,
-    input_changed_error,
-    lock_folder,
-)
-from classic_rc.retrieval.corpus import StoredTexts
-from classic_rc.retrieval.manifest import (
-    Arrays,
-    Manifest,
-    SegmentCounts,
-    StoredSegment,
-    map_arrays,
-    segment_name,
-    write_arrays,
-)
+from classic_rc.errors import ClassicRCError, DataError, UsageError
 from classic_rc.retrieval.reading import ProgressCallback, SentencePlaceWriter, TextBlock, TextInput
-from classic_rc.retrieval.segment import MAX_CACHED_PIECES, MAX_CHARACTERS, MAX_SENTENCES, SegmentBuilder
+from classic_rc.retrieval.segment import MAX_CHARACTERS, MAX_SENTENCES, SegmentBuilder
+from classic_rc.retrieval.storage import (
+    MANIFEST,
+    SEGMENTS,
+    VERIFIED,
+    Arrays,
+    IndexCounts,
+    Manifest,
+    StoredSegment,
+    find_segment,
+    map_segment,
+    open_segments,
+    segment_key,
+    segment_name,
+    write_segment,
+)
+from classic_rc.retrieval.texts import StoredTexts
 from classic_rc.text.analyzers import Analyzer, get_analyzer
 
 
@@ -60,20 +57,20 @@ def build_index(
     jobs: int = 1,
     advance: ProgressCallback = lambda n_bytes: None,
     segment_characters: int = MAX_CHARACTERS,
-    max_cached_pieces: int = MAX_CACHED_PIECES,
 ) -> BuildResult:
     """Index the sentences of inputs into a folder.
 
     All sentences are kept and numbered in the order of the inputs, including those without an index term. A
-    segment ends at `segment_sentences`, or with the record that reaches `segment_characters`. If a build is
-    interrupted, its finished segments stay. The same call continues after them, with the same index as the result.
+    segment ends at `segment_sentences`, or with the record that reaches `segment_characters`. A segment's file has
+    the name of its content. So a build reads all inputs and builds only the segments that the folder lacks: those
+    of an interrupted build, or those that were damaged.
 
     Parameters
     ----------
-    inputs : sequence of Input
-        Standard input, if it is one of them, must be the last.
+    inputs : sequence of TextInput
     folder : str or path
-        A new or empty folder; or one with an unfinished build of the same arguments; or, with `append`, an index.
+        A new or empty folder; or one with an unfinished build; or, with `append`, an index. If the index has the
+        segments of these inputs already, it stays as it is.
     analyzer : str or Analyzer
     segment_sentences : int
         From 1 to 500,000.
@@ -81,21 +78,19 @@ def build_index(
         Whether to add to the index in the folder, which can be searched meanwhile.
     jobs : int
         How many segments are built at the same time, by workers of joblib's backend; -1 is as many as it has. The
-        files do not depend on it. This process reads the inputs, and has up to two segments of text in memory for
-        each worker. Workers on other machines must have the folder under the same path.
+        files do not depend on it. This process reads the inputs. Workers on other machines must have the folder
+        under the same path.
     advance : callable
         Gets the number of input bytes just read.
     segment_characters : int
-        Bounds memory, by default at 2**26 characters. An interrupted build may continue with another value.
-    max_cached_pieces : int
-        How many distinct pieces of text are cached. It bounds memory and does not change the result.
+        Bounds memory, by default at 2**26 characters.
 
     Raises
     ------
     UsageError
         The folder has other content, another build is running in it, or a worker died.
     DataError
-        An input cannot be read, has changed since the interruption, or there are no sentences at all.
+        An input cannot be read, or there are no sentences at all.
     """
     if not 1 <= segment_sentences <= MAX_SENTENCES:
         limits = f"from 1 to {MAX_SENTENCES:,}"
@@ -106,16 +101,9 @@ def build_index(
             expected=limits,
         )
     if jobs == 0:
-        raise UsageError(
-            "jobs must be 1 or more, or -1 for all cores, got 0",
-            field="jobs",
-            found="0",
-            expected="1 or more, or -1",
-        )
-    plan, folder = (
-        BuildPlan(inputs, get_analyzer(analyzer), segment_sentences, append),
-        Path(os.path.abspath(folder)),
-    )
+        expected = "1 or more, or -1"
+        raise UsageError(f"jobs must be {expected}, got 0", field="jobs", found="0", expected=expected)
+    analyzer, folder = get_analyzer(analyzer), Path(os.path.abspath(folder))
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -123,25 +111,117 @@ def build_index(
             f"cannot create the folder {folder}: {error.strerror}", field="folder", found=str(folder)
         ) from None
     with lock_folder(folder):
-        state = BuildState.of(folder, plan)
-        n_reused = state.n_segments
-        if state.manifest.built_from != plan.identity:
-            _remove_leftovers(folder, state.manifest)
-            contents = _read_segments(plan, state.position, advance, segment_characters)
-            n_workers, is_large = _count_workers(jobs), sum(i.size or 0 for i in inputs) > segment_characters
-            _build_segments(state, contents, folder, plan, max_cached_pieces, n_workers, is_large)
-            if state.position == BuildPosition():
-                raise DataError("no sentences found", source=", ".join(source.name for source in inputs[:3]))
-            _finish(state, folder, plan)
-        return BuildResult(state.manifest, n_reused)
+        old = _read_old_manifest(folder, analyzer, append)
+        segments, n_found = [], 0
+        contents = _read_segments(inputs, advance, segment_sentences, segment_characters)
+        tasks = _Tasks(contents, folder, analyzer, expected=None if append else old)
+        for stored, was_there in _run(tasks, jobs):
+            segments.append(stored)
+            n_found += was_there
+        if not segments:
+            raise DataError("no sentences found", source=", ".join(source.name for source in inputs[:3]))
+        if old is None:
+            old = Manifest.empty(analyzer)
+        elif _has_all(old.segments, segments):
+            return BuildResult(old, len(old.segments) - len(segments) + n_found)
+        manifest = _describe(old, folder, segments)
+        manifest.write(folder)
+        _remove_leftovers(folder, manifest)
+        return BuildResult(manifest, len(old.segments) + n_found)
 
 
-class _SegmentContent(NamedTuple):
+@contextmanager
+def lock_folder(folder: str | os.PathLike[str]) -> Iterator[None]:
+    """Lock a folder against all other threads and processes that use this function.
+
+    An empty file ``lock`` remains. Its existence has no meaning.
+
+    Parameters
+    ----------
+    folder : str or path
+        An existing folder.
+
+    Raises
+    ------
+    UsageError
+        The folder is locked or not writable.
+    """
+    # SQLite locks files by the means of the operating system, which releases the locks of dead processes. A file
+    # with a process id would not show whether that process still runs.
+    import sqlite3
+
+    try:
+        with closing(sqlite3.connect(Path(folder) / "lock", timeout=0, isolation_level=None)) as connection:
+            connection.execute("PRAGMA journal_mode=OFF")
+            connection.execute("BEGIN EXCLUSIVE")
+            yield
+    except sqlite3.Error as error:
+        if "locked" not in str(error):
+            raise UsageError(
+                f"cannot write to the folder {folder}: {error}", field="folder", found=str(folder)
+            ) from None
+        raise UsageError(
+            f"another build is running in {folder}: wait until it ends (if none is running, the file system does "
+            "not support locks: build on a local disk and move the folder)",
+            field="folder",
+            found=str(folder),
+            expected="an unlocked folder",
+        ) from None
+
+
+def has_unfinished_segments(folder: str | os.PathLike[str]) -> bool:
+    """Return whether a folder has finished segments of a build that has not ended."""
+    folder = Path(folder)
+    try:
+        known = {segment.name for segment in Manifest.read(folder).segments}
+    except (ClassicRCError, OSError):
+        known = set()
+    return any(path.suffix == ".bin" and path.name not in known for path in folder.glob(SEGMENTS))
+
+
+def _read_old_manifest(folder: Path, analyzer: Analyzer, append: bool) -> Manifest | None:
+    """Return the manifest of the index in a folder, or None if it has none and can get one."""
+    if not (folder / MANIFEST).exists():
+        if append:
+            raise UsageError(
+                f"{folder} has no index to add to: omit --append to build one", field="append", found=str(folder)
+            )
+        own_files = ("lock", SEGMENTS, f"{VERIFIED}*", ".classic-rc-*.tmp")
+        if others := [path.name for path in folder.iterdir() if not any(map(path.match, own_files))]:
+            raise UsageError(
+                f"{folder} has other files, for example {others[0]}: choose a new or empty folder",
+                field="folder",
+                found=others[0],
+                expected="a new or empty folder",
+            )
+        return None
+    old = Manifest.read(folder)
+    if old.check_analyzer(str(folder), thoroughly=True) == analyzer:
+        return old
+    if not append:
+        raise _not_empty_error(folder)
+    raise UsageError(
+        f"{folder} was built with analyzer {old.analyzer!r}, got {analyzer.spec!r}: use the same one to add to it",
+        field="analyzer",
+        found=analyzer.spec,
+        expected=old.analyzer,
+    )
+
+
+def _not_empty_error(folder: Path) -> UsageError:
+    return UsageError(
+        f"{folder} already has an index: add to it with --append, or choose another folder",
+        field="folder",
+        found=str(folder),
+        expected="a new or empty folder",
+    )
+
+
+class _Content(NamedTuple):
     """The sentences of a segment, and where they come from."""
 
     texts: StoredTexts
     places: dict[str, NDArray[Any]]  # of a SentencePlaceWriter
-    position: BuildPosition  # after the last sentence
 
 
 class _SegmentReader:
@@ -172,139 +252,81 @@ class _SegmentReader:
         self._characters = int(totals[end - start])
         return end
 
-    def finish(self, position: BuildPosition) -> _SegmentContent:
-        return _SegmentContent(StoredTexts.of(self._sentences), self._places.arrays(), position)
+    def finish(self) -> _Content:
+        return _Content(StoredTexts.of(self._sentences), self._places.arrays())
 
 
 def _read_segments(
-    plan: BuildPlan, start: BuildPosition, advance: ProgressCallback, segment_characters: int
-) -> Iterator[_SegmentContent]:
-    """Yield the content of each segment after a position."""
-    limits = plan.segment_sentences, segment_characters
-    segment = _SegmentReader(*limits)
-    advance(sum(source.size or 0 for source in plan.inputs[: start.input]))
-    for number, source in enumerate(plan.inputs[start.input :], start=start.input):
-        last = start if number == start.input and start.sha256 else None
-        digest = hashlib.sha256()
-        for block in source.blocks(advance, last.record if last else 1):
-            taken, hashed = 0, block.first
-            if last:  # compare what the interrupted build read
-                block.hash_into(digest, end=min(last.record + 1, block.end))
-                if last.record >= block.end:
-                    continue
-                if digest.hexdigest() != last.sha256:
-                    raise input_changed_error(source.name)
-                taken, hashed, last = last.taken, last.record + 1, None
+    inputs: Sequence[TextInput], advance: ProgressCallback, max_sentences: int, max_characters: int
+) -> Iterator[_Content]:
+    """Yield the content of each segment."""
+    segment = _SegmentReader(max_sentences, max_characters)
+    for source in inputs:
+        for block in source.blocks(advance):
+            taken = 0
             while taken < len(block.sentences):
                 taken = segment.add(source.name, block, taken)
                 if segment.is_full:
-                    record = int(block.numbers[taken - 1])
-                    block.hash_into(digest, hashed, record + 1)
-                    hashed = record + 1
-                    of_record = taken - int(np.searchsorted(block.numbers, record))
-                    yield segment.finish(BuildPosition(number, record, of_record, digest.hexdigest()))
-                    segment = _SegmentReader(*limits)
-            block.hash_into(digest, hashed)
-        if last:
-            raise input_changed_error(source.name)
+                    yield segment.finish()
+                    segment = _SegmentReader(max_sentences, max_characters)
     if len(segment):
-        yield segment.finish(BuildPosition(input=len(plan.inputs)))
+        yield segment.finish()
 
 
-def _build_segments(
-    state: BuildState,
-    contents: Iterator[_SegmentContent],
-    folder: Path,
-    plan: BuildPlan,
-    max_cached_pieces: int,
-    n_workers: int,
-    is_large: bool,
-) -> None:
-    """Build all segments, and add each to the state when it and all before it are finished."""
+class _Tasks:
+    """The arguments of :func:`_build_segment` for each segment, until the inputs end or cannot be read further."""
 
-    def add(content: _SegmentContent, stored: StoredSegment) -> None:
-        state.add(folder, stored, content.texts, content.position)
-        state.write(folder, plan)
+    def __init__(
+        self, contents: Iterator[_Content], folder: Path, analyzer: Analyzer, expected: Manifest | None
+    ) -> None:
+        self._contents, self.folder, self._analyzer = contents, folder, analyzer
+        self._expected = expected  # the finished index in the folder, which must begin with these segments
+        self.error: BaseException | None = None
 
-    if n_workers > 1:
-        _build_in_workers(contents, add, folder, plan.analyzer, max_cached_pieces, n_workers, is_large)
-        return
-    builder = SegmentBuilder(plan.analyzer, max_cached_pieces=max_cached_pieces)
-    for content in contents:
-        path = folder / segment_name(state.n_segments)
-        add(content, _write_segment(content.texts, content.places, path, builder))
+    def __iter__(self) -> Iterator[tuple[Any, ...]]:
+        # joblib reads tasks in threads of its own, where an error would be lost.
+        try:
+            for number, (texts, places) in enumerate(self._contents):
+                key = segment_key(texts, places, self._analyzer)
+                if self._expected is not None:
+                    names = [segment.name for segment in self._expected.segments[number : number + 1]]
+                    if names != [segment_name(key)]:
+                        raise _not_empty_error(self.folder)
+                yield key, texts, places, self.folder, self._analyzer
+        except BaseException as error:
+            self.error = error
 
 
-def _build_in_workers(
-    contents: Iterator[_SegmentContent],
-    add: Callable[[_SegmentContent, StoredSegment], None],
-    folder: Path,
-    analyzer: Analyzer,
-    max_cached_pieces: int,
-    n_workers: int,
-    is_large: bool,
-) -> None:
-    """Build as many segments at a time as there are workers, while this thread reads the next ones.
+def _run(tasks: _Tasks, jobs: int) -> Iterator[tuple[StoredSegment, bool]]:
+    """Build the segments, and yield each in order; raise the error of the tasks at their end."""
+    try:
+        if jobs == 1:
+            yield from itertools.starmap(_build_segment, tasks)
+        else:
+            yield from _run_in_workers(tasks, jobs)
+    finally:
+        _own.__dict__.clear()
+    if tasks.error is not None:
+        raise tasks.error
 
-    If there will be several segments, workers start while the first ones are read.
-    """
+
+def _run_in_workers(tasks: _Tasks, jobs: int) -> Iterator[tuple[StoredSegment, bool]]:
     from joblib import Parallel, delayed
 
-    def build(parallel: Parallel, batch: Sequence[_SegmentContent]) -> list[StoredSegment]:
-        # The position stays here: a worker needs only arrays, which joblib shares by memory mapping.
-        shared = folder, analyzer, max_cached_pieces, os.getpid()
-        return list(parallel(delayed(_write_in_worker)(*content[:2], *shared) for content in batch))
-
-    def prepare(parallel: Parallel) -> list[StoredSegment]:
-        parallel(delayed(_prepare_worker)(analyzer, max_cached_pieces) for _ in range(n_workers))
-        return []
-
-    batch: list[_SegmentContent] = []
-    running: tuple[list[_SegmentContent], Future[list[StoredSegment]]] | None = None
-
-    def start() -> None:
-        nonlocal running, batch
-        # A thread does not see the configured backend. One segment alone is built in this process.
-        parallel = Parallel(n_jobs=min(n_workers, len(batch)), batch_size=1)
-        running, batch = (batch, thread.submit(build, parallel, batch)), []
-
-    def proceed() -> None:
-        """Start the segments that have been read when those before are finished, and add these meanwhile."""
-        nonlocal running
-        stored = [] if running is None else _result_of(running[1])
-        finished, running = [] if running is None else running[0], None
-        if batch:
-            start()
-        try:
-            for content, segment in zip(finished, stored, strict=True):
-                add(content, segment)
-        except BaseException:
-            running = None  # no segment can be added after one that was not
-            raise
-
-    with ThreadPoolExecutor(1) as thread:
-        if is_large:
-            running = [], thread.submit(prepare, Parallel(n_jobs=n_workers, batch_size=1))
-        try:
-            for content in contents:
-                batch.append(content)
-                if len(batch) == n_workers:
-                    proceed()
-            while running or batch:
-                proceed()
-        except BaseException as error:
-            # What was read before an error is kept, as one process keeps it; after Ctrl-C, what is being built.
-            if not isinstance(error, DataError):
-                batch = []
-            with suppress(Exception):
-                while running or batch:
-                    proceed()
-            raise
-
-
-def _result_of(future: Future[list[StoredSegment]]) -> list[StoredSegment]:
+    # As many segments are in memory as there are workers: a worker that ends one gets the next.
+    parallel = Parallel(n_jobs=jobs, return_as="generator", batch_size=1, pre_dispatch="n_jobs")
     try:
-        return future.result()
+        for stored, was_there in parallel(delayed(_build_in_worker)(os.getpid(), *task) for task in tasks):
+            folder = tasks.folder
+            if not (folder / stored.name).exists():
+                raise UsageError(
+                    f"a worker wrote {stored.name}, and {folder} does not have it: use a folder that all workers "
+                    "share, or --jobs 1",
+                    field="folder",
+                    found=str(folder),
+                    expected="a folder that all workers share",
+                )
+            yield stored, was_there
     except Exception as error:
         # dask's error for a task whose workers died has no common base class with those of process pools.
         if isinstance(error, BrokenExecutor) or type(error).__name__ == "KilledWorker":
@@ -316,72 +338,56 @@ def _result_of(future: Future[list[StoredSegment]]) -> list[StoredSegment]:
         raise
 
 
-def _count_workers(jobs: int) -> int:
-    if jobs == 1:
-        return 1
-    from joblib import effective_n_jobs
-
-    return int(effective_n_jobs(jobs))
+def _build_in_worker(parent: int, *task: Any) -> tuple[StoredSegment, bool]:
+    if os.getpid() != parent and threading.current_thread() is threading.main_thread():
+        # A terminal sends Ctrl-C to all processes. The parent ends its workers.
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+    return _build_segment(*task)
 
 
 _own = threading.local()
-"""The builder of this thread: a worker that gets several segments analyses each distinct word once."""
+"""The builder of this thread: one that builds several segments analyses each distinct word once."""
 
 
-def _prepare_worker(analyzer: Analyzer, max_cached_pieces: int) -> None:
-    key = analyzer, max_cached_pieces
-    if getattr(_own, "key", None) != key:
-        _own.key, _own.builder = key, SegmentBuilder(analyzer, max_cached_pieces=max_cached_pieces)
+def _build_segment(
+    key: str, texts: StoredTexts, places: Arrays, folder: Path, analyzer: Analyzer
+) -> tuple[StoredSegment, bool]:
+    """Return a segment, and whether the folder had it; else build it and write its file."""
+    found = find_segment(folder, key)
+    if found is not None:
+        return found, True
+    if getattr(_own, "analyzer", None) != analyzer:
+        _own.analyzer, _own.builder = analyzer, SegmentBuilder(analyzer)
+    segment = _own.builder.build(list(texts))
+    return write_segment(folder, key, {**segment._asdict(), **texts.arrays("sentence"), **places}), False
 
 
-def _write_in_worker(
-    texts: StoredTexts, places: Arrays, folder: Path, analyzer: Analyzer, max_cached_pieces: int, parent: int
-) -> StoredSegment:
-    """Write a segment under a name that no other process uses: a worker may outlive the build that started it."""
-    if os.getpid() != parent and threading.current_thread() is threading.main_thread():
-        # A terminal sends Ctrl-C to all processes. The parent waits for this segment, and then ends.
-        signal.signal(signal.SIGINT, signal.SIG_IGN)
-    _prepare_worker(analyzer, max_cached_pieces)
-    # The parent waits for the disk: it has time for that, and workers that finish together would stand idle.
-    return _write_segment(texts, places, folder / f"segment-{uuid.uuid4().hex}.part", _own.builder, sync=False)
+def _has_all(segments: Sequence[StoredSegment], wanted: Sequence[StoredSegment]) -> bool:
+    """Return whether some consecutive segments are the wanted ones."""
+    return any(list(segments[start : start + len(wanted)]) == [*wanted] for start in range(len(segments)))
 
 
-def _write_segment(
-    texts: StoredTexts, places: Arrays, path: Path, builder: SegmentBuilder, *, sync: bool = True
-) -> StoredSegment:
-    """Build a segment and write its file."""
-    segment = builder.build(list(texts))
-    n_sentences, n_with_terms, n_tokens = segment.totals.tolist()
-    counts = SegmentCounts(
-        n_sentences,
-        n_with_terms,
-        n_tokens,
-        text_bytes=len(texts.data),
-        with_nul=texts.count_with("\0"),
-        with_replacement=texts.count_with("\ufffd"),
+def _describe(old: Manifest, folder: Path, segments: Sequence[StoredSegment]) -> Manifest:
+    """Return the manifest of an index with new segments after its old ones."""
+    open_segments(folder, old.segments)  # which verifies them
+    everything = (*old.segments, *segments)
+    digest, counts = hashlib.sha256(), IndexCounts()
+    for stored in everything:
+        arrays = map_segment(folder, stored)
+        texts = StoredTexts.of_arrays(arrays, "sentence")
+        texts.hash_into(digest)
+        sizes = [len(texts.data), texts.count_with("\0"), texts.count_with("\ufffd")]
+        counts += IndexCounts(*[*arrays["totals"].tolist(), *sizes])
+    terms = heapq.merge(
+        *(StoredTexts.of_arrays(map_segment(folder, stored), "term").coded() for stored in everything)
     )
-    arrays = {**segment._asdict(), **texts.arrays("sentence"), **places}
-    return StoredSegment(counts, write_arrays(path, arrays, sync=sync))
+    n_terms = sum(1 for _ in itertools.groupby(terms))
+    return replace(old, segments=everything, fingerprint=digest.hexdigest(), n_terms=n_terms, counts=counts)
 
 
 def _remove_leftovers(folder: Path, manifest: Manifest) -> None:
-    """Remove segment files that no manifest mentions, which an interruption left."""
-    known = {segment.file.name for segment in manifest.segments}
-    for path in folder.glob("segment-*"):
+    """Remove segment files that the manifest does not list: those of other builds, and incomplete ones."""
+    known = {segment.name for segment in manifest.segments}
+    for path in folder.glob(SEGMENTS):
         if path.name not in known:
             path.unlink(missing_ok=True)
-
-
-def _finish(state: BuildState, folder: Path, plan: BuildPlan) -> None:
-    """Write the manifest that searches read, and remove the state of the build."""
-    n_terms = _count_distinct_terms(map_arrays(folder, segment.file) for segment in state.manifest.segments)
-    state.manifest = replace(state.manifest, n_terms=n_terms, built_from=plan.identity or "")
-    state.manifest.write(folder)
-    (folder / BUILDING).unlink(missing_ok=True)
-    _remove_leftovers(folder, state.manifest)
-
-
-def _count_distinct_terms(segments: Iterable[Arrays]) -> int:
-    """Return the number of distinct terms of segments, each with sorted terms."""
-    terms = heapq.merge(*(StoredTexts.of_arrays(arrays, "term").coded() for arrays in segments))
-    return sum(1 for _ in itertools.groupby(terms))

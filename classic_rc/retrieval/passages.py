@@ -8,7 +8,6 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from classic_rc.errors import UsageError
 from classic_rc.kernels.arrays import TokenArrays
 from classic_rc.kernels.pairs import WordCounts, word_counts
 from classic_rc.kernels.search import best_constrained
@@ -16,7 +15,7 @@ from classic_rc.kernels.sentence_postings import SentencePostings
 from classic_rc.questions import Question
 from classic_rc.retrieval.base import Best
 from classic_rc.retrieval.queries import TermStatistics, combine_constrained, weigh_constrained
-from classic_rc.retrieval.similarity import CollectionStatistics, LuceneSimilarity, Similarity, get_similarity
+from classic_rc.retrieval.similarity import CollectionStatistics, LuceneSimilarity
 from classic_rc.text.analyzers import Analyzer
 from classic_rc.text.encode import encode_sentences
 from classic_rc.text.encoded import EncodedSentences
@@ -24,43 +23,13 @@ from classic_rc.text.encoded import EncodedSentences
 _BLOCK_TOKENS = 2**18
 
 
-def best_in_passages(
-    questions: Sequence[Question],
-    *,
-    similarity: str | Similarity = "bm25",
-    analyzer: str | Analyzer = "lucene-english",
-) -> Best:
+def best_in_passages(questions: Sequence[Question], similarity: LuceneSimilarity, analyzer: Analyzer) -> Best:
     """Return for each candidate the best sentence of its passage with an index term of it and one of the question.
 
     The result equals, to the bit, that of an engine ``sparse`` over only the passage's sentences: the number of
-    sentences, frequencies and mean length are those of the passage.
-
-    Parameters
-    ----------
-    questions : sequence of Question
-    similarity : str or Similarity
-        One of Lucene's: ``"bm25"``, ``"classic"``.
-    analyzer : str or Analyzer
-
-    Returns
-    -------
-    Best
-        Sentences are numbered within their passage, in the order of
-        :func:`~classic_rc.text.sentences.passage_sentences`.
-
-    Raises
-    ------
-    UsageError
-        The similarity is not one of Lucene's.
+    sentences, frequencies and mean length are those of the passage. Sentences are numbered within their passage, in
+    the order of :func:`~classic_rc.text.sentences.passage_sentences`.
     """
-    similarity = get_similarity(similarity)
-    if not isinstance(similarity, LuceneSimilarity):
-        raise UsageError(
-            f"passages are searched with 'bm25' or 'classic', got similarity {similarity.spec!r}",
-            field="similarity",
-            found=similarity.spec,
-            expected="'bm25' or 'classic'",
-        )
     encoded = encode_sentences(questions, analyzer)
     sentences, scores = best_of_sentences(encoded, similarity)
     ordered = encoded.dataset.scores(scores.astype(np.float64), sentences >= 0)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import itertools
 import os
 from abc import ABC, abstractmethod
@@ -17,7 +16,7 @@ from classic_rc.io.files import STDIN, check_is_regular, strip_compression_suffi
 from classic_rc.io.json import Node, parse_json
 from classic_rc.io.text import LONGEST_LINE, read_line_blocks
 from classic_rc.questions import Passage
-from classic_rc.retrieval.corpus import StoredTexts, fingerprint
+from classic_rc.retrieval.texts import StoredTexts
 from classic_rc.text.sentences import passage_sentences, split_sentences
 
 ProgressCallback = Callable[[int], None]
@@ -39,24 +38,11 @@ encyclopedias.
 
 
 class TextBlock(NamedTuple):
-    """Some consecutive records of an input: lines, JSON lines or passages."""
+    """The sentences of some consecutive records of an input: lines, JSON lines or passages."""
 
-    first: int  # the number of the first record, from 1
-    contents: list[str]  # of all records, as they were read; blank lines too
-    sentences: list[str]  # of the records that are not skipped; stripped, none empty
-    numbers: NDArray[np.int64]  # (n_sentences,): the number of each sentence's record, ascending
+    sentences: list[str]  # stripped, none empty
+    numbers: NDArray[np.int64]  # (n_sentences,): the number of each sentence's record, from 1, ascending
     labels: Mapping[int, str]  # the ids of records, by number; not every record has one
-
-    @property
-    def end(self) -> int:
-        """The number of the record after the last."""
-        return self.first + len(self.contents)
-
-    def hash_into(self, digest: hashlib._Hash, start: int = 1, end: int | None = None) -> None:
-        """Update a hash with the content of the records from number `start` to the one before `end`."""
-        start = max(start, self.first) - self.first
-        part = self.contents[start : None if end is None else end - self.first]
-        digest.update("".join(part).encode("utf-8", "surrogatepass"))
 
 
 class TextInput(ABC):
@@ -68,27 +54,19 @@ class TextInput(ABC):
         The name in messages and sources.
     size : int, optional
         In bytes; None if unknown.
-    stamp : str, optional
-        Changes when the content changes; None if that is unknown before reading.
-    settings : str
-        How the input is read.
     """
 
     name: str
     size: int | None
-    stamp: str | None
-    settings: str = ""
 
     @abstractmethod
-    def blocks(self, advance: ProgressCallback, start: int = 1) -> Iterator[TextBlock]:
-        """Yield all records, a block at a time; before an error, those that precede it.
+    def blocks(self, advance: ProgressCallback) -> Iterator[TextBlock]:
+        """Yield all sentences, some records at a time; before an error, those that precede it.
 
         Parameters
         ----------
         advance : callable
             Gets the number of input bytes just read.
-        start : int
-            The blocks have no sentences of records with lower numbers.
 
         Raises
         ------
@@ -117,20 +95,12 @@ class TextFile(TextInput):
     def __init__(self, path: str, *, paragraphs: bool = False, field: str = "text", id_field: str = "id") -> None:
         self.name = "stdin" if path == STDIN else path
         self.path, self.paragraphs, self.field, self.id_field = path, paragraphs, field, id_field
-        self.size = self.stamp = None
+        self.size = None if path == STDIN else os.stat(path).st_size
         self._stdin = read_line_blocks(STDIN, lambda n_bytes: None) if path == STDIN else None
-        if path != STDIN:
-            status = os.stat(path)
-            self.size, self.stamp = status.st_size, f"{status.st_size} {status.st_mtime_ns}"
 
-    @property
-    def settings(self) -> str:  # type: ignore[override]
-        """What the lines are, and the names of the fields."""
-        return f"{'paragraphs' if self.paragraphs else 'sentences'}, {self.field}, {self.id_field}"
-
-    def blocks(self, advance: ProgressCallback, start: int = 1) -> Iterator[TextBlock]:
-        """Yield the records of the lines; blank ones have no sentence."""
-        yield from self._parse(self._stdin or read_line_blocks(self.path, advance), start, self.paragraphs)
+    def blocks(self, advance: ProgressCallback) -> Iterator[TextBlock]:
+        """Yield the sentences of the lines; blank ones have none."""
+        yield from self._parse(self._stdin or read_line_blocks(self.path, advance), self.paragraphs)
 
     def sample(self) -> Iterator[str]:
         """Yield the texts, without using up standard input."""
@@ -139,9 +109,9 @@ class TextFile(TextInput):
             lines = read_line_blocks(self.path, lambda n_bytes: None)
         else:
             self._stdin, lines = itertools.tee(self._stdin)
-        return (text for block in self._parse(lines, 1, paragraphs=False) for text in block.sentences)
+        return (text for block in self._parse(lines, paragraphs=False) for text in block.sentences)
 
-    def _parse(self, blocks: Iterable[list[str]], start: int, paragraphs: bool) -> Iterator[TextBlock]:
+    def _parse(self, blocks: Iterable[list[str]], paragraphs: bool) -> Iterator[TextBlock]:
         is_json: bool | None = None
         first = 1
         for lines in blocks:
@@ -149,23 +119,19 @@ class TextFile(TextInput):
                 is_json = strip_compression_suffix(self.path).lower().endswith(_JSON_LINES) or isinstance(
                     _parse_json_line(line), dict
                 )
-            skipped = min(max(start - first, 0), len(lines))
-            texts = list(map(str.strip, lines[skipped:]))
-            numbers = np.arange(first + skipped, first + len(lines))
+            texts, numbers = list(map(str.strip, lines)), np.arange(first, first + len(lines))
             if not all(texts):
                 numbers = numbers[np.fromiter(map(bool, texts), np.bool_, len(texts))]
                 texts = list(filter(None, texts))
-            contents, labels, error = lines, dict[int, str](), None
+            labels, error = dict[int, str](), None
             if is_json:
                 texts, labels, error = self._parse_rows(lines, first, numbers.tolist())
-                if error is not None:
-                    contents = lines[: numbers[len(texts)] - first]
                 numbers = numbers[: len(texts)]
             if paragraphs or is_json:
                 own = [_split(text) if paragraphs else [text] * bool(text) for text in texts]
                 numbers = np.repeat(numbers, list(map(len, own)))
                 texts = list(itertools.chain.from_iterable(own))
-            yield TextBlock(first, contents, texts, numbers, labels)
+            yield TextBlock(texts, numbers, labels)
             if error is not None:
                 raise error
             first += len(lines)
@@ -203,22 +169,18 @@ class PassageInput(TextInput):
     def __init__(self, name: str, passages: Sequence[Passage]) -> None:
         self.name, self._passages = name, passages
         self.size = sum(len(p.text.encode("utf-8", "surrogatepass")) for p in passages)
-        self.stamp = fingerprint(text for p in passages for text in (p.id, p.text, str(p.sentences)))
 
-    def blocks(self, advance: ProgressCallback, start: int = 1) -> Iterator[TextBlock]:
+    def blocks(self, advance: ProgressCallback) -> Iterator[TextBlock]:
         """Yield one record per passage, with the passage's id as its label."""
         for first in range(1, len(self._passages) + 1, _BLOCK_PASSAGES):
             passages = self._passages[first - 1 : first - 1 + _BLOCK_PASSAGES]
-            contents = [passage.text for passage in passages]
-            advance(sum(len(text.encode("utf-8", "surrogatepass")) for text in contents))
-            taken = {number: p for number, p in enumerate(passages, start=first) if number >= start}
-            own = [[p.text[begin:end] for begin, end in passage_sentences(p)] for p in taken.values()]
+            advance(sum(len(passage.text.encode("utf-8", "surrogatepass")) for passage in passages))
+            own = [[p.text[begin:end] for begin, end in passage_sentences(p)] for p in passages]
+            numbers = range(first, first + len(passages))
             yield TextBlock(
-                first,
-                contents,
-                [sentence for sentences in own for sentence in sentences],
-                np.repeat(np.fromiter(taken, np.int64, len(taken)), list(map(len, own))),
-                {number: passage.id for number, passage in taken.items()},
+                list(itertools.chain.from_iterable(own)),
+                np.repeat(np.array(numbers, dtype=np.int64), list(map(len, own))),
+                {number: passage.id for number, passage in zip(numbers, passages, strict=True)},
             )
 
 

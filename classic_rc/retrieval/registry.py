@@ -1,24 +1,28 @@
-"""Search engines by name, and corpora opened by the name of their index."""
+"""Search engines by name, and indexes opened as corpora."""
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Mapping
-from importlib import import_module
-from pathlib import Path
+import os
 from typing import Any
 
 from classic_rc.errors import UsageError, unknown_name
+from classic_rc.plugins import Registry, accept_classes
 from classic_rc.retrieval.base import Engine
 from classic_rc.retrieval.corpus import Corpus
 
-ENGINES: Mapping[str, str] = {
-    "sparse": "classic_rc.retrieval.sparse:Sparse",
-    "lucene": "classic_rc.retrieval.engines.lucene:Lucene",
-    "rank-bm25": "classic_rc.retrieval.engines.rank_bm25:RankBM25",
-    "opensearch": "classic_rc.retrieval.engines.opensearch:OpenSearch",
-}
-"""The class of each engine as ``module:Class``; it is imported on first use."""
+ENGINES: Registry[type[Engine]] = Registry(
+    "engine",
+    {
+        "sparse": "classic_rc.retrieval.sparse:Sparse",
+        "lucene": "classic_rc.retrieval.engines.lucene:Lucene",
+        "rank-bm25": "classic_rc.retrieval.engines.rank_bm25:RankBM25",
+        "opensearch": "classic_rc.retrieval.engines.opensearch:OpenSearch",
+    },
+    accept_classes("classic_rc.retrieval:Engine"),
+)
+"""All engines: the package's own, then those of the entry point group ``classic_rc.engines``."""
+
+DEFAULT_ENGINE = "sparse"
 
 
 def engine_class(name: str) -> type[Engine]:
@@ -27,13 +31,16 @@ def engine_class(name: str) -> type[Engine]:
     Raises
     ------
     UsageError
-        No engine has this name.
+        No engine has this name, or a plug-in cannot be used.
     """
     if name not in ENGINES:
         raise unknown_name("engine", name, ENGINES)
-    module, _, class_name = ENGINES[name].partition(":")
-    found: type[Engine] = getattr(import_module(module), class_name)
-    return found
+    return ENGINES[name]
+
+
+def engines_with(ability: str) -> str:
+    """Return the names of the engines whose class has an attribute that is true, for messages."""
+    return " or ".join(repr(name) for name, engine in ENGINES.items() if getattr(engine, ability))
 
 
 def get_engine(name: str, **parameters: Any) -> Engine:
@@ -44,7 +51,7 @@ def get_engine(name: str, **parameters: Any) -> Engine:
     name : str
         A name in :data:`ENGINES`.
     **parameters
-        The parameters of its class; all classes have `similarity` and `analyzer`.
+        The parameters of its class; all classes have `similarity`, `analyzer` and `place`.
 
     Raises
     ------
@@ -62,21 +69,21 @@ def get_engine(name: str, **parameters: Any) -> Engine:
         raise UsageError(f"engine {name}: {error}") from None
 
 
-def open_corpus(name: str, *, engine: str = "sparse", similarity: Any = None) -> Corpus:
+def open_corpus(place: str | os.PathLike[str], *, engine: str = DEFAULT_ENGINE, similarity: Any = None) -> Corpus:
     """Open an existing index as a corpus.
 
     Parameters
     ----------
-    name : str
-        For ``sparse`` a folder built by ``classic-rc index``, for ``lucene`` a folder built by Lucene or Anserini,
-        for ``opensearch`` the name of an index on the cluster.
+    place : str or path
+        What the engine opens (``stored_as`` of its class): for ``sparse`` a folder built by ``classic-rc index``.
     engine : str
     similarity : str or Similarity, optional
-        How sentences are scored. An index of a cluster has its own.
+        How sentences are scored. An index may have its own, and refuse others.
 
     Returns
     -------
     Corpus
+        It has the last part of the place as its name.
 
     Raises
     ------
@@ -85,37 +92,15 @@ def open_corpus(name: str, *, engine: str = "sparse", similarity: Any = None) ->
     DataError
         The index does not exist or cannot be used.
     """
-    if engine == "sparse":
-        from classic_rc.retrieval.index import open_index
-
-        return open_index(name, similarity=similarity)
-    if engine == "lucene":
-        from classic_rc.retrieval.engines.lucene import Lucene
-
-        lucene = Lucene.open(name, similarity=similarity)
-        return Corpus(Path(name).name, lucene, _hash_commit(Path(name)), _sentence_source)
-    if engine == "opensearch":
-        from classic_rc.retrieval.engines.opensearch import OpenSearch
-
-        cluster = OpenSearch.open(name)
-        return Corpus(name, cluster, cluster.fingerprint, _sentence_source)
-    if engine not in ENGINES:
-        raise unknown_name("engine", engine, ENGINES)
-    raise UsageError(
-        f"engine {engine!r} cannot open the index corpus={name!r}: use engine='sparse'",
-        field="engine",
-        found=engine,
-        expected="sparse, lucene or opensearch",
-    )
-
-
-def _sentence_source(number: int) -> str:
-    return f"sentence {number}"
-
-
-def _hash_commit(folder: Path) -> str:
-    """Hash the commit file of a Lucene index, which lists all other files with their ids."""
-    digest = hashlib.sha256()
-    for file in sorted(folder.glob("segments_*")):
-        digest.update(file.read_bytes())
-    return digest.hexdigest()
+    found = engine_class(engine)
+    if not found.stored_as:
+        expected = engines_with("stored_as")
+        raise UsageError(
+            f"engine {engine!r} opens no indexes, got corpus={os.fspath(place)!r}: use {expected}",
+            field="engine",
+            found=engine,
+            expected=expected,
+        )
+    opened = found.open(os.fspath(place), similarity=similarity)
+    name = os.path.basename(os.path.abspath(place))
+    return Corpus(name, opened, opened.fingerprint, opened.source)

@@ -2,20 +2,34 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import reduce
 from itertools import pairwise
+from pathlib import Path
 from typing import Any, Self, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from classic_rc.errors import UsageError
+from classic_rc.errors import DataError, UsageError
 from classic_rc.kernels.arrays import offsets_of
 from classic_rc.kernels.search import best_constrained, best_per_query, top_sentences
 from classic_rc.kernels.sentence_postings import BLOCK_CELLS, SentencePostings
-from classic_rc.retrieval.base import Best, Engine, Hits, QueryFacts, TermFacts, check_sentences
-from classic_rc.retrieval.corpus import StoredTexts
+from classic_rc.questions import Question
+from classic_rc.retrieval.base import (
+    Best,
+    BuildReport,
+    Engine,
+    Hits,
+    QueryFacts,
+    TermFacts,
+    check_depth,
+    check_sentences,
+    quote_path,
+)
+from classic_rc.retrieval.building import build_index
+from classic_rc.retrieval.passages import best_in_passages
 from classic_rc.retrieval.queries import (
     EncodedQueries,
     TermStatistics,
@@ -24,9 +38,11 @@ from classic_rc.retrieval.queries import (
     weigh,
     weigh_constrained,
 )
+from classic_rc.retrieval.reading import ProgressCallback, TextInput, sentence_place
 from classic_rc.retrieval.segment import MAX_CHARACTERS, MAX_SENTENCES, Segment, SegmentBuilder, Statistics
 from classic_rc.retrieval.similarity import LuceneSimilarity, Similarity
-from classic_rc.text.analyzers import Analyzer
+from classic_rc.retrieval.storage import Arrays, Manifest, read_folder
+from classic_rc.retrieval.texts import StoredTexts
 
 _NO_SENTENCES = np.empty(0, dtype=np.int64)
 
@@ -36,13 +52,15 @@ _Result = TypeVar("_Result")
 class Sparse(Engine):
     """Inverted lists in arrays, scored by NumPy; scores equal those of Lucene 8 to the bit.
 
+    A folder that ``classic-rc index`` built is mapped read-only: several processes share one copy in memory. A file
+    is read as a whole and verified when it is opened for the first time or has changed; after that only the pages
+    in use are read. Such an engine is pickled as the path of its folder.
+
     Parameters
     ----------
     similarity : str or Similarity, optional
         ``"bm25"`` (the default), ``"bm25-lucene"`` or ``"classic"``, with any constants.
     analyzer : str or Analyzer
-    n_jobs : int, optional
-        How many joblib workers search segments in parallel.
 
     Attributes
     ----------
@@ -64,6 +82,9 @@ class Sparse(Engine):
     name = "sparse"
     description = "Lucene's scores to the bit, from NumPy: the default."
     citation = "Robertson et al. 1994, Okapi at TREC-3; Lucene 8, BM25Similarity."
+    stored_as = "a folder that `classic-rc index` built"
+    build_options = ("append", "jobs", "segment_sentences")
+    can_leave_out = True
     similarity: LuceneSimilarity
 
     segment_sentences: int = MAX_SENTENCES
@@ -72,33 +93,77 @@ class Sparse(Engine):
 
     segments: tuple[Segment, ...] = ()
     texts: tuple[Sequence[str], ...] = ()
-
-    def __init__(
-        self,
-        *,
-        similarity: str | Similarity | None = None,
-        analyzer: str | Analyzer = "lucene-english",
-        n_jobs: int | None = None,
-    ) -> None:
-        super().__init__(similarity=similarity, analyzer=analyzer)
-        self.n_jobs = n_jobs
+    left_out: tuple[int, ...] = ()
+    _stored: Sequence[Arrays] = ()  # of the folder's segments
+    _fingerprint: str | None = None
+    _firsts = np.zeros(1, dtype=np.int64)
 
     @classmethod
-    def from_segments(cls, segments: Sequence[Segment], texts: Sequence[Sequence[str]], **parameters: Any) -> Self:
-        """Return an engine over existing segments, such as those of an index folder.
+    def open(
+        cls,
+        place: str | os.PathLike[str],
+        *,
+        similarity: str | Similarity | None = None,
+        thoroughly: bool = False,
+    ) -> Self:
+        """Open an index folder.
 
         Parameters
         ----------
-        segments : sequence of Segment
-            All built with the analyzer in `parameters`.
-        texts : sequence of sequence of str
-            The sentences of each segment.
-        **parameters
-            The parameters of the class.
+        place : str or path
+        similarity : str or Similarity, default="bm25"
+        thoroughly : bool
+            Whether to verify all files, and to compare all sentences with the manifest.
+
+        Raises
+        ------
+        DataError
+            There is no finished index; a file is missing or has changed; the index has another version, or its
+            analyzer has changed.
+        UsageError
+            An unknown similarity.
         """
-        engine = cls(**parameters)
-        engine._set_segments(segments, texts)
+        folder = Path(os.path.abspath(place))
+        manifest, analyzer, stored = read_folder(folder, thoroughly=thoroughly)
+        engine = cls(similarity=similarity, analyzer=analyzer, place=folder)
+        segments = [Segment(*(arrays[name] for name in Segment._fields)) for arrays in stored]
+        engine._set_segments(segments, [StoredTexts.of_arrays(arrays, "sentence") for arrays in stored])
+        engine._stored, engine._fingerprint = stored, manifest.fingerprint
         return engine
+
+    @classmethod
+    def build(
+        cls, inputs: Sequence[TextInput], place: str, *, advance: ProgressCallback = lambda n: None, **options: Any
+    ) -> BuildReport:
+        """Build an index folder as :func:`~classic_rc.retrieval.building.build_index` does, with its options."""
+        manifest, n_kept = build_index(inputs, place, advance=advance, **options)
+        notes = {
+            f"{n_kept:,} of {len(manifest.segments):,} segments already existed": n_kept,
+            f"{manifest.counts.with_replacement:,} sentences have invalid UTF-8 bytes, or U+FFFD in their place": (
+                manifest.counts.with_replacement
+            ),
+            f"{manifest.counts.with_nul:,} sentences have a NUL character": manifest.counts.with_nul,
+        }
+        return BuildReport(manifest.summary(place), [note for note, count in notes.items() if count])
+
+    @classmethod
+    def check(cls, place: str) -> str:
+        """Read a whole index folder, compare it with its checksums, and return a line about it."""
+        cls.open(place, thoroughly=True)
+        return Manifest.read(Path(place)).summary(place)
+
+    @property
+    def fingerprint(self) -> str:
+        """Hex sha256 of the sentences, in order."""
+        return super().fingerprint if self._fingerprint is None else self._fingerprint
+
+    def source(self, number: int) -> str:
+        """Return where a sentence comes from: ``"a.txt:1234"`` or ``"a.jsonl#id"``.
+
+        The number is that of the line; the id is that of the row or passage.
+        """
+        segment, place = self._locate(number)
+        return sentence_place(self._stored[segment], place) if self._stored else super().source(number)
 
     def index(self, sentences: Iterable[str]) -> Self:
         """Index sentences, which are iterated once. They replace any that were indexed before.
@@ -106,8 +171,13 @@ class Sparse(Engine):
         Raises
         ------
         UsageError
-            A sentence is not a string.
+            A sentence is not a string, or this is an index folder.
         """
+        if self.place is not None:
+            raise UsageError(
+                f"the index in {self.place} is read-only: "
+                f"add to it with `classic-rc index CORPUS -o {quote_path(self.place)} --append`"
+            )
         builder = SegmentBuilder(self.analyzer)
         segments, texts = [], []
         for group in _group_sentences(sentences, self.segment_sentences, self.segment_characters):
@@ -115,6 +185,22 @@ class Sparse(Engine):
             texts.append(StoredTexts.of(group))
         self._set_segments(segments, texts)
         return self
+
+    def __getstate__(self) -> dict[str, Any]:
+        if self.place is None:
+            return self.__dict__
+        shown = "place", "similarity", "fingerprint", "left_out"
+        return {name: getattr(self, name) for name in shown}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        if state["place"] is not None:
+            engine = Sparse.open(state["place"], similarity=state["similarity"])
+            if engine.fingerprint != state["fingerprint"]:
+                raise DataError(
+                    "the index has changed since it was opened", source=state["place"], hint="Open it again"
+                )
+            state = engine.without(state["left_out"]).__dict__
+        self.__dict__.update(state)
 
     @property
     def n_sentences(self) -> int:
@@ -128,8 +214,7 @@ class Sparse(Engine):
 
     def top(self, queries: Sequence[str], k: int = 10) -> Hits:
         """Return up to `k` best sentences for each query, among those that share an index term with it."""
-        if k < 1:
-            raise UsageError(f"k must be a positive number of hits, got {k!r}", field="k", found=str(k))
+        check_depth(k)
         encoded = EncodedQueries.of(self.analyzer, queries)
         parts = self._search(search_top, encoded, k)
         if not parts:
@@ -194,30 +279,32 @@ class Sparse(Engine):
             )
         return found
 
-    def without(self, numbers: Sequence[int]) -> Sparse:
+    def best_in_passages(self, questions: Sequence[Question]) -> Best:
+        """See :meth:`Engine.best_in_passages`: all passages are searched at once, with the same bits."""
+        return best_in_passages(questions, similarity=self.similarity, analyzer=self.analyzer)
+
+    def without(self, numbers: Sequence[int]) -> Self:
         """Return the engine as if these sentences had no index term; all others keep their numbers."""
         dropped = np.unique(np.asarray(numbers, dtype=np.int64))
         bounds = np.searchsorted(dropped, self._firsts)
-        segments = [
+        engine = object.__new__(type(self))
+        engine.__dict__.update(self.__dict__)
+        engine.left_out = (*self.left_out, *dropped.tolist())
+        engine.segments = tuple(
             without_sentences(segment, dropped[i:j] - first)
             for segment, (i, j), first in zip(
                 self.segments, pairwise(bounds.tolist()), self._firsts[:-1].tolist(), strict=True
             )
-        ]
-        return Sparse.from_segments(
-            segments, self.texts, similarity=self.similarity, analyzer=self.analyzer, n_jobs=self.n_jobs
         )
+        return engine
 
     def _set_segments(self, segments: Sequence[Segment], texts: Sequence[Sequence[str]]) -> None:
         self.segments, self.texts = tuple(segments), tuple(texts)
         self._firsts = offsets_of(np.array([s.n_sentences for s in segments], dtype=np.int64))
 
-    _firsts = np.zeros(1, dtype=np.int64)
-
     def _locate(self, number: int) -> tuple[int, int]:
         """The segment of a sentence, and the sentence's number in it."""
-        if not 0 <= number < self.n_sentences:
-            raise IndexError(f"there are {self.n_sentences} sentences, numbered from 0: got {number}")
+        self.check_number(number)
         segment = int(np.searchsorted(self._firsts, number, side="right")) - 1
         return segment, number - int(self._firsts[segment])
 
@@ -227,11 +314,7 @@ class Sparse(Engine):
     def _search(self, search: Callable[..., _Result], queries: EncodedQueries, *arguments: Any) -> list[_Result]:
         """Search all segments, with their common statistics."""
         shared = self._statistics(queries.terms), self.similarity, queries, *arguments, self.block_size
-        if self.n_jobs in (None, 1) or len(self.segments) < 2:
-            return [search(segment, *shared) for segment in self.segments]
-        from joblib import Parallel, delayed
-
-        return Parallel(n_jobs=self.n_jobs)(delayed(search)(segment, *shared) for segment in self.segments)
+        return [search(segment, *shared) for segment in self.segments]
 
 
 def _group_sentences(sentences: Iterable[str], max_sentences: int, max_characters: int) -> Iterator[list[str]]:

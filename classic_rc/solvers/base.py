@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from classic_rc.decisions import Decision, default_decision
-from classic_rc.errors import OutputError, UsageError, system_failures, unknown_name
+from classic_rc.errors import DataError, OutputError, UsageError, system_failures, unknown_name
 from classic_rc.estimator import Estimator, clone
 from classic_rc.kernels.arrays import offsets_of
 from classic_rc.metrics.registry import primary_metric
@@ -136,6 +136,18 @@ class Scorer(Protocol):
         """Return the normalised scores of a combination's members."""
 
 
+def require_passages(questions: Sequence[Question], hint: str | None = None) -> None:
+    """Check that there is a text to read.
+
+    Raises
+    ------
+    DataError
+        No question has a passage.
+    """
+    if questions and not any(question.passage.text.strip() for question in questions):
+        raise DataError("no question has a passage, so there is no text to read", hint=hint)
+
+
 @dataclass_transform(kw_only_default=True, eq_default=False)
 class Solver(Estimator, ABC):
     """The base class of all solvers: it scores the candidates of questions.
@@ -163,6 +175,8 @@ class Solver(Estimator, ABC):
     needs_only_arrays : bool
         Whether :meth:`score_candidates` reads only the arrays of an encoding and never a question object. Such a
         solver runs in other processes without sending them the questions.
+    needs_passages : bool
+        Whether the solver reads nothing but passages: if no question has one, :meth:`fit_for` refuses.
     source_file : str or None
         The path of the class's file, if ``path/to/file.py:Class`` named it.
     source_sha256 : str
@@ -181,6 +195,7 @@ class Solver(Estimator, ABC):
     variants: ClassVar[Mapping[str, Variant]] = {}
     takes_encoding: ClassVar[bool] = True
     needs_only_arrays: ClassVar[bool] = False
+    needs_passages: ClassVar[bool] = False
     source_file: ClassVar[str | None] = None
     source_sha256: ClassVar[str] = ""
     score_meaning: ClassVar[str] = ""
@@ -248,7 +263,11 @@ class Solver(Estimator, ABC):
         ------
         UsageError
             The solver learns from gold, and `train` is missing.
+        DataError
+            The solver needs passages, and no question has one.
         """
+        if self.needs_passages:
+            require_passages(asked)
         if self.learns_from == "gold":
             return self.fit(self._training(train))
         if self.learns_from == "passages":

@@ -55,6 +55,7 @@ class MaximumFrequency(Solver):
     """
 
     name = "max-frequency"
+    needs_passages = True
     description = "the candidate that the passage names most often"
     citation = "Hermann et al. 2015, Teaching Machines to Read and Comprehend, symbolic matching baselines"
     cites = ("hermann2015",)
@@ -107,6 +108,7 @@ class ClozeDistance(Solver):
     """
 
     name = "cloze-distance"
+    needs_passages = True
     description = "how far query words are from their expected positions around the candidate's best mention"
     citation = "Hermann et al. 2015, Teaching Machines to Read and Comprehend, section 3.1, word distance benchmark"
     cites = ("hermann2015",)
@@ -203,6 +205,7 @@ class ClozeWindow(Solver):
     """
 
     name = "cloze-window"
+    needs_passages = True
     description = "the best position-by-position match of the completed query with the passage"
     citation = "Hill, Bordes, Chopra and Weston 2015, The Goldilocks Principle, sliding window baseline"
     cites = ("hill2015",)

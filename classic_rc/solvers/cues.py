@@ -175,6 +175,7 @@ class VerbatimOverlap(_Cue):
     """
 
     name = "verbatim-overlap"
+    needs_passages = True
     description = "the longest run of words shared by candidate and passage; the better direction is learned"
     citation = "a partial-input check: passage and options without the question (after Kaushik and Lipton 2018)"
     cites = ("kaushik2018",)

@@ -16,13 +16,19 @@ from classic_rc.estimator import clone
 from classic_rc.kernels import bm25, tfidf
 from classic_rc.parameters import parameter, whole_number
 from classic_rc.predictions import Scores
-from classic_rc.questions import LazyCandidates, Question
+from classic_rc.questions import Question
 from classic_rc.retrieval.base import Best, Engine, QueryFacts, TermFacts
 from classic_rc.retrieval.corpus import Corpus, find_verbatim, passage_corpus
-from classic_rc.retrieval.passages import best_in_passages
-from classic_rc.retrieval.registry import ENGINES, get_engine, open_corpus
+from classic_rc.retrieval.registry import (
+    DEFAULT_ENGINE,
+    ENGINES,
+    engine_class,
+    engines_with,
+    get_engine,
+    open_corpus,
+)
 from classic_rc.retrieval.similarity import BM25, Classic, Okapi, Similarity
-from classic_rc.solvers.base import ANALYZER, CORPUS, DECISION, Solver, Variant
+from classic_rc.solvers.base import ANALYZER, CORPUS, DECISION, Solver, Variant, require_passages
 from classic_rc.solvers.explanation import (
     CandidateExplanation,
     Explanation,
@@ -79,6 +85,12 @@ IR_VARIANTS = {
 }
 
 
+def _sign_engine(name: Any) -> str:
+    """Return what a signature shows of an engine: a plug-in also has its package and version."""
+    package = ENGINES.package_of(name) if name in ENGINES else None
+    return f"{name} of {package}" if package else str(name)
+
+
 class IRSolver(Solver):
     r"""The IR baseline: the search engine's score of the best sentence about both question and candidate.
 
@@ -114,7 +126,10 @@ class IRSolver(Solver):
         allowed=("passage", "paragraphs"),
     )
     engine: str = parameter(
-        "sparse", "the search engine; see :data:`classic_rc.retrieval.ENGINES`", allowed=tuple(ENGINES)
+        DEFAULT_ENGINE,
+        "the search engine (see `classic-rc list engines`). One that stores indexes outside of this process needs "
+        "the name of an index as `corpus`",
+        signed=_sign_engine,
     )
     similarity: Any = parameter(
         "bm25",
@@ -155,7 +170,7 @@ class IRSolver(Solver):
         UsageError
             A parameter has a value that is not allowed.
         DataError
-            An index is missing or damaged.
+            An index is missing or damaged, or there is no text to search.
         """
         self._check_values()
         self.corpora_ = [self._open(part, questions) for part in self._parts()]
@@ -165,6 +180,8 @@ class IRSolver(Solver):
                 self._exclude_verbatim(part, corpus, questions)
                 for part, corpus in zip(self._parts(), self.corpora_, strict=True)
             ]
+        if not any(corpus.engine.n_sentences for corpus in self.corpora_):
+            require_passages(questions, hint="Search an index: -s ir,corpus=DIR")
         return self
 
     def score_candidates(self, questions: Sequence[Question]) -> Scores:
@@ -192,11 +209,11 @@ class IRSolver(Solver):
         """
         self._check_values()
         if not self._parts():
-            return [best_in_passages(questions, similarity=self.similarity, analyzer=self.analyzer)]
+            return [self._new_engine().best_in_passages(questions)]
         if not hasattr(self, "corpora_"):
             raise NotFittedError(f"{self.name} has not opened its corpora: call fit(questions) first")
         queries = [q.query for q in questions]
-        options = [_candidate_texts(q) for q in questions]
+        options = [[c.text for c in q.candidates] for q in questions]
         return [self._search(corpus.engine, queries, options) for corpus in self.corpora_]
 
     def explain(self, question: Question) -> Explanation:
@@ -236,14 +253,52 @@ class IRSolver(Solver):
         """Whether the solver searches corpora instead of the question's own passage."""
         return bool(self._parts())
 
+    @classmethod
+    def variant(cls, name: str, **changes: Any) -> Self:
+        """See :meth:`Solver.variant`."""
+        solver = super().variant(name, **changes)
+        solver._asked_variant = name
+        return solver
+
+    _asked_variant: str | None = None  # "passage" is the default: only this tells that somebody asked for it
+
+    def variant_name(self) -> str | None:
+        """See :meth:`Solver.variant_name`; a variant that also searches indexes keeps its name."""
+        found, parts = super().variant_name(), self._parts()
+        if found is not None or parts[:1] != ["paragraphs"] or len(parts) == 1:
+            return found
+        return self.from_params({**self.get_params(deep=False), "corpus": "paragraphs"}).variant_name()
+
     def searching(self, paths: Sequence[str] = (), *, exclude_verbatim: bool = False) -> Self:
         """Return a clone that also searches the indexes at `paths`, or that leaves verbatim sentences out.
 
-        If the solver searches the question's own passage, the clone searches the indexes instead.
+        If the solver searches the question's own passage because nothing else was asked for, the clone searches the
+        indexes instead.
+
+        Raises
+        ------
+        UsageError
+            The solver has indexes of its own, or searches each passage on purpose.
         """
         copy: Self = clone(self)
         if paths:
-            copy.corpus = [*self._parts(), *paths]
+            parts = self._parts()
+            if self._asked_variant == "passage" and not parts:
+                raise UsageError(
+                    "ir:passage searches the question's own passage, so --corpus has no effect: use -s ir",
+                    field="--corpus",
+                    found="ir:passage",
+                    expected="-s ir, or no --corpus",
+                )
+            if parts not in ([], ["paragraphs"]):
+                raise UsageError(
+                    f"{self.name},corpus={self.corpus} names its corpus: it cannot be combined with --corpus; "
+                    "leave out one of them",
+                    field="--corpus",
+                    found=f"corpus={self.corpus}",
+                    expected="one of the two",
+                )
+            copy.corpus = [*parts, *paths]
         copy.exclude_verbatim = exclude_verbatim or self.exclude_verbatim
         return copy
 
@@ -257,9 +312,11 @@ class IRSolver(Solver):
                 found=repr(self.corpus),
             )
         if part == "paragraphs":
-            engine = get_engine(self.engine, similarity=self.similarity, analyzer=self.analyzer)
-            return passage_corpus((q.passage for q in questions), engine)
+            return passage_corpus((q.passage for q in questions), self._new_engine())
         return open_corpus(part, engine=self.engine, similarity=self.similarity)
+
+    def _new_engine(self) -> Engine:
+        return get_engine(self.engine, similarity=self.similarity, analyzer=self.analyzer)
 
     def _exclude_verbatim(self, part: Any, corpus: Corpus, questions: Sequence[Question]) -> Corpus:
         verbatim = find_verbatim(corpus, questions, passages=part != "paragraphs")
@@ -269,21 +326,28 @@ class IRSolver(Solver):
     def _check_values(self) -> None:
         self.check_parameters()
         parts = self._parts()
-        if self.engine == "opensearch" and "paragraphs" in parts:
+        engine = engine_class(self.engine)
+        if engine.needs_place and (not parts or "paragraphs" in parts):
             raise UsageError(
-                "engine 'opensearch' searches an index of its cluster: replace 'paragraphs' by the index's name, "
-                "corpus=NAME",
+                f"engine {self.engine!r} searches only {engine.stored_as}: corpus=NAME",
                 field="corpus",
                 found=repr(self.corpus),
-                expected="the name of an index",
+                expected=engine.stored_as,
             )
-        if self.engine != "sparse" and not parts:
+        if self.exclude_verbatim and not engine.can_leave_out:
+            expected = engines_with("can_leave_out")
             raise UsageError(
-                f"engine {self.engine!r} needs a corpus (corpus=paragraphs or an index): only 'sparse' searches "
-                "the question's own passage",
+                f"engine {self.engine!r} cannot leave out sentences: use engine {expected}",
                 field="engine",
                 found=repr(self.engine),
-                expected="'sparse', or a corpus",
+                expected=expected,
+            )
+        if len({part for part in parts if isinstance(part, str)}) < sum(isinstance(part, str) for part in parts):
+            raise UsageError(
+                f"parameter 'corpus' of {self.name} names a corpus twice: {self.corpus}",
+                field="corpus",
+                found=repr(self.corpus),
+                expected="different corpora",
             )
         if self.depth is None and self.overlap is not None:
             raise UsageError(
@@ -305,13 +369,6 @@ class IRSolver(Solver):
         if self.depth is None:
             return engine.best_constrained(queries, options)
         return engine.best_among_top(queries, options, self.depth, self.overlap or engine.analyzer)
-
-
-def _candidate_texts(question: Question) -> list[str]:
-    candidates = question.candidates
-    # Lazy candidates are generated anew on every access: generate them once.
-    generated = candidates.generate() if isinstance(candidates, LazyCandidates) else candidates
-    return [c.text for c in generated]
 
 
 _EXPLAINED_CANDIDATES = 100
@@ -368,6 +425,8 @@ def _explain_candidate(
     term_scores = {fact.term: fact.share for fact in facts.terms}
 
     def formula() -> Term:
+        if not facts.terms:
+            return given("score", plain.score, f"engine {engine.name} does not tell what each term adds")
         terms = (_explain_term(engine.similarity, fact, facts) for fact in facts.terms)
         return plus("score", *terms, value=plain.score)
 
@@ -445,5 +504,4 @@ def _mark_sentence(
 
 def _index_passage(solver: IRSolver, question: Question) -> Engine:
     passage = question.passage
-    engine = get_engine("sparse", similarity=solver.similarity, analyzer=solver.analyzer)
-    return engine.index([passage.text[start:end] for start, end in passage_sentences(passage)])
+    return solver._new_engine().index([passage.text[start:end] for start, end in passage_sentences(passage)])

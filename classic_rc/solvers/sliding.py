@@ -156,6 +156,7 @@ class _Matcher(Solver):
     """The common part of the three solvers: fitting word counts, word weights, and explanations."""
 
     needs_only_arrays = True
+    needs_passages = True
 
     inverse_counts = "passage"
 

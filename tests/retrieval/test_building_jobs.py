@@ -14,11 +14,10 @@ from joblib import parallel_config
 from classic_rc.errors import DataError, UsageError
 from classic_rc.questions import Passage
 from classic_rc.retrieval import building
-from classic_rc.retrieval.build_state import BUILDING
 from classic_rc.retrieval.building import build_index
-from classic_rc.retrieval.index import check_index, open_index
 from classic_rc.retrieval.reading import PassageInput, TextFile
 from tests.errors import raises
+from tests.retrieval.facts import check_index
 
 ASCII = [f"The fox number {n * n % 37} ran to {n}." if n % 11 else "" for n in range(70)]
 OTHER = [f"Zoë's {n}th café, 東京 {n % 7}\0{'é' * (n % 3)}" for n in range(40)]
@@ -146,7 +145,7 @@ def test_an_error_is_that_of_one_process_and_keeps_as_much(bad_rows, tmp_path, s
         with raises(DataError, source=str(path), line=42):
             build_index([TextFile(str(path))], tmp_path / name, segment_sentences=size, jobs=jobs)
     assert files_of(tmp_path / "several") == files_of(tmp_path / "one")
-    n_kept = len(list((tmp_path / "several").glob("segment-*")))
+    n_kept = len(list((tmp_path / "several").glob("segment-*.bin")))
     assert n_kept == 41 // size
     mend()
     build_index([TextFile(str(path))], tmp_path / "whole", segment_sentences=size)
@@ -157,106 +156,38 @@ def test_an_error_is_that_of_one_process_and_keeps_as_much(bad_rows, tmp_path, s
     assert files_of(tmp_path / "one") == files_of(tmp_path / "several") == whole
 
 
-@pytest.mark.usefixtures("threads")
-@pytest.mark.parametrize("calls", [1, 2, 3])
-def test_an_interruption_keeps_what_is_being_built(corpora, tmp_path, monkeypatch, calls):
-    reads = iter(range(calls))
-    real = building._SegmentReader.finish
-
-    def interrupt(reader, position):
-        if next(reads, None) is None:
-            raise KeyboardInterrupt
-        return real(reader, position)
-
-    with monkeypatch.context() as patched:
-        patched.setattr(building._SegmentReader, "finish", interrupt)
-        with pytest.raises(KeyboardInterrupt):
-            build_index(corpora["all"](), tmp_path / "index", segment_sentences=20, jobs=2)
-    assert len(list((tmp_path / "index").glob("segment-*"))) == calls // 2 * 2
-    with raises(DataError, source=str(tmp_path / "index")):
-        open_index(tmp_path / "index")
-    for name in ("index", "whole"):
-        build_index(corpora["all"](), tmp_path / name, segment_sentences=20, jobs=2)
-    assert files_of(tmp_path / "index") == files_of(tmp_path / "whole")
-
-
 def test_a_killed_worker_is_one_error_and_loses_no_finished_segment(corpora, tmp_path, monkeypatch):
-    last = str(tmp_path / "killed")
+    real = building.write_segment
 
-    def write_or_die(texts, *args):
-        if "ran to 62." in "".join(texts):
-            Path(last).touch()
+    def write_or_die(folder, key, arrays):
+        if b"ran to 62." in arrays["sentence_data"].tobytes():
             os.kill(os.getpid(), signal.SIGTERM)  # Windows has no other
-        return building._write_in_worker(texts, *args)  # in the worker it is the real function
+        return real(folder, key, arrays)
+
+    build = building._build_in_worker
+
+    def build_or_die(*task):
+        building.write_segment = write_or_die
+        return build(*task)
 
     with monkeypatch.context() as patched:
-        patched.setattr(building, "_write_in_worker", write_or_die)
+        patched.setattr(building, "_build_in_worker", build_or_die)
         with raises(UsageError, field="jobs") as caught:
             build_index(corpora["one file"](), tmp_path / "index", segment_sentences=20, jobs=2)
-    assert os.path.exists(last)
     assert "run the same command again" in str(caught.value)
-    assert json.loads((tmp_path / "index" / BUILDING).read_text(encoding="utf-8"))["position"][1] == 44
-    assert build_index(corpora["one file"](), tmp_path / "index", segment_sentences=20, jobs=2).kept == 2
+    finished = len(list((tmp_path / "index").glob("segment-*.bin")))
+    assert build_index(corpora["one file"](), tmp_path / "index", segment_sentences=20, jobs=2).kept == finished
     build_index(corpora["one file"](), tmp_path / "whole", segment_sentences=20)
     assert files_of(tmp_path / "index") == files_of(tmp_path / "whole")
 
 
 @pytest.mark.usefixtures("threads")
-def test_an_error_of_a_worker_is_raised_as_it_is(corpora, tmp_path, monkeypatch):
-    def refuse(path, arrays, sync):
-        raise UsageError(f"cannot write {path}: No space left on device")
-
-    with monkeypatch.context() as patched:
-        patched.setattr(building, "write_arrays", refuse)
-        with pytest.raises(UsageError, match="No space left"):
-            build_index(corpora["one file"](), tmp_path / "index", segment_sentences=20, jobs=2)
-    assert build_index(corpora["one file"](), tmp_path / "index", segment_sentences=20).kept == 0
-
-
-@pytest.mark.usefixtures("threads")
-def test_files_of_workers_are_on_the_disk_before_the_build_counts_them(corpora, tmp_path, monkeypatch):
-    synced = []
-    real = os.fsync
-
-    def sync(number):
-        synced.append(os.fstat(number).st_ino)
-        real(number)
-
-    monkeypatch.setattr(os, "fsync", sync)
-    folder = tmp_path / "index"
-    monkeypatch.setattr(
-        building.BuildState, "write", lambda state, *_: counted.append((state.n_segments, [*synced]))
-    )
-    counted = []
-    build_index(corpora["one file"](), folder, segment_sentences=20, jobs=2)
-    files = [path.stat().st_ino for path in sorted(folder.glob("segment-*"))]
-    assert [n for n, _ in counted] == list(range(1, len(files) + 1))
-    assert all(set(files[:n]) <= set(seen) for n, seen in counted)
-
-
-@pytest.mark.usefixtures("threads")
-def test_workers_without_the_folder_are_one_error(corpora, tmp_path, monkeypatch):
-    real = building._write_in_worker
-
-    def write_elsewhere(texts, places, folder, *args):
-        elsewhere = tmp_path / "elsewhere"
-        elsewhere.mkdir(exist_ok=True)
-        return real(texts, places, elsewhere, *args)
-
-    monkeypatch.setattr(building, "_write_in_worker", write_elsewhere)
-    with raises(
-        UsageError, field="folder", found=str(tmp_path / "index"), expected="a folder that all workers share"
-    ):
-        build_index(corpora["one file"](), tmp_path / "index", segment_sentences=20, jobs=2)
-
-
-@pytest.mark.usefixtures("threads")
-def test_what_lost_workers_left_is_removed(corpora, tmp_path):
+def test_what_other_builds_left_is_removed(corpora, tmp_path):
     (tmp_path / "index").mkdir()
-    for name in ("segment-0123.part", "segment-0123.part.tmp"):
+    for name in ("segment-0123.bin.1-2.tmp", "segment-0123.bin"):
         (tmp_path / "index" / name).write_bytes(b"x")
     build_index(corpora["one file"](), tmp_path / "index", segment_sentences=20, jobs=2)
-    assert {name for name in files_of(tmp_path / "index") if "part" in name} == set()
+    assert {name for name in files_of(tmp_path / "index") if "0123" in name} == set()
 
 
 def test_no_jobs_are_refused(corpora, tmp_path):

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from classic_rc.retrieval.corpus import StoredTexts, fingerprint, update_fingerprint
+from classic_rc.retrieval.texts import StoredTexts, fingerprint, update_fingerprint
 
 TEXTS = st.lists(st.text(st.characters(exclude_categories=()), max_size=8), max_size=12)
 

@@ -17,6 +17,7 @@ from classic_rc.retrieval.engines.jvm import java_class, start_java
 from classic_rc.retrieval.engines.lucene import Lucene
 from classic_rc.retrieval.similarity import BM25
 from tests.errors import raises
+from tests.retrieval.facts import shares_of
 
 SENTENCES = (
     "The fox runs.",
@@ -60,7 +61,7 @@ def test_scores_are_bm25_of_the_stemmed_words(engine):
 
 def test_repeated_word_counts_as_often(engine):
     once, twice = engine.top(["fox dog"])[0], engine.top(["fox dog fox"])[0]
-    shares = dict(engine.term_scores("fox dog", 3))
+    shares = shares_of(engine, "fox dog", 3)
     assert twice[1][0] - once[1][0] == pytest.approx(shares["fox"], rel=1e-6)
 
 
@@ -102,11 +103,11 @@ def test_constrained_sums_are_rounded_as_those_of_the_plain_query():
 
 
 def test_shares_sum_to_the_score(engine):
-    shares = engine.term_scores("foxes and dogs, zebras; a fox", 3)
+    shares = list(shares_of(engine, "foxes and dogs, zebras; a fox", 3).items())
     assert [term for term, _ in shares] == ["fox", "dog"]
     sentences, scores = engine.top(["foxes and dogs, zebras; a fox"])[0]
     assert sum(share for _, share in shares) == pytest.approx(float(scores[sentences.tolist().index(3)]), rel=1e-6)
-    assert engine.term_scores("", 3) == engine.term_scores("zebra", 3) == []
+    assert shares_of(engine, "", 3) == shares_of(engine, "zebra", 3) == {}
 
 
 def test_texts_are_returned_except_unpaired_surrogates(engine):
@@ -116,7 +117,7 @@ def test_texts_are_returned_except_unpaired_surrogates(engine):
         with pytest.raises(IndexError, match=rf"\b5\b.* {number}$"):
             engine.sentence(number)
         with pytest.raises(IndexError, match=rf"\b5\b.* {number}$"):
-            engine.term_scores("fox", number)
+            engine.term_facts("fox", number)
 
 
 def test_first_hits_are_examined(engine):
@@ -152,7 +153,7 @@ def test_long_sentences_words_and_queries():
 
 def test_order_survives_many_segments(tmp_path):
     # More sentences than Lucene merges at once, flushed in between, so that its merges are at work.
-    engine = Lucene(folder=tmp_path / "index")
+    engine = Lucene(place=tmp_path / "index")
     engine.index(f"same word number{number}" for number in range(25_000))
     assert engine.top(["same"], k=25_000).sentences.tolist() == list(range(25_000))
     assert engine.sentence(24_999) == "same word number24999"
@@ -174,12 +175,11 @@ def test_without_an_index(use):
 
 
 def test_unusable_parameters(engine):
-    with raises(UsageError, field="similarity", found="classic", expected="'bm25'") as caught:
+    with raises(UsageError, field="similarity", found="classic", expected="'bm25'"):
         Lucene(similarity="classic")
-    assert "'sparse'" in str(caught.value)
     with raises(UsageError, field="similarity", found="okapi", expected="'bm25'"):
         Lucene(similarity="okapi")
-    with raises(UsageError, field="analyzer", found="word", expected="lucene-english"):
+    with raises(UsageError, field="analyzer", found="word", expected="'lucene-english'"):
         Lucene(analyzer="word")
     with raises(UsageError, field="k", found="0"):
         engine.top(["fox"], k=0)
@@ -196,17 +196,17 @@ def files(folder: Path) -> dict[str, tuple[int, int]]:
 
 def test_opened_folder_is_not_written(tmp_path):
     folder = tmp_path / "index"
-    written = Lucene(folder=folder).index(SENTENCES)
+    written = Lucene(place=folder).index(SENTENCES)
     written.close()
     (folder / "write.lock").unlink()
     before = files(folder)
     opened = Lucene.open(folder)
     assert opened.top(["fox"])[0][0].tolist() == [3, 0, 4, 2]
     assert (opened.n_sentences, opened.sentence(0)) == (5, "The fox runs.")
-    with raises(UsageError, field="folder", found=str(folder)):
+    with raises(UsageError, field="place", found=str(folder)):
         opened.index(["x"])
-    with raises(UsageError, field="folder", found=str(folder)):
-        Lucene(folder=folder).index(["x"])
+    with raises(UsageError, field="place", found=str(folder)):
+        Lucene(place=folder).index(["x"])
     opened.close()
     assert files(folder) == before
 
@@ -218,8 +218,8 @@ def test_writer_may_write_again_and_after_an_interruption(tmp_path):
 
     folder = tmp_path / "index"
     with pytest.raises(KeyboardInterrupt):
-        Lucene(folder=folder).index(broken())
-    engine = Lucene(folder=folder).index(["A dog."])
+        Lucene(place=folder).index(broken())
+    engine = Lucene(place=folder).index(["A dog."])
     with pytest.raises(KeyboardInterrupt):
         engine.index(broken())
     assert engine.top(["dog", "fox"]).offsets.tolist() == [0, 1, 1]
@@ -233,7 +233,7 @@ def test_folders_without_a_usable_index(tmp_path):
     assert not (tmp_path / "none").exists()
     with raises(DataError, source=str(tmp_path), problem=re.compile("no Lucene index")):
         Lucene.open(tmp_path)
-    Lucene(folder=tmp_path / "index").index(SENTENCES).close()
+    Lucene(place=tmp_path / "index").index(SENTENCES).close()
     with raises(DataError, source=str(tmp_path / "index"), field="text", expected="'contents'"):
         Lucene.open(tmp_path / "index", field="text")
     for path in (tmp_path / "index").glob("segments_*"):
@@ -274,7 +274,7 @@ def test_index_of_another_program(tmp_path):
 
 
 def test_processes_share_a_folder(tmp_path):
-    engine = Lucene(folder=tmp_path / "index").index(SENTENCES)
+    engine = Lucene(place=tmp_path / "index").index(SENTENCES)
     expected = engine.top(["fox"])[0]
     with joblib.parallel_config(backend="loky"):
         found = joblib.Parallel(n_jobs=2)(joblib.delayed(engine.top)(["fox"]) for _ in range(2))
@@ -283,9 +283,9 @@ def test_processes_share_a_folder(tmp_path):
 
 
 def test_copies(engine, tmp_path):
-    with raises(UsageError, field="folder", found="None"):
+    with raises(UsageError, field="place", found="None"):
         pickle.dumps(engine)
-    fresh = pickle.loads(pickle.dumps(Lucene(similarity="bm25-lucene", folder=tmp_path / "index")))
+    fresh = pickle.loads(pickle.dumps(Lucene(similarity="bm25-lucene", place=tmp_path / "index")))
     assert fresh.index(["A fox."]).signature == "lucene:bm25+k1=1.2+b=0.75:lucene-english"
     copy = pickle.loads(pickle.dumps(fresh))
     assert (copy.signature, copy.sentence(0)) == (fresh.signature, "A fox.")

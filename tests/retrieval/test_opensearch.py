@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import http.client
+import itertools
 import json
 import pickle
 import re
 import threading
+import time
 from collections.abc import Callable
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import urlsplit
@@ -17,9 +19,9 @@ import pytest
 from classic_rc.errors import DataError, NotFittedError, UsageError
 from classic_rc.questions import Passage
 from classic_rc.retrieval.corpus import passage_corpus
-from classic_rc.retrieval.engines import opensearch, opensearch_cluster
 from classic_rc.retrieval.engines.opensearch import OpenSearch
 from classic_rc.retrieval.similarity import BM25
+from classic_rc.testing import check_engine
 from tests.errors import raises
 
 SENTENCES = [
@@ -54,7 +56,7 @@ def url(server, monkeypatch):
         monkeypatch.setenv("CLASSIC_RC_OPENSEARCH_URL", clone.url)
         for name in ("USER", "PASSWORD", "CA_CERTS", "CLIENT_CERT", "CLIENT_KEY"):
             monkeypatch.delenv(f"CLASSIC_RC_OPENSEARCH_{name}", raising=False)
-        monkeypatch.setattr(opensearch_cluster.time, "sleep", lambda seconds: None)
+        monkeypatch.setattr(time, "sleep", lambda seconds: None)
         yield clone.url
 
 
@@ -68,6 +70,11 @@ def client(url):
 # What is indexed
 
 
+def test_it_keeps_the_contract(url):
+    numbers = itertools.count()
+    check_engine(OpenSearch, lambda: f"place-{next(numbers)}")
+
+
 @pytest.mark.parametrize("shards", [1, 3])
 def test_every_sentence_is_indexed_under_its_number(url, client, shards):
     engine = OpenSearch("fox", shards=shards).index(iter(SENTENCES))
@@ -77,12 +84,11 @@ def test_every_sentence_is_indexed_under_its_number(url, client, shards):
     assert client.indices.get_settings(index="fox")["fox"]["settings"]["index"]["number_of_shards"] == str(shards)
 
 
-def test_many_small_requests_lose_nothing(url, monkeypatch):
-    monkeypatch.setattr(opensearch_cluster, "_SENTENCES_PER_REQUEST", 7)
-    sentences = [f"Sentence {i} is about thing{i}." for i in range(1_000)]
-    engine = OpenSearch("many", threads=3).index(sentences)
-    hits = engine.top([f"thing{i}" for i in range(1_000)])
-    assert hits.sentences.tolist() == list(range(1_000))
+def test_several_requests_lose_nothing(proxy):
+    engine = OpenSearch("many").index(f"Sentence {i} is about thing{i}." for i in range(5_100))
+    hits = engine.top([f"thing{i}" for i in range(0, 5_100, 17)])
+    assert hits.sentences.tolist() == list(range(0, 5_100, 17))
+    assert [proxy.seen.count(f"/{part}") for part in ("many/_bulk", "many/_msearch")] == [2, 2]
 
 
 def test_a_finished_index_is_write_protected_and_has_its_replicas(url, client):
@@ -143,7 +149,7 @@ def test_no_more_than_k(url):
 
 @pytest.mark.parametrize("k", [0, 10_001, 2.0, True])
 def test_k_is_limited(url, k):
-    with raises(UsageError, field="k", found=str(k), expected="an integer from 1 to 10,000"):
+    with raises(UsageError, field="k", found=str(k), expected="a whole number from 1 to 10,000"):
         OpenSearch("fox").index(SENTENCES).top(["fox"], k=k)
 
 
@@ -159,35 +165,14 @@ def test_the_constraint_asks_for_a_term_of_the_question_and_one_of_the_option(ur
     assert (best.scores[best.found] > 0).all()
 
 
-def test_batches_keep_the_order_of_questions_and_options(url, monkeypatch):
-    monkeypatch.setattr(opensearch, "_SEARCHES_PER_REQUEST", 3)
-    engine = OpenSearch("many", threads=3).index(f"subject{i} likes object{i}." for i in range(50))
-    questions = [f"subject{i}" for i in range(50)]
-    options = [[f"object{i}", "object1", "nothing"] for i in range(50)]
-    found = engine.best_constrained(questions, options).sentences.reshape(50, 3)
-    assert found[:, 0].tolist() == list(range(50))
-    assert found[:, 1].tolist() == [1 if i == 1 else -1 for i in range(50)]
+def test_batches_keep_the_order_of_questions_and_options(url):
+    engine = OpenSearch("many").index(f"subject{i} likes object{i}." for i in range(100))
+    questions = [f"subject{i}" for i in range(100)]
+    options = [[f"object{i}", "object1", "nothing"] for i in range(100)]
+    found = engine.best_constrained(questions, options).sentences.reshape(100, 3)
+    assert found[:, 0].tolist() == list(range(100))
+    assert found[:, 1].tolist() == [1 if i == 1 else -1 for i in range(100)]
     assert (found[:, 2] == -1).all()
-
-
-@pytest.mark.parametrize(
-    ("limit", "value", "k", "requests"),
-    [
-        ("_SEARCHES_PER_REQUEST", 4, 10, 3),
-        ("_HITS_PER_REQUEST", 20, 10, 5),
-        ("_HITS_PER_REQUEST", 20, 30, 10),
-        ("_WORK_PER_REQUEST", 7 * 5, 10, 2),
-        ("_WORK_PER_REQUEST", 1, 10, 10),
-    ],
-)
-def test_a_request_is_bounded_by_its_searches_their_hits_and_their_work(
-    proxy, monkeypatch, limit, value, k, requests
-):
-    monkeypatch.setattr(opensearch, limit, value)
-    engine = OpenSearch("fox").index(SENTENCES)
-    proxy.seen.clear()
-    assert engine.top(["fox"] * 10, k).offsets.tolist() == list(range(0, 31, 3))
-    assert proxy.seen == ["/fox/_msearch"] * requests
 
 
 def test_texts_of_the_top_are_not_fetched_one_by_one(proxy):
@@ -200,10 +185,10 @@ def test_texts_of_the_top_are_not_fetched_one_by_one(proxy):
 
 def test_term_scores_name_the_terms_that_the_sentence_has_in_the_order_of_the_query(url):
     engine = OpenSearch("fox", shards=3).index(SENTENCES)
-    terms = engine.term_scores("The old bears and the fox's old dens", 0)
-    assert [term for term, _ in terms] == ["old", "fox", "den"]
-    assert all(share > 0 for _, share in terms)
-    assert engine.term_scores("the", 0) == []
+    terms = engine.term_facts("The old bears and the fox's old dens", 0).terms
+    assert [fact.term for fact in terms] == ["old", "fox", "den"]
+    assert all(fact.share > 0 for fact in terms)
+    assert engine.term_facts("the", 0).terms == []
 
 
 @pytest.mark.parametrize("number", [-1, 7])
@@ -212,7 +197,7 @@ def test_an_unknown_sentence_number_is_refused(url, number):
     with pytest.raises(IndexError, match=rf"\b7\b.* {number}$"):
         engine.sentence(number)
     with pytest.raises(IndexError):
-        engine.term_scores("fox", number)
+        engine.term_facts("fox", number)
 
 
 # Ownership of indexes
@@ -237,7 +222,7 @@ def test_the_signature_has_the_release_and_no_address(url, client):
 
 def test_an_opened_index_is_read_only(url):
     OpenSearch("fox").index(SENTENCES)
-    with raises(UsageError, field="index_name", found="fox"):
+    with raises(UsageError, field="place", found="fox"):
         OpenSearch.open("fox").index(["other"])
     assert OpenSearch.open("fox").n_sentences == 7
 
@@ -259,7 +244,7 @@ def test_an_index_of_others_is_neither_opened_nor_replaced(url, client):
     client.index(index="theirs", id="1", body={"title": "important"}, refresh=True)
     with raises(DataError, source=f"{url}/theirs", problem=re.compile("not made by classic_rc")):
         OpenSearch.open("theirs")
-    with raises(UsageError, field="index_name", found="theirs"):
+    with raises(UsageError, field="place", found="theirs"):
         OpenSearch("theirs", overwrite=True).index(SENTENCES)
     assert client.count(index="theirs")["count"] == 1
 
@@ -319,7 +304,7 @@ def test_nothing_is_searched_before_it_is_indexed():
     "name", ["", "*", "a*", "a,b", "_all", "-a", "Fox", "a b", "a/b", "..", "a#", "a:b", "é", "a" * 256, "a\n"]
 )
 def test_a_name_that_could_mean_other_indexes_is_refused(name):
-    with raises(UsageError, field="index_name", found=name):
+    with raises(UsageError, field="place", found=name):
         OpenSearch(name)
 
 
@@ -327,12 +312,12 @@ def test_a_name_that_could_mean_other_indexes_is_refused(name):
     ("field", "value", "expected"),
     [
         ("similarity", "classic", "'bm25'"),
-        ("analyzer", "word", "lucene-english"),
-        ("analyzer", "lucene-english+unstemmed", "lucene-english"),
-        ("shards", 0, "an integer of at least 1"),
-        ("replicas", -1, "an integer of at least 0"),
-        ("retries", 1.5, "an integer of at least 0"),
-        ("threads", True, "an integer of at least 1"),
+        ("analyzer", "word", "'lucene-english'"),
+        ("analyzer", "lucene-english+unstemmed", "'lucene-english'"),
+        ("shards", 0, "a whole number of at least 1"),
+        ("replicas", -1, "a whole number of at least 0"),
+        ("retries", 1.5, "a whole number of at least 0"),
+        ("shards", True, "a whole number of at least 1"),
         ("timeout", 0, "a positive number of seconds"),
         ("timeout", float("inf"), "a positive number of seconds"),
     ],

@@ -16,22 +16,17 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from classic_rc.errors import ClassicRCError, DataError, MissingPackageError, UsageError
-from classic_rc.retrieval.engines import opensearch_cluster
 from classic_rc.retrieval.engines.opensearch_cluster import (
     INDEX_MARK,
     Access,
     Cluster,
-    bulk_batches,
     constrained_search,
+    create_action,
     index_body,
-    is_temporary,
     msearch_body,
     query_search,
-    run_in_order,
     similarity_of,
     term_search,
 )
@@ -108,42 +103,6 @@ def test_the_page_names_every_variable():
     assert set(re.findall(r"`CLASSIC_RC_OPENSEARCH_(\w+)`", page)) == names
 
 
-# Order and limits of parallel requests
-
-
-def test_results_come_in_order_whatever_ends_first():
-    gates = [threading.Event() for _ in range(3)]
-
-    def work(i: int) -> int:
-        if i < 2:
-            assert gates[i + 1].wait(10)  # the later one ends first
-        gates[i].set()
-        return i
-
-    assert list(run_in_order(work, range(3), threads=3)) == [0, 1, 2]
-
-
-def test_items_are_read_only_a_little_ahead():
-    taken = []
-    results = run_in_order(lambda i: i, (taken.append(i) or i for i in range(100)), threads=2)
-    assert next(results) == 0
-    assert len(taken) == 5
-    results.close()
-
-
-def test_an_error_in_the_middle_ends_it():
-    with pytest.raises(ZeroDivisionError):
-        list(run_in_order(lambda i: 1 // i, [1, 0, 1], threads=2))
-
-
-def test_overload_and_server_faults_are_temporary():
-    assert [status for status in (200, 400, 404, 409, 429, 500, 503, "N/A", None) if is_temporary(status)] == [
-        429,
-        500,
-        503,
-    ]
-
-
 # A server with scripted answers
 
 
@@ -207,19 +166,16 @@ def serve():
 
 
 @pytest.fixture
-def waits(monkeypatch):
-    """The waits in seconds, which are not slept; skips without the client's package."""
+def client_package():
+    """Skips without the client's package."""
     pytest.importorskip(
         "opensearchpy", reason="opensearch-py is not installed: pip install 'classic_rc[opensearch]'"
     )
-    seconds = []
-    monkeypatch.setattr(opensearch_cluster.time, "sleep", seconds.append)
-    return seconds
 
 
 def connect(port: int, *, scheme: str = "http", retries: int = 3, **access: str | None) -> Cluster:
     where = Access((f"{scheme}://localhost:{port}",), **access)
-    return Cluster(where, timeout=5, retries=retries, connections=2)
+    return Cluster(where, timeout=5, retries=retries)
 
 
 def test_without_the_client_the_extra_is_named(monkeypatch):
@@ -228,66 +184,46 @@ def test_without_the_client_the_extra_is_named(monkeypatch):
         connect(1)
 
 
-def test_the_release_is_asked_for_with_the_credentials(serve, waits):
+def test_the_release_is_asked_for_with_the_credentials(serve, client_package):
     server = serve((200, INFO))
     assert connect(server.port, user="u", password=SECRET).release == "opensearch-9.8.7"
     assert server.seen == [("/", "Basic dTpjb3JyZWN0LWhvcnNlLWJhdHRlcnk=")]
 
 
-def test_a_user_who_may_not_know_the_release_may_still_search(serve, waits):
+def test_a_user_who_may_not_know_the_release_may_still_search(serve, client_package):
     server = serve(
         (403, {"error": {"type": "security_exception", "reason": "no"}, "status": 403}), (200, {"ok": 1})
     )
     cluster = connect(server.port)
     assert cluster.release is None
-    assert cluster.ask(lambda client: client.cat.health(format="json")) == {"ok": 1}
+    assert ask(cluster, lambda client: client.cat.health(format="json")) == {"ok": 1}
 
 
 @pytest.mark.parametrize("refusal", [(429, {"error": "busy"}), (503, "<html>"), (500, {"error": {}}), None])
-def test_temporary_refusals_are_repeated_with_growing_waits(serve, waits, refusal):
+def test_temporary_refusals_are_repeated(serve, client_package, refusal):
     server = serve((200, INFO), refusal, refusal, refusal, (200, {"count": 3}))
-    cluster = connect(server.port)
-    assert cluster.ask(lambda client: client.count()) == {"count": 3}
-    assert [0.5 * longest <= wait <= longest for wait, longest in zip(waits, (0.5, 1, 2), strict=True)] == [
-        True
-    ] * 3
+    assert ask(connect(server.port), lambda client: client.count()) == {"count": 3}
 
 
-def test_a_refusal_after_the_last_attempt_is_an_error(serve, waits):
+def test_a_refusal_after_the_last_attempt_is_an_error(serve, client_package):
     server = serve((200, INFO), *[(503, {"error": {"type": "busy", "reason": "not now"}})] * 3, (200, {}))
     cluster = connect(server.port, retries=2)
     with raises(DataError, problem="status 503", found="busy: not now"):
-        cluster.ask(lambda client: client.count())
+        ask(cluster, lambda client: client.count())
     assert len(server.answers) == 1
 
 
-def test_a_permanent_refusal_is_not_repeated(serve, waits):
+def test_a_permanent_refusal_is_not_repeated(serve, client_package):
     server = serve((200, INFO), (400, {"error": {"type": "parsing", "reason": "unknown query"}, "status": 400}))
     cluster = connect(server.port)
     facts = {"problem": "status 400", "found": "parsing: unknown query"}
     with raises(DataError, source=f"http://localhost:{server.port}", **facts):
-        cluster.ask(lambda client: client.count())
-    assert waits == []
+        ask(cluster, lambda client: client.count())
 
 
-def test_only_unfinished_items_are_sent_again_and_answers_keep_their_places(serve, waits):
-    cluster = connect(serve((200, INFO)).port)
-    sent = []
-
-    def send(items: list[str]) -> list[dict]:
-        sent.append("".join(items))
-        return [{"item": item, "done": len(sent) >= "abcd".index(item) % 3 + 1} for item in items]
-
-    answers = cluster.ask_for_each("abcd", send, lambda answer: not answer["done"])
-    assert sent == ["abcd", "bc", "c"]
-    assert [answer["item"] for answer in answers] == ["a", "b", "c", "d"]
-
-
-def test_an_item_that_stays_unfinished_is_returned_unchanged(serve, waits):
-    cluster = connect(serve((200, INFO)).port, retries=2)
-    answers = cluster.ask_for_each(["a"], lambda items: [{"status": 429}] * len(items), lambda answer: True)
-    assert answers == [{"status": 429}]
-    assert len(waits) == 2
+def ask(cluster, request):
+    with cluster.errors():
+        return request(cluster.client)
 
 
 def fail_to_connect(
@@ -302,47 +238,46 @@ def fail_to_connect(
     assert f"{scheme}://localhost:{port}: " in str(caught.value)
 
 
-def test_no_server_at_the_address(waits, caplog, capfd):
+def test_no_server_at_the_address(client_package, caplog, capfd):
     with socket.socket() as unused:
         unused.bind(("127.0.0.1", 0))
         port = unused.getsockname()[1]
     facts = {"problem": "no connection", "found": re.compile("."), "hint": re.compile(variable("URL"))}
     fail_to_connect(DataError, port, source=f"http://localhost:{port}", **facts)
-    assert waits == []
     assert capfd.readouterr().err == ""
     assert SECRET not in caplog.text
 
 
-def test_wrong_credentials(serve, waits):
+def test_wrong_credentials(serve, client_package):
     server = serve((401, "Unauthorized"))
     fail_to_connect(UsageError, server.port, field=variable("USER"), found="this user and password")
 
 
-def test_no_credentials_where_they_are_needed(serve, waits):
+def test_no_credentials_where_they_are_needed(serve, client_package):
     with raises(UsageError, field=variable("USER"), found="requests without a user"):
         connect(serve((401, "Unauthorized")).port)
 
 
-def test_too_few_rights(serve, waits):
+def test_too_few_rights(serve, client_package):
     denial = {"error": {"type": "security_exception", "reason": "no permissions for [indices:data/read]"}}
     cluster = connect(serve((200, INFO), (403, denial)).port)
     denied = "security_exception: no permissions for [indices:data/read]"
     with raises(UsageError, field=variable("USER"), found=denied):
-        cluster.ask(lambda client: client.count())
+        ask(cluster, lambda client: client.count())
 
 
 @pytest.mark.parametrize(
     "answer", [(200, "<html>"), (404, "<html>"), (404, {"detail": "?"}), (200, {"detail": "?"})], ids=str
 )
-def test_another_kind_of_server(serve, waits, answer):
+def test_another_kind_of_server(serve, client_package, answer):
     fail_to_connect(DataError, serve(answer).port, problem=re.compile("not OpenSearch"))
 
 
-def test_an_answer_that_takes_too_long(waits):
+def test_an_answer_that_takes_too_long(client_package):
     with socket.create_server(("127.0.0.1", 0)) as silent:
         url = f"http://127.0.0.1:{silent.getsockname()[1]}"
         with raises(DataError, source=url, problem=re.compile(r"0\.1 seconds")):
-            Cluster(Access((url,)), timeout=0.1, retries=3, connections=1)
+            Cluster(Access((url,)), timeout=0.1, retries=3)
 
 
 # TLS
@@ -367,25 +302,25 @@ def tls(certificate):
     return context
 
 
-def test_a_private_authority_is_trusted_when_it_is_named(serve, waits, tls, certificate):
+def test_a_private_authority_is_trusted_when_it_is_named(serve, client_package, tls, certificate):
     server = serve((200, INFO), tls=tls)
     cluster = connect(server.port, scheme="https", ca_certs=str(certificate[0]), user="u", password=SECRET)
     assert cluster.release == "opensearch-9.8.7"
 
 
-def test_an_unknown_authority_is_refused_before_the_password_is_sent(serve, waits, tls):
+def test_an_unknown_authority_is_refused_before_the_password_is_sent(serve, client_package, tls):
     server = serve((200, INFO), tls=tls)
     fail_to_connect(UsageError, server.port, scheme="https", field=variable("CA_CERTS"))
     assert server.seen == []
 
 
-def test_a_file_that_is_no_certificate(serve, waits, tls, tmp_path):
+def test_a_file_that_is_no_certificate(serve, client_package, tls, tmp_path):
     (file := tmp_path / "text.pem").write_text("no certificate", encoding="utf-8")
     certificates = {"ca_certs": str(file), "field": variable("CA_CERTS")}
     fail_to_connect(UsageError, serve(tls=tls).port, scheme="https", **certificates)
 
 
-def test_a_certificate_is_shown_to_a_cluster_that_asks_for_it(serve, waits, tls, certificate):
+def test_a_certificate_is_shown_to_a_cluster_that_asks_for_it(serve, client_package, tls, certificate):
     certificate, key = map(str, certificate)
     tls.verify_mode = ssl.CERT_REQUIRED
     tls.load_verify_locations(certificate)
@@ -397,12 +332,12 @@ def test_a_certificate_is_shown_to_a_cluster_that_asks_for_it(serve, waits, tls,
         connect(server.port, scheme="https", ca_certs=certificate)
 
 
-def test_https_to_a_server_without_tls(serve, waits):
+def test_https_to_a_server_without_tls(serve, client_package):
     fail_to_connect(UsageError, serve().port, scheme="https", field=variable("CA_CERTS"))
 
 
-def lines_of(request: bytes) -> list[dict]:
-    return [json.loads(line) for line in request.split(b"\n")[:-1]]
+def lines_of(request: str) -> list[dict]:
+    return [json.loads(line) for line in request.split("\n")[:-1]]
 
 
 def match(text: str) -> dict:
@@ -461,52 +396,11 @@ def test_each_search_is_a_line_after_an_empty_header():
     assert lines_of(msearch_body(searches)) == [{}, searches[0], {}, searches[1]]
 
 
-def test_documents_are_created_under_their_numbers():
-    ((first, documents),) = bulk_batches(["One.", "Two."])
-    assert first == 0
-    assert [lines_of(document) for document in documents] == [
-        [{"create": {"_id": "0"}}, {"number": 0, "text": "One."}],
-        [{"create": {"_id": "1"}}, {"number": 1, "text": "Two."}],
-    ]
-
-
-def test_no_sentences_make_no_request():
-    assert list(bulk_batches([])) == []
-
-
-@given(
-    sentences=st.lists(st.text(max_size=30), max_size=40),
-    most=st.integers(1, 10),
-    most_bytes=st.integers(1, 400),
+@pytest.mark.parametrize(
+    "sentence", ["One.", "nul\0", "two\nlines\r\u2028", "half \ud800 pair", '"\\', "ß 日本 🦊"]
 )
-def test_requests_are_bounded_and_lose_nothing(sentences, most, most_bytes):
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(opensearch_cluster, "_SENTENCES_PER_REQUEST", most)
-        patch.setattr(opensearch_cluster, "_BYTES_PER_REQUEST", most_bytes)
-        batches = list(bulk_batches(sentences))
-    sent = []
-    for first, documents in batches:
-        assert first == len(sent)
-        assert 1 <= len(documents) <= most
-        assert len(documents) == 1 or sum(map(len, documents)) <= most_bytes
-        sent += [lines_of(document)[1] for document in documents]
-    assert sent == [{"number": i, "text": sentence} for i, sentence in enumerate(sentences)]
-
-
-def test_sentences_are_read_no_further_than_the_request_that_they_fill():
-    taken = []
-
-    def sentences():
-        for i in range(20_000):
-            taken.append(i)
-            yield "word"
-
-    next(bulk_batches(sentences()))
-    assert len(taken) == 5_001
-
-
-@pytest.mark.parametrize("sentence", ["nul\0", "two\nlines\r\u2028", "half \ud800 pair", '"\\', "ß 日本 🦊"])
-def test_any_text_can_be_sent(sentence):
-    ((_, (document,)),) = bulk_batches([sentence])
-    document.decode("utf-8")
-    assert lines_of(document)[1]["text"] == sentence
+def test_any_text_can_be_sent_under_its_number(sentence):
+    action, document = create_action((7, sentence))
+    document.encode()
+    assert json.loads(action) == {"create": {"_id": "7"}}
+    assert json.loads(document) == {"number": 7, "text": sentence}

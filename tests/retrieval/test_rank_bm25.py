@@ -2,27 +2,12 @@
 
 from __future__ import annotations
 
-import pytest
-
 from classic_rc.questions import Candidate, Passage, Question, Task
 from classic_rc.reports.explanations import explanation_text
 from classic_rc.retrieval.corpus import passage_corpus
 from classic_rc.retrieval.engines.rank_bm25 import RankBM25
 from classic_rc.solvers.ir import IRSolver
 from tests.reports.formulas import assert_formulas_add_up
-
-
-@pytest.mark.parametrize("sentences", [["the", ""], ["the of"]])
-def test_sentences_without_terms_have_no_shares(sentences):
-    engine = RankBM25().index(sentences)
-    assert engine.term_scores("a fox", 0) == []
-    assert engine.top(["a fox"]).sentences.tolist() == []
-
-
-@pytest.mark.parametrize("number", [-1, 2])
-def test_an_unknown_sentence_number_is_refused(number):
-    with pytest.raises(IndexError, match=rf"\b2\b.* {number}$"):
-        RankBM25().index(["A fox.", "A hen."]).term_scores("fox", number)
 
 
 def test_scores_follow_from_the_counts_also_with_the_mean_idf():

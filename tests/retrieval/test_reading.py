@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import bz2
 import gzip
-import hashlib
 import io
 import json
 import lzma
@@ -48,10 +47,10 @@ def write(tmp_path):
     return write
 
 
-def records_of(source, start=1):
+def records_of(source):
     """Return the number, the label and the sentences of each record that has sentences."""
     found = []
-    for block in source.blocks(lambda n_bytes: None, start):
+    for block in source.blocks(lambda n_bytes: None):
         assert len(block.numbers) == len(block.sentences)
         for number, sentence in zip(block.numbers.tolist(), block.sentences, strict=True):
             if not found or found[-1][0] != number:
@@ -106,58 +105,12 @@ def test_a_malformed_row_is_one_error_with_its_place(write, row, facts):
         records_of(TextFile(path))
 
 
-def digest_of(source, start=1, end=None):
-    """Return the hash of the content of the records before `end`."""
-    digest = hashlib.sha256()
-    for block in source.blocks(lambda n_bytes: None, start):
-        if end is None or block.first < end:
-            block.hash_into(digest, end=end)
-    return digest.hexdigest()
-
-
-def test_the_digest_is_that_of_the_lines(tmp_path):
-    text = "One.\n\nZwölf.\n{} Three.\n" * 20_000  # several blocks
-    (tmp_path / "a.txt").write_text(text, encoding="utf-8")
-    source = TextFile(str(tmp_path / "a.txt"))
-    assert len(list(source.blocks(lambda n_bytes: None))) > 1
-    assert digest_of(source) == hashlib.sha256(text.encode()).hexdigest()
-    for end in (1, 2, 5, 50_001, 80_001):
-        content = "".join(text.splitlines(keepends=True)[: end - 1])
-        assert digest_of(source, end=end) == hashlib.sha256(content.encode()).hexdigest()
-
-
-def test_reading_starts_anywhere_and_the_digest_holds_what_was_skipped(write):
-    passages = PassageInput("p", [Passage("a", PARAGRAPH), Passage("b", "One.")])
-    for source in (
-        TextFile(write("a.txt", "One.\n\nTwo.\nThree.\n")),
-        TextFile(write("a.jsonl", rows({"text": "One."}, {"text": ""}, {"text": "Two."}))),
-        passages,
-    ):
-        whole = records_of(source)
-        assert len(whole) > 1
-        for start in range(1, whole[-1][0] + 1):
-            assert records_of(source, start) == [record for record in whole if record[0] >= start]
-            assert digest_of(source, start) == digest_of(source)
-
-
 def test_passages_have_their_ids_and_the_sentence_marks_of_their_dataset():
     source = PassageInput("p", [Passage("a", PARAGRAPH), Passage("b", "One two.", ((0, 3), (4, 8)))])
     assert records_of(source) == [(1, "a", SENTENCES), (2, "b", ["One", "two."])]
     read = []
     list(source.blocks(read.append))
     assert sum(read) == source.size
-
-
-def test_stamps_differ_where_content_does(write):
-    path = write("a.txt", "One.")
-    stamp = TextFile(path).stamp
-    assert TextFile(path).stamp == stamp
-    os.utime(path, ns=(1, 1))
-    assert TextFile(path).stamp != stamp
-    one = PassageInput("p", [Passage("a", "One.")])
-    assert one.stamp == PassageInput("q", [Passage("a", "One.")]).stamp
-    assert one.stamp != PassageInput("p", [Passage("b", "One.")]).stamp
-    assert one.stamp != PassageInput("p", [Passage("a", "One.", ((0, 3),))]).stamp
 
 
 @pytest.mark.parametrize(
@@ -195,7 +148,7 @@ def test_an_unknown_kind_of_lines(write):
 def test_standard_input_is_sampled_and_read_from_its_start(monkeypatch):
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(f"{PARAGRAPH}\nOne.\n".encode())))
     (source,) = read_texts("-")
-    assert (source.name, source.size, source.stamp) == ("stdin", None, None)
+    assert (source.name, source.size) == ("stdin", None)
     assert records_of(source) == [(1, None, SENTENCES), (2, None, ["One."])]
 
 

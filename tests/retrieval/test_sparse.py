@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 import pickle
 from functools import partial
@@ -16,11 +15,11 @@ from classic_rc.errors import UsageError
 from classic_rc.kernels.reference import bm25 as reference_bm25
 from classic_rc.kernels.reference import tfidf as reference_tfidf
 from classic_rc.retrieval.base import TermFacts, read_explanations
-from classic_rc.retrieval.segment import Segment, SegmentBuilder
+from classic_rc.retrieval.segment import SegmentBuilder
 from classic_rc.retrieval.similarity import BM25, Classic
 from classic_rc.retrieval.sparse import Sparse
-from classic_rc.text.encode import TextEncoder
 from tests.errors import raises
+from tests.retrieval.facts import shares_of
 
 WORDS = [*"abcdef", "fox", "a" * 9, "a" * 8 + "b"]
 
@@ -29,12 +28,11 @@ corpora = st.lists(texts, max_size=25)
 similarities = st.sampled_from([BM25(), BM25(k1=1.2, b=0.75), BM25(k1=0.0, b=0.0), BM25(k1=2.0, b=1.0), Classic()])
 
 
-def sparse(sentences, similarity, cuts=()):
-    """Return an engine whose segments end at the cuts."""
-    bounds = [0, *sorted({cut for cut in cuts if 0 < cut < len(sentences)}), len(sentences)]
-    parts = [sentences[i:j] for i, j in itertools.pairwise(bounds)]
-    segments = [Segment.build(part, TextEncoder("whitespace")) for part in parts]
-    return Sparse.from_segments(segments, parts, similarity=similarity, analyzer="whitespace")
+def sparse(sentences, similarity, size=10**6):
+    """Return an engine whose segments have so many sentences."""
+    engine = Sparse(similarity=similarity, analyzer="whitespace")
+    engine.segment_sentences = max(size, 1)
+    return engine.index(sentences)
 
 
 def reference(similarity):
@@ -44,10 +42,10 @@ def reference(similarity):
 
 
 @settings(max_examples=300)
-@given(corpora, similarities, st.sets(st.integers(0, 25)), st.lists(texts, max_size=4), st.integers(1, 30))
-@example([""], BM25(), {0}, ["a"], 1)
-def test_top_equals_the_reference(sentences, similarity, cuts, queries, k):
-    hits = sparse(sentences, similarity, cuts).top(queries, k)
+@given(corpora, similarities, st.integers(1, 25), st.lists(texts, max_size=4), st.integers(1, 30))
+@example([""], BM25(), 1, ["a"], 1)
+def test_top_equals_the_reference(sentences, similarity, size, queries, k):
+    hits = sparse(sentences, similarity, size).top(queries, k)
     terms = [sentence.split() for sentence in sentences]
     for query, (numbers, scores) in zip(queries, hits, strict=True):
         expected = reference_bm25.top(query.split(), terms, k, reference(similarity))
@@ -58,13 +56,13 @@ def test_top_equals_the_reference(sentences, similarity, cuts, queries, k):
 @given(
     corpora,
     similarities,
-    st.sets(st.integers(0, 25)),
+    st.integers(1, 25),
     st.lists(st.tuples(texts, st.lists(texts, max_size=4)), max_size=4),
     st.sampled_from([1, 60, 2**19]),
 )
-def test_the_best_sentence_equals_the_reference(sentences, similarity, cuts, queries, block):
+def test_the_best_sentence_equals_the_reference(sentences, similarity, size, queries, block):
     questions, options = [question for question, _ in queries], [own for _, own in queries]
-    engine = sparse(sentences, similarity, cuts)
+    engine = sparse(sentences, similarity, size)
     engine.block_size = block
     best = engine.best_constrained(questions, options)
     terms = [sentence.split() for sentence in sentences]
@@ -80,15 +78,13 @@ def test_the_best_sentence_equals_the_reference(sentences, similarity, cuts, que
 @settings(max_examples=100)
 @given(corpora.filter(bool), similarities, texts, st.data())
 def test_shares_of_terms_sum_to_the_score(sentences, similarity, query, data):
-    engine = sparse(sentences, similarity, {3, 9})
+    engine = sparse(sentences, similarity, 6)
     number = data.draw(st.integers(0, len(sentences) - 1))
-    shares = engine.term_scores(query, number)
-    assert [term for term, _ in shares] == [
-        t for t in dict.fromkeys(query.split()) if t in sentences[number].split()
-    ]
+    shares = shares_of(engine, query, number)
+    assert list(shares) == [t for t in dict.fromkeys(query.split()) if t in sentences[number].split()]
     numbers, scores = engine.top([query], len(sentences))[0]
     expected = dict(zip(numbers.tolist(), scores.tolist(), strict=True)).get(number, 0.0)
-    assert sum(share for _, share in shares) == pytest.approx(expected, rel=1e-6)
+    assert sum(shares.values()) == pytest.approx(expected, rel=1e-6)
 
 
 def many_sentences(n, rng):
@@ -142,18 +138,17 @@ def test_an_index_of_any_number_of_segments_is_one_index():
     sentences, questions = many_sentences(500, rng), many_sentences(10, rng)
     options = [many_sentences(3, rng) for _ in questions]
     whole = Sparse(analyzer="whitespace").index(sentences)
-    for n_jobs in (None, 2):
-        parts = Sparse(analyzer="whitespace", n_jobs=n_jobs)
-        parts.segment_sentences = 64
-        parts.index(sentences)
-        assert len(parts.segments) == 8
-        assert [parts.sentence(i) for i in range(500)] == sentences
-        for result, expected in (
-            (parts.top(questions, 20), whole.top(questions, 20)),
-            (parts.best_constrained(questions, options), whole.best_constrained(questions, options)),
-        ):
-            assert result.sentences.tolist() == expected.sentences.tolist()
-            assert result.scores.tolist() == expected.scores.tolist()
+    parts = Sparse(analyzer="whitespace")
+    parts.segment_sentences = 64
+    parts.index(sentences)
+    assert len(parts.segments) == 8
+    assert [parts.sentence(i) for i in range(500)] == sentences
+    for result, expected in (
+        (parts.top(questions, 20), whole.top(questions, 20)),
+        (parts.best_constrained(questions, options), whole.best_constrained(questions, options)),
+    ):
+        assert result.sentences.tolist() == expected.sentences.tolist()
+        assert result.scores.tolist() == expected.scores.tolist()
 
 
 def test_a_long_text_ends_a_segment():

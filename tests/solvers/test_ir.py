@@ -16,6 +16,7 @@ from classic_rc.metrics import get_metric
 from classic_rc.questions import Candidate, Dataset, Passage, Question, Task
 from classic_rc.retrieval import get_engine, passage_corpus
 from classic_rc.solvers import IRSolver, parse_solver
+from classic_rc.solvers.specs import solver_spec
 from classic_rc.testing import check_solver, synthetic_dataset
 from classic_rc.text.analyzers import get_analyzer
 from classic_rc.text.sentences import passage_sentences
@@ -186,12 +187,39 @@ def test_an_unfitted_solver_neither_scores_nor_explains_and_has_no_caveats():
     assert IRSolver().caveats([QUESTION]) == ()
 
 
+@pytest.mark.parametrize("variant", ["passage", "paragraphs", "clark2016"])
+def test_questions_without_passages_have_no_text_to_search(variant, tmp_path):
+    bare = make_question(Passage("none", " "), "Where did the fox sleep?", "in the barn", "on a boat")
+    with raises(DataError, hint=re.compile("corpus=DIR")):
+        IRSolver.variant(variant).fit([bare])
+    index = write_index(tmp_path, ["The fox sleeps in the barn."])
+    solver = IRSolver.variant("clark2016").searching([index]).fit([bare])
+    assert solver.score_candidates([bare]).evidence.tolist() == [True, False]
+
+
+def test_a_variant_that_also_searches_an_index_keeps_its_name(tmp_path):
+    index = write_index(tmp_path, ["The fox sleeps in the barn."])
+    for variant in ("paragraphs", "clark2016", "multirc2018"):
+        solver = IRSolver.variant(variant).searching([index])
+        assert solver.row_name() == f"ir:{variant}"
+        assert solver_spec(solver) == f"ir:{variant},corpus=[paragraphs; {index}]"
+    assert solver_spec(IRSolver().searching([index])) == f"ir,corpus=[{index}]"
+    assert IRSolver(corpus=[index], similarity="classic").row_name() == "ir"
+
+
+@pytest.mark.parametrize("spec", ["ir:passage", "ir,corpus=there", "ir,corpus=paragraphs+there"])
+def test_an_index_is_not_added_to_a_corpus_that_was_named(spec):
+    with raises(UsageError, field="--corpus"):
+        parse_solver(spec).searching(["here"])
+
+
 @pytest.mark.parametrize(
     ("params", "field", "found"),
     [
         ({"corpus": ["passage", "paragraphs"]}, "corpus", "['passage', 'paragraphs']"),
         ({"corpus": "paragraphs", "engine": "opensearch"}, "corpus", "'paragraphs'"),
-        ({"engine": "rank-bm25"}, "engine", "'rank-bm25'"),
+        ({"corpus": "paragraphs", "engine": "lucene", "exclude_verbatim": True}, "engine", "'lucene'"),
+        ({"corpus": ["a", "b", "a"]}, "corpus", "['a', 'b', 'a']"),
         ({"depth": 10}, "depth", "10"),
         ({"corpus": "paragraphs", "overlap": "word"}, "overlap", "'word'"),
     ],

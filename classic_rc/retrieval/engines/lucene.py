@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
-import numpy as np
-from numpy.typing import NDArray
-
 from classic_rc.errors import DataError, NotFittedError, UsageError
-from classic_rc.kernels.arrays import offsets_of
-from classic_rc.retrieval.base import Best, Engine, Hits, QueryFacts, check_sentences, read_explanations
+from classic_rc.retrieval.base import (
+    Best,
+    Engine,
+    Hits,
+    QueryFacts,
+    check_depth,
+    check_sentences,
+    read_explanations,
+)
 from classic_rc.retrieval.engines.jvm import java_class, java_errors, start_java, to_java_text
-from classic_rc.retrieval.similarity import BM25, Similarity, get_similarity
-from classic_rc.text.analyzers import Analyzer, get_analyzer
+from classic_rc.retrieval.similarity import BM25, Similarity
 
 FIELD = "contents"
 """The field in which Anserini stores the terms."""
@@ -32,11 +36,11 @@ def english_analyzer() -> Any:
     return java_class("org.apache.lucene.analysis.en.EnglishAnalyzer")()
 
 
-def open_directory(folder: Path | None) -> Any:
+def open_directory(folder: str | None) -> Any:
     """Return Lucene's directory for a folder, which is created if missing, or a directory in memory."""
     if folder is None:
         return java_class("org.apache.lucene.store.ByteBuffersDirectory")()
-    path = java_class("java.io.File")(str(folder)).toPath()
+    path = java_class("java.io.File")(folder).toPath()
     return java_class("org.apache.lucene.store.FSDirectory").open(path)
 
 
@@ -181,13 +185,8 @@ class Lucene(Engine):
     similarity : str or Similarity, default="bm25"
     analyzer : str or Analyzer
         ``"lucene-english"``, Lucene's own EnglishAnalyzer, is the only value.
-    folder : str or path, optional
+    place : str or path, optional
         A new or empty folder for the index; None keeps the index in memory.
-
-    Raises
-    ------
-    UsageError
-        The similarity or the analyzer is another one.
 
     See Also
     --------
@@ -198,42 +197,20 @@ class Lucene(Engine):
     description = "Apache Lucene itself, in Java."
     citation = "Apache Lucene 8 and 9: EnglishAnalyzer, BM25Similarity."
     similarities: ClassVar[tuple[str, ...]] = ("bm25",)
-
-    def __init__(
-        self,
-        *,
-        similarity: str | Similarity | None = None,
-        analyzer: str | Analyzer = "lucene-english",
-        folder: str | os.PathLike[str] | None = None,
-    ) -> None:
-        if similarity is not None and get_similarity(similarity).name == "classic":
-            raise UsageError(
-                "engine lucene cannot score with 'classic': Lucene has had neither coordination nor query norm "
-                "since release 7; use engine 'sparse'",
-                field="similarity",
-                found="classic",
-                expected="'bm25'",
-            )
-        super().__init__(similarity=similarity, analyzer=analyzer)
-        if self.analyzer != get_analyzer("lucene-english"):
-            raise UsageError(
-                f"engine lucene has only Lucene's own analyzer 'lucene-english', got {self.analyzer.spec!r}",
-                field="analyzer",
-                found=self.analyzer.spec,
-                expected="lucene-english",
-            )
-        self.folder = None if folder is None else Path(folder)
-        self._field = FIELD
-        self._writable = True
-        self._reader: Any = None
+    analyzers: ClassVar[tuple[str, ...]] = ("lucene-english",)
+    stored_as = "a folder that Lucene or Anserini built"
+    similarity: BM25
+    _field = FIELD
+    _is_read_only = False
+    _reader: Any = None
 
     @classmethod
     def open(
         cls,
-        folder: str | os.PathLike[str],
+        place: str | os.PathLike[str],
         *,
-        field: str = FIELD,
         similarity: str | Similarity | None = None,
+        field: str = FIELD,
     ) -> Self:
         """Open an index of Lucene or Anserini. Nothing is written or locked.
 
@@ -242,11 +219,11 @@ class Lucene(Engine):
 
         Parameters
         ----------
-        folder : str or path
+        place : str or path
+        similarity : str or Similarity, default="bm25"
         field : str, default="contents"
             The indexed field to search. A document's text is what this field stores, else what the field ``raw``
             stores.
-        similarity : str or Similarity, default="bm25"
 
         Raises
         ------
@@ -254,12 +231,12 @@ class Lucene(Engine):
             The folder does not exist, has no index, has one of a release that these jars do not read, or lacks the
             field.
         """
-        engine = cls(similarity=similarity, folder=folder)
-        engine._field, engine._writable = field, False
-        if not os.path.isdir(folder):  # Lucene would create it
-            raise DataError("no such folder", source=str(folder))
-        with java_errors("read this index", str(folder), hint=_READABLE_RELEASES):
-            engine._read(open_directory(engine.folder))
+        engine = cls(similarity=similarity, place=place)
+        engine._field, engine._is_read_only = field, True
+        if not os.path.isdir(place):  # Lucene would create it
+            raise DataError("no such folder", source=str(place))
+        with java_errors("read this index", engine.place, hint=_READABLE_RELEASES):
+            engine._read(open_directory(engine.place))
         return engine
 
     def index(self, sentences: Iterable[str]) -> Self:
@@ -275,15 +252,15 @@ class Lucene(Engine):
         DataError
             Lucene cannot write the folder.
         """
-        if not self._writable or (self._reader is None and _has_content(self.folder)):
+        if self._is_read_only or (self._reader is None and _has_content(self.place)):
             raise UsageError(
-                f"{self.folder} is not empty: open it with Lucene.open, or choose a new folder for the index",
-                field="folder",
-                found=str(self.folder),
+                f"{self.place} is not empty: open it with Lucene.open, or choose a new folder for the index",
+                field="place",
+                found=str(self.place),
                 expected="a new or empty folder",
             )
-        with java_errors("write the index", self._source):
-            directory = open_directory(self.folder)
+        with java_errors("write the index", self.place):
+            directory = open_directory(self.place)
             write_index(directory, check_sentences(sentences))
             self.close()
             self._read(directory)
@@ -295,6 +272,16 @@ class Lucene(Engine):
             start_java()
             self._reader.close()
             self._reader = None
+
+    @property
+    def fingerprint(self) -> str:
+        """A hash of the commit file of the folder, which lists all other files with their ids."""
+        if self.place is None:
+            return super().fingerprint
+        digest = hashlib.sha256()
+        for file in sorted(Path(self.place).glob("segments_*")):
+            digest.update(file.read_bytes())
+        return digest.hexdigest()
 
     @property
     def n_sentences(self) -> int:
@@ -314,55 +301,46 @@ class Lucene(Engine):
         DataError
             The opened index does not store its text.
         """
-        self._check_number(number)
-        with java_errors("read a document", self._source):
+        self.check_number(number)
+        with java_errors("read a document", self.place):
             text = stored_text(self._reader, int(number), self._field)
         if text is None:
-            raise DataError("the index does not store the text", source=self._source, where=f"document {number}")
+            raise DataError("the index does not store the text", source=self.place, where=f"document {number}")
         return text
 
     def top(self, queries: Sequence[str], k: int = 10) -> Hits:
         """Return up to `k` best sentences for each query, among those that share an index term with it."""
-        if k < 1:
-            raise UsageError(f"k must be a positive number of hits, got {k!r}", field="k", found=str(k))
+        check_depth(k)
         self._ready()
-        with java_errors("search", self._source):
-            found = [self._searcher.best(query, k) for query in queries]
-        return Hits(*_to_arrays([hit for hits in found for hit in hits]), _count_offsets(found))
+        with java_errors("search", self.place):
+            return Hits.of(self._searcher.best(query, k) for query in queries)
 
     def best_constrained(self, questions: Sequence[str], options: Sequence[Sequence[str]]) -> Best:
         """Return the best sentence for each option with an index term of the question and one of the option."""
         self._ready()
-        with java_errors("search", self._source):
-            best = [
-                hit
+        with java_errors("search", self.place):
+            return Best.of(
+                list(self._searcher.search_constrained_queries(question, own))
                 for question, own in zip(questions, options, strict=True)
-                for hit in self._searcher.search_constrained_queries(question, own)
-            ]
-        return Best(*_to_arrays(best), _count_offsets(options))
+            )
 
     def term_facts(self, query: str, sentence: int) -> QueryFacts:
         """See :meth:`Engine.term_facts`."""
-        self._check_number(sentence)
-        with java_errors("search", self._source):
+        self.check_number(sentence)
+        with java_errors("search", self.place):
             return read_explanations(self._searcher.explanations(query, int(sentence)), self.n_sentences)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        if self._reader is not None and self.folder is None:
+        if self._reader is not None and self.place is None:
             raise UsageError(
                 "a Lucene index in memory cannot be pickled: create engine lucene with a folder",
-                field="folder",
+                field="place",
                 found="None",
             )
-        return _restore, (type(self), self.folder, self._field, self.similarity, self._reader is not None)
-
-    @property
-    def _source(self) -> str | None:
-        return None if self.folder is None else str(self.folder)
+        return _restore, (type(self), self.place, self._field, self.similarity, self._reader is not None)
 
     def _read(self, directory: Any) -> None:
-        assert isinstance(self.similarity, BM25)
-        self._reader = open_reader(directory, self._field, self._source)
+        self._reader = open_reader(directory, self._field, self.place)
         self._searcher = LuceneSearcher(self._reader, self._field, self.similarity)
 
     def _ready(self) -> Any:
@@ -372,10 +350,6 @@ class Lucene(Engine):
         start_java()
         return self._reader
 
-    def _check_number(self, number: int) -> None:
-        if not 0 <= number < self.n_sentences:
-            raise IndexError(f"there are {self.n_sentences} sentences, numbered from 0: got {number}")
-
 
 def _to_plain(explanation: Any) -> dict[str, Any]:
     """Return an explanation of Lucene in the form of OpenSearch's JSON."""
@@ -384,24 +358,15 @@ def _to_plain(explanation: Any) -> dict[str, Any]:
     return {"description": str(explanation.getDescription()), "value": value, "details": details}
 
 
-def _to_arrays(hits: list[tuple[int, float]]) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
-    sentences, scores = zip(*hits, strict=True) if hits else ((), ())
-    return np.array(sentences, dtype=np.int64), np.array(scores, dtype=np.float32)
-
-
-def _count_offsets(parts: Sequence[Sequence[Any]]) -> NDArray[np.int64]:
-    return offsets_of(np.array([len(part) for part in parts], dtype=np.int64))
-
-
-def _has_content(folder: Path | None) -> bool:
+def _has_content(folder: str | None) -> bool:
     """Whether the folder has more than the lock file that an interrupted writer leaves."""
-    if folder is None or not folder.exists():
+    if folder is None or not os.path.exists(folder):
         return False
-    return not folder.is_dir() or any(path.name != "write.lock" for path in folder.iterdir())
+    return not os.path.isdir(folder) or any(name != "write.lock" for name in os.listdir(folder))
 
 
-def _restore(engine: type[Lucene], folder: Path | None, field: str, similarity: Similarity, opened: bool) -> Lucene:
+def _restore(engine: type[Lucene], folder: str | None, field: str, similarity: Similarity, opened: bool) -> Lucene:
     """Unpickle an engine in another process."""
     if opened and folder is not None:
         return engine.open(folder, field=field, similarity=similarity)
-    return engine(similarity=similarity, folder=folder)
+    return engine(similarity=similarity, place=folder)

@@ -5,168 +5,53 @@ from __future__ import annotations
 import hashlib
 import math
 import re
+import time
 import uuid
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Any, ClassVar, NoReturn, Self
 
-import numpy as np
-
 from classic_rc.errors import DataError, NotFittedError, UsageError
-from classic_rc.kernels.arrays import offsets_of
-from classic_rc.retrieval.base import Best, Engine, Hits, QueryFacts, read_explanations
-from classic_rc.retrieval.corpus import update_fingerprint
+from classic_rc.retrieval.base import (
+    Best,
+    Engine,
+    Hits,
+    QueryFacts,
+    check_depth,
+    check_sentences,
+    read_explanations,
+)
 from classic_rc.retrieval.engines.opensearch_cluster import (
     INDEX_MARK,
+    TEMPORARY,
     Access,
     Body,
     Cluster,
-    bulk_batches,
     constrained_search,
+    create_action,
     error_reason,
     index_body,
-    is_temporary,
     msearch_body,
     query_search,
-    run_in_order,
     similarity_of,
     term_search,
 )
-from classic_rc.retrieval.similarity import BM25, Similarity
+from classic_rc.retrieval.similarity import BM25, Similarity, get_similarity
+from classic_rc.retrieval.texts import update_fingerprint
 from classic_rc.text.analyzers import Analyzer
 
-
-class ClusterIndex:
-    """One index of a cluster, by its name.
-
-    If the cluster refuses a request, a method raises :class:`~classic_rc.errors.DataError` or
-    :class:`~classic_rc.errors.UsageError`.
-
-    Parameters
-    ----------
-    cluster : Cluster
-    name : str
-    """
-
-    def __init__(self, cluster: Cluster, name: str) -> None:
-        self.cluster, self.name = cluster, name
-
-    def look(self) -> tuple[Body | None, Body] | None:
-        """Return this package's note on the index and the index's settings, or None if there is no such index.
-
-        The note is None if this package did not make the index.
-        """
-        answer = self.cluster.ask(lambda client: client.indices.get(index=self.name, ignore=404))
-        if "error" in answer:
-            return None
-        (index,) = answer.values()
-        return index["mappings"].get("_meta", {}).get(INDEX_MARK), index["settings"]["index"]
-
-    def create(self, similarity: BM25, shards: int, note: Body) -> None:
-        """Create the index, with a note that has the id of this build."""
-        body = index_body(similarity, shards, note)
-        try:
-            self.cluster.ask(lambda client: client.indices.create(index=self.name, body=body))
-        except DataError as error:
-            # If the answer to the first attempt was lost, the second one finds the index of the first.
-            if "resource_already_exists" not in str(error):
-                raise
-            self._check_build(note)
-
-    def delete(self) -> None:
-        """Delete the index and its content."""
-        self.cluster.ask(lambda client: client.indices.delete(index=self.name, ignore=404))
-
-    def add(self, first: int, documents: list[bytes]) -> int:
-        """Index a batch of sentences, numbered from `first`, and return how many they are."""
-
-        def send(some: list[bytes]) -> list[Body]:
-            body, wanted = b"".join(some), "items.*.status,items.*.error"
-            answer = self.cluster.ask(lambda client: client.bulk(index=self.name, body=body, filter_path=wanted))
-            return [item["create"] for item in answer["items"]]
-
-        answers = self.cluster.ask_for_each(documents, send, lambda answer: is_temporary(answer["status"]))
-        for number, answer in enumerate(answers, first):
-            # 409, a conflict: the sentence had arrived, but the answer was lost.
-            if answer["status"] not in (201, 409):
-                self.refuse(f"sentence {number} was rejected", found=error_reason(answer))
-        return len(documents)
-
-    def finish(self, count: int, replicas: int, note: Body) -> None:
-        """Make the added sentences searchable and close the index to writes."""
-        self.cluster.ask(lambda client: client.indices.refresh(index=self.name))
-        self.check_count(count)
-        self._check_build(note)
-        settings = {"index": {"refresh_interval": None, "number_of_replicas": replicas, "blocks.write": True}}
-        self.cluster.ask(lambda client: client.indices.put_settings(index=self.name, body=settings))
-        mapping = {"_meta": {INDEX_MARK: note}}
-        self.cluster.ask(lambda client: client.indices.put_mapping(index=self.name, body=mapping))
-
-    def check_count(self, expected: int) -> None:
-        """Raise an error unless the index has this many sentences."""
-        answer = self.cluster.ask(lambda client: client.count(index=self.name))
-        failed = answer["_shards"]["failed"]
-        if failed or answer["count"] != expected:
-            found = f"{answer['count']:,}" + (f", and {failed} failed shards" if failed else "")
-            self.refuse("the index does not have all of its sentences", found=found, expected=f"{expected:,}")
-
-    def _check_build(self, note: Body) -> None:
-        found = self.look()
-        if found is None or (found[0] or {}).get("build") != note["build"]:
-            self.refuse("another client has created an index of this name in the meantime")
-
-    def search(self, searches: list[Body]) -> list[list[Body]]:
-        """Return the hits of each search, scored with the statistics of all shards together."""
-
-        def send(some: list[Body]) -> list[Body]:
-            body, how = msearch_body(some), "dfs_query_then_fetch"
-            answer = self.cluster.ask(lambda client: client.msearch(index=self.name, body=body, search_type=how))
-            return list(answer["responses"])
-
-        answers = self.cluster.ask_for_each(searches, send, _is_unfinished)
-        for answer in answers:
-            if "error" in answer:
-                self.refuse("a search failed", found=error_reason(answer))
-            if _is_unfinished(answer):
-                shards = answer["_shards"]
-                failed = f"{shards['failed']} of {shards['total']} shards failed"
-                found = "a timeout on the cluster" if answer["timed_out"] else failed
-                self.refuse("a search returned a partial result, which is not used", found=found)
-        return [answer["hits"]["hits"] for answer in answers]
-
-    def text(self, number: int) -> str:
-        """Return the text of a sentence."""
-        answer = self.cluster.ask(lambda client: client.get(index=self.name, id=str(number), ignore=404))
-        if not answer.get("found"):
-            self.refuse(f"sentence {number} is missing")
-        return str(answer["_source"]["text"])
-
-    def terms(self, text: str) -> list[str]:
-        """Return the index terms of a text, in order."""
-        body = {"field": "text", "text": text}
-        answer = self.cluster.ask(lambda client: client.indices.analyze(index=self.name, body=body))
-        return [token["token"] for token in answer["tokens"]]
-
-    def refuse(self, problem: str, **facts: str) -> NoReturn:
-        """Raise a :class:`~classic_rc.errors.DataError` that names this index."""
-        raise DataError(problem, source=f"{self.cluster.name}/{self.name}", **facts)
-
-
-def _is_unfinished(answer: dict[str, Any]) -> bool:
-    """Whether a search should be repeated: its answer is incomplete or a temporary error."""
-    if "error" in answer:
-        return is_temporary(answer["status"])
-    return bool(answer["timed_out"] or answer["_shards"]["failed"])
-
-
 _FORMAT = 1
+_SENTENCES_PER_REQUEST, _BYTES_PER_REQUEST = 5_000, 2**22
 _SEARCHES_PER_REQUEST, _HITS_PER_REQUEST = 256, 10_000
 _WORK_PER_REQUEST = 10**9
 """Searches times sentences per request: a few seconds of one processor, well before a timeout."""
 
 _MAX_HITS = 10_000
 """The most hits that a cluster returns: the default of ``index.max_result_window``."""
+
+_FIRST_WAIT, _LONGEST_WAIT = 1, 30
+"""Seconds before a part of a request is repeated; each further wait is twice as long."""
 
 
 class OpenSearch(Engine):
@@ -179,7 +64,7 @@ class OpenSearch(Engine):
 
     Parameters
     ----------
-    index_name : str
+    place : str
         The index on the cluster: lower-case letters, digits, ``-``, ``_`` and ``.``.
     similarity : str or Similarity, default="bm25"
     analyzer : str or Analyzer, default="lucene-english"
@@ -194,8 +79,6 @@ class OpenSearch(Engine):
         Timeout of one request, in seconds.
     retries : int, default=6
         How often a request is repeated that the cluster refused for the moment or whose connection was lost.
-    threads : int, default=4
-        How many requests run in parallel.
 
     Raises
     ------
@@ -207,10 +90,15 @@ class OpenSearch(Engine):
     description = "An index on an OpenSearch cluster, for corpora that outgrow one machine."
     citation = "OpenSearch (opensearch.org), on Lucene's BM25Similarity and EnglishAnalyzer."
     similarities: ClassVar[tuple[str, ...]] = ("bm25",)
+    analyzers: ClassVar[tuple[str, ...]] = ("lucene-english",)
+    stored_as = "the name of an index on the cluster"
+    needs_place = True
+    similarity: BM25
+    place: str
 
     def __init__(
         self,
-        index_name: str,
+        place: str,
         *,
         similarity: str | Similarity | None = None,
         analyzer: str | Analyzer = "lucene-english",
@@ -219,61 +107,67 @@ class OpenSearch(Engine):
         overwrite: bool = False,
         timeout: float = 60.0,
         retries: int = 6,
-        threads: int = 4,
     ) -> None:
-        super().__init__(similarity=similarity, analyzer=analyzer)
-        if self.analyzer.signature != "lucene-english":
-            raise UsageError(
-                f"engine opensearch has only the analyzer 'lucene-english', got {str(self.analyzer)!r}",
-                field="analyzer",
-                found=str(self.analyzer),
-                expected="lucene-english",
-            )
+        super().__init__(similarity=similarity, analyzer=analyzer, place=place)
         # A pattern, or names with commas, could mean several indexes, other people's included.
-        if not re.fullmatch(r"[a-z0-9][a-z0-9._-]{0,254}", index_name):
+        if not re.fullmatch(r"[a-z0-9][a-z0-9._-]{0,254}", place):
             allowed = "lower-case letters, digits, '-', '_' and '.'"
             raise UsageError(
-                f"index_name must consist of {allowed}, got {index_name!r}",
-                field="index_name",
-                found=index_name,
+                f"the name of an index must consist of {allowed}, got {place!r}",
+                field="place",
+                found=place,
                 expected=allowed,
             )
-        least = {"shards": (shards, 1), "replicas": (replicas, 0), "retries": (retries, 0), "threads": (threads, 1)}
-        for parameter, (value, minimum) in least.items():
-            _check_integer(parameter, value, minimum)
+        for parameter, value, least in (("shards", shards, 1), ("replicas", replicas, 0), ("retries", retries, 0)):
+            if not isinstance(value, int) or isinstance(value, bool) or value < least:
+                raise _wrong_value(parameter, value, f"a whole number of at least {least}")
         if not (isinstance(timeout, int | float) and 0 < timeout < math.inf):
-            raise UsageError(
-                f"timeout must be a positive number of seconds, got {timeout!r}",
-                field="timeout",
-                found=str(timeout),
-                expected="a positive number of seconds",
-            )
-        self.index_name, self.shards, self.replicas, self.overwrite = index_name, shards, replicas, overwrite
-        self.timeout, self.retries, self.threads = timeout, retries, threads
+            raise _wrong_value("timeout", timeout, "a positive number of seconds")
+        self.shards, self.replicas, self.overwrite = shards, replicas, overwrite
+        self.timeout, self.retries = timeout, retries
         self._is_read_only = False
-        self._connected: ClusterIndex | None = None
+        self._connected: Cluster | None = None
         self._release: str | None = None
         self._note: Body | None = None  # this package's note on the finished index
         self._texts: dict[int, str] | None = None  # texts of hits, while best_among_top needs them
 
     @classmethod
-    def open(cls, index_name: str, *, timeout: float = 60.0, retries: int = 6, threads: int = 4) -> Self:
+    def open(
+        cls, place: str, *, similarity: str | Similarity | None = None, timeout: float = 60.0, retries: int = 6
+    ) -> Self:
         """Return a read-only engine over an index that this package made.
+
+        Parameters
+        ----------
+        place : str
+        similarity : str or Similarity, optional
+            The index has its own: only that one is allowed.
+        timeout, retries
+            As in the class.
 
         Raises
         ------
         DataError
             The index does not exist, was not made by this package, is unfinished, or has lost sentences.
+        UsageError
+            The index has another similarity.
         """
-        engine = cls(index_name, timeout=timeout, retries=retries, threads=threads)
-        index = engine._index
-        note, settings = index.look() or index.refuse("no such index")
+        engine = cls(place, timeout=timeout, retries=retries)
+        note, settings = engine._look() or engine._refuse("no such index")
         if note is None:
-            index.refuse("the index was not made by classic_rc")
+            engine._refuse("the index was not made by classic_rc")
         if note["format"] != _FORMAT or "sentences" not in note:
-            index.refuse("the index is unfinished or from another release", hint="Build it again")
-        index.check_count(note["sentences"])
+            engine._refuse("the index is unfinished or from another release", hint="Build it again")
+        engine._check_count(note["sentences"])
         engine.similarity = similarity_of(settings)
+        if similarity is not None and get_similarity(similarity) != engine.similarity:
+            raise UsageError(
+                f"index {place!r} was built with similarity {engine.similarity.spec!r}: use "
+                f"similarity={engine.similarity.spec}",
+                field="similarity",
+                found=get_similarity(similarity).spec,
+                expected=engine.similarity.spec,
+            )
         engine.shards, engine.replicas = int(settings["number_of_shards"]), int(settings["number_of_replicas"])
         engine._note, engine._is_read_only = note, True
         return engine
@@ -283,11 +177,10 @@ class OpenSearch(Engine):
         return {**self.__dict__, "_connected": None}
 
     @property
-    def _index(self) -> ClusterIndex:
+    def _cluster(self) -> Cluster:
         if self._connected is None:
-            access = Access.from_environment()
-            cluster = Cluster(access, timeout=self.timeout, retries=self.retries, connections=self.threads)
-            self._connected, self._release = ClusterIndex(cluster, self.index_name), cluster.release
+            self._connected = Cluster(Access.from_environment(), timeout=self.timeout, retries=self.retries)
+            self._release = self._connected.release
         return self._connected
 
     @property
@@ -297,7 +190,7 @@ class OpenSearch(Engine):
 
     @property
     def fingerprint(self) -> str:
-        """Hex sha256 of the sentences, as in :class:`~classic_rc.retrieval.corpus.Corpus`."""
+        """Hex sha256 of the sentences, in order."""
         return str(self._read_note("fingerprint"))
 
     @property
@@ -315,8 +208,8 @@ class OpenSearch(Engine):
     def index(self, sentences: Iterable[str]) -> Self:
         """Send the sentences to a new index, about 4 MB per request.
 
-        At most ``2 * threads + 1`` requests are in memory. An interrupted build stays unfinished on the cluster: it
-        cannot be opened, and the next build replaces it. A finished index is write-protected.
+        An interrupted build stays unfinished on the cluster: it cannot be opened, and the next build replaces it. A
+        finished index is write-protected.
 
         Raises
         ------
@@ -326,78 +219,142 @@ class OpenSearch(Engine):
             The cluster refuses a sentence, or does not have all sentences in the end.
         """
         if self._is_read_only:
-            raise UsageError(
-                f"index {self.index_name!r} was opened read-only", field="index_name", found=self.index_name
-            )
-        assert isinstance(self.similarity, BM25)
+            raise UsageError(f"index {self.place!r} was opened read-only", field="place", found=self.place)
         self._delete_replaceable()
         note: Body = {"format": _FORMAT, "build": uuid.uuid4().hex}
-        self._index.create(self.similarity, self.shards, note)
+        self._create(note)
         digest = hashlib.sha256()
-        batches = bulk_batches(_hash_while_reading(sentences, digest))
-        count = sum(run_in_order(lambda batch: self._index.add(*batch), batches, self.threads))
-        note |= {"sentences": count, "fingerprint": digest.hexdigest()}
-        self._index.finish(count, self.replicas, note)
+        note["sentences"] = self._send(check_sentences(sentences), digest)
+        note["fingerprint"] = digest.hexdigest()
+        indices = self._cluster.client.indices
+        with self._cluster.errors():
+            indices.refresh(index=self.place)
+        self._check_count(note["sentences"])
+        self._check_build(note)
+        settings = {"refresh_interval": None, "number_of_replicas": self.replicas, "blocks.write": True}
+        with self._cluster.errors():
+            indices.put_settings(index=self.place, body={"index": settings})
+            indices.put_mapping(index=self.place, body={"_meta": {INDEX_MARK: note}})
         self._note = note
         return self
 
+    def _create(self, note: Body) -> None:
+        body = index_body(self.similarity, self.shards, note)
+        try:
+            with self._cluster.errors():
+                self._cluster.client.indices.create(index=self.place, body=body)
+        except DataError as error:
+            # If the answer to the first attempt was lost, the second one finds the index of the first.
+            if "resource_already_exists" not in str(error):
+                raise
+            self._check_build(note)
+
+    def _send(self, sentences: Iterable[str], digest: hashlib._Hash) -> int:
+        """Index sentences, and return how many they are."""
+        from opensearchpy.helpers import streaming_bulk
+
+        def numbered() -> Iterator[tuple[int, str]]:
+            for number, sentence in enumerate(sentences):
+                update_fingerprint(digest, sentence)
+                yield number, sentence
+
+        count = 0
+        with self._cluster.errors():
+            for is_ok, answer in streaming_bulk(
+                self._cluster.client,
+                numbered(),
+                index=self.place,
+                expand_action_callback=create_action,
+                chunk_size=_SENTENCES_PER_REQUEST,
+                max_chunk_bytes=_BYTES_PER_REQUEST,
+                raise_on_error=False,
+                max_retries=self.retries,
+                initial_backoff=_FIRST_WAIT,
+                max_backoff=_LONGEST_WAIT,
+            ):
+                (item,) = answer.values()
+                # 409, a conflict: the sentence had arrived, but the answer was lost.
+                if not is_ok and item["status"] != 409:
+                    self._refuse(f"sentence {item.get('_id', count)} was rejected", found=error_reason(item))
+                count += 1
+        return count
+
     def _delete_replaceable(self) -> None:
         """Delete an index of the same name, if that is allowed."""
-        found = self._index.look()
+        found = self._look()
         if found is None:
             return
         note, _ = found
         if note is None:
             raise UsageError(
-                f"index {self.index_name!r} exists and was not made by classic_rc: choose another name",
-                field="index_name",
-                found=self.index_name,
+                f"index {self.place!r} exists and was not made by classic_rc: choose another name",
+                field="place",
+                found=self.place,
             )
         is_own = self._note is not None and self._note["build"] == note["build"]
         if "sentences" in note and not (is_own or self.overwrite):
             raise UsageError(
-                f"index {self.index_name!r} already exists, with {note['sentences']:,} sentences: open it, choose "
+                f"index {self.place!r} already exists, with {note['sentences']:,} sentences: open it, choose "
                 "another name, or set overwrite=True",
                 field="overwrite",
                 found=str(self.overwrite),
                 expected="True",
             )
         self._note = None
-        self._index.delete()
+        with self._cluster.errors():
+            self._cluster.client.indices.delete(index=self.place, ignore=404)
+
+    def _look(self) -> tuple[Body | None, Body] | None:
+        """Return this package's note on the index and the index's settings, or None if there is no such index.
+
+        The note is None if this package did not make the index.
+        """
+        with self._cluster.errors():
+            answer = self._cluster.client.indices.get(index=self.place, ignore=404)
+        if "error" in answer:
+            return None
+        (index,) = answer.values()
+        return index["mappings"].get("_meta", {}).get(INDEX_MARK), index["settings"]["index"]
+
+    def _check_count(self, expected: int) -> None:
+        """Raise an error unless the index has this many sentences."""
+        with self._cluster.errors():
+            answer = self._cluster.client.count(index=self.place)
+        failed = answer["_shards"]["failed"]
+        if failed or answer["count"] != expected:
+            found = f"{answer['count']:,}" + (f", and {failed} failed shards" if failed else "")
+            self._refuse("the index does not have all of its sentences", found=found, expected=f"{expected:,}")
+
+    def _check_build(self, note: Body) -> None:
+        found = self._look()
+        if found is None or (found[0] or {}).get("build") != note["build"]:
+            self._refuse("another client has created an index of this name in the meantime")
+
+    def _refuse(self, problem: str, **facts: str) -> NoReturn:
+        raise DataError(problem, source=f"{self._cluster.name}/{self.place}", **facts)
 
     def sentence(self, number: int) -> str:
         """Return the text of a sentence; each call is one request."""
-        self._check_number(number)
+        self.check_number(number)
         if self._texts is not None and number in self._texts:
             return self._texts[number]
-        return self._index.text(number)
-
-    def _check_number(self, number: int) -> None:
-        if not 0 <= number < self.n_sentences:
-            raise IndexError(f"there are {self.n_sentences} sentences, numbered from 0: got {number}")
+        with self._cluster.errors():
+            answer = self._cluster.client.get(index=self.place, id=str(number), ignore=404)
+        if not answer.get("found"):
+            self._refuse(f"sentence {number} is missing")
+        return str(answer["_source"]["text"])
 
     def top(self, queries: Sequence[str], k: int = 10) -> Hits:
         """Return for each query up to `k` best sentences (k <= 10,000) that share an index term with it."""
-        _check_integer("k", k, 1, _MAX_HITS)
+        check_depth(k, _MAX_HITS)
         with_text = self._texts is not None
-        found = list(self._search((query_search(query, k, with_text=with_text) for query in queries), k))
-        hits = [hit for own in found for hit in own]
-        return Hits(
-            np.array([number for number, _ in hits], dtype=np.int64),
-            np.array([score for _, score in hits], dtype=np.float32),
-            offsets_of(np.array([len(own) for own in found], dtype=np.int64)),
-        )
+        return Hits.of(self._search((query_search(query, k, with_text=with_text) for query in queries), k))
 
     def best_constrained(self, questions: Sequence[str], options: Sequence[Sequence[str]]) -> Best:
         """Return the best sentence for each option with an index term of the question and one of the option."""
-        pairs = [(q, option) for q, own in zip(questions, options, strict=True) for option in own]
-        sentences = np.full(len(pairs), -1, dtype=np.int64)
-        scores = np.zeros(len(pairs), dtype=np.float32)
-        searches = (constrained_search(question, option) for question, option in pairs)
-        for row, hits in enumerate(self._search(searches)):
-            if hits:
-                sentences[row], scores[row] = hits[0]
-        return Best(sentences, scores, offsets_of(np.array([len(own) for own in options], dtype=np.int64)))
+        pairs = zip(questions, options, strict=True)
+        found = self._search(constrained_search(question, option) for question, own in pairs for option in own)
+        return Best.of([(next(found) or [(-1, 0.0)])[0] for _ in own] for own in options)
 
     def best_among_top(
         self, questions: Sequence[str], options: Sequence[Sequence[str]], depth: int, overlap: str | Analyzer
@@ -411,10 +368,13 @@ class OpenSearch(Engine):
 
     def term_facts(self, query: str, sentence: int) -> QueryFacts:
         """See :meth:`Engine.term_facts`. Each term is one search; a server without explanations tells no counts."""
-        self._check_number(sentence)
-        counts = Counter(self._index.terms(query))
+        self.check_number(sentence)
+        with self._cluster.errors():
+            body = {"field": "text", "text": query}
+            answer = self._cluster.client.indices.analyze(index=self.place, body=body)
+        counts = Counter(token["token"] for token in answer["tokens"])
         searches = [term_search(term, count, sentence) for term, count in counts.items()]
-        found = zip(counts.items(), self._index.search(searches) if searches else (), strict=True)
+        found = zip(counts.items(), self._ask(searches) if searches else (), strict=True)
         explained = [
             (*of_query, hit.get("_explanation", {}) | {"value": hit["sort"][0]})
             for of_query, hits in found
@@ -426,28 +386,50 @@ class OpenSearch(Engine):
         """Yield the hits of each search, as pairs of number and score, in the order of the searches."""
         waiting, work = iter(searches), max(1, self.n_sentences)
         size = max(1, min(_SEARCHES_PER_REQUEST, _HITS_PER_REQUEST // k, _WORK_PER_REQUEST // work))
-        batches = iter(lambda: list(islice(waiting, size)), [])
-        for found in run_in_order(self._index.search, batches, self.threads):
-            yield from ([self._parse_hit(hit) for hit in hits] for hits in found)
+        while batch := list(islice(waiting, size)):
+            for hits in self._ask(batch):
+                if self._texts is not None:
+                    self._texts.update({hit["sort"][1]: hit["_source"]["text"] for hit in hits if "_source" in hit})
+                yield [(number, score) for score, number in (hit["sort"] for hit in hits)]
 
-    def _parse_hit(self, hit: Body) -> tuple[int, float]:
-        score, number = hit["sort"]
-        if self._texts is not None and "_source" in hit:
-            self._texts[number] = hit["_source"]["text"]
-        return number, score
+    def _ask(self, searches: list[Body]) -> list[list[Body]]:
+        """Return the hits of each search, scored with the statistics of all shards together.
+
+        The cluster runs the searches of a request in parallel. Those without a complete answer are repeated.
+        """
+        answers: list[Body] = [{}] * len(searches)
+        ahead = list(range(len(searches)))
+        for attempt in range(self.retries + 1):
+            body = msearch_body(searches[i] for i in ahead)
+            with self._cluster.errors():
+                answer = self._cluster.client.msearch(
+                    index=self.place, body=body, search_type="dfs_query_then_fetch"
+                )
+            for i, own in zip(ahead, answer["responses"], strict=True):
+                answers[i] = own
+            ahead = [i for i in ahead if _is_unfinished(answers[i])]
+            if not ahead or attempt == self.retries:
+                break
+            time.sleep(min(_LONGEST_WAIT, _FIRST_WAIT * 2**attempt))
+        for answer in answers:
+            if "error" in answer:
+                self._refuse("a search failed", found=error_reason(answer))
+            if _is_unfinished(answer):
+                shards = answer["_shards"]
+                failed = f"{shards['failed']} of {shards['total']} shards failed"
+                found = "a timeout on the cluster" if answer["timed_out"] else failed
+                self._refuse("a search returned a partial result, which is not used", found=found)
+        return [answer["hits"]["hits"] for answer in answers]
 
 
-def _check_integer(parameter: str, value: Any, minimum: int, maximum: int | None = None) -> None:
-    fits = isinstance(value, int) and not isinstance(value, bool)
-    if not (fits and minimum <= value and (maximum is None or value <= maximum)):
-        bounds = f"of at least {minimum}" if maximum is None else f"from {minimum} to {maximum:,}"
-        expected = f"an integer {bounds}"
-        raise UsageError(
-            f"{parameter} must be {expected}, got {value!r}", field=parameter, found=str(value), expected=expected
-        )
+def _is_unfinished(answer: Body) -> bool:
+    """Whether a search should be repeated: its answer is incomplete or a temporary error."""
+    if "error" in answer:
+        return answer["status"] in TEMPORARY
+    return bool(answer["timed_out"] or answer["_shards"]["failed"])
 
 
-def _hash_while_reading(sentences: Iterable[str], digest: hashlib._Hash) -> Iterator[str]:
-    for sentence in sentences:
-        update_fingerprint(digest, sentence)
-        yield sentence
+def _wrong_value(parameter: str, value: Any, expected: str) -> UsageError:
+    return UsageError(
+        f"{parameter} must be {expected}, got {value!r}", field=parameter, found=str(value), expected=expected
+    )

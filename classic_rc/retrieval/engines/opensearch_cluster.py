@@ -5,15 +5,12 @@ from __future__ import annotations
 import json
 import logging
 import os
-import random
 import re
-import time
-from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Any, Self, TypeVar
+from typing import Any, Self
 from urllib.parse import urlsplit
 
 from classic_rc.errors import ClassicRCError, DataError, MissingPackageError, UsageError
@@ -23,14 +20,12 @@ PREFIX = "CLASSIC_RC_OPENSEARCH_"
 """The prefix of the environment variables: ``_URL``, ``_USER``, ``_PASSWORD``, ``_CA_CERTS``,
 ``_CLIENT_CERT`` and ``_CLIENT_KEY``."""
 
-_FIRST_WAIT = 0.5
-_LONGEST_WAIT = 30.0
+TEMPORARY = (429, 500, 502, 503, 504)
+"""The statuses of a cluster that is too busy, or of a server with a fault."""
+
 _LONGEST_REASON = 300
 _EXAMPLE_URL = "https://localhost:9200"
 _NOT_OPENSEARCH = "the server is not OpenSearch"
-
-Item = TypeVar("Item")
-Result = TypeVar("Result")
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -106,10 +101,8 @@ class Cluster:
     timeout : float
         Timeout of one request, in seconds.
     retries : int
-        How often a request is repeated that the cluster refused for the moment (status 429 or 5xx) or whose
-        connection was lost. The wait before a repetition starts at half a second and doubles, up to half a minute.
-    connections : int
-        How many requests may run in parallel.
+        How often opensearch-py repeats a request that the cluster refused for the moment (status 429 or 5xx) or
+        whose connection was lost. The first request is not repeated, so that a wrong address is reported at once.
 
     Attributes
     ----------
@@ -123,10 +116,10 @@ class Cluster:
     MissingPackageError
         opensearch-py is not installed.
     UsageError, DataError
-        As in :meth:`ask`.
+        As in :meth:`errors`.
     """
 
-    def __init__(self, access: Access, *, timeout: float, retries: int, connections: int) -> None:
+    def __init__(self, access: Access, *, timeout: float, retries: int) -> None:
         try:
             import opensearchpy
         except ImportError:
@@ -137,9 +130,8 @@ class Cluster:
             log.addHandler(logging.NullHandler())
         self.name = ",".join(access.urls)
         self._errors = opensearchpy.exceptions
-        self._has_user, self._timeout, self._retries = access.user is not None, timeout, retries
-        self._has_answered = False
-        self._client = opensearchpy.OpenSearch(
+        self._has_user, self._timeout = access.user is not None, timeout
+        self.client = opensearchpy.OpenSearch(
             [url.rstrip("/") for url in access.urls],
             http_auth=(access.user, access.password) if access.user else None,
             verify_certs=True,
@@ -148,12 +140,15 @@ class Cluster:
             client_key=access.client_key,
             timeout=timeout,
             max_retries=0,
-            pool_maxsize=connections,
+            retry_on_timeout=True,
+            retry_on_status=TEMPORARY,
         )
         self.release = self._release()
+        self.client.transport.max_retries = retries
 
     def _release(self) -> str | None:
-        answer = self.ask(lambda client: client.info(ignore=403))
+        with self.errors():
+            answer = self.client.info(ignore=403)
         if "error" in answer:
             return None
         if "version" not in answer:
@@ -161,16 +156,9 @@ class Cluster:
         version = answer["version"]
         return f"{version.get('distribution', 'elasticsearch')}-{version['number']}"
 
-    def ask(self, request: Callable[[Any], Any]) -> Any:
-        """Send a request and return the answer; repeat the request if that may help.
-
-        A failed connection is repeated only if the cluster has answered before, so that a wrong address is reported
-        at once.
-
-        Parameters
-        ----------
-        request : callable
-            Takes opensearch-py's client and returns its answer.
+    @contextmanager
+    def errors(self) -> Iterator[None]:
+        """Turn the errors of the client into one-line errors.
 
         Raises
         ------
@@ -179,55 +167,10 @@ class Cluster:
         DataError
             There is no answer, or it is an error.
         """
-        for wait in (*self._wait_times(), None):
-            try:
-                answer = request(self._client)
-            except self._errors.OpenSearchException as error:
-                if wait is None or not self._may_pass(error):
-                    raise self._translate_error(error) from None
-            else:
-                self._has_answered = True
-                return answer
-            time.sleep(wait)
-        raise AssertionError("the last attempt answers or raises")
-
-    def ask_for_each(
-        self,
-        items: Sequence[Item],
-        send: Callable[[list[Item]], list[dict[str, Any]]],
-        is_unfinished: Callable[[dict[str, Any]], bool],
-    ) -> list[dict[str, Any]]:
-        """Return the answers to items that share one request; only items with unfinished answers are sent again.
-
-        Parameters
-        ----------
-        items : sequence
-        send : callable
-            Takes some of the items and returns one answer for each.
-        is_unfinished : callable
-            Whether an answer should be asked for again. After the last attempt unfinished answers are returned.
-        """
-        answers: dict[int, dict[str, Any]] = {}
-        ahead = list(range(len(items)))
-        for wait in (*self._wait_times(), None):
-            answers.update(zip(ahead, send([items[i] for i in ahead]), strict=True))
-            ahead = [i for i in ahead if is_unfinished(answers[i])]
-            if not ahead or wait is None:
-                break
-            time.sleep(wait)
-        return [answers[i] for i in range(len(items))]
-
-    def _wait_times(self) -> Iterator[float]:
-        # Half of the wait is random, so that not all clients of a busy cluster return at the same moment.
-        longest = (min(_LONGEST_WAIT, _FIRST_WAIT * 2**attempt) for attempt in range(self._retries))
-        return (wait * random.uniform(0.5, 1.0) for wait in longest)
-
-    def _may_pass(self, error: Exception) -> bool:
-        if isinstance(error, self._errors.SSLError):
-            return False
-        if isinstance(error, self._errors.ConnectionError):
-            return self._has_answered
-        return is_temporary(getattr(error, "status_code", None))
+        try:
+            yield
+        except self._errors.OpenSearchException as error:
+            raise self._translate_error(error) from None
 
     def _translate_error(self, error: Any) -> ClassicRCError:
         errors, where = self._errors, self.name
@@ -263,11 +206,6 @@ class Cluster:
         return DataError(f"status {error.status_code}", source=where, found=error_reason(answer))
 
 
-def is_temporary(status: Any) -> bool:
-    """Return whether a status is temporary: the cluster is too busy, or the server has a fault."""
-    return isinstance(status, int) and (status == 429 or status >= 500)
-
-
 def error_reason(answer: Mapping[str, Any]) -> str:
     """Return the reason of an error answer, in the cluster's own words.
 
@@ -294,33 +232,10 @@ def _describe_connection_error(error: Any) -> str:
     return _shorten(re.split(r"[>)]: ", str(error.error))[-1] or type(error.info).__name__)
 
 
-def run_in_order(function: Callable[[Item], Result], items: Iterable[Item], threads: int) -> Iterator[Result]:
-    """``map`` in several threads, with at most twice as many items ahead as threads.
-
-    Examples
-    --------
-    >>> list(run_in_order(str.upper, "abc", threads=2))
-    ['A', 'B', 'C']
-    """
-    ahead: deque[Future[Result]] = deque()
-    with ThreadPoolExecutor(threads) as pool:
-        try:
-            for item in items:
-                ahead.append(pool.submit(function, item))
-                if len(ahead) > 2 * threads:
-                    yield ahead.popleft().result()
-            while ahead:
-                yield ahead.popleft().result()
-        finally:
-            for future in ahead:
-                future.cancel()
-
-
 INDEX_MARK = "classic_rc"
 """The key in a mapping's ``_meta`` for this package's note on an index that it made."""
 
 _NAME = "sentences"
-_SENTENCES_PER_REQUEST, _BYTES_PER_REQUEST = 5_000, 2**22
 
 _encode = json.JSONEncoder(ensure_ascii=False).encode
 _escape = json.JSONEncoder().encode
@@ -362,35 +277,29 @@ def similarity_of(settings: Body) -> BM25:
     return BM25(k1=float(constants["k1"]), b=float(constants["b"]))
 
 
-def bulk_batches(sentences: Iterable[str]) -> Iterator[tuple[int, list[bytes]]]:
-    """Yield the number of the first sentence of each bulk request, and the request's documents.
+def create_action(numbered: tuple[int, str]) -> tuple[str, str]:
+    """Return the two lines that create the document of a sentence, for opensearch-py's bulk helpers.
 
     A document's id is the sentence's number, and a document is created, never replaced. So a sentence that is sent
     twice because an answer was lost changes nothing, not even the statistics of terms.
     """
-    batch: list[bytes] = []
-    size = number = 0
-    for number, sentence in enumerate(sentences):
-        document = _encode_document(number, sentence)
-        if batch and (len(batch) == _SENTENCES_PER_REQUEST or size + len(document) > _BYTES_PER_REQUEST):
-            yield number - len(batch), batch
-            batch, size = [], 0
-        batch.append(document)
-        size += len(document)
-    if batch:
-        yield number + 1 - len(batch), batch
-
-
-def _encode_document(number: int, sentence: str) -> bytes:
+    number, sentence = numbered
     # A template is six times as fast as encoding the two objects.
-    return b'{"create":{"_id":"%d"}}\n{"number":%d,"text":%b}\n' % (number, number, _to_json(sentence))
+    return f'{{"create":{{"_id":"{number}"}}}}', f'{{"number":{number},"text":{_to_json(sentence)}}}'
 
 
-def _to_json(value: Any) -> bytes:
+def _to_json(value: Any) -> str:
+    text = _encode(value)
+    # An unpaired surrogate: JSON can escape it, UTF-8 cannot encode it.
+    return text if text.isascii() or _is_encodable(text) else _escape(value)
+
+
+def _is_encodable(text: str) -> bool:
     try:
-        return _encode(value).encode()
-    except UnicodeEncodeError:  # an unpaired surrogate: JSON can escape it, UTF-8 cannot encode it
-        return _escape(value).encode()
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def query_search(query: str, k: int, *, with_text: bool = False) -> Body:
@@ -414,9 +323,9 @@ def term_search(term: str, count: int, number: int) -> Body:
     return search | {"explain": True, "stored_fields": []}
 
 
-def msearch_body(searches: Iterable[Body]) -> bytes:
+def msearch_body(searches: Iterable[Body]) -> str:
     """Join many searches into one request; the request's parameters set where and how to search."""
-    return b"".join(b"{}\n%b\n" % _to_json(body) for body in searches)
+    return "".join(f"{{}}\n{_to_json(body)}\n" for body in searches)
 
 
 def _match_query(text: str) -> Body:

@@ -65,6 +65,7 @@ class AlignmentILP(Solver):
     cites = ("khashabi2018semanticilp",)
     tasks: ClassVar[frozenset[Task]] = frozenset({Task.SINGLE_CHOICE, Task.MULTIPLE_ANSWER})
     takes_encoding = False  # it divides passages into sentences and chunks
+    needs_passages = True
 
     analyzer: Any = ANALYZER
     chunks: Literal["runs", "words", "groups"] = parameter(

@@ -102,6 +102,7 @@ class LexicalMatcher(Solver):
     tasks: ClassVar[frozenset[Task]] = frozenset({Task.SINGLE_CHOICE, Task.MULTIPLE_ANSWER, Task.CLOZE})
     variants: ClassVar[Mapping[str, Variant]] = LEXICAL_VARIANTS
     takes_encoding = False  # it divides passages into sentences
+    needs_passages = True
 
     analyzer: Any = ANALYZER.but(
         help="the analyzer that turns raw text into tokens; tokens that are punctuation or begin with it are "

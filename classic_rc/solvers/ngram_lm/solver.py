@@ -16,6 +16,7 @@ from classic_rc.parameters import is_number, parameter
 from classic_rc.predictions import Scores
 from classic_rc.questions import Question, Task
 from classic_rc.retrieval.reading import read_texts
+from classic_rc.retrieval.texts import StoredTexts
 from classic_rc.solvers.base import ANALYZER, CORPUS, DECISION, Solver, provenance
 from classic_rc.solvers.explanation import Explanation
 from classic_rc.solvers.ngram_lm.explanation import TokenExplainer, explain_tokens
@@ -226,7 +227,7 @@ class NGramLM(Solver):
                 digest = hashlib.sha256()
                 for file in read_texts(part):
                     for block in file.blocks(lambda n_bytes: None):
-                        block.hash_into(digest)
+                        StoredTexts.of(block.sentences).hash_into(digest)
                         yield from block.sentences
                 part = f"{Path(part).name}@{digest.hexdigest()[:8]}"
             self.sources_.append(part)
