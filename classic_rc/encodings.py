@@ -138,10 +138,14 @@ def explain(
 ) -> dict[str, frozenset[int]]:
     """Return the readings in which a value is valid, with the options that it then names.
 
+    Where options carry labels, a letter is a label: it is no letter by position unless both mean the same.
+
     Examples
     --------
     >>> explain("B", ["B", "A"])
     {'letter': frozenset({1}), 'text': frozenset({0})}
+    >>> explain("B", ["(B) red", "(A) blue"])
+    {'label': frozenset({0})}
     """
     meanings = {}
     for reading in readings:
@@ -149,6 +153,8 @@ def explain(
             meanings[reading] = decode(value, texts, reading, labels)
         except MismatchError:
             continue
+    if "label" in meanings and meanings.get("letter") != meanings["label"]:
+        meanings.pop("letter", None)
     return meanings
 
 

@@ -78,7 +78,8 @@ def written(coding: str, options: Any, labels: Any, gold: list[int]) -> list[Any
         case "index0" | "index1":
             return [right + int(coding[-1]) for *_, right in rows]
         case "letter":
-            return ["ABCD"[right] for *_, right in rows]
+            is_label = labels is not None and labels[0][0].isalpha()  # a letter is a label then
+            return None if is_label else ["ABCD"[right] for *_, right in rows]
         case "label":
             return [of_row[right] for _, of_row, right in rows] if labels else None
         case "text":

@@ -194,6 +194,7 @@ def choose_systems(
         The dataset has no questions.
     """
     from classic_rc.datasets.joined import as_dataset
+    from classic_rc.datasets.registry import is_log
     from classic_rc.evaluation.systems import (
         System,
         find_log_model,
@@ -208,7 +209,7 @@ def choose_systems(
     complete = with_companions(chosen, dataset, as_dataset(protocol.train))
     if find_log_model(dataset, given) is None:  # the model of a log comes first, unless -s names it
         models = systems_of_log(dataset)
-        if dataset.reader == "harness" and not models:
+        if is_log(dataset) and not models:
             text = "the model is no row: its answers are read only if the log is the one file of the dataset"
             report_notes(args, "note", [text], dataset.name)
         complete = [*models, *complete]

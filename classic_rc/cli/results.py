@@ -74,10 +74,11 @@ def render_results(
 
 def _compare_with_model(evaluation: Evaluation) -> Comparison | None:
     """Return the differences from the baseline, on the questions of a model's log; None for other data."""
+    from classic_rc.datasets.registry import is_log
     from classic_rc.evaluation.comparison import SharedResults, compare
 
     tested, resampling = evaluation.significance, evaluation.resampling
-    if evaluation.dataset.reader != "harness" or tested is None or resampling is None:
+    if not is_log(evaluation.dataset) or tested is None or resampling is None:
         return None
     results = SharedResults.of(evaluation, group=resampling.group)
     return compare(results, metric=tested.metric, n=resampling.n, seed=resampling.seed, baseline=tested.baseline)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from typing import ClassVar
 
 from classic_rc.datasets.base import Reader, Reading
 from classic_rc.io.archives import InputFile
 from classic_rc.io.json import Node, describe_value
-from classic_rc.questions import Question, Task, TextCandidates
+from classic_rc.questions import Dataset, Question, Task, TextCandidates
 
 _PASSAGES = frozenset("passage context paragraph para article story document".split())
 
@@ -29,6 +30,14 @@ class ArcReader(Reader):
     )
     cites = ("clark2018",)
     is_dataset: ClassVar[bool] = False
+    published_as: ClassVar[str] = "ARC"
+
+    def origin(self, question: Question, dataset: Dataset) -> tuple[str, str | None] | None:
+        """Return ARC Easy or ARC Challenge, by the name of the file, and the split."""
+        name, split = super().origin(question, dataset) or ("", None)
+        path = dataset.sources[0].path if dataset.sources else ""
+        kind = re.search("challenge|easy", path.rpartition("/")[2].lower())
+        return (f"{name} {kind.group().title()}", split) if kind else None
 
     def recognises(self, file: InputFile) -> bool:
         """Return whether the first record has a question with a stem and choices, and no passage outside of it."""

@@ -246,6 +246,10 @@ class Reader(ABC):
         The name of that dataset, if it is not the reader's.
     is_one_dataset : bool
         Whether a file is only a piece, an article or a query, so that a folder of such files is one dataset.
+    published_as : str
+        The dataset's name in tables of published figures; empty if there are none.
+    is_log : bool
+        Whether a file has a model's answers to its questions too.
     """
 
     name: ClassVar[str]
@@ -257,6 +261,16 @@ class Reader(ABC):
     is_dataset: ClassVar[bool] = True
     dataset: ClassVar[str] = ""
     is_one_dataset: ClassVar[bool] = False
+    published_as: ClassVar[str] = ""
+    is_log: ClassVar[bool] = False
+
+    def origin(self, question: Question, dataset: Dataset) -> tuple[str, str | None] | None:
+        """Return the dataset, as tables of published figures name it, and the split that a question comes from.
+
+        None if no figures are published. The split is None if it is unknown.
+        """
+        split = question.meta.get("split", dataset.split)
+        return (self.published_as, split and canonical_split(str(split))) if self.published_as else None
 
     @abstractmethod
     def recognises(self, file: InputFile) -> bool:

@@ -31,6 +31,7 @@ class CBTReader(Reader):
     """
 
     name: ClassVar[str] = "cbt"
+    published_as: ClassVar[str] = "CBT"
     title: ClassVar[str] = "Children's Book Test"
     description: ClassVar[str] = "A missing word after twenty sentences of a children's book, with ten candidates."
     citation: ClassVar[str] = (

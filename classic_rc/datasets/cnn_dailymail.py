@@ -10,7 +10,7 @@ from classic_rc.datasets.base import Reader, Reading, find_split_name
 from classic_rc.errors import DataError
 from classic_rc.io.archives import InputFile
 from classic_rc.io.json import describe_value
-from classic_rc.questions import PLACEHOLDER, Candidate, Question, Task
+from classic_rc.questions import PLACEHOLDER, Candidate, Dataset, Question, Task
 
 _ENTITY = re.compile(r"@entity\d+")
 _TEXT_LINES = {"URL": 0, "passage": 2, "query": 4, "answer": 6}
@@ -38,6 +38,12 @@ class CNNDailyMailReader(Reader):
     cites = ("hermann2015",)
     takes: ClassVar[frozenset[str]] = frozenset({"subset"})
     is_one_dataset: ClassVar[bool] = True
+    published_as: ClassVar[str] = "CNN"
+
+    def origin(self, question: Question, dataset: Dataset) -> tuple[str, str | None] | None:
+        """Return CNN or Daily Mail, by the article's address, and the split."""
+        _, split = super().origin(question, dataset) or ("", None)
+        return "Daily Mail" if "dailymail" in str(question.passage.meta.get("url", "")) else "CNN", split
 
     def recognises(self, file: InputFile) -> bool:
         """Return whether text lines alternate with blank lines, the third text a query and the fourth an entity."""

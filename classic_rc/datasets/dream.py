@@ -24,6 +24,7 @@ class DreamReader(Reader):
     """
 
     name: ClassVar[str] = "dream"
+    published_as: ClassVar[str] = "DREAM"
     title: ClassVar[str] = "DREAM"
     description: ClassVar[str] = "Dialogues with three-option questions: a JSON list of [turns, questions, id]."
     citation: ClassVar[str] = (

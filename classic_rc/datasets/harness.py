@@ -24,6 +24,7 @@ class HarnessReader(Reader):
     """
 
     name: ClassVar[str] = "harness"
+    is_log: ClassVar[bool] = True
     title: ClassVar[str] = "Logs of lm-evaluation-harness"
     description: ClassVar[str] = "The questions of a log of lm-evaluation-harness; `run` adds the model's answers."
     citation: ClassVar[str] = "Gao et al. 2023, lm-evaluation-harness, the files of --log_samples"

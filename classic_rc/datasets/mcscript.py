@@ -41,6 +41,7 @@ class MCScriptReader(Reader):
     """
 
     name: ClassVar[str] = "mcscript"
+    published_as: ClassVar[str] = "MCScript"
     title: ClassVar[str] = "MCScript"
     description: ClassVar[str] = "Narrations of everyday activities with two-option questions: XML."
     citation: ClassVar[str] = (

@@ -11,12 +11,14 @@ from classic_rc.datasets.base import Reader, Reading
 from classic_rc.errors import DataError, UsageError
 from classic_rc.io.archives import InputFile, InputFiles, open_input
 from classic_rc.io.json import describe_value
-from classic_rc.questions import Question, Task, TextCandidates
+from classic_rc.questions import Dataset, Question, Task, TextCandidates
 
 _LETTERS = "ABCD"
 _COLUMNS = 23
 _STARTS = (3, 8, 13, 18)
 _QUESTION = re.compile(r"(one|multiple):(.*)", re.DOTALL)
+
+_OFFICIAL_STORY = re.compile(r"(mc160|mc500)\.(train|dev|test)\.\d+")
 
 
 class MCTestReader(Reader):
@@ -42,6 +44,11 @@ class MCTestReader(Reader):
     )
     cites = ("richardson2013",)
     takes: ClassVar[frozenset[str]] = frozenset({"subset", "answers"})
+
+    def origin(self, question: Question, dataset: Dataset) -> tuple[str, str | None] | None:
+        """Return MC160 or MC500 and the split, which the story's id has."""
+        story = _OFFICIAL_STORY.fullmatch(question.passage.id)
+        return (story[1].upper(), story[2]) if story else None
 
     def recognises(self, file: InputFile) -> bool:
         """Return whether the first line has 23 columns, four of them questions with their prefix."""

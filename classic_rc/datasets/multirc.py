@@ -23,6 +23,7 @@ class MultiRCReader(Reader):
     """
 
     name: ClassVar[str] = "multirc"
+    published_as: ClassVar[str] = "MultiRC"
     title: ClassVar[str] = "MultiRC"
     description: ClassVar[str] = (
         "Paragraphs with questions that have any number of right options: the original JSON."

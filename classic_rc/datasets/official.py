@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from classic_rc.datasets.base import canonical_split
+from classic_rc.datasets.registry import READERS
 from classic_rc.questions import Dataset, Question
 
 
@@ -41,19 +40,6 @@ FINGERPRINTS: Mapping[str, tuple[str, str]] = {
     "b7275c734f448db94e699482dd8ec1d0c412da6fa12a38acd4d4c3d88e57f128": ("MCScript", "dev"),
 }
 """The dataset and split of official files, by :attr:`~classic_rc.questions.Dataset.fingerprint`."""
-
-_BY_READER = {
-    "race": "RACE",
-    "multirc": "MultiRC",
-    "record": "ReCoRD",
-    "quoref": "Quoref",
-    "dream": "DREAM",
-    "mcscript": "MCScript",
-    "squad": "SQuAD",
-    "cbt": "CBT",
-}
-"""The dataset of each reader whose format belongs to one dataset."""
-_MCTEST_STORY = re.compile(r"(mc160|mc500)\.(train|dev|test)\.\d+")
 
 
 def match_official_parts(dataset: Dataset) -> list[tuple[OfficialPart | None, Dataset]]:
@@ -94,19 +80,10 @@ def match_official_parts(dataset: Dataset) -> list[tuple[OfficialPart | None, Da
 
 
 def _find_origin(question: Question, dataset: Dataset) -> OfficialPart | None:
-    if dataset.reader == "mctest":
-        story = _MCTEST_STORY.fullmatch(question.passage.id)
-        return OfficialPart(story[1].upper(), story[2]) if story else None
-    name = _BY_READER.get(dataset.reader or "")
-    if dataset.reader == "cnn-dailymail":
-        name = "Daily Mail" if "dailymail" in str(question.passage.meta.get("url", "")) else "CNN"
-    if dataset.reader == "arc" and dataset.sources:
-        kind = re.search("challenge|easy", dataset.sources[0].path.rpartition("/")[2].lower())
-        name = f"ARC {kind.group().title()}" if kind else None
-    if name is None:
+    if dataset.reader is None or dataset.reader not in READERS:
         return None
-    split = question.meta.get("split", dataset.split)
-    return OfficialPart(name, None if split is None else canonical_split(str(split)))
+    origin = READERS[dataset.reader].origin(question, dataset)
+    return None if origin is None else OfficialPart(*origin)
 
 
 def _with_exactness(origin: OfficialPart | None, part: Dataset) -> OfficialPart | None:

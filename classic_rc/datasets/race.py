@@ -27,6 +27,7 @@ class RaceReader(Reader):
     """
 
     name: ClassVar[str] = "race"
+    published_as: ClassVar[str] = "RACE"
     title: ClassVar[str] = "RACE"
     description: ClassVar[str] = "English examinations: a folder of JSON files, or the official tar.gz."
     citation: ClassVar[str] = (

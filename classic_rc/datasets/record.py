@@ -21,6 +21,7 @@ class ReCoRDReader(Reader):
     """
 
     name: ClassVar[str] = "record"
+    published_as: ClassVar[str] = "ReCoRD"
     title: ClassVar[str] = "ReCoRD"
     description: ClassVar[str] = "News cloze queries over entity mentions: original JSON or SuperGLUE JSON lines."
     citation: ClassVar[str] = (

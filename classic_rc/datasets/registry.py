@@ -382,6 +382,11 @@ _SPLITS = frozenset({"train", "dev", "test"})
 """The standard names of splits."""
 
 
+def is_log(dataset: Dataset) -> bool:
+    """Return whether questions were read from a log that has a model's answers too."""
+    return dataset.reader is not None and dataset.reader in READERS and READERS[dataset.reader].is_log
+
+
 def get_reader(reader: str | Reader) -> Reader:
     """Return the reader of a name, or a reader as it is.
 

@@ -26,6 +26,7 @@ class SquadReader(Reader):
     """
 
     name: ClassVar[str] = "squad"
+    published_as: ClassVar[str] = "SQuAD"
     title: ClassVar[str] = "SQuAD-like JSON"
     description: ClassVar[str] = "Questions answered by a span of their passage: data, paragraphs, qas."
     citation: ClassVar[str] = (
@@ -112,6 +113,7 @@ class QuorefReader(SquadReader):
     """
 
     name: ClassVar[str] = "quoref"
+    published_as: ClassVar[str] = "Quoref"
     title: ClassVar[str] = "Quoref"
     description: ClassVar[str] = "Questions that need coreference, answered by one span or several together."
     citation: ClassVar[str] = (

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from classic_rc.datasets.registry import is_log
 from classic_rc.errors import ClassicRCError, InterruptedRunError
 from classic_rc.evaluation.grouping import MIN_GROUP_QUESTIONS
 from classic_rc.evaluation.option_orders import N_ORDERS
@@ -405,7 +406,7 @@ def evaluation_table(evaluation: Evaluation, published: Sequence[Sequence[Cell |
     """
     dataset = evaluation.dataset
     order = list(Block)
-    if dataset.reader == "harness":  # the model whose log the questions are from comes first
+    if is_log(dataset):  # the model whose log the questions are from comes first
         order.sort(key=lambda block: block is not Block.GIVEN)
     rows = sorted(evaluation.rows, key=lambda row: order.index(row.block))
     columns = list(_result_columns(evaluation, rows))

@@ -11,11 +11,11 @@ from itertools import combinations
 from pathlib import Path
 from typing import TypeAlias
 
-from classic_rc.datasets.registry import dataset_names
+from classic_rc.datasets.registry import dataset_names, is_log
 from classic_rc.errors import ClassicRCError, DataError, SystemFailedError, UsageError, unknown_name
 from classic_rc.formats.harness_log import read_log
 from classic_rc.formats.harness_settings import name_of_log
-from classic_rc.formats.registry import FORMATS, read_predictions
+from classic_rc.formats.registry import FORMATS, get_format, read_predictions
 from classic_rc.io.files import archive_format, read_unpacked
 from classic_rc.io.text import read_text
 from classic_rc.predictions import Prediction, Scores
@@ -23,6 +23,7 @@ from classic_rc.questions import Dataset, Task
 from classic_rc.solvers.base import Solver
 from classic_rc.solvers.registry import SHORT_NAMES, SOLVERS
 from classic_rc.solvers.specs import changed_texts, parse_solver
+from classic_rc.solvers.trivial import AllPositive
 
 
 @dataclass(frozen=True)
@@ -57,16 +58,14 @@ class System:
             return self.solver.row_name()
         assert self.path is not None
         name = name_of_log(self.path) or Path(self.path).name.partition(".")[0] or self.path
-        return f"{name} ({_MEASURES[self.format]})" if self.format in _MEASURES else name
+        measure = "" if self.format is None else get_format(self.format).measure
+        return f"{name} ({measure})" if measure else name
 
     def read(self, dataset: Dataset, notes: list[str]) -> Scores | list[Prediction]:
         """Read the file's predictions for the questions of a dataset; notes about them are added to `notes`."""
         assert self.path is not None
         return read_predictions(self.path, dataset, self.format, notes=notes)
 
-
-_MEASURES = {"harness-norm": "acc_norm", "harness-yes": "yes is right", "harness-last": "last filter"}
-"""What tells a log's second row from its first one, by format."""
 
 SystemLike: TypeAlias = "System | Solver | str"
 Systems: TypeAlias = "Mapping[str, SystemLike] | Sequence[SystemLike]"
@@ -191,21 +190,21 @@ def systems_of_log(dataset: Dataset) -> list[System]:
     The first measures the harness's ``acc``. A second one measures ``acc_norm``, or, where the harness has
     MultiRC's labels reversed, the model's "yes" as right; of generated answers, it is that of the last filter.
     """
-    if dataset.reader != "harness" or len(dataset.sources) != 1:
+    if not is_log(dataset) or len(dataset.sources) != 1:
         return []
     path = dataset.sources[0].path
     # A pipe or an archive cannot be a system's file.
     if not Path(path).is_file() or archive_format(read_unpacked(path)):
         return []
     return [
-        System(path=path, format=None if name == "harness" else name)
+        System(path=path, format=name if FORMATS[name].measure else None)
         for name in read_log(read_text(path), path).formats
     ]
 
 
 def find_log_model(dataset: Dataset, systems: Iterable[System]) -> str | None:
     """Return the name of the first system that is the log itself that a dataset was read from, or None."""
-    if dataset.reader != "harness" or len(dataset.sources) != 1:
+    if not is_log(dataset) or len(dataset.sources) != 1:
         return None
     own = os.path.abspath(dataset.sources[0].path)
     return next((s.name for s in systems if s.path is not None and os.path.abspath(s.path) == own), None)
@@ -287,8 +286,8 @@ def with_companions(systems: Sequence[System], dataset: Dataset, train: Dataset 
     """
     own = [system.solver for system in systems if system.solver is not None]
     complete: list[System] = []
-    if dataset.task is Task.MULTIPLE_ANSWER and not any(solver.name == "all-positive" for solver in own):
-        complete.append(System(parse_solver("all-positive")))
+    if dataset.task is Task.MULTIPLE_ANSWER and not any(isinstance(solver, AllPositive) for solver in own):
+        complete.append(System(AllPositive()))
     wants_lexical = not any(solver.name == "lexical" for solver in own)
     for system in systems:
         companions = [] if system.solver is None else list(system.solver.companions())

@@ -47,6 +47,8 @@ class Format(ABC):
     is_detected : bool
         Whether files are recognised by their content. Else the user names the format, and it changes what a file
         means.
+    measure : str
+        What tells a second reading of a log from the first one, for names of rows.
     """
 
     name: ClassVar[str]
@@ -57,6 +59,7 @@ class Format(ABC):
     has_both_contents: ClassVar[bool] = False
     readers: ClassVar[frozenset[str]] = frozenset()
     is_detected: ClassVar[bool] = True
+    measure: ClassVar[str] = ""
 
     def is_official(self, questions: Sequence[Question]) -> bool:
         """Return whether this is the official layout for some questions of one of `readers`."""

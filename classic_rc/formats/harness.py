@@ -175,6 +175,7 @@ class HarnessNormFormat(HarnessFormat):
     """
 
     name = "harness-norm"
+    measure = "acc_norm"
     description = "the format harness, with the choice that its acc_norm measures (never detected: name it)"
     metric = "acc_norm"
     is_detected = False
@@ -209,6 +210,7 @@ class HarnessYesFormat(HarnessFormat):
     """
 
     name = "harness-yes"
+    measure = "yes is right"
     description = "the format harness for MultiRC, with yes as right where the harness has it reversed (name it)"
     is_detected = False
 
@@ -225,6 +227,7 @@ class HarnessLastFormat(HarnessFormat):
     """The format ``harness`` with the last of several filters: ``flexible-extract`` after ``strict-match``."""
 
     name = "harness-last"
+    measure = "last filter"
     description = "the format harness, with the answers of the last of several filters (never detected: name it)"
     is_detected = False
 

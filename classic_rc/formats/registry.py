@@ -17,12 +17,13 @@ from classic_rc.formats.multirc import MultiRCFormat
 from classic_rc.formats.race import RaceFormat
 from classic_rc.formats.superglue import SuperGLUEFormat
 from classic_rc.io.text import read_text, write_atomically
+from classic_rc.plugins import Registry, accept_instances, by_name
 from classic_rc.predictions import Prediction, Scores
 from classic_rc.questions import Dataset, Question, Task
 
-FORMATS: dict[str, Format] = {
-    layout.name: layout
-    for layout in (
+FORMATS = Registry[Format](
+    "format",
+    by_name(
         MCTestScoresFormat(),
         MCTestAnswersFormat(),
         RaceFormat(),
@@ -37,9 +38,10 @@ FORMATS: dict[str, Format] = {
         *map(DeclaredAnswersFormat, READINGS),
         MultiRCFormat(),
         JSONLinesFormat(),
-    )
-}
-"""All formats, by name."""
+    ),
+    accept_instances("classic_rc.formats:Format"),
+)
+"""All formats by name, in the order in which they try to recognise a file."""
 
 
 def get_format(name: str) -> Format:

@@ -16,6 +16,7 @@ from classic_rc.errors import UsageError, unknown_name
 from classic_rc.kernels import bm25, tfidf
 from classic_rc.kernels.arrays import Counts
 from classic_rc.kernels.sentence_postings import Combine, TermScores
+from classic_rc.plugins import Registry, accept_instances
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,12 +197,11 @@ class Okapi(Similarity):
         _check_constants(self, {"k1": math.inf, "b": 1.0, "epsilon": math.inf})
 
 
-SIMILARITIES: dict[str, Similarity] = {
-    "bm25": BM25(),
-    "bm25-lucene": BM25(k1=1.2, b=0.75),
-    "classic": Classic(),
-    "okapi": Okapi(),
-}
+SIMILARITIES = Registry[Similarity](
+    "similarity",
+    {"bm25": BM25(), "bm25-lucene": BM25(k1=1.2, b=0.75), "classic": Classic(), "okapi": Okapi()},
+    accept_instances("classic_rc.retrieval:Similarity"),
+)
 """The named similarities. ``bm25`` has Anserini's constants, ``bm25-lucene`` those of Lucene and Elasticsearch."""
 
 
