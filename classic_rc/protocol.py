@@ -16,7 +16,6 @@ from classic_rc.errors import UsageError, unknown_name
 from classic_rc.parameters import is_integer, is_number
 
 if TYPE_CHECKING:
-    from classic_rc.datasets.joined import TrainingData
     from classic_rc.questions import Dataset
     from classic_rc.text.spans import SpanGenerator
 
@@ -142,7 +141,7 @@ class Protocol:
     {'cv': 5, 'ties': 'first'}
     """
 
-    train: TrainingData | None = _setting(
+    train: Dataset | Sequence[Dataset] | None = _setting(
         DATA,
         Step.FIT,
         "the data to train solvers on: a file or a folder; repeat for several, which become one",

@@ -287,7 +287,6 @@ ALLOWED = [
     ("cli.good", "def f():\n    from classic_rc.datasets.race import read"),
     ("formats.good", "'classic_rc.solvers. The words of a docstring are not an import'"),
     ("formats.good", "from classic_rc._version import __version__"),
-    ("testing.__main__", "from classic_rc.cli.console import emit"),
     ("__main__", "from classic_rc.cli.main import main"),
 ]
 

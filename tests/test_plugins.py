@@ -270,7 +270,7 @@ def test_a_look_up_by_name_raises_and_does_not_warn_too(registry):
 @pytest.mark.parametrize(
     ("source", "fact"),
     [
-        ("LastWord = 1", "classic_rc.solvers.Solver"),
+        ("LastWord = 1", "classic_rc.Solver"),
         (SOLVER.replace('"last-word"', '"else"'), "'else'"),
         (SOLVER.replace("def score_candidates", "def score"), "score_candidates"),
     ],

@@ -97,7 +97,7 @@ def restore_record(path: str | Path, places: Sequence[str] = (), *, trust: bool 
     code: list[str] = []
     try:
         for run in record["runs"]:
-            _check_form(run)
+            _check_form(run, source)
             restorer = _RunRestorer(finder, changes, code)
             dataset, restored = restorer.dataset(run["dataset"]), restorer.protocol(run, trust)
             if dataset is not None and restored is not None:
@@ -119,14 +119,18 @@ def restore_record(path: str | Path, places: Sequence[str] = (), *, trust: bool 
     return RestoredRecord(source, tuple(runs), tuple(dict.fromkeys(changes)), notes, tolerance, tuple(code))
 
 
-def _check_form(run: Mapping[str, Any]) -> None:
+def _check_form(run: Mapping[str, Any], source: str) -> None:
     """Look up the fields that are compared at the end, so a missing field is an error before any work."""
     if run["resampling"] is not None:
         _check_values(run["resampling"], ("resamples", "seed", "level", "group"))
     if run.get("significance") is not None:
         _check_values(run["significance"], ("n", "metric", "seed", "group", "baseline"))
     if run["protocol"] is not None:
-        Protocol.from_plain(run["protocol"]["settings"])
+        try:
+            Protocol.from_plain(run["protocol"]["settings"])
+        except UsageError as error:
+            facts = {"field": error.field, "found": error.found, "expected": error.expected}
+            raise DataError("malformed record", source=source, **facts, hint="Was the record edited?") from None
     for row in run["rows"]:
         _ = [row[name] for name in ("name", "solver", "variant")], row["metrics"].items(), row["outcomes"].items()
 

@@ -23,7 +23,6 @@ from classic_rc.questions import Dataset, Task
 from classic_rc.solvers.base import Solver
 from classic_rc.solvers.registry import SHORT_NAMES, SOLVERS
 from classic_rc.solvers.specs import changed_texts, parse_solver
-from classic_rc.solvers.trivial import AllPositive
 
 
 @dataclass(frozen=True)
@@ -286,8 +285,10 @@ def with_companions(systems: Sequence[System], dataset: Dataset, train: Dataset 
     """
     own = [system.solver for system in systems if system.solver is not None]
     complete: list[System] = []
-    if dataset.task is Task.MULTIPLE_ANSWER and not any(isinstance(solver, AllPositive) for solver in own):
-        complete.append(System(AllPositive()))
+    if dataset.task is Task.MULTIPLE_ANSWER:
+        from classic_rc.solvers.trivial import AllPositive
+
+        complete += [] if any(isinstance(solver, AllPositive) for solver in own) else [System(AllPositive())]
     wants_lexical = not any(solver.name == "lexical" for solver in own)
     for system in systems:
         companions = [] if system.solver is None else list(system.solver.companions())

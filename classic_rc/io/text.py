@@ -28,7 +28,7 @@ _MOST_AGAIN = 100
 _RETRY_DELAYS = (0.0, 0.05, 0.2, 1.0)
 
 _TEXT_BYTES = bytes({*range(256)} - {*range(9), *range(14, 27), *range(28, 32), 127})
-_FEW_CONTROLS, _CONTROL_SHARE = 8, 0.05
+_FEW_CONTROLS, _CONTROL_SHARE = 32, 0.05
 """A file is binary if more of its first bytes than these are control characters."""
 
 
@@ -113,7 +113,7 @@ def _check_is_text(head: bytes, encoding: str, path: str) -> None:
 def _describe_bytes(n_damaged: int, n_controls: int) -> str:
     if n_controls > n_damaged:
         return f"binary data ({n_controls} control characters at its start)"
-    return f"bytes that are not UTF-8 ({n_damaged} at its start)"
+    return "bytes that are not UTF-8"
 
 
 def _check_lengths(lines: list[str], path: str, longest: int) -> None:

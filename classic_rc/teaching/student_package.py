@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path
 
 _ROOT = Path(__file__).resolve().parents[1]
-_FILES = ("_version.py", "errors.py", "questions.py", "predictions.py")
+_FILES = ("_version.py", "errors.py", "plugins.py", "questions.py", "predictions.py")
 _KERNELS = ("kernels/arrays.py", "kernels/byte_pieces.py")  # what texts and predictions need
 _FOLDERS = ("io", "text")
 

@@ -89,9 +89,15 @@ def _questions(task: Task, needs_unanswerable: bool) -> Sequence[Question]:
         questions = [
             replace(q, candidates=tuple(map(Candidate, dict.fromkeys(q.passage.text.split())))) for q in questions
         ]
+    if not task.has_choices:  # a text that is empty once it is normalised need not score 1
+        questions = [replace(q, gold=_longest_words(q.passage.text, len(q.gold or ()))) for q in questions]
     if needs_unanswerable:
         questions[0] = replace(questions[0], gold=("",))
     return questions
+
+
+def _longest_words(text: str, n: int) -> tuple[str, ...]:
+    return tuple(sorted(dict.fromkeys(text.rstrip(".!?").split()), key=len)[-n:])
 
 
 def _wrong_answer(question: Question) -> Gold:

@@ -68,7 +68,7 @@ def test_training_data_with_a_part_that_is_filtered_is_refused():
 
 
 def test_what_nobody_solves_is_hard_and_members_are_down_to_nothing():
-    found = find_hard_subset(made(6), [Right(plan="rrwwww"), Right(plan="rwrwww")], resamples=10)
+    found = find_hard_subset(made(6), [Right(plan="rrwwww"), Right(plan="rwrwww")], intervals=10)
     assert kept(found) == "345"
     assert found.n_solved.tolist() == [2, 1, 1, 0, 0, 0]
     assert found.removed["removed"].value == 0.5
@@ -79,7 +79,7 @@ def test_what_nobody_solves_is_hard_and_members_are_down_to_nothing():
 
 def test_at_most_k_may_solve_what_is_kept():
     members = [Right(plan="rrrw"), Right(plan="rrww"), Right(plan="rwww")]
-    assert [kept(find_hard_subset(made(4), members, max_solved=k, resamples=10)) for k in range(3)] == [
+    assert [kept(find_hard_subset(made(4), members, max_solved=k, intervals=10)) for k in range(3)] == [
         "3",
         "23",
         "123",
@@ -90,31 +90,31 @@ def test_a_tie_is_solved_where_its_credit_is_above_the_threshold():
     plan = "r2340w"  # credits 1, 1/2, 1/3, 1/4, 0 (a tie of the wrong ones) and 0
     by_threshold = {0.5: "12345", 0.4: "2345", 0.3: "345", 0.0: "45"}
     for above, expected in by_threshold.items():
-        found = find_hard_subset(made(6), [Right(plan=plan)], solved_above=above, resamples=10)
+        found = find_hard_subset(made(6), [Right(plan=plan)], solved_above=above, intervals=10)
         assert kept(found) == expected, above
         assert found.solves(found.evaluation.rows[0]).sum() == 6 - len(expected)
     # On what is kept at the default, a member still has its shares of ties.
-    after = find_hard_subset(made(6), [Right(plan=plan)], resamples=10).scores[0][1]
+    after = find_hard_subset(made(6), [Right(plan=plan)], intervals=10).scores[0][1]
     assert after.value == pytest.approx((1 / 2 + 1 / 3 + 1 / 4) / 5)
 
 
 def test_reported_systems_have_no_part_in_the_choice_and_random_is_always_one():
-    found = find_hard_subset(made(4), [Right(plan="rrww")], report=[Right(plan="rwrw")], resamples=10)
+    found = find_hard_subset(made(4), [Right(plan="rrww")], report=[Right(plan="rwrw")], intervals=10)
     assert kept(found) == "23"
     assert [row.name for row in found.evaluation.rows] == ["Right,plan=rrww", "random", "Right,plan=rwrw"]
     assert [after.value for _, after in found.scores] == [0, 0.25, 0.5]
     named = [parse_solver("random"), Right(plan="rrww")]
-    again = find_hard_subset(made(4), named, report=[parse_solver("random")], resamples=10)
+    again = find_hard_subset(made(4), named, report=[parse_solver("random")], intervals=10)
     assert [row.name for row in again.evaluation.rows] == ["Right", "random"]
     assert again.n_members == 1
 
 
 def test_nothing_left_and_nothing_removed():
-    all_solved = find_hard_subset(made(3), [Right(plan="rrr")], resamples=10)
+    all_solved = find_hard_subset(made(3), [Right(plan="rrr")], intervals=10)
     assert kept(all_solved) == ""
     assert all_solved.scores[0] == (all_solved.scores[0][0], None)
     assert json.loads(json.dumps(all_solved.to_dict(), allow_nan=False))["rows"][0]["after"] is None
-    none_solved = find_hard_subset(made(3), [Right(plan="www")], resamples=10)
+    none_solved = find_hard_subset(made(3), [Right(plan="www")], intervals=10)
     assert kept(none_solved) == "012"
     assert none_solved.removed["removed"].value == 0
 
@@ -136,10 +136,10 @@ def test_chance_is_what_counting_all_guesses_gives(n_candidates, members, most):
 
 
 def test_chance_has_the_candidates_of_each_question_and_all_members():
-    found = find_hard_subset(made(4, n_candidates=5), [Right(plan="wwww")] * 3, max_solved=1, resamples=10)
+    found = find_hard_subset(made(4, n_candidates=5), [Right(plan="wwww")] * 3, max_solved=1, intervals=10)
     assert found.removed["chance"].value == pytest.approx(3 * 0.2**2 * 0.8 + 0.2**3)
     several = load("sample:multiple-answer")
-    of_all = find_hard_subset(several, [parse_solver("longest")], resamples=10).chance
+    of_all = find_hard_subset(several, [parse_solver("longest")], intervals=10).chance
     assert of_all == pytest.approx([0.5 ** len(q.candidates) for q in several])
 
 
@@ -148,30 +148,30 @@ def test_guessers_remove_what_chance_says_and_the_excess_is_near_nothing():
     plans = ["".join(np.where(rng.random(3000) < 0.25, "r", "w")) for _ in range(3)]
 
     dataset = made(3000)
-    found = find_hard_subset(dataset, [Right(plan=plan) for plan in plans], resamples=500)
+    found = find_hard_subset(dataset, [Right(plan=plan) for plan in plans], intervals=500)
     assert found.removed["chance"].value == pytest.approx(1 - 0.75**3)
     low, high = found.removed["excess"].interval
     assert low < 0 < high
     assert high - low < 0.05
     # Three times the same guesser removes what one does.
-    alike = find_hard_subset(dataset, [Right(plan=plans[0])] * 3, resamples=10)
+    alike = find_hard_subset(dataset, [Right(plan=plans[0])] * 3, intervals=10)
     assert alike.removed["removed"].value == pytest.approx(0.25, abs=0.03)
     assert alike.removed["excess"].value < -0.25
 
 
 def test_intervals_resample_whole_passages():
-    apart = find_hard_subset(made(40, passages=40), [Right(plan="rw" * 20)], resamples=2000)
-    together = find_hard_subset(made(40, passages=8), [Right(plan="rw" * 20)], resamples=2000)
+    apart = find_hard_subset(made(40, passages=40), [Right(plan="rw" * 20)], intervals=2000)
+    together = find_hard_subset(made(40, passages=8), [Right(plan="rw" * 20)], intervals=2000)
     widths = [np.diff(found.removed["removed"].interval)[0] for found in (apart, together)]
     assert widths[1] > widths[0]
-    one = find_hard_subset(made(4, passages=1), [Right(plan="rwww")], resamples=10)
+    one = find_hard_subset(made(4, passages=1), [Right(plan="rwww")], intervals=10)
     assert one.removed["removed"].interval is None
     assert [share.interval for share, _ in one.scores] == [None, None]
 
 
 def test_same_seed_same_digits():
     first, second, other = (
-        find_hard_subset(made(40), [Right(plan="rw" * 20)], resamples=50, seed=seed).to_dict() for seed in (0, 0, 1)
+        find_hard_subset(made(40), [Right(plan="rw" * 20)], intervals=50, seed=seed).to_dict() for seed in (0, 0, 1)
     )
     assert first == second
     assert first["share_removed"]["interval"] != other["share_removed"]["interval"]
@@ -183,14 +183,14 @@ def test_same_seed_same_digits():
 def test_what_learns_learns_out_of_fold_or_from_other_data():
     dataset = load("sample:single-choice")
     surface = [parse_solver("surface-lr")]
-    assert find_hard_subset(dataset, surface, resamples=10).evaluation.rows[0].trained_on == "cv5"
-    assert find_hard_subset(dataset, surface, cv=3, resamples=10).evaluation.rows[0].trained_on == "cv3"
-    found = find_hard_subset(dataset, [parse_solver("sw+d")], report=surface, resamples=10)
+    assert find_hard_subset(dataset, surface, intervals=10).evaluation.rows[0].trained_on == "cv5"
+    assert find_hard_subset(dataset, surface, cv=3, intervals=10).evaluation.rows[0].trained_on == "cv3"
+    found = find_hard_subset(dataset, [parse_solver("sw+d")], report=surface, intervals=10)
     assert [row.trained_on for row in found.evaluation.rows] == [None, None, "cv5"]
     with raises(UsageError, field="train", found=dataset.name):
         find_hard_subset(dataset, surface, train=dataset)
     several = load("sample:multiple-answer")
-    assert find_hard_subset(several, [parse_solver("sw+d")], resamples=10).evaluation.rows[0].tuned_on == "cv5"
+    assert find_hard_subset(several, [parse_solver("sw+d")], intervals=10).evaluation.rows[0].tuned_on == "cv5"
     with raises(UsageError, field="tune", found=several.name):
         find_hard_subset(several, [parse_solver("sw+d")], tune=several)
 
@@ -198,7 +198,7 @@ def test_what_learns_learns_out_of_fold_or_from_other_data():
 @pytest.mark.parametrize("task", ["single-choice", "multiple-answer", "cloze", "multi-span"])
 def test_every_task_has_hard_questions(task):
     dataset = load(f"sample:{task}")
-    found = find_hard_subset(dataset, [parse_solver("sw+d"), parse_solver("ir")], resamples=10)
+    found = find_hard_subset(dataset, [parse_solver("sw+d"), parse_solver("ir")], intervals=10)
     answered = found.solves(found.evaluation.rows[0]) | found.solves(found.evaluation.rows[1])
     assert found.hard.tolist() == (~answered).tolist()
     assert found.metric.name == {"single-choice": "accuracy", "multiple-answer": "em0", "cloze": "em"}.get(
@@ -215,7 +215,7 @@ def test_every_task_has_hard_questions(task):
         ({"max_solved": -1}, "max_solved", "-1", "0 to 0"),
         ({"solved_above": 1.0}, "solved_above", "1.0", None),
         ({"solved_above": float("nan")}, "solved_above", "nan", None),
-        ({"resamples": 0}, "n", "0", None),
+        ({"intervals": 0}, "intervals", "0", None),
     ],
 )
 def test_what_cannot_be_is_refused(changes, field, found, expected):

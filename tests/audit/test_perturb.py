@@ -30,7 +30,7 @@ STORY = (
     "The old fox ran to the river, because he was thirsty. \"Don't drink!\" said Nora's hen. "
     "It was 3.5 degrees cold. Who was the hen?"
 )
-FEW = {"resamples": 200, "seeds": 2}
+FEW = {"intervals": 200, "seeds": 2}
 
 
 def words(text: str) -> list[str]:
@@ -389,7 +389,7 @@ def test_all_default_solvers_take_all_copies(task):
     from classic_rc.solvers.registry import DEFAULT_SOLVERS
 
     dataset = sample_of(task)
-    found = evaluate_perturbed(dataset, list(DEFAULT_SOLVERS[Task(task)]), resamples=20, seeds=1)
+    found = evaluate_perturbed(dataset, list(DEFAULT_SOLVERS[Task(task)]), intervals=20, seeds=1)
     assert set(found.left_out) == set(PERTURBATIONS) - set(applying(task))
     measured = {(score.system, score.perturbation) for score in found.scores}
     failed = {name for name in found.errors if " on " in name}

@@ -110,7 +110,9 @@ def test_a_plugin_is_listed_builds_searches_and_explains_like_our_own_engines(pl
         )
 
     assert "(plug-in of rc-shared 1.2)" in run("list", "engines").stdout
-    done = run("run", "sample:single-choice", "-s", "ir:paragraphs,engine=shared", "-s", "ir,engine=shared")
+    done = run(
+        "run", "sample:single-choice", "-s", "ir:paragraphs,engine=shared", "-s", "ir,engine=shared", "--signatures"
+    )
     assert (done.returncode, done.stdout.count("|engine:shared of rc-shared 1.2|")) == (0, 2), done.stderr
     (tmp_path / "text.txt").write_text("A fox ran.\nA hen slept.\n", encoding="utf-8")
     done = run("index", "text.txt", "-o", "place.json", "--engine", "shared", "--quiet")

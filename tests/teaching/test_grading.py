@@ -12,7 +12,6 @@ from pathlib import Path
 from urllib.parse import unquote_to_bytes
 
 import pytest
-from classic_rc.testing.__main__ import main as old_main
 
 import classic_rc.kernels.reference.distance
 from classic_rc.cli.main import main
@@ -555,13 +554,6 @@ def test_questions_of_a_grading_can_be_looked_at(tmp_path):
     assert main(["grade", "--questions", str(file), "--seed", "3"]) == 0
     rows = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
     assert [row["question"] for row in rows[:3]] == [question.query for question in made_stories(3, 100)[:3]]
-
-
-def test_the_old_form_answers_with_a_notice(group, capsys):
-    folder = group(ann=GOOD)
-    assert old_main(["check", str(folder / "ann.py"), "--checker", str(ADDING), "--unsafe"]) == 0
-    assert "notice: write `classic-rc grade " in capsys.readouterr().err
-    assert old_main(["mark", str(folder)]) == 2
 
 
 def test_a_hand_out_has_no_checks(tmp_path, capsys):
