@@ -8,7 +8,6 @@ import io
 import os
 import signal
 import sys
-import tempfile
 import threading
 import unicodedata
 import warnings
@@ -18,6 +17,7 @@ from pathlib import Path
 from typing import Any, Literal, TextIO, cast
 
 from classic_rc.errors import ClassicRCError, SystemFailedError, UsageError
+from classic_rc.io.files import check_folder
 from classic_rc.io.printable import printable
 from classic_rc.io.text import write_file
 from classic_rc.plugins import PluginWarning
@@ -191,7 +191,7 @@ def check_writable(
         raise refuse(f"the folder {folder} does not exist", "an existing folder")
     if is_folder or not os.path.exists(output) or os.path.isfile(output):  # a device is written, and not replaced
         try:
-            tempfile.TemporaryFile(dir=folder or os.curdir).close()
+            check_folder(folder)
         except OSError as error:
             problem = f"the folder {folder or os.curdir} cannot be written ({error.strerror or error})"
             raise refuse(problem, "another place") from None

@@ -418,7 +418,7 @@ class DatasetRun:
             data.protocol.by,
             (*dict.fromkeys(warnings), *unused) if final else (),
             tuple(notes) if final else (),
-            systems=tuple(s for s in self.systems if s.path is None or Path(s.path).is_file()),
+            systems=tuple(s for s in self.systems if s.solver or (s.path and Path(s.path).is_file())),
             protocol=data.protocol,
             errors=dict(self._errors),
             metrics=data.protocol.metrics,

@@ -178,7 +178,8 @@ def make_plan(
         raise next(iter(errors.values()))
     dataset, protocol = add_span_candidates(dataset, protocol.span_generator), prepare_data(protocol)
     separated, overlap = separate_data(protocol, dataset)
-    return EvaluationPlan(dataset, named, tuple(ready), errors, protocol, separated, tuple(notes), overlap)
+    made = tuple(system for system in named if system.failure is None)
+    return EvaluationPlan(dataset, made, tuple(ready), errors, protocol, separated, tuple(notes), overlap)
 
 
 def _prepare_system(system: System, dataset: Dataset, protocol: Protocol, notes: list[str]) -> ReadySystem:

@@ -292,7 +292,8 @@ def with_companions(systems: Sequence[System], dataset: Dataset, train: Dataset 
     wants_lexical = not any(solver.name == "lexical" for solver in own)
     for system in systems:
         companions = [] if system.solver is None else list(system.solver.companions())
-        if wants_lexical and system.solver is not None and learned_elsewhere(system.solver, dataset, train):
+        learns_task = train is None or train.task is dataset.task
+        if wants_lexical and learns_task and system.solver and learned_elsewhere(system.solver, dataset, train):
             wants_lexical, lexical = False, parse_solver("lexical")
             companions += [lexical] if dataset.task in lexical.tasks else []
         others = [solver for solver in companions if not any(is_same_solver(solver, other) for other in own)]

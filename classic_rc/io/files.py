@@ -9,6 +9,7 @@ import lzma
 import os
 import stat
 import sys
+import tempfile
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
@@ -202,6 +203,11 @@ def read_input(path: str | Path) -> bytes:
         # The size is exact for most files. For a pipe it is 0, and a file may grow while it is read.
         data = file.read(size + 1)
         return data if len(data) <= size else data + _read_limited(file, str(path), len(data))
+
+
+def check_folder(folder: str) -> None:
+    """Raise OSError if no file can be created in a folder."""
+    tempfile.TemporaryFile(dir=folder or os.curdir).close()
 
 
 def read_bytes(path: str | Path) -> bytes:

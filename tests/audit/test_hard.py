@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import re
 from collections.abc import Sequence
 
 import numpy as np
@@ -215,7 +216,7 @@ def test_every_task_has_hard_questions(task):
         ({"max_solved": -1}, "max_solved", "-1", "0 to 0"),
         ({"solved_above": 1.0}, "solved_above", "1.0", None),
         ({"solved_above": float("nan")}, "solved_above", "nan", None),
-        ({"intervals": 0}, "intervals", "0", None),
+        ({"intervals": 0}, "intervals", "0", re.compile("number of resamples")),
     ],
 )
 def test_what_cannot_be_is_refused(changes, field, found, expected):

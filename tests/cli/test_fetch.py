@@ -133,13 +133,13 @@ def test_offline(cli, mirror):
 
 def test_the_list_says_what_is_cached(cli):
     cli("fetch", "talks:dev")
-    lines = cli("list", "datasets").out.splitlines()
-    assert [line.split()[0] for line in lines] == ["talks", "several-answers"]
-    assert "train, dev" in lines[0]
-    assert "size unknown; for research only; cached: dev" in lines[0]
-    assert f"{len(LINES)} bytes; free; not cached" in lines[1]
+    first, second = cli("list", "datasets", "--format", "json").json["datasets"]
+    assert (first["name"], second["name"]) == ("talks", "several-answers")
+    assert "train, dev" in first["description"]
+    assert "size unknown; for research only; cached: dev" in first["description"]
+    assert f"{len(LINES)} bytes; free; not cached" in second["description"]
     cli("fetch", "talks")
-    assert "; cached)" in cli("list", "datasets").out.splitlines()[0]
+    assert "; cached)" in cli("list", "datasets", "--format", "json").json["datasets"][0]["description"]
 
 
 @pytest.mark.parametrize(

@@ -53,7 +53,7 @@ def test_partial_inputs_and_options_are_parameters(cli, tmp_path):
         ((LESSONS, "-s", "surface-lr,learner=naive-bayes", "-o", "m"), 2, ["logistic regression"]),
         (("sample:multi-span", "-s", "surface-lr", "-o", "m"), 2, ["surface-lr", "cloze", "single-choice"]),
         ((LESSONS, "-s", "surface-lr"), 2, ["-o/--output"]),
-        ((LESSONS, "-s", "surface-lr", "-o", "no/such/folder/m"), 2, ["m", "the folder no/such/folder "]),
+        ((LESSONS, "-s", "surface-lr", "-o", "no/such/folder/m"), 2, ["m", "no/such/folder does not exist"]),
         (("nowhere.json", "-s", "surface-lr", "-o", "m"), 3, ["nowhere.json"]),
     ],
 )

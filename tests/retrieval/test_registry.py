@@ -120,7 +120,7 @@ def test_a_plugin_is_listed_builds_searches_and_explains_like_our_own_engines(pl
     assert done.stdout.startswith("place.json: 2 sentences; shared:bm25:lucene-english; fingerprint ")
     assert run("index", "place.json", "--check", "--engine", "shared").stdout == f"{done.stdout}  intact\n"
     assert run("index", "text.txt", "-o", "other", "--engine", "shared", "--append").returncode == 2
-    done = run("run", "sample:single-choice", "-s", "ir,engine=shared,corpus=place.json")
+    done = run("run", "sample:single-choice", "-s", "ir,engine=shared,corpus=place.json", "--signatures")
     assert "place.json@" in done.stdout, done.stderr
     done = run("explain", "sample:single-choice", "lantern.1", "-s", "ir:paragraphs,engine=shared")
     assert done.returncode == 0, done.stderr
