@@ -77,6 +77,12 @@ class Registry(Mapping[str, T], Generic[T]):
         return sum(1 for _ in self)
 
     @property
+    def group(self) -> str:
+        """The name of the entry point group: ``classic_rc.solvers``, ``classic_rc.table_formats``."""
+        plural = f"{self.kind[:-1]}ies" if self.kind.endswith("y") else f"{self.kind}s"
+        return f"classic_rc.{plural.replace(' ', '_')}"
+
+    @property
     def own(self) -> Mapping[str, T]:
         """The package's own entries, in order. Reading it searches no other package."""
         return {name: self._own_entry(name) for name in self._own}
@@ -103,7 +109,7 @@ class Registry(Mapping[str, T], Generic[T]):
     def _entry_points(self) -> dict[str, list[EntryPoint]]:
         """The entry points of other packages, by name. A package that is found twice counts once."""
         offered: dict[str, dict[tuple[str, str], EntryPoint]] = {}
-        found = _scan_entry_points(tuple(sys.path)).get(f"classic_rc.{self.kind}s", ())
+        found = _scan_entry_points(tuple(sys.path)).get(self.group, ())
         for point in sorted(found, key=lambda point: point.name):
             if point.name in self._own:
                 fault = self._describe_fault(

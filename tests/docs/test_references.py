@@ -43,7 +43,8 @@ MODULE_PATH = re.compile(
 )
 LINK = re.compile(r"\]\((?!https?://|mailto:)([^)\s]+)\)")
 ROLE = re.compile(r":(?:mod|class|func|meth|attr|data|exc|obj):`~?([^`<>]+)`")
-NO_PYTHON_NAMES = {"classic_rc.readers", "classic_rc.engines", "classic_rc.ascii"}
+KINDS = ("readers", "engines", "analyzers", "perturbations", "similarities", "table_formats")
+NO_PYTHON_NAMES = {*(f"classic_rc.{kind}" for kind in KINDS), "classic_rc.ascii"}
 """A group of entry points, and what errors in the terminal's encoding are handed to."""
 
 

@@ -14,7 +14,8 @@ EXCEPTIONS = {
     ("testing/reader_check.py", "tempfile"),
     *((f"audit/{name}.py", "zlib") for name in ("learned", "rules/codes", "rules/fields")),
 }
-"""Folders in which a submission runs, or a reader is tried, are no files that the package writes. A checksum compresses nothing."""
+"""Folders in which submissions run, or readers are tried, are no files that the package writes. A checksum compresses
+nothing."""
 
 
 def primitives_of(source: str) -> set[str]:
