@@ -14,8 +14,7 @@ EXCEPTIONS = {
     ("testing/reader_check.py", "tempfile"),
     *((f"audit/{name}.py", "zlib") for name in ("learned", "rules/codes", "rules/fields")),
 }
-"""Folders in which submissions run, or readers are tried, are no files that the package writes. A checksum compresses
-nothing."""
+"""Submissions run, and readers are tried, in folders of their own. A checksum compresses nothing."""
 
 
 def primitives_of(source: str) -> set[str]:
