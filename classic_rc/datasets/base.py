@@ -437,7 +437,9 @@ class Reader(ABC):
             if file.columns is not None and file.columns.left_out:
                 reading.note(f"columns of bytes are not read: {', '.join(file.columns.left_out)}")
             file.release()
-        if n_unused := reading.passages - len({id(question.passage) for question in questions}):
+        # A reader may make passages of its own, which are not counted.
+        n_unused = reading.passages - len({id(question.passage) for question in questions})
+        if n_unused > 0:
             reading.count("passages without questions", n_unused)
         return questions
 

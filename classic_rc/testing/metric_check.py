@@ -35,7 +35,7 @@ def check_metric(metric: Metric) -> None:
     >>> from classic_rc.metrics import get_metric
     >>> check_metric(get_metric("f1_a"))
     """
-    for name in ("name", "label", "description", "citation", "cites", "tasks"):
+    for name in ("name", "label", "description", "citation", "tasks"):
         assert getattr(metric, name, None), f"{metric!r}: {name} is missing"
     for task in sorted(metric.tasks):
         try:

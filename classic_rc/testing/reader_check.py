@@ -32,7 +32,7 @@ def check_reader(reader: Reader, path: str | os.PathLike[str]) -> None:
     AssertionError
         A check fails. The message describes the problem.
     """
-    for name in ("name", "title", "description", "citation", "cites"):
+    for name in ("name", "title", "description", "citation"):
         assert getattr(reader, name, None), f"{reader!r}: {name} is missing"
     path = Path(path)
     dataset = load(path, reader)
