@@ -76,7 +76,8 @@ inputs/own.py:Middle inputs/own.py:Middle,weight=2.5
 
 _SAMPLE = """
 list-{solvers|variants|readers|metrics|analyzers|formats|keys|stop-lists}: list {0}
-cite: cite && cite -o all.bib && cite sw+d:mcobzarenco race f1_m && cite {SOLVERS} && cite {METRICS} {READERS}
+bibtex: list --bibtex && list --bibtex -o all.bib && list --bibtex sw+d:mcobzarenco race f1_m &&
+  list --bibtex {SOLVERS} && list --bibtex {METRICS} {READERS}
 --version
 run sample --format {table|markdown|latex|csv|json}
 all run {TASK} --format {table|markdown|latex|csv|json} --published --intervals 200
@@ -287,7 +288,8 @@ fit data/multirc/train_456-fixedIds.json -s surface-lr -o m.npz && run data/mult
 """
 
 _ERRORS = """
-||rnu sample|run|predict sample|list solver|list|run nothing.json|run inputs/nowhere/|run sample:single|cite nothing
+||rnu sample|run|predict sample|list solver|list|run nothing.json|run inputs/nowhere/|run sample:single
+list --bibtex nothing|list metrics --bibtex sw+d|list --bibtex --format json
 run ONE --ties maybe|run ONE --format xml|run ONE --gold-as number|run ONE --seed x|run ONE --threshold high
 run ONE --threshold nan|run ONE --jobs 0|run ONE --jobs -2|run ONE --jobs two|run ONE --spans 0
 run ONE --spans k=ten|run ONE --tresh 1|run ONE --cv 1|run ONE --cv x|run ONE --cv 99|run ONE --by levle

@@ -48,15 +48,10 @@ INPUT_OPTIONS: dict[str, tuple[Option, ...]] = {
         ),
         option(
             "what",
+            nargs="?",
             metavar="WHAT",
             help="analyzers, assignments, datasets, engines, formats, keys, metrics, perturbations, readers, "
             "solvers, stop-lists or variants",
-        ),
-        option(
-            "names",
-            nargs="*",
-            metavar="SOLVER[:VARIANT]|DATASET|METRIC",
-            help="what to cite (see `classic-rc list solvers`, `datasets` or `metrics`); default: everything",
         ),
     ),
     "fetching": (

@@ -51,8 +51,7 @@ COMMANDS = {
     "fetch": ("fetch", "download datasets into the cache, so that other commands read them by name."),
     "index": ("index", "build, extend or check a search index of sentences."),
     "grade": ("grade", "grade the files of students, each in a process of its own."),
-    "list": ("listing", "list the available solvers, variants, datasets, readers, metrics, formats and more."),
-    "cite": ("cite", "print the BibTeX references of solvers, datasets and metrics."),
+    "list": ("listing", "list what exists: solvers, variants, datasets, metrics, formats and more, or its BibTeX."),
 }
 """The module of each sub-command (with ``OPTIONS`` and ``handle``) and its line in ``--help``."""
 

@@ -111,6 +111,13 @@ OUTPUT_OPTIONS: dict[str, tuple[Option, ...]] = {
     "output": (
         option("--format", choices=FORMATS, default="table", help="the output format (default table)"),
         option(
+            "--bibtex",
+            nargs="*",
+            metavar="NAME",
+            help="print the BibTeX of solvers (SOLVER[:VARIANT]), datasets and metrics instead of a list; without "
+            "names: of the package and all",
+        ),
+        option(
             "--signatures",
             action="store_true",
             help="show what reproduces each system below a table of plain text, which the other formats always do",

@@ -214,7 +214,7 @@ def test_wrong_figures(cli, runs, tmp_path, monkeypatch):
         (["compare", "longest", "sw+d", "--data", "DATA"], "classic-rc table DIR --figure forest"),
         (["check", "DATA"], "classic-rc table DIR --figure forest"),
         (["table", "RUNS"], "use --figure forest -o OUT"),
-        (["cite"], "classic-rc table DIR --figure forest"),
+        (["list", "--bibtex"], "classic-rc table DIR --figure forest"),
     ],
 )
 def test_text_is_not_written_to_images(cli, runs, single, tmp_path, arguments, way):
