@@ -135,8 +135,8 @@ curve sample:multiple-answer -s surface-lr --cv 3 && curve sample:single-choice 
 all predict {TASK} -s sw+d --as {FORMAT} --ties first
 predict {TASK} -s {random|longest} --as jsonl --ties first && predict {TASK} -s sw+d --as jsonl --cv 2
 predict sample:multiple-answer -s sw+d --as {FORMAT} --threshold 1
-predict {TASK} -s sw+d --ties {random|strict} --seed 4 && predict {TASK} -s ir -o p && score {TASK} p
-predict sample:multi-span -s span-sw --relative-threshold 0.9 -o p && score sample:multi-span p --format json
+predict {TASK} -s sw+d --ties {random|strict} --seed 4 && predict {TASK} -s ir -o p && run {TASK} -s p
+predict sample:multi-span -s span-sw --relative-threshold 0.9 -o p && run sample:multi-span -s p --format json
 reproduce sample --check
 fit sample:single-choice -s
   {surface-lr|lexical,weights=learned|ngram-lm|combination,solvers=[sw+d;ir],weights=stacked} -o m && run
@@ -174,7 +174,7 @@ all explain {QUESTION} -s saved,path=kept/fit-{FITTED}/files/m.npz --format json
 run sample -s ir --corpus kept/indexed-{a|b}/files/i --save r && reproduce r && index
   kept/indexed-{0}/files/i --check
 explain {QUESTION} -s ir:paragraphs --corpus kept/indexed-{a|b}/files/i --format json
-all score sample:{TASKNAME} kept/predicted-{0}/files/{p.jsonl|q} --format {table|json} --intervals 100
+all run sample:{TASKNAME} -s kept/predicted-{0}/files/{p.jsonl|q} --format {table|json} --intervals 100
 run sample:{TASKNAME} -s score-file,path=kept/predicted-{0}/files/p.jsonl --format json
 compare kept/predicted-{TASKNAME}/files/p.jsonl longest --data sample:{0} --format csv
 curve sample:multiple-answer --predictions mine=kept/predicted-multiple-answer/files/p.jsonl
@@ -198,7 +198,7 @@ run data/{FILE} --format json --save r && reproduce r --data data
 run data/{SMALLFILE} --format {table|latex} --published --intervals 300
 run data/{multirc/train_456-fixedIds.json|dream/train.json|mcscript/train-data.xml} -s sw+d --format json
 check data/{SMALLFILE} --format {table|json}
-all predict data/{FILE} -s {sw+d|ir} -o p && score data/{0} p --format json
+all predict data/{FILE} -s {sw+d|ir} -o p && run data/{0} -s p --format json
 predict data/{SMALLFILE} -s random --as jsonl --ties random --seed 2
 report data/{mctest/mc160.dev.tsv|record/record_explorer_123.json|multirc/dev_83-fixedIds.json} -o page.html
   --published
@@ -211,8 +211,8 @@ run data/mctest/mc500.dev.tsv --train data/mctest/mc500.train.tsv -s
 run data/mctest/mc160.dev.tsv -s
   score-file,path=data/mctest/scores/{RTE|Baseline_SW|Baseline_SW_D|BaselineInPaper_SW_D|RTE_Plus_BaselineSW_D}/mc160.dev.scores
   --by type --format json
-all score data/mctest/{mc160|mc500}.{dev|train}.tsv data/mctest/scores/RTE/{0}.{1}.scores --intervals 200
-all score data/mctest/{mc160|mc500}.{dev|train}.tsv data/mctest/smith2015/{0}.{1}.{norte|rte}.scores --ties
+all run data/mctest/{mc160|mc500}.{dev|train}.tsv -s data/mctest/scores/RTE/{0}.{1}.scores --intervals 200
+all run data/mctest/{mc160|mc500}.{dev|train}.tsv -s data/mctest/smith2015/{0}.{1}.{norte|rte}.scores --ties
   {first|strict}
 * run data/mctest/mc160.dev.tsv -s
   combination:mctest160-rte,score-file__path=data/mctest/scores/RTE/mc160.dev.scores
@@ -243,12 +243,13 @@ check --hard data/mctest/mc500.dev.tsv -s sw+d:mctest500 -s lexical -s surface-l
   ngram-lm -o h.jsonl
   --resamples 200
 compare sw+d lexical ir ngram-lm --data data/mctest/mc500.dev.tsv --resamples 500 --format {table|json}
-* score data/multirc/dev_83-fixedIds.json
-  data/multirc/baseline-scores/{allOnes|human-01|lucene_paragraphs|simpleLR}.json --format json --by
+* run data/multirc/dev_83-fixedIds.json
+  -s data/multirc/baseline-scores/{allOnes|human-01|lucene_paragraphs|simpleLR}.json --format json --by
   question-type
-* all score data/multirc/dev_83-fixedIds.json data/multirc/baseline-scores/raw/{simpleLR|lucene_paragraphs}-raw.json
+* all run data/multirc/dev_83-fixedIds.json -s
+  data/multirc/baseline-scores/raw/{simpleLR|lucene_paragraphs}-raw.json
   --tune-cuts {exact|multirc2018} --tune-metric f1_m --intervals 200
-score data/multirc/superglue/val.jsonl data/multirc/baseline-scores/human-01.json
+run data/multirc/superglue/val.jsonl -s data/multirc/baseline-scores/human-01.json
 curve data/multirc/dev_83-fixedIds.json -s sw+d --predictions human=data/multirc/baseline-scores/human-01.json
   data/multirc/baseline-scores/raw/simpleLR-raw.json -o {c.csv|c.pdf|c.png} --average {macro|micro}
 compare data/multirc/baseline-scores/{human-01|simpleLR}.json sw+d --data data/multirc/dev_83-fixedIds.json
@@ -279,7 +280,7 @@ run data/race/RACE-train-dev.tar.gz --split train --subset middle -s longest --f
 run data/quoref/quoref-dev-v0.1.json -s random -s span-sw:squad2016 -s span-sw:squad2016-distance --save r
   --intervals 100
 run data/quoref/quoref-dev-v0.1.json -s span-lr --cv 2 --relative-threshold 0.5 --spans 5 --format json
-predict data/quoref/quoref-dev-v0.1.json -s span-sw --spans 4 -o p && score data/quoref/quoref-dev-v0.1.json p &&
+predict data/quoref/quoref-dev-v0.1.json -s span-sw --spans 4 -o p && run data/quoref/quoref-dev-v0.1.json -s p &&
   check data/quoref/quoref-dev-v0.1.json
 index data/mctest data/dream/dev.json -o i && run data/mctest/mc160.dev.tsv -s ir --corpus i --exclude-verbatim
   --save r && explain data/mctest/mc160.dev.tsv mc160.dev.3,1 -s ir --corpus i
@@ -311,14 +312,14 @@ run ONE --save inputs/lines.txt|run ONE --train none.json|run ONE --train ONE -s
 run ONE --tune sample:cloze|run ONE --corpus inputs/repo -s ir|run ONE inputs/nowhere.json --format csv
 run sample:multiple-answer --tune-metric f1a|run sample:multi-span -s sliding-window:race
 run sample:multiple-answer -s longest --tune-metric quoref_f1|run sample:multi-span -s random --spans 99999999999
-run inputs/hidden.jsonl|score inputs/hidden.jsonl inputs/lines.txt|check inputs/hidden.jsonl
+run inputs/hidden.jsonl|run inputs/hidden.jsonl -s inputs/lines.txt|check inputs/hidden.jsonl
 check --hard inputs/hidden.jsonl -s longest|predict inputs/hidden.jsonl -s longest
 report inputs/hidden.jsonl -o p.html|predict ONE -s longest --as jsnl|predict ONE -s longest --as record
 predict ONE -s longest --as mctest-answers --ties strict|predict ONE -s longest -o inputs|explain ONE lantern.11
-explain ONE|explain ONE lantern.1 -s sliding-window:race|explain ONE lantern.1 -s nothing|score ONE inputs/lines.txt
-score ONE none|score ONE inputs/bad/scores.jsonl|score ONE inputs/bad/scores.txt --as mctest-scores
-score sample:cloze inputs/bad/record.json|score sample:multi-span inputs/bad/squad.json
-score ONE inputs/lines.txt --as no|compare sw+d|compare none/run.json|compare sw+d longest --data ONE --metrics f1
+explain ONE|explain ONE lantern.1 -s sliding-window:race|explain ONE lantern.1 -s nothing
+run ONE -s inputs/lines.txt|run ONE -s none|run ONE -s inputs/bad/scores.jsonl|run ONE -s mctest-scores:inputs/bad/scores.txt
+run sample:cloze -s inputs/bad/record.json|run sample:multi-span -s inputs/bad/squad.json
+run ONE -s no:inputs/lines.txt|compare sw+d|compare none/run.json|compare sw+d longest --data ONE --metrics f1
 compare nothing --data ONE|compare inputs/lines.txt|reproduce none|reproduce inputs/lines.txt
 reproduce inputs/bad/empty.json
 run ONE --by levle|run ONE --labels none.csv|run ONE --labels inputs/bad/labels.csv

@@ -20,12 +20,6 @@ INPUT_OPTIONS: dict[str, tuple[Option, ...]] = {
         option("data", name="data...", nargs="+", metavar="DATA", help=SEVERAL_DATA),
         option("question", metavar="QUESTION_ID", help="the id of the question in DATA"),
         option(
-            "files",
-            nargs="+",
-            metavar="[NAME=]FILE",
-            help="files of scores or decisions (see `classic-rc list formats`); NAME defaults to the file's name",
-        ),
-        option(
             "systems",
             nargs="+",
             metavar="[NAME=]SYSTEM",

@@ -26,7 +26,6 @@ from classic_rc.io.progress import start_command
 COMMANDS = {
     "run": ("run", "score datasets with baselines and print a table of results."),
     "predict": ("predict", "write a solver's answers, or its scores, to a file in an official submission format."),
-    "score": ("score", "score files of predictions with the official metrics of their dataset."),
     "compare": (
         "compare",
         "compare systems: differences, intervals, p-values, and which questions each solves.",

@@ -123,7 +123,7 @@ OUTPUT_OPTIONS: dict[str, tuple[Option, ...]] = {
             help="show what reproduces each system below a table of plain text, which the other formats always do",
         ),
         option("-o", "--output", metavar="FILE", help="write the results to a file instead of stdout"),
-        option("--as", dest="form", metavar="FORMAT", help="the format of each FILE (default: detected)"),
+        option("--as", dest="form", metavar="FORMAT", help="the format to write"),
         option(
             "--scores",
             action="store_true",

@@ -90,9 +90,10 @@ def handle(args: argparse.Namespace) -> int:
         raise UsageError("--perturbed-train needs --perturbed: add it", field="--perturbed-train")
     if args.write_suite is not None:
         return suite.write_suite(args)
-    check_writable(args.output, *args.data, *args.train, args.tune, *args.labels)
-    check_writable(args.save, is_folder=True, option="--save")
     systems = inputs.parse_systems(args.solver)
+    files = [system.path for system in systems]
+    check_writable(args.output, *args.data, *args.train, args.tune, *args.labels, *files)
+    check_writable(args.save, is_folder=True, option="--save")
     datasets = list(inputs.expand_datasets(args, args.data))
     figure = None
     if args.plot is not None:

@@ -68,7 +68,7 @@ def test_scores_in_a_file_are_a_curve_and_decisions_a_point(cli, several, scores
     assert [list(r.values())[1:] for r in found["scores"]] == [list(r.values())[1:] for r in found["longest"]]
     (point,) = found["people"]
     assert point["threshold"] == ""
-    measured = cli("score", several, decided, "--format", "json").row("score-file")["metrics"]
+    measured = cli("run", several, "-s", decided, "--format", "json").row("score-file")["metrics"]
     assert float(point["f1"]) == pytest.approx(measured["f1_m"])
 
 
