@@ -317,7 +317,8 @@ check --hard inputs/hidden.jsonl -s longest|predict inputs/hidden.jsonl -s longe
 report inputs/hidden.jsonl -o p.html|predict ONE -s longest --as jsnl|predict ONE -s longest --as record
 predict ONE -s longest --as mctest-answers --ties strict|predict ONE -s longest -o inputs|explain ONE lantern.11
 explain ONE|explain ONE lantern.1 -s sliding-window:race|explain ONE lantern.1 -s nothing
-run ONE -s inputs/lines.txt|run ONE -s none|run ONE -s inputs/bad/scores.jsonl|run ONE -s mctest-scores:inputs/bad/scores.txt
+run ONE -s inputs/lines.txt|run ONE -s none|run ONE -s inputs/bad/scores.jsonl
+run ONE -s mctest-scores:inputs/bad/scores.txt
 run sample:cloze -s inputs/bad/record.json|run sample:multi-span -s inputs/bad/squad.json
 run ONE -s no:inputs/lines.txt|compare sw+d|compare none/run.json|compare sw+d longest --data ONE --metrics f1
 compare nothing --data ONE|compare inputs/lines.txt|reproduce none|reproduce inputs/lines.txt
