@@ -130,8 +130,8 @@ compare sw+d longest --data sample:single-choice --cv-group level --metrics accu
 compare sw+d surface-lr --data sample:multiple-answer --metrics {f1_m|f1_a|em0|em1|superglue_f1_m} --cv 3
   --resamples
   99
-curve sample:multiple-answer -s sw+d -s longest --average {macro|micro} -o {-|c.csv|c.pdf|c.png|c.svg}
-curve sample:multiple-answer -s surface-lr --cv 3 && curve sample:single-choice -s ir
+run sample:multiple-answer -s sw+d -s longest --figure {pr|pr-micro} -o {c.csv|c.pdf|c.png|c.svg}
+run sample:multiple-answer --figure pr -s surface-lr --cv 3 && run sample:single-choice --figure pr -s ir
 all predict {TASK} -s sw+d --as {FORMAT} --ties first
 predict {TASK} -s {random|longest} --as jsonl --ties first && predict {TASK} -s sw+d --as jsonl --cv 2
 predict sample:multiple-answer -s sw+d --as {FORMAT} --threshold 1
@@ -177,7 +177,7 @@ explain {QUESTION} -s ir:paragraphs --corpus kept/indexed-{a|b}/files/i --format
 all run sample:{TASKNAME} -s kept/predicted-{0}/files/{p.jsonl|q} --format {table|json} --intervals 100
 run sample:{TASKNAME} -s score-file,path=kept/predicted-{0}/files/p.jsonl --format json
 compare kept/predicted-{TASKNAME}/files/p.jsonl longest --data sample:{0} --format csv
-curve sample:multiple-answer --predictions mine=kept/predicted-multiple-answer/files/p.jsonl
+run sample:multiple-answer --figure pr -s mine=kept/predicted-multiple-answer/files/p.jsonl
   kept/predicted-multiple-answer/files/q
 run kept/hardest/files/h.jsonl -s sw+d && run kept/hardest/files/h.jsonl --format json
 """
@@ -250,8 +250,8 @@ compare sw+d lexical ir ngram-lm --data data/mctest/mc500.dev.tsv --resamples 50
   data/multirc/baseline-scores/raw/{simpleLR|lucene_paragraphs}-raw.json
   --tune-cuts {exact|multirc2018} --tune-metric f1_m --intervals 200
 run data/multirc/superglue/val.jsonl -s data/multirc/baseline-scores/human-01.json
-curve data/multirc/dev_83-fixedIds.json -s sw+d --predictions human=data/multirc/baseline-scores/human-01.json
-  data/multirc/baseline-scores/raw/simpleLR-raw.json -o {c.csv|c.pdf|c.png} --average {macro|micro}
+run data/multirc/dev_83-fixedIds.json -s sw+d -s human=data/multirc/baseline-scores/human-01.json -s
+  data/multirc/baseline-scores/raw/simpleLR-raw.json -o {c.csv|c.pdf|c.png} --figure {pr|pr-micro}
 compare data/multirc/baseline-scores/{human-01|simpleLR}.json sw+d --data data/multirc/dev_83-fixedIds.json
   --resamples 300 --metrics f1_a
 run data/multirc/dev_83-fixedIds.json --train data/multirc/train_456-fixedIds.json -s
@@ -324,8 +324,9 @@ run ONE -s no:inputs/lines.txt|compare sw+d|compare none/run.json|compare sw+d l
 compare nothing --data ONE|compare inputs/lines.txt|reproduce none|reproduce inputs/lines.txt
 reproduce inputs/bad/empty.json
 run ONE --by levle|run ONE --labels none.csv|run ONE --labels inputs/bad/labels.csv
-run ONE --labels inputs/lines.txt|run ONE --plot a.doc --by type|curve ONE|curve sample:multiple-answer
-curve sample:multiple-answer -s sw+d -o a.doc|curve sample:multi-span -s span-sw|check --hard ONE
+run ONE --labels inputs/lines.txt|run ONE --plot a.doc --by type|run ONE --figure pr
+run sample:multiple-answer --figure pr -s sw+d -o a.doc|run sample:multi-span --figure pr -s span-sw
+check --hard ONE
 check --hard ONE -s sw+d --max-solved 5|check --hard ONE -s surface-lr --train ONE
 fit ONE -s sw+d -o m|fit ONE -s surface-lr|fit inputs/hidden.jsonl -s surface-lr -o m
 fit ONE -s surface-lr,learner=sgd -o m|index|index inputs/lines.txt|index none -o i|index inputs/repo --check

@@ -111,15 +111,6 @@ INPUT_OPTIONS: dict[str, tuple[Option, ...]] = {
             "for the task",
         ),
         option("-s", "--solver", name="--solver alone", metavar=f"[NAME=]{SOLVER}", help=SOLVER_HELP),
-        option(
-            "--predictions",
-            action="extend",
-            nargs="+",
-            default=[],
-            metavar="[NAME=]FILE",
-            help="files of predictions (see `classic-rc list formats`): scores give a curve; decisions give a "
-            "point, even if the file has scores too; NAME defaults to the file's name",
-        ),
         setting_option("spans"),
         setting_option("analyzer")._replace(name="--analyzer of systems"),
         option(

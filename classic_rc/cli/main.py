@@ -31,7 +31,6 @@ COMMANDS = {
         "compare systems: differences, intervals, p-values, and which questions each solves.",
     ),
     "table": ("table", "make one table for a paper from saved runs, its figure, or its paragraph on methods."),
-    "curve": ("curve", "plot or list precision against recall for solvers and files of predictions."),
     "check": (
         "check",
         "test whether a dataset can be answered without reading it, and look for defects and copies.",

@@ -101,12 +101,6 @@ OUTPUT_OPTIONS: dict[str, tuple[Option, ...]] = {
             action="store_true",
             help="first compare the data, files and code that the records name with those that are here",
         ),
-        option(
-            "--figure",
-            choices=("forest",),
-            help="draw all systems with their intervals to -o FILE (.pdf, .png, .svg) instead of the table; for "
-            "precision against recall see `classic-rc curve`",
-        ),
     ),
     "output": (
         option("--format", choices=FORMATS, default="table", help="the output format (default table)"),
@@ -129,6 +123,12 @@ OUTPUT_OPTIONS: dict[str, tuple[Option, ...]] = {
             action="store_true",
             help="write the score of each candidate instead of the answers, in the official format if it holds "
             "scores, else in jsonl",
+        ),
+        option(
+            "--figure",
+            choices=("forest",),
+            help="draw all systems with their intervals to -o FILE (.pdf, .png, .svg) instead of the table; for "
+            "precision against recall see `classic-rc run --figure pr`",
         ),
         option("--plot", metavar="FILE", help="also draw a figure (.pdf, .png, .svg); needs matplotlib"),
         option(

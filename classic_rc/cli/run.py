@@ -62,6 +62,13 @@ OPTIONS = (
     "--save",
     "--write-suite",
     "--quiet",
+    vary_option(
+        "--figure",
+        choices=("pr", "pr-micro"),
+        help="instead of results: precision against recall of the -s systems, to -o FILE (.pdf, .png, .svg), or "
+        "its points (.csv, or stdout); pr: means over questions, pr-micro: over all options together. Scores give "
+        "a curve, answers in a file a point",
+    ),
     vary_option("--plot", help="also draw the groups of one dataset as bars (.pdf, .png, .svg); needs matplotlib"),
 )
 
@@ -82,6 +89,10 @@ def handle(args: argparse.Namespace) -> int:
         raise UsageError(
             "--trust is for the code that a suite names; what -s names runs without it", field="--trust"
         )
+    if args.figure is not None:
+        from classic_rc.cli.precision_recall import draw_curves
+
+        return draw_curves(args, OPTIONS)
     if args.perturbed is not None:
         from classic_rc.cli.perturb import run_perturbed
 

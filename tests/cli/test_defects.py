@@ -61,7 +61,7 @@ def test_bad_and_hidden_questions_are_left_out_on_demand(cli, damaged, tmp_path)
     "command",
     [
         ("run", "--by", "candidates", "-s", "longest"),
-        ("curve", "-s", "surface-lr", "--cv", "2"),
+        ("run", "--figure", "pr", "-s", "surface-lr", "--cv", "2"),
         ("check", "--hard", "-s", "longest"),
         ("predict", "-s", "longest", "-o", "{out}"),
     ],

@@ -104,7 +104,7 @@ def test_systems_that_all_fail_are_all_shown(cli, own):
         (["compare", "sw", "sw+d", "OWN:Score", "--data", SAMPLE], "sw+d"),
         (["compare", "sw", "OWN:Init", "--data", SAMPLE], ""),
         (["run", SAMPLE, "--perturbed", "no-question", "-s", "OWN:Fit", "-s", "sw"], "sliding-window"),
-        (["curve", "sample:multiple-answer", "-s", "OWN:Score", "-s", "longest"], "longest"),
+        (["run", "sample:multiple-answer", "--figure", "pr", "-s", "OWN:Score", "-s", "longest"], "longest"),
         (["check", SAMPLE, "--hard", "-s", "OWN:Score", "-s", "sw"], ""),
         (["run", SAMPLE, "--cv", "2", "--jobs", "2", "-s", "OWN:Score", "-s", "sw"], "sliding-window"),
     ],

@@ -157,7 +157,7 @@ def test_it_is_explained_predicted_and_drawn(cli, single, several, theirs):
     assert numbers["sw+d weight"] == 0.34
     assert numbers["score-file share"] + numbers["sw+d share"] == pytest.approx(explained["candidates"][1]["score"])
     assert cli("predict", single, "-s", spec, "--scores").out.count("score") == 9
-    done = cli("curve", several, "-s", "combination,solvers=[sw+d; longest]", "-s", "sw+d")
+    done = cli("run", several, "--figure", "pr", "-s", "combination,solvers=[sw+d; longest]", "-s", "sw+d")
     assert (done.code, done.err) == (0, "")
     assert "\ncombination,macro," in done.out
 
