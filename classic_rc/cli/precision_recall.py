@@ -96,6 +96,8 @@ def _answer_questions(
     from classic_rc.evaluation.evaluate import predict
 
     notes: list[str] = []
+    if system.failure is not None:
+        raise system.failure
     if system.solver is None:
         answers = system.read(dataset, notes)
     else:
