@@ -76,7 +76,8 @@ inputs/own.py:Middle inputs/own.py:Middle,weight=2.5
 
 _SAMPLE = """
 list-{solvers|variants|readers|metrics|analyzers|formats|keys|stop-lists}: list {0}
-cite: cite && cite -o all.bib && cite sw+d:mcobzarenco race f1_m && cite {SOLVERS} && cite {METRICS} {READERS}
+bibtex: list --bibtex && list --bibtex -o all.bib && list --bibtex sw+d:mcobzarenco race f1_m &&
+  list --bibtex {SOLVERS} && list --bibtex {METRICS} {READERS}
 --version
 run sample --format {table|markdown|latex|csv|json}
 all run {TASK} --format {table|markdown|latex|csv|json} --published --intervals 200
@@ -129,13 +130,13 @@ compare sw+d longest --data sample:single-choice --cv-group level --metrics accu
 compare sw+d surface-lr --data sample:multiple-answer --metrics {f1_m|f1_a|em0|em1|superglue_f1_m} --cv 3
   --resamples
   99
-curve sample:multiple-answer -s sw+d -s longest --average {macro|micro} -o {-|c.csv|c.pdf|c.png|c.svg}
-curve sample:multiple-answer -s surface-lr --cv 3 && curve sample:single-choice -s ir
+run sample:multiple-answer -s sw+d -s longest --figure {pr|pr-micro} -o {c.csv|c.pdf|c.png|c.svg}
+run sample:multiple-answer --figure pr -s surface-lr --cv 3 && run sample:single-choice --figure pr -s ir
 all predict {TASK} -s sw+d --as {FORMAT} --ties first
 predict {TASK} -s {random|longest} --as jsonl --ties first && predict {TASK} -s sw+d --as jsonl --cv 2
 predict sample:multiple-answer -s sw+d --as {FORMAT} --threshold 1
-predict {TASK} -s sw+d --ties {random|strict} --seed 4 && predict {TASK} -s ir -o p && score {TASK} p
-predict sample:multi-span -s span-sw --relative-threshold 0.9 -o p && score sample:multi-span p --format json
+predict {TASK} -s sw+d --ties {random|strict} --seed 4 && predict {TASK} -s ir -o p && run {TASK} -s p
+predict sample:multi-span -s span-sw --relative-threshold 0.9 -o p && run sample:multi-span -s p --format json
 reproduce sample --check
 fit sample:single-choice -s
   {surface-lr|lexical,weights=learned|ngram-lm|combination,solvers=[sw+d;ir],weights=stacked} -o m && run
@@ -173,10 +174,10 @@ all explain {QUESTION} -s saved,path=kept/fit-{FITTED}/files/m.npz --format json
 run sample -s ir --corpus kept/indexed-{a|b}/files/i --save r && reproduce r && index
   kept/indexed-{0}/files/i --check
 explain {QUESTION} -s ir:paragraphs --corpus kept/indexed-{a|b}/files/i --format json
-all score sample:{TASKNAME} kept/predicted-{0}/files/{p.jsonl|q} --format {table|json} --intervals 100
+all run sample:{TASKNAME} -s kept/predicted-{0}/files/{p.jsonl|q} --format {table|json} --intervals 100
 run sample:{TASKNAME} -s score-file,path=kept/predicted-{0}/files/p.jsonl --format json
 compare kept/predicted-{TASKNAME}/files/p.jsonl longest --data sample:{0} --format csv
-curve sample:multiple-answer --predictions mine=kept/predicted-multiple-answer/files/p.jsonl
+run sample:multiple-answer --figure pr -s mine=kept/predicted-multiple-answer/files/p.jsonl
   kept/predicted-multiple-answer/files/q
 run kept/hardest/files/h.jsonl -s sw+d && run kept/hardest/files/h.jsonl --format json
 """
@@ -197,7 +198,7 @@ run data/{FILE} --format json --save r && reproduce r --data data
 run data/{SMALLFILE} --format {table|latex} --published --intervals 300
 run data/{multirc/train_456-fixedIds.json|dream/train.json|mcscript/train-data.xml} -s sw+d --format json
 check data/{SMALLFILE} --format {table|json}
-all predict data/{FILE} -s {sw+d|ir} -o p && score data/{0} p --format json
+all predict data/{FILE} -s {sw+d|ir} -o p && run data/{0} -s p --format json
 predict data/{SMALLFILE} -s random --as jsonl --ties random --seed 2
 report data/{mctest/mc160.dev.tsv|record/record_explorer_123.json|multirc/dev_83-fixedIds.json} -o page.html
   --published
@@ -210,8 +211,8 @@ run data/mctest/mc500.dev.tsv --train data/mctest/mc500.train.tsv -s
 run data/mctest/mc160.dev.tsv -s
   score-file,path=data/mctest/scores/{RTE|Baseline_SW|Baseline_SW_D|BaselineInPaper_SW_D|RTE_Plus_BaselineSW_D}/mc160.dev.scores
   --by type --format json
-all score data/mctest/{mc160|mc500}.{dev|train}.tsv data/mctest/scores/RTE/{0}.{1}.scores --intervals 200
-all score data/mctest/{mc160|mc500}.{dev|train}.tsv data/mctest/smith2015/{0}.{1}.{norte|rte}.scores --ties
+all run data/mctest/{mc160|mc500}.{dev|train}.tsv -s data/mctest/scores/RTE/{0}.{1}.scores --intervals 200
+all run data/mctest/{mc160|mc500}.{dev|train}.tsv -s data/mctest/smith2015/{0}.{1}.{norte|rte}.scores --ties
   {first|strict}
 * run data/mctest/mc160.dev.tsv -s
   combination:mctest160-rte,score-file__path=data/mctest/scores/RTE/mc160.dev.scores
@@ -242,14 +243,15 @@ check --hard data/mctest/mc500.dev.tsv -s sw+d:mctest500 -s lexical -s surface-l
   ngram-lm -o h.jsonl
   --resamples 200
 compare sw+d lexical ir ngram-lm --data data/mctest/mc500.dev.tsv --resamples 500 --format {table|json}
-* score data/multirc/dev_83-fixedIds.json
-  data/multirc/baseline-scores/{allOnes|human-01|lucene_paragraphs|simpleLR}.json --format json --by
+* run data/multirc/dev_83-fixedIds.json
+  -s data/multirc/baseline-scores/{allOnes|human-01|lucene_paragraphs|simpleLR}.json --format json --by
   question-type
-* all score data/multirc/dev_83-fixedIds.json data/multirc/baseline-scores/raw/{simpleLR|lucene_paragraphs}-raw.json
+* all run data/multirc/dev_83-fixedIds.json -s
+  data/multirc/baseline-scores/raw/{simpleLR|lucene_paragraphs}-raw.json
   --tune-cuts {exact|multirc2018} --tune-metric f1_m --intervals 200
-score data/multirc/superglue/val.jsonl data/multirc/baseline-scores/human-01.json
-curve data/multirc/dev_83-fixedIds.json -s sw+d --predictions human=data/multirc/baseline-scores/human-01.json
-  data/multirc/baseline-scores/raw/simpleLR-raw.json -o {c.csv|c.pdf|c.png} --average {macro|micro}
+run data/multirc/superglue/val.jsonl -s data/multirc/baseline-scores/human-01.json
+run data/multirc/dev_83-fixedIds.json -s sw+d -s human=data/multirc/baseline-scores/human-01.json -s
+  data/multirc/baseline-scores/raw/simpleLR-raw.json -o {c.csv|c.pdf|c.png} --figure {pr|pr-micro}
 compare data/multirc/baseline-scores/{human-01|simpleLR}.json sw+d --data data/multirc/dev_83-fixedIds.json
   --resamples 300 --metrics f1_a
 run data/multirc/dev_83-fixedIds.json --train data/multirc/train_456-fixedIds.json -s
@@ -278,7 +280,7 @@ run data/race/RACE-train-dev.tar.gz --split train --subset middle -s longest --f
 run data/quoref/quoref-dev-v0.1.json -s random -s span-sw:squad2016 -s span-sw:squad2016-distance --save r
   --intervals 100
 run data/quoref/quoref-dev-v0.1.json -s span-lr --cv 2 --relative-threshold 0.5 --spans 5 --format json
-predict data/quoref/quoref-dev-v0.1.json -s span-sw --spans 4 -o p && score data/quoref/quoref-dev-v0.1.json p &&
+predict data/quoref/quoref-dev-v0.1.json -s span-sw --spans 4 -o p && run data/quoref/quoref-dev-v0.1.json -s p &&
   check data/quoref/quoref-dev-v0.1.json
 index data/mctest data/dream/dev.json -o i && run data/mctest/mc160.dev.tsv -s ir --corpus i --exclude-verbatim
   --save r && explain data/mctest/mc160.dev.tsv mc160.dev.3,1 -s ir --corpus i
@@ -287,7 +289,8 @@ fit data/multirc/train_456-fixedIds.json -s surface-lr -o m.npz && run data/mult
 """
 
 _ERRORS = """
-||rnu sample|run|predict sample|list solver|list|run nothing.json|run inputs/nowhere/|run sample:single|cite nothing
+||rnu sample|run|predict sample|list solver|list|run nothing.json|run inputs/nowhere/|run sample:single
+list --bibtex nothing|list metrics --bibtex sw+d|list --bibtex --format json
 run ONE --ties maybe|run ONE --format xml|run ONE --gold-as number|run ONE --seed x|run ONE --threshold high
 run ONE --threshold nan|run ONE --jobs 0|run ONE --jobs -2|run ONE --jobs two|run ONE --spans 0
 run ONE --spans k=ten|run ONE --tresh 1|run ONE --cv 1|run ONE --cv x|run ONE --cv 99|run ONE --by levle
@@ -309,19 +312,21 @@ run ONE --save inputs/lines.txt|run ONE --train none.json|run ONE --train ONE -s
 run ONE --tune sample:cloze|run ONE --corpus inputs/repo -s ir|run ONE inputs/nowhere.json --format csv
 run sample:multiple-answer --tune-metric f1a|run sample:multi-span -s sliding-window:race
 run sample:multiple-answer -s longest --tune-metric quoref_f1|run sample:multi-span -s random --spans 99999999999
-run inputs/hidden.jsonl|score inputs/hidden.jsonl inputs/lines.txt|check inputs/hidden.jsonl
+run inputs/hidden.jsonl|run inputs/hidden.jsonl -s inputs/lines.txt|check inputs/hidden.jsonl
 check --hard inputs/hidden.jsonl -s longest|predict inputs/hidden.jsonl -s longest
 report inputs/hidden.jsonl -o p.html|predict ONE -s longest --as jsnl|predict ONE -s longest --as record
 predict ONE -s longest --as mctest-answers --ties strict|predict ONE -s longest -o inputs|explain ONE lantern.11
-explain ONE|explain ONE lantern.1 -s sliding-window:race|explain ONE lantern.1 -s nothing|score ONE inputs/lines.txt
-score ONE none|score ONE inputs/bad/scores.jsonl|score ONE inputs/bad/scores.txt --as mctest-scores
-score sample:cloze inputs/bad/record.json|score sample:multi-span inputs/bad/squad.json
-score ONE inputs/lines.txt --as no|compare sw+d|compare none/run.json|compare sw+d longest --data ONE --metrics f1
+explain ONE|explain ONE lantern.1 -s sliding-window:race|explain ONE lantern.1 -s nothing
+run ONE -s inputs/lines.txt|run ONE -s none|run ONE -s inputs/bad/scores.jsonl
+run ONE -s mctest-scores:inputs/bad/scores.txt
+run sample:cloze -s inputs/bad/record.json|run sample:multi-span -s inputs/bad/squad.json
+run ONE -s no:inputs/lines.txt|compare sw+d|compare none/run.json|compare sw+d longest --data ONE --metrics f1
 compare nothing --data ONE|compare inputs/lines.txt|reproduce none|reproduce inputs/lines.txt
 reproduce inputs/bad/empty.json
 run ONE --by levle|run ONE --labels none.csv|run ONE --labels inputs/bad/labels.csv
-run ONE --labels inputs/lines.txt|run ONE --plot a.doc --by type|curve ONE|curve sample:multiple-answer
-curve sample:multiple-answer -s sw+d -o a.doc|curve sample:multi-span -s span-sw|check --hard ONE
+run ONE --labels inputs/lines.txt|run ONE --plot a.doc --by type|run ONE --figure pr
+run sample:multiple-answer --figure pr -s sw+d -o a.doc|run sample:multi-span --figure pr -s span-sw
+check --hard ONE
 check --hard ONE -s sw+d --max-solved 5|check --hard ONE -s surface-lr --train ONE
 fit ONE -s sw+d -o m|fit ONE -s surface-lr|fit inputs/hidden.jsonl -s surface-lr -o m
 fit ONE -s surface-lr,learner=sgd -o m|index|index inputs/lines.txt|index none -o i|index inputs/repo --check

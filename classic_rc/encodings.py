@@ -72,7 +72,7 @@ class Option(NamedTuple):
 
     def choose(self, reading: str) -> str:
         """Return the option with a reading: ``--gold-as letter``."""
-        return self.form.format(reading)
+        return self.form.replace("{}", reading, 1)
 
 
 GOLD_AS = Option("--gold-as {}", " (in Python, gold_as=)")

@@ -291,7 +291,7 @@ def test_gold_is_read_right_or_refused_with_the_option_that_reads_it(tmp_path, w
             refusal = error
         if refusal is not None:
             counts["refused"] += 1
-            named = re.findall(r"(?:--gold-as |--as answers-)(\w+)", refusal.hint or "")
+            named = re.findall(r"(?:--gold-as |-s answers-)(\w+)", refusal.hint or "")
             assert coding in named, (case.name, case.coding, str(refusal))
             assert WAYS[way](tmp_path, case, coding) == right, (case.name, case.coding)
         elif found is not None:

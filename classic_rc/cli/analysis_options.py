@@ -54,12 +54,6 @@ ANALYSIS_OPTIONS: dict[str, tuple[Option, ...]] = {
         ),
         setting_option("metrics", default=()),
         option(
-            "--average",
-            choices=("macro", "micro"),
-            default="macro",
-            help="macro (default): mean precision and recall over questions; micro: over all options together",
-        ),
-        option(
             "--analyzer",
             default="word",
             metavar="ANALYZER",

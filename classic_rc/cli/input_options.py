@@ -20,12 +20,6 @@ INPUT_OPTIONS: dict[str, tuple[Option, ...]] = {
         option("data", name="data...", nargs="+", metavar="DATA", help=SEVERAL_DATA),
         option("question", metavar="QUESTION_ID", help="the id of the question in DATA"),
         option(
-            "files",
-            nargs="+",
-            metavar="[NAME=]FILE",
-            help="files of scores or decisions (see `classic-rc list formats`); NAME defaults to the file's name",
-        ),
-        option(
             "systems",
             nargs="+",
             metavar="[NAME=]SYSTEM",
@@ -48,15 +42,10 @@ INPUT_OPTIONS: dict[str, tuple[Option, ...]] = {
         ),
         option(
             "what",
+            nargs="?",
             metavar="WHAT",
             help="analyzers, assignments, datasets, engines, formats, keys, metrics, perturbations, readers, "
             "solvers, stop-lists or variants",
-        ),
-        option(
-            "names",
-            nargs="*",
-            metavar="SOLVER[:VARIANT]|DATASET|METRIC",
-            help="what to cite (see `classic-rc list solvers`, `datasets` or `metrics`); default: everything",
         ),
     ),
     "fetching": (
@@ -122,15 +111,6 @@ INPUT_OPTIONS: dict[str, tuple[Option, ...]] = {
             "for the task",
         ),
         option("-s", "--solver", name="--solver alone", metavar=f"[NAME=]{SOLVER}", help=SOLVER_HELP),
-        option(
-            "--predictions",
-            action="extend",
-            nargs="+",
-            default=[],
-            metavar="[NAME=]FILE",
-            help="files of predictions (see `classic-rc list formats`): scores give a curve; decisions give a "
-            "point, even if the file has scores too; NAME defaults to the file's name",
-        ),
         setting_option("spans"),
         setting_option("analyzer")._replace(name="--analyzer of systems"),
         option(

@@ -1,37 +1,57 @@
-"""``classic-rc list``: list the available solvers, variants, datasets, readers, metrics, formats and more."""
+"""``classic-rc list``: list what exists: solvers, variants, datasets, metrics, formats and more, or its BibTeX."""
 
 from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator
 
-from classic_rc.cli.console import write_output
-from classic_rc.errors import unknown_name
+from classic_rc.cli.console import check_writable, write_output
+from classic_rc.cli.options import vary_option
+from classic_rc.errors import UsageError, unknown_name
 from classic_rc.io.json import render_json
 
 Entry = tuple[str, str]
 
 
-OPTIONS = ("what", "--format")
+OPTIONS = (
+    "what",
+    "--bibtex",
+    "--format",
+    vary_option("--output", help="write the list or the BibTeX to a file instead of stdout"),
+)
 
 _MAX_SHOWN_SPLITS = 12  # Belebele has 122 languages
 
 
 def handle(args: argparse.Namespace) -> int:
     """Run the sub-command."""
+    if (args.what is None) is (args.bibtex is None):
+        expected = "either WHAT, such as `classic-rc list solvers`, or `classic-rc list --bibtex NAME...`"
+        raise UsageError(f"list needs {expected}", field="WHAT", found=args.what, expected=expected)
+    check_writable(args.output)
+    if args.bibtex is None:
+        write_output(_list_text(args), args.output)
+        return 0
+    if args.format != "table":
+        raise UsageError(
+            f"BibTeX has one format: leave out --format {args.format}", field="--format", found=args.format
+        )
+    from classic_rc.reports.references import bibliography
+
+    write_output(bibliography(tuple(args.bibtex)), args.output)
+    return 0
+
+
+def _list_text(args: argparse.Namespace) -> str:
     if args.what not in _LISTS:
         raise unknown_name("list", args.what, _LISTS)
     from classic_rc.tables import Column, RowGroup, Table, render
 
     entries = list(_LISTS[args.what]())
     if args.format == "json":
-        write_output(
-            render_json({args.what: [{"name": name, "description": text} for name, text in entries]}), None
-        )
-        return 0
+        return render_json({args.what: [{"name": name, "description": text} for name, text in entries]})
     table = Table(args.what, [Column("name"), Column("description")], [RowGroup(entries)])
-    write_output(render(table, args.format), None)
-    return 0
+    return render(table, args.format)
 
 
 def _list_solvers() -> Iterator[Entry]:

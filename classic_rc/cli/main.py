@@ -26,13 +26,11 @@ from classic_rc.io.progress import start_command
 COMMANDS = {
     "run": ("run", "score datasets with baselines and print a table of results."),
     "predict": ("predict", "write a solver's answers, or its scores, to a file in an official submission format."),
-    "score": ("score", "score files of predictions with the official metrics of their dataset."),
     "compare": (
         "compare",
         "compare systems: differences, intervals, p-values, and which questions each solves.",
     ),
     "table": ("table", "make one table for a paper from saved runs, its figure, or its paragraph on methods."),
-    "curve": ("curve", "plot or list precision against recall for solvers and files of predictions."),
     "check": (
         "check",
         "test whether a dataset can be answered without reading it, and look for defects and copies.",
@@ -51,8 +49,7 @@ COMMANDS = {
     "fetch": ("fetch", "download datasets into the cache, so that other commands read them by name."),
     "index": ("index", "build, extend or check a search index of sentences."),
     "grade": ("grade", "grade the files of students, each in a process of its own."),
-    "list": ("listing", "list the available solvers, variants, datasets, readers, metrics, formats and more."),
-    "cite": ("cite", "print the BibTeX references of solvers, datasets and metrics."),
+    "list": ("listing", "list what exists: solvers, variants, datasets, metrics, formats and more, or its BibTeX."),
 }
 """The module of each sub-command (with ``OPTIONS`` and ``handle``) and its line in ``--help``."""
 

@@ -67,6 +67,17 @@ def choose_options(choice: Choice) -> Iterator[tuple[str, Option]]:
             yield _BY_NAME[item]
 
 
+def given_options(args: argparse.Namespace, choice: Choice) -> Iterator[tuple[str, str]]:
+    """Yield the name and the flag of each option whose value is not its default."""
+    for _, option in choose_options(choice):
+        name = option.settings.get("dest") or option.flags[-1].lstrip("-").replace("-", "_")
+        if option.is_positional:
+            continue
+        value = getattr(args, name)
+        if value is not None and value is not False and value != option.settings.get("default"):
+            yield name, next(flag for flag in option.flags if flag.startswith("--"))
+
+
 def add_options(parser: argparse.ArgumentParser, choice: Choice) -> None:
     """Add the options of a sub-command to its parser."""
     groups: dict[str, argparse._ArgumentGroup] = {}

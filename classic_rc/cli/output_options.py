@@ -101,27 +101,34 @@ OUTPUT_OPTIONS: dict[str, tuple[Option, ...]] = {
             action="store_true",
             help="first compare the data, files and code that the records name with those that are here",
         ),
-        option(
-            "--figure",
-            choices=("forest",),
-            help="draw all systems with their intervals to -o FILE (.pdf, .png, .svg) instead of the table; for "
-            "precision against recall see `classic-rc curve`",
-        ),
     ),
     "output": (
         option("--format", choices=FORMATS, default="table", help="the output format (default table)"),
+        option(
+            "--bibtex",
+            nargs="*",
+            metavar="NAME",
+            help="print the BibTeX of solvers (SOLVER[:VARIANT]), datasets and metrics instead of a list; without "
+            "names: of the package and all",
+        ),
         option(
             "--signatures",
             action="store_true",
             help="show what reproduces each system below a table of plain text, which the other formats always do",
         ),
         option("-o", "--output", metavar="FILE", help="write the results to a file instead of stdout"),
-        option("--as", dest="form", metavar="FORMAT", help="the format of each FILE (default: detected)"),
+        option("--as", dest="form", metavar="FORMAT", help="the format to write"),
         option(
             "--scores",
             action="store_true",
             help="write the score of each candidate instead of the answers, in the official format if it holds "
             "scores, else in jsonl",
+        ),
+        option(
+            "--figure",
+            choices=("forest",),
+            help="draw all systems with their intervals to -o FILE (.pdf, .png, .svg) instead of the table; for "
+            "precision against recall see `classic-rc run --figure pr`",
         ),
         option("--plot", metavar="FILE", help="also draw a figure (.pdf, .png, .svg); needs matplotlib"),
         option(

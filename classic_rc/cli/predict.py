@@ -121,8 +121,8 @@ def _with_scores(args: argparse.Namespace, dataset: Dataset, system: System, pro
     decides = any(value is not None for value in _decision_settings(protocol).values())
     if system.path is None or not (args.scores or decides):
         return system
-    if has_scores(system.path, dataset.task):
-        return replace(system, solver=ScoreFile(path=system.path), path=None)
+    if has_scores(system.path, dataset.task, system.format):
+        return replace(system, solver=ScoreFile(path=system.path, format=system.format), path=None)
     if args.scores:
         raise UsageError(
             f"{system.path} has answers, not scores: leave out --scores",

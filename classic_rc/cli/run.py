@@ -62,6 +62,13 @@ OPTIONS = (
     "--save",
     "--write-suite",
     "--quiet",
+    vary_option(
+        "--figure",
+        choices=("pr", "pr-micro"),
+        help="instead of results: precision against recall of the -s systems, to -o FILE (.pdf, .png, .svg), or "
+        "its points (.csv, or stdout); pr: means over questions, pr-micro: over all options together. Scores give "
+        "a curve, answers in a file a point",
+    ),
     vary_option("--plot", help="also draw the groups of one dataset as bars (.pdf, .png, .svg); needs matplotlib"),
 )
 
@@ -82,6 +89,10 @@ def handle(args: argparse.Namespace) -> int:
         raise UsageError(
             "--trust is for the code that a suite names; what -s names runs without it", field="--trust"
         )
+    if args.figure is not None:
+        from classic_rc.cli.precision_recall import draw_curves
+
+        return draw_curves(args, OPTIONS)
     if args.perturbed is not None:
         from classic_rc.cli.perturb import run_perturbed
 
@@ -90,9 +101,10 @@ def handle(args: argparse.Namespace) -> int:
         raise UsageError("--perturbed-train needs --perturbed: add it", field="--perturbed-train")
     if args.write_suite is not None:
         return suite.write_suite(args)
-    check_writable(args.output, *args.data, *args.train, args.tune, *args.labels)
-    check_writable(args.save, is_folder=True, option="--save")
     systems = inputs.parse_systems(args.solver)
+    files = [system.path for system in systems]
+    check_writable(args.output, *args.data, *args.train, args.tune, *args.labels, *files)
+    check_writable(args.save, is_folder=True, option="--save")
     datasets = list(inputs.expand_datasets(args, args.data))
     figure = None
     if args.plot is not None:

@@ -18,7 +18,7 @@ from classic_rc.cli.console import (
     write_file,
     write_output,
 )
-from classic_rc.cli.options import Choice, choose_options
+from classic_rc.cli.options import Choice, given_options
 from classic_rc.cli.results import render_results, report_missing, save_record, warn_about_published
 from classic_rc.errors import ClassicRCError, UsageError
 from classic_rc.io.progress import Progress, progress_bar
@@ -37,7 +37,7 @@ SUFFIX = ".toml"
 _WITH_SUITES = frozenset({"data", "output", "jobs", "format", "published", "signatures", "quiet", "trust"})
 """The options of ``run`` that a suite does not replace."""
 
-_NOT_IN_SUITES = frozenset({"pool", "labels", "other_questions", "cross", "plot", "save", "write_suite"})
+_NOT_IN_SUITES = frozenset({"pool", "labels", "other_questions", "cross", "plot", "figure", "save", "write_suite"})
 """The options of ``run`` that suites have no key for."""
 
 
@@ -61,13 +61,8 @@ def _check_options(args: argparse.Namespace, options: Choice) -> None:
             found=" ".join(args.data),
             expected="one suite, or datasets",
         )
-    for _, option in choose_options(options):
-        name = option.settings.get("dest") or option.flags[-1].lstrip("-").replace("-", "_")
-        if name in _WITH_SUITES or option.is_positional:
-            continue
-        value = getattr(args, name)
-        if value is not None and value is not False and value != option.settings.get("default"):
-            flag = next(flag for flag in option.flags if flag.startswith("--"))
+    for name, flag in given_options(args, options):
+        if name not in _WITH_SUITES:
             fix = "leave it out" if name in _NOT_IN_SUITES else "put it into that file (see docs/suites.md)"
             raise UsageError(
                 f"{flag} cannot be combined with the suite {path}: {fix}",

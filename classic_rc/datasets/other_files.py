@@ -62,7 +62,7 @@ def describe_other(file: InputFile) -> DataError | None:
     if what is None:
         return None
     data = _find_data(Path(path))
-    hint = f"`classic-rc score {data or 'DATA'} {path}` scores them"
+    hint = f"`classic-rc run {data or 'DATA'} -s {path}` scores them"
     return _error(path, what, hint if data else f"{hint}; DATA has the questions that they answer")
 
 

@@ -15,7 +15,7 @@ from classic_rc.evaluation.systems import System, Systems, as_systems, name_syst
 from classic_rc.folds import FoldPlan, Overlap, drop_overlap_with, find_overlap
 from classic_rc.metrics.registry import selection_metric
 from classic_rc.predictions import Prediction, Scores
-from classic_rc.protocol import Protocol
+from classic_rc.protocol import Protocol, Step
 from classic_rc.questions import Dataset, Task
 from classic_rc.solvers.base import Solver
 from classic_rc.text.analyzers import get_analyzer
@@ -200,6 +200,11 @@ def _prepare_system(system: System, dataset: Dataset, protocol: Protocol, notes:
     if isinstance(content, Scores):
         solver = ScoreFile(path=system.path, format=system.format)
         return ReadySystem(name, configure_solver(solver, dataset, protocol), system.path)
+    deciding = {**protocol.affecting(Step.DECIDE), "tune": protocol.tune}
+    if given := [setting for setting, value in deciding.items() if value is not None]:
+        notes.append(
+            f"{name}: the file has answers, which stay as they are; only scores have a use for {', '.join(given)}"
+        )
     return ReadySystem(name, None, system.path, system.format, content)
 
 

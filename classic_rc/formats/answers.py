@@ -5,12 +5,14 @@ from __future__ import annotations
 import ast
 import json
 import re
+import shlex
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Any, ClassVar, NamedTuple
 
 from classic_rc.encodings import (
+    GOLD_AS,
     OPTION_LABELS,
     READINGS,
     Option,
@@ -42,7 +44,6 @@ _FENCE = re.compile(r"\s*```\w*\n(.*)\n```\s*", re.S)
 _JOINED_LETTERS = re.compile(r"[A-Z]{2,}")
 _NOTHING = {"none", "none of them", "none of the above"}
 _QUOTES = " \t\n*_`\"'“”‘’"
-_ANSWERS_AS = Option("--as answers-{}", " (with -s, write answers-READING:FILE)")
 _NUMBERS = ("index0", "index1")
 _WORDS = ("letter", "label", "text")
 """The readings of words, which a file may mix: some answers are letters and others texts."""
@@ -131,7 +132,8 @@ class AnswersFormat(Format):
                 expected="a row for each question, with null if there is no answer",
                 hint="Is it a file for another split?",
             )
-        return _decide(asked, self.reading, column, source, notes)
+        option = Option(f"-s answers-{{}}:{shlex.quote(source)}")
+        return _decide(asked, self.reading, column, option, source, notes)
 
 
 class DeclaredAnswersFormat(AnswersFormat):
@@ -281,7 +283,7 @@ def decide_answers(
     DataError
         Answers can be read in several ways, and nothing shows which one is meant.
     """
-    return _decide(_ask(questions, samples), reading, "answer", source, notes)
+    return _decide(_ask(questions, samples), reading, "answer", GOLD_AS, source, notes)
 
 
 def decide_samples(
@@ -318,10 +320,10 @@ def _find_reading(asked: Sequence[_Asked], field: str, option: Option) -> str | 
 
 
 def _decide(
-    asked: Sequence[_Asked], declared: str | None, field: str, source: str, notes: list[str]
+    asked: Sequence[_Asked], declared: str | None, field: str, option: Option, source: str, notes: list[str]
 ) -> list[Prediction]:
     """Return the prediction of each question, the mean of its samples."""
-    reading = declared or _find_reading(asked, field, _ANSWERS_AS)
+    reading = declared or _find_reading(asked, field, option)
     predictions = []
     unparsed: list[tuple[_Asked, Node, Any]] = []
     n_samples = n_null = n_sampled = 0

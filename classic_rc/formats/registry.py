@@ -233,7 +233,7 @@ def _find_format(text: str, task: Task | None, name: str | None, source: str) ->
     fitting = [layout for layout in recognised if task is None or task in layout.tasks]
     if fitting or recognised:
         return (fitting or recognised)[0]  # A format that does not support the task raises its own error.
-    hint = "Name the format to see what it expects (classic-rc score --as FORMAT)"
+    hint = "Name the format to see what it expects (-s FORMAT:FILE)"
     if not text.lstrip().startswith(("{", "[")):
         hint = f"A table needs a first line with the names of its columns, such as id,prediction. {hint}"
     raise DataError(

@@ -143,7 +143,7 @@ class ScoreFile(Solver):
             return False
         raise UsageError(
             f"{path} has answers to {task} questions, and a text is not the score of a candidate span: measure the "
-            f"answers with `classic-rc score DATA {path}`",
+            f"answers with `classic-rc run DATA -s {path}`",
             field="path",
             found="answers",
             expected="scores of spans",
@@ -205,7 +205,7 @@ def _shares(predictions: Sequence[Prediction], questions: Sequence[Question], pa
         if question.task is Task.MULTIPLE_ANSWER and len(weights) > 1:
             raise UsageError(
                 f"{path} has several answers to question {question.id}, and scores of options cannot hold several "
-                f"selections: measure their mean with `classic-rc score DATA {path}`",
+                f"selections: measure their mean with `classic-rc run DATA -s {path}`",
                 field="path",
                 found=f"{len(weights)} answers to {question.id}",
                 expected="one answer for each question",
@@ -218,7 +218,7 @@ def _shares(predictions: Sequence[Prediction], questions: Sequence[Question], pa
     if others:
         raise UsageError(
             f"{len(others):,} answers of {path} are not candidates, such as {others[0]}: measure the file with "
-            f"`classic-rc score DATA {path}`",
+            f"`classic-rc run DATA -s {path}`",
             field="path",
             found=others[0],
             expected="the text of a candidate",

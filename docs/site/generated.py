@@ -75,7 +75,8 @@ def solver_page(name: str, solver: type[Solver]) -> str:
             *variants(name, solver),
             "## Numbers\n",
             *numbers(name, solver),
-            f"## References\n\n{solver.citation or 'Our own'}.\n\n```{{run}}\nclassic-rc cite {name}\n```\n",
+            f"## References\n\n{solver.citation or 'Our own'}.\n",
+            f"```{{run}}\nclassic-rc list --bibtex {name}\n```\n",
         ]
     )
 

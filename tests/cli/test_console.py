@@ -83,10 +83,10 @@ def test_what_cannot_be_written_is_printed(cli, single, tmp_path):
     assert (tmp_path / "saved" / "run.json").is_file()
 
 
-@pytest.mark.parametrize("command", ["run", "predict", "score", "explain"])
+@pytest.mark.parametrize("command", ["run", "predict", "explain"])
 def test_an_impossible_output_is_refused_before_anything_is_read(cli, tmp_path, command):
     data = [tmp_path / "no data"]
-    more = {"run": [], "predict": ["-s", "longest"], "score": ["no file"], "explain": ["q1"]}[command]
+    more = {"run": [], "predict": ["-s", "longest"], "explain": ["q1"]}[command]
     for out in (tmp_path, tmp_path / "no folder" / "out.txt"):
         done = cli(command, *data, *more, "-o", out)
         done.fails(2, out, field="--output", found=str(out))
@@ -96,7 +96,7 @@ def test_an_impossible_output_is_refused_before_anything_is_read(cli, tmp_path, 
 def test_an_output_file_never_replaces_an_input(cli, single, tmp_path, monkeypatch):
     before = single.read_bytes()
     monkeypatch.chdir(tmp_path)
-    for args in (("run", single), ("run", "sample", "--train", single), ("score", "sample:cloze", single)):
+    for args in (("run", single), ("run", "sample", "--train", single), ("run", "sample:cloze", "-s", single)):
         cli(*args, "-o", "single.jsonl").fails(2, field="--output", found="single.jsonl")
     assert single.read_bytes() == before
 
@@ -105,7 +105,6 @@ def test_an_output_file_never_replaces_an_input(cli, single, tmp_path, monkeypat
     ("command", "args"),
     [
         ("run", ["DATA", "-s", "longest"]),
-        ("score", ["DATA", "PREDICTIONS"]),
         ("compare", ["--data", "DATA", "longest", "shortest", "--resamples", "20"]),
         ("check", ["DATA", "--rules-only"]),
         ("reproduce", ["RECORD"]),
@@ -114,9 +113,7 @@ def test_an_output_file_never_replaces_an_input(cli, single, tmp_path, monkeypat
     ],
 )
 def test_every_result_in_json_begins_with_the_version(cli, single, tmp_path, command, args):
-    paths = {"DATA": single, "PREDICTIONS": tmp_path / "p.jsonl", "RECORD": tmp_path / "record"}
-    if command == "score":
-        cli("predict", single, "-s", "longest", "-o", paths["PREDICTIONS"])
+    paths = {"DATA": single, "RECORD": tmp_path / "record"}
     if command == "reproduce":
         cli("run", single, "-s", "longest", "--save", paths["RECORD"])
     done = cli(command, *(paths.get(arg, arg) for arg in args), "--format", "json")

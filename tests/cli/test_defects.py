@@ -61,7 +61,7 @@ def test_bad_and_hidden_questions_are_left_out_on_demand(cli, damaged, tmp_path)
     "command",
     [
         ("run", "--by", "candidates", "-s", "longest"),
-        ("curve", "-s", "surface-lr", "--cv", "2"),
+        ("run", "--figure", "pr", "-s", "surface-lr", "--cv", "2"),
         ("check", "--hard", "-s", "longest"),
         ("predict", "-s", "longest", "-o", "{out}"),
     ],
@@ -169,7 +169,7 @@ def test_questions_without_an_answer_have_their_metrics_and_their_floor(cli, squ
 
 def test_a_file_of_predictions_may_answer_nothing(cli, squad2, write):
     predictions = write("answers.json", json.dumps({"s1": "Ann", "s2": "", "s3": "Bob"}))
-    done = cli("score", squad2, predictions, "--format", "json")
+    done = cli("run", squad2, "-s", predictions, "--format", "json")
     metrics = done.json["runs"][0]["rows"][0]["metrics"]
     assert metrics["f1"] == pytest.approx((1 + 1 + 2 / 3) / 3)
     assert metrics["has_ans_em"] == pytest.approx(1 / 2)
@@ -180,7 +180,7 @@ def test_the_empty_answer_is_written_and_read_back(cli, squad2, tmp_path):
     out = tmp_path / "submission.json"
     assert cli("predict", squad2, "-s", "no-answer", "-o", out).code == 0
     assert json.loads(out.read_text("utf-8")) == {"s1": "", "s2": "", "s3": ""}
-    assert cli("score", squad2, out, "--format", "json").json["runs"][0]["rows"][0]["metrics"]["no_ans_em"] == 1
+    assert cli("run", squad2, "-s", out, "--format", "json").json["runs"][0]["rows"][0]["metrics"]["no_ans_em"] == 1
 
 
 def test_metrics_of_unanswerable_questions_need_some(cli, write):
@@ -201,8 +201,8 @@ def test_a_file_that_answers_all_questions_is_scored_on_the_labelled_ones(cli, w
     path = write("partly.jsonl", rows)
     out = path.with_name("answers.jsonl")
     assert cli("predict", path, "-s", "longest", "-o", out, "--as", "jsonl").code == 0
-    cli("score", path, out).fails(3, "--labelled-only")
-    done = cli("score", path, out, "--labelled-only", "--format", "json")
+    cli("run", path, "-s", out).fails(3, "--labelled-only")
+    done = cli("run", path, "-s", out, "--labelled-only", "--format", "json")
     (run,) = done.json["runs"]
     assert (run["dataset"]["questions"], run["rows"][0]["metrics"]["accuracy"]) == (2, 0.5)
 
@@ -253,7 +253,6 @@ def test_answers_to_questions_that_cannot_be_read_are_left_out(cli, everything, 
     answers = write("answers.jsonl", [{"id": id_, "answer": "A"} for id_ in [*ids, "q0 (2)"]])
     options = ("--skip-bad", "--labelled-only")
     for command in (
-        ("score", everything, answers),
         ("run", everything, "-s", answers),
         ("compare", answers, "longest", "--data", everything),
         ("predict", everything, "-s", answers),
@@ -264,4 +263,4 @@ def test_answers_to_questions_that_cannot_be_read_are_left_out(cli, everything, 
         assert done.messages("note", "left out: gold is not among the candidates: 1")
     strict = write("strict.jsonl", [{"id": f"q{i}", "answer": "A"} for i in range(31)])
     sound = write("sound.jsonl", [json.loads(line) for line in everything.read_text("utf-8").splitlines()[:30]])
-    cli("score", sound, strict, *options).fails(3, "q30", found="'q30'")
+    cli("run", sound, "-s", strict, *options).fails(3, "q30", found="'q30'")

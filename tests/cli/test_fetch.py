@@ -151,7 +151,7 @@ def test_the_list_says_what_is_cached(cli):
         "explain talks:dev Oslo-0 -s sw",
         "predict several-answers:dev -s longest",
         "run talks:dev --by first-word -s longest",
-        "cite talks:dev several-answers",
+        "list --bibtex talks:dev several-answers",
     ],
 )
 def test_every_command_reads_a_name(cli, command):

@@ -1,6 +1,8 @@
-"""``classic-rc list`` shows everything that exists."""
+"""``classic-rc list`` shows everything that exists, and its BibTeX."""
 
 from __future__ import annotations
+
+import re
 
 import pytest
 
@@ -8,6 +10,7 @@ from classic_rc.datasets import READERS
 from classic_rc.datasets.fetch import named_datasets
 from classic_rc.formats import FORMATS
 from classic_rc.metrics import METRICS
+from classic_rc.reports.references import references
 from classic_rc.solvers import SOLVERS, parse_solver
 from classic_rc.text.analyzers import TOKENIZERS
 from classic_rc.text.stop_words import STOP_LISTS
@@ -50,3 +53,43 @@ def test_listed_variants_can_be_given_to_run(cli):
 def test_keys_are_listed(cli):
     records = cli("list", "keys", "--format", "csv").records
     assert [record["name"] for record in records][:2] == ["question-type", "first-word"]
+
+
+@pytest.mark.parametrize(
+    ("names", "keys"),
+    [
+        (["sw+d"], ["richardson2013"]),
+        (["race"], ["lai2017"]),
+        (["ir:clark2016", "record"], ["clark2016", "zhang2018"]),
+    ],
+)
+def test_names_give_their_bibtex(cli, names, keys):
+    done = cli("list", "--bibtex", *names)
+    assert (done.code, done.err) == (0, "")
+    assert re.findall(r"^@\w+\{(.*),$", done.out, re.MULTILINE) == keys
+
+
+def test_without_a_name_the_bibtex_of_everything_goes_to_stdout_or_a_file(cli, tmp_path):
+    out = tmp_path / "all.bib"
+    assert cli("list", "--bibtex", "-o", out).code == 0
+    text = out.read_text(encoding="utf-8")
+    assert text == cli("list", "--bibtex").out
+    assert text.count("\n@") + 1 == len(references())
+
+
+@pytest.mark.parametrize(
+    ("arguments", "field"),
+    [
+        ([], "WHAT"),
+        (["metrics", "--bibtex", "f1_m"], "WHAT"),
+        (["--bibtex", "f1_m", "--format", "json"], "--format"),
+    ],
+)
+def test_a_list_or_bibtex_is_asked_for_and_not_both(cli, arguments, field):
+    cli("list", *arguments).fails(2, field=field)
+
+
+def test_bibtex_of_an_unknown_name_is_refused_with_the_nearest(cli):
+    done = cli("list", "--bibtex", "sw+e")
+    done.fails(2, found="sw+e", expected=re.compile(r"\bsw\+d\b"))
+    assert done.out == ""

@@ -121,7 +121,7 @@ def test_missing_data_is_exit_code_3(cli, tmp_path):
     cli("run", tmp_path / "nothing.json").fails(3, source=str(tmp_path / "nothing.json"), where=None)
     done = cli("run", SINGLE, "--train", tmp_path / "nothing.json")
     done.fails(3, source=str(tmp_path / "nothing.json"), where=None)
-    cli("score", SINGLE, tmp_path / "nothing.json").fails(3, source=str(tmp_path / "nothing.json"))
+    cli("run", SINGLE, "-s", tmp_path / "nothing.json").fails(3, source=str(tmp_path / "nothing.json"))
     cli("run", SINGLE, "-s", f"{tmp_path / 'no.py'}:Solver").fails(3, source=str(tmp_path / "no.py"))
     (tmp_path / "empty").mkdir()
     cli("run", tmp_path / "empty").fails(3, source=str(tmp_path / "empty"))
@@ -371,7 +371,7 @@ def test_a_stream_that_is_closed_from_the_start(args, closed, code, shown, tmp_p
     [
         ["run", "{}"],
         ["run", "sample:single-choice", "--train", "{}"],
-        ["score", "sample:single-choice", "{}"],
+        ["run", "sample:single-choice", "-s", "{}"],
         ["compare", "{}", "sw+d", "--data", "sample:single-choice"],
         ["run", "sample:single-choice", "-s", "longest", "--labels", "{}"],
         ["run", "sample:single-choice", "-s", "score-file,path={}"],

@@ -157,7 +157,7 @@ def test_it_is_explained_predicted_and_drawn(cli, single, several, theirs):
     assert numbers["sw+d weight"] == 0.34
     assert numbers["score-file share"] + numbers["sw+d share"] == pytest.approx(explained["candidates"][1]["score"])
     assert cli("predict", single, "-s", spec, "--scores").out.count("score") == 9
-    done = cli("curve", several, "-s", "combination,solvers=[sw+d; longest]", "-s", "sw+d")
+    done = cli("run", several, "--figure", "pr", "-s", "combination,solvers=[sw+d; longest]", "-s", "sw+d")
     assert (done.code, done.err) == (0, "")
     assert "\ncombination,macro," in done.out
 
@@ -315,7 +315,7 @@ def test_a_written_file_scores_what_a_run_says(cli, quoref, tmp_path, solver, mo
     written = json.loads(file.read_text(encoding="utf-8"))
     assert all(isinstance(texts, list) and texts for texts in written.values())
     assert more or max(map(len, written.values())) == 1
-    scored = cli("score", quoref, file, "--format", "json")
+    scored = cli("run", quoref, "-s", file, "--format", "json")
     assert scored.rows[0]["metrics"] == ran.rows[0]["metrics"]
 
 
@@ -363,5 +363,5 @@ def test_quorefs_predictions_score_what_evaluate_says(cli, shared_data, tmp_path
     part.write_text(json.dumps({**whole, "data": whole["data"][:4]}), encoding="utf-8")
     file = tmp_path / "predictions.json"
     assert cli("predict", part, "-s", "span-sw", "--ties", "first", "-o", file).code == 0
-    scored = cli("score", part, file, "--format", "json").rows[0]["metrics"]
+    scored = cli("run", part, "-s", file, "--format", "json").rows[0]["metrics"]
     assert scored == evaluate(load(part), [parse_solver("span-sw")], ties="first").rows[0].metrics()

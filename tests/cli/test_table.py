@@ -210,15 +210,14 @@ def test_wrong_figures(cli, runs, tmp_path, monkeypatch):
     ("arguments", "way"),
     [
         (["run", "DATA"], "classic-rc table DIR --figure forest -o OUT"),
-        (["score", "DATA", "FILE"], "classic-rc table DIR --figure forest"),
         (["compare", "longest", "sw+d", "--data", "DATA"], "classic-rc table DIR --figure forest"),
         (["check", "DATA"], "classic-rc table DIR --figure forest"),
         (["table", "RUNS"], "use --figure forest -o OUT"),
-        (["cite"], "classic-rc table DIR --figure forest"),
+        (["list", "--bibtex"], "classic-rc table DIR --figure forest"),
     ],
 )
 def test_text_is_not_written_to_images(cli, runs, single, tmp_path, arguments, way):
-    places = {"DATA": str(single), "FILE": str(single), "RUNS": str(runs)}
+    places = {"DATA": str(single), "RUNS": str(runs)}
     for suffix in ("png", "PDF", "svg"):
         out = tmp_path / f"x.{suffix}"
         done = cli(*(places.get(argument, argument) for argument in arguments), "-o", out)

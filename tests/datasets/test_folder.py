@@ -120,14 +120,14 @@ MCTEST_SCORES = "0.5,0.25,0,1\t1,2,3,4\n"
 @pytest.mark.parametrize(
     ("name", "text", "found", "command"),
     [
-        ("scores.tsv", MCTEST_SCORES, "scores", "classic-rc score DATA {}"),
-        ("answers.txt", "A\tB\tC\tD\n", "letters", "classic-rc score DATA {}"),
-        ("p.jsonl", '{"question_id": "q1", "candidate": 0, "score": 1.5}\n', "predictions", "score DATA {}"),
-        ("p.json", '[{"pid": "1", "qid": "2", "scores": [0, 1]}]', "predictions", "score DATA {}"),
-        ("p.json", '{"q1": "an answer", "q2": "another"}', "predictions", "score DATA {}"),
-        ("p.json", '{"q1": ["a", "b"], "q2": []}', "predictions", "score DATA {}"),
-        ("p.jsonl", '{"idx": 3, "label": "Ann"}\n{"idx": 4, "label": "Bob"}\n', "predictions", "score DATA {}"),
-        ("p.jsonl", '{"idx": 0, "passage": {"questions": []}}\n', "predictions", "score DATA {}"),
+        ("scores.tsv", MCTEST_SCORES, "scores", "classic-rc run DATA -s {}"),
+        ("answers.txt", "A\tB\tC\tD\n", "letters", "classic-rc run DATA -s {}"),
+        ("p.jsonl", '{"question_id": "q1", "candidate": 0, "score": 1.5}\n', "predictions", "run DATA -s {}"),
+        ("p.json", '[{"pid": "1", "qid": "2", "scores": [0, 1]}]', "predictions", "run DATA -s {}"),
+        ("p.json", '{"q1": "an answer", "q2": "another"}', "predictions", "run DATA -s {}"),
+        ("p.json", '{"q1": ["a", "b"], "q2": []}', "predictions", "run DATA -s {}"),
+        ("p.jsonl", '{"idx": 3, "label": "Ann"}\n{"idx": 4, "label": "Bob"}\n', "predictions", "run DATA -s {}"),
+        ("p.jsonl", '{"idx": 0, "passage": {"questions": []}}\n', "predictions", "run DATA -s {}"),
         ("run.json", '{"version": "0.2.0", "runs": []}', "a run record", "classic-rc compare {}"),
         (
             "results_1.json",
@@ -171,8 +171,8 @@ def test_the_data_next_to_a_file_is_in_the_command_and_the_command_works(cli_of_
     stories, scores = data / "mctest" / "mc160.dev.tsv", data / "mctest" / "smith2015" / "mc160.dev.rte.scores"
     with pytest.raises(DataError) as caught:
         load(scores)
-    assert f"classic-rc score {stories} {scores}" in caught.value.hint
-    assert cli(["score", str(stories), str(scores)]) == 0
+    assert f"classic-rc run {stories} -s {scores}" in caught.value.hint
+    assert cli(["run", str(stories), "-s", str(scores)]) == 0
     with pytest.raises(DataError) as caught:
         load(data / "mctest" / "mc160.dev.ans")
     assert f"`classic-rc run {stories}`" in caught.value.hint

@@ -46,7 +46,7 @@ def test_every_solver_has_a_page_with_formula_parameters_and_references(name, ge
     page = generated[f"solvers/{name}"]
     assert ".. math::" in page.partition("## Formula\n")[2].partition("## Parameters\n")[0]
     assert "| `decision` |" in page
-    assert f"classic-rc cite {name}\n" in page
+    assert f"classic-rc list --bibtex {name}\n" in page
 
 
 def test_published_figures_are_on_the_page_of_their_solver(generated):

@@ -225,7 +225,7 @@ def test_indices_in_objects_count_from_where_the_file_shows():
 def test_indices_that_may_count_from_0_or_1_are_refused_unless_declared(values):
     with raises(DataError, field="answer", found=re.compile("index0: .*; index1: ")) as caught:
         read(jsonl(*values), SINGLE)
-    assert "--as answers-index0 or --as answers-index1" in caught.value.hint
+    assert re.search(r"-s answers-index0:\S+ or -s answers-index1:", caught.value.hint)
     for first in (0, 1):
         predictions, _ = read(jsonl(*values), SINGLE, format=f"answers-index{first}")
         assert set(predictions[0].answers[0] if predictions[0].answers else ()) == ({values[0] - first} & {0, 1})
@@ -245,7 +245,7 @@ def test_several_indices(tmp_path):
     assert [set(p.answers[0]) for p in predictions] == [{0, 2}, {1}, set(), {1, 3}]
     predictions, _ = read(jsonl("1,3", "2", "4", "1 2"), SEVERAL)
     assert [set(p.answers[0]) for p in predictions] == [{0, 2}, {1}, {3}, {0, 1}]
-    with raises(DataError, field="answer", hint=re.compile("answers-index0 or --as answers-flags")):
+    with raises(DataError, field="answer", hint=re.compile(r"-s answers-index0:\S+ or -s answers-flags:")):
         read(jsonl([1, 0, 1, 0], [0], [0], [0]), SEVERAL)
 
 

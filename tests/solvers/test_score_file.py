@@ -343,7 +343,7 @@ def test_answers_that_are_no_scores_of_candidates_are_refused(tmp_path):
     path = decisions(tmp_path, [(q.id, "a text") for q in spans])
     with raises(UsageError, field="path", found="answers") as caught:
         evaluate(spans, [ScoreFile(path=path)])
-    assert f"classic-rc score DATA {path}" in str(caught.value)
+    assert f"classic-rc run DATA -s {path}" in str(caught.value)
     path = decisions(
         tmp_path, [(q.id, "somebody else" if i == 1 else q.candidates[0].text) for i, q in enumerate(CLOZE)]
     )

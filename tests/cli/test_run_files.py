@@ -1,4 +1,4 @@
-"""``score`` gives predictions by ``predict`` the numbers of ``run``, and measures released predictions."""
+"""``run -s FILE`` gives predictions by ``predict`` the numbers of their solver, and measures released ones."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def test_scores_come_back_as_what_run_measures(cli, data, tmp_path, name, solver
     out = tmp_path / "scores"
     done = cli("predict", data(name), "-s", solver, "--as", form, "--scores", "-o", out)
     assert (done.code, done.out, done.err) == (0, "", "")
-    scored = cli("score", data(name), out, "--format", "json").row("score-file")
+    scored = cli("run", data(name), "-s", out, "--format", "json").row("score-file")
     ran = cli("run", data(name), "-s", solver, "--format", "json").row(solver.split(":")[0])
     for key in ("metrics", "tie_rate", "ties", "selected_share", "threshold"):
         assert scored[key] == ran[key]
@@ -72,20 +72,20 @@ def test_decisions_come_back_as_what_run_measures(cli, data, tmp_path, name, sol
     out = tmp_path / "decisions"
     done = cli("predict", data(name), "-s", solver, "--as", form, "-o", out, *options)
     assert (done.code, done.out) == (0, "")
-    scored = cli("score", data(name), out, "--format", "json").row("score-file")
+    scored = cli("run", data(name), "-s", out, "--format", "json").row("score-file")
     rows = cli("run", data(name), "-s", solver, "--format", "json", *options).rows
     ran = next(row for row in rows if row["solver"] == solver)
     assert scored["metrics"] == ran["metrics"]
     assert (scored["ties"], scored["tie_rate"], scored["no_evidence"]) == (None, None, None)
 
 
-def test_scores_are_decided_by_the_options_of_score(cli, several, tmp_path):
+def test_scores_in_a_file_are_decided_by_the_options(cli, several, tmp_path):
     out = tmp_path / "scores.jsonl"
     cli("predict", several, "-s", "longest", "--scores", "-o", out)
-    args = ("score", several, out, "--format", "json")
+    args = ("run", several, "-s", out, "--format", "json")
     fixed = cli(*args, "--threshold", "4.5").row("score-file")
     assert fixed["threshold"] == 4.5
-    here, cv5 = cli(*args, "--tune", several).rows[:2]
+    _, here, cv5 = cli(*args, "--tune", several).rows
     assert (here["tuned_here"], cv5["tuned_on"]) == (True, "cv5")
     assert cli(*args, "--tune-metric", "em0").row("score-file")["signature"].count("tuned_for:em0") == 1
 
@@ -95,23 +95,27 @@ def test_tie_policies_apply_to_scores(cli, write, tmp_path):
     tied, out = write("tied.jsonl", rows), tmp_path / "scores.jsonl"
     cli("predict", tied, "-s", "longest", "--scores", "-o", out)
     for ties, accuracy in (("partial", 0.5), ("first", 0.0), ("strict", 0.0)):
-        row = cli("score", tied, out, "--ties", ties, "--format", "json").row("score-file")
+        row = cli("run", tied, "-s", out, "--ties", ties, "--format", "json").row("score-file")
         assert row["metrics"]["accuracy"] == accuracy
     seeds = {
-        cli("score", tied, out, "--ties", "random", "--seed", n, "--format", "json").row("score-file")["metrics"][
-            "accuracy"
-        ]
+        cli("run", tied, "-s", out, "--ties", "random", "--seed", n, "--format", "json").row("score-file")[
+            "metrics"
+        ]["accuracy"]
         for n in range(10)
     }
     assert seeds == {0.0, 1.0}
 
 
-def test_options_for_scores_are_refused_where_there_are_only_decisions(cli, several, tmp_path):
+def test_options_for_scores_change_nothing_where_there_are_only_decisions(cli, several, many, files, tmp_path):
     out = tmp_path / "decisions.json"
     cli("predict", several, "-s", "longest", "--as", "multirc", "-o", out)
-    for options in (["--threshold", "0.5"], ["--tune", several], ["--ties", "first"]):
-        done = cli("score", several, out, *options)
-        done.fails(2, out, "scores")
+    plain = cli("run", several, "-s", out, "--format", "json").row("score-file")
+    for options in (["--threshold", "0.5"], ["--tune", several], ["--tune-metric", "em0"]):
+        done = cli("run", several, "-s", out, *options, "--format", "json")
+        assert done.row("score-file") == plain
+        assert done.messages("warning", options[0].strip("-").replace("-", "_"))
+    done = cli("run", many, "-s", files["longest"], "--ties", "first", "--seed", "3", "--intervals", "100")
+    assert done.messages("warning", "longest", "ties")
 
 
 def test_a_file_with_both_is_read_for_what_the_options_need(cli, several, tmp_path):
@@ -119,69 +123,64 @@ def test_a_file_with_both_is_read_for_what_the_options_need(cli, several, tmp_pa
     dataset = load(several)
     both = predict(dataset, LongestCandidate(decision=Threshold(value=4.5)))
     write_predictions(out, dataset, both.scores, both.predictions, "jsonl")
-    decided = cli("score", several, out, "--format", "json").row("score-file")
-    again = cli("score", several, out, "--threshold", "4.5", "--format", "json").row("score-file")
+    decided = cli("run", several, "-s", out, "--format", "json").row("score-file")
+    again = cli("run", several, "-s", f"score-file,path={out}", "--threshold", "4.5", "--format", "json").row(
+        "score-file"
+    )
     assert decided["metrics"] == again["metrics"]
     assert (decided["threshold"], again["threshold"]) == (None, 4.5)
 
 
-def test_score_adds_all_positive_if_several_answers_can_be_right(cli, several, single, tmp_path):
+def test_all_positive_is_next_to_files_if_several_answers_can_be_right(cli, several, single, tmp_path):
     for options in ([], ["--scores"]):
         out = tmp_path / f"file{len(options)}"
         cli("predict", several, "-s", "longest", "-o", out, *options)
-        rows = cli("score", several, out, "--format", "json").rows
-        assert [row["solver"] for row in rows] == ["score-file", "all-positive"]
-        assert rows[1]["selected_share"] == 1.0
+        rows = cli("run", several, "-s", out, "--format", "json").rows
+        assert [row["solver"] for row in rows] == ["all-positive", "score-file"]
+        assert rows[0]["selected_share"] == 1.0
     cli("predict", single, "-s", "longest", "-o", out)
-    assert len(cli("score", single, out, "--format", "json").rows) == 1
+    assert len(cli("run", single, "-s", out, "--format", "json").rows) == 1
 
 
 def test_a_file_of_nothing_but_0_and_1_holds_decisions(cli, several, tmp_path):
     out = tmp_path / "ones.json"
     cli("predict", several, "-s", "all-positive", "--as", "multirc", "-o", out)
-    ones, all_positive = cli("score", several, out, "--format", "json").rows
+    all_positive, ones = cli("run", several, "-s", out, "--format", "json").rows
     assert ones["metrics"] == all_positive["metrics"]
     assert ones["threshold"] is None
 
 
-def test_score_names_the_format_and_groups(cli, single, tmp_path):
+def test_the_format_of_a_file_is_named_before_it(cli, single, tmp_path):
     out = tmp_path / "scores"
     cli("predict", single, "-s", "longest", "--scores", "-o", out)
-    done = cli("score", single, out, "--as", "jsonl", "--by", "kind", "--format", "json")
+    done = cli("run", single, "-s", f"jsonl:{out}", "--by", "kind", "--format", "json")
     assert set(done.row("score-file")["groups"]) == {"who", "what", "when"}
-    assert cli("score", single, out, "--as", "multirc").code == 2
-    assert cli("score", single, out, "--as", "record").code == 2
+    assert cli("run", single, "-s", f"multirc:{out}").code == 2
+    assert cli("run", single, "-s", f"record:{out}").code == 2
     for form in ("table", "markdown", "latex", "csv"):
-        assert "score-file" in cli("score", single, out, "--signatures", "--format", form).out
+        assert "score-file" in cli("run", single, "-s", out, "--signatures", "--format", form).out
 
 
 def test_the_file_of_another_dataset_is_refused(cli, single, several, tmp_path):
     out = tmp_path / "scores"
     cli("predict", "sample:single-choice", "-s", "longest", "-o", out)
-    cli("score", single, out).fails(3, source=str(out))
+    cli("run", single, "-s", out).fails(3, source=str(out))
 
 
 def test_unanswered_questions_score_0_and_are_counted(cli, write, tmp_path):
     answers = write("answers.json", '{"map-maker.1": ["Edda Fairweather", "Maud"]}')
-    done = cli("score", "sample:multi-span", answers, "--format", "json")
+    done = cli("run", "sample:multi-span", "-s", answers, "--format", "json")
     assert done.row("score-file")["metrics"]["quoref_em"] == pytest.approx(1 / 9)
     assert done.messages("warning", "8 of 9 questions")
-    assert cli("score", "sample:multi-span", answers, "--quiet").err == ""
+    assert cli("run", "sample:multi-span", "-s", answers, "--quiet").err == ""
 
 
-def test_gold_cannot_be_hidden_from_score(cli, single, hidden, tmp_path):
+def test_gold_cannot_be_hidden(cli, single, hidden, tmp_path):
     out = tmp_path / "scores"
     cli("predict", hidden, "-s", "longest", "--scores", "-o", out)
-    assert cli("score", hidden, out).code == 3
+    assert cli("run", hidden, "-s", out).code == 3
     cli("predict", hidden, "-s", "longest", "-o", out)
-    assert cli("score", hidden, out).code == 3
-
-
-def test_score_has_them_too(cli, many, tmp_path):
-    cli("predict", many, "-s", "longest", "-o", tmp_path / "longest.jsonl")
-    scored = cli("score", many, tmp_path / "longest.jsonl", "--intervals", "300", "--format", "json")
-    run = cli("run", many, "-s", "longest", "--intervals", "300", "--ties", "first", "--format", "json")
-    assert scored.rows[0]["intervals"] == run.rows[0]["intervals"]
+    assert cli("run", hidden, "-s", out).code == 3
 
 
 RELEASED = {
@@ -196,7 +195,12 @@ RELEASED = {
 def test_released_multirc_predictions(cli, shared_data, name):
     folder = shared_data / "multirc"
     done = cli(
-        "score", folder / "dev_83-fixedIds.json", folder / "baseline-scores" / f"{name}.json", "--format", "json"
+        "run",
+        folder / "dev_83-fixedIds.json",
+        "-s",
+        folder / "baseline-scores" / f"{name}.json",
+        "--format",
+        "json",
     )
     metrics = done.row("score-file")["metrics"]
     assert tuple(round(100 * metrics[metric], 2) for metric in ("f1_m", "f1_a", "em0")) == RELEASED[name]
@@ -206,8 +210,8 @@ def test_released_multirc_scores_have_their_best_threshold_found(cli, shared_dat
     folder = shared_data / "multirc"
     raw = folder / "baseline-scores" / "raw" / "lucene_paragraphs-raw.json"
     dev = folder / "dev_83-fixedIds.json"
-    here, cv5 = cli("score", dev, raw, "--tune", dev, "--tune-metric", "f1_m", "--format", "json").rows[:2]
-    fixed = cli("score", dev, raw, "--threshold", here["threshold"], "--format", "json").row("score-file")
+    here, cv5 = cli("run", dev, "-s", raw, "--tune", dev, "--tune-metric", "f1_m", "--format", "json").rows[1:]
+    fixed = cli("run", dev, "-s", raw, "--threshold", here["threshold"], "--format", "json").row("score-file")
     assert here["tuned_here"]
     assert fixed["metrics"] == here["metrics"]
     assert here["metrics"]["f1_m"] >= cv5["metrics"]["f1_m"]
@@ -245,7 +249,7 @@ def test_gold_scores_100_under_every_metric(cli, shared_data, tmp_path, file, sp
     gold = [Prediction(q.id, (gold_answer(q),), n_candidates=len(q.candidates)) for q in dataset]
     write_predictions(tmp_path / "gold", dataset, None, gold)
     options = ["--split", split] if split else []
-    done = cli("score", path, tmp_path / "gold", *options, "--format", "json", "--quiet")
+    done = cli("run", path, "-s", tmp_path / "gold", *options, "--format", "json", "--quiet")
     metrics = done.row("score-file")["metrics"]
     assert metrics == dict.fromkeys([metric.name for metric in metrics_for(dataset.task)], 1.0)
 
@@ -256,7 +260,7 @@ def test_released_scores_are_an_mctest_score_file(cli, shared_data, tmp_path):
     done = cli("predict", data, "-s", "sw+d:mctest160", "--scores", "-o", tmp_path / "ours.scores")
     assert done.code == 0
     rows = [
-        cli("score", data, path, "--format", "json").json["runs"][0]["rows"][0]
+        cli("run", data, "-s", path, "--format", "json").json["runs"][0]["rows"][0]
         for path in (released, tmp_path / "ours.scores")
     ]
     assert round(100 * rows[0]["metrics"]["accuracy"], 2) == 60.21
@@ -291,8 +295,8 @@ def test_submissions_score_what_run_prints(cli, shared_data, tmp_path, file, sol
     assert get_format(form).recognises(text)
     assert not get_format(form).has_scores(text, str(out))
     detected, named = (
-        cli("score", shared_data / file, out, *reading, *more, "--format", "json").row("score-file")
-        for more in ([], ["--as", form])
+        cli("run", shared_data / file, "-s", named_file, *reading, "--format", "json").row("score-file")
+        for named_file in (out, f"{form}:{out}")
     )
     ran = cli("run", shared_data / file, "-s", solver, *options, *reading, "--format", "json").row(solver)
     assert detected["metrics"] == named["metrics"] == ran["metrics"]
@@ -313,7 +317,7 @@ def test_files_score_what_the_official_scripts_said(cli, shared_data, shared_gol
     cases = json.loads((shared_golden / f"{name}_metrics.json").read_text(encoding="utf-8"))["cases"]
     for case in cases:
         path.write_text(json.dumps(case["predictions"]), encoding="utf-8")
-        metrics = cli("score", shared_data / file, path, "--format", "json").row("score-file")["metrics"]
+        metrics = cli("run", shared_data / file, "-s", path, "--format", "json").row("score-file")["metrics"]
         scale = 100 if name == "record" else 1
         expected = {ours: case["expected"][theirs] / scale for theirs, ours in names.items()}
         assert {ours: metrics[ours] for ours in expected} == pytest.approx(expected, abs=1e-9)
@@ -335,7 +339,7 @@ def test_a_file_is_written_in_another_format(cli, several, single, tmp_path):
 def test_answers_that_say_nothing_are_counted_for_the_user(cli, single, tmp_path):
     answers = tmp_path / "llm.csv"
     answers.write_text('id,response\nq1,B\nq2,"I think, perhaps"\nq3,C\n', encoding="utf-8")
-    done = cli("score", single, answers, "--format", "json")
+    done = cli("run", single, "-s", answers, "--format", "json")
     assert done.row("score-file")["metrics"]["accuracy"] == pytest.approx(1 / 3)
     assert done.messages("warning", "1 of 3 answers could not be parsed", "'q2'", "line 3")
     ran = cli("run", single, "-s", f"score-file,path={answers}", "--format", "json")
@@ -354,10 +358,23 @@ def files(cli, many, tmp_path):
 
 
 def test_several_files_are_one_table(cli, many, files):
-    args = ("score", many, f"A={files['longest']}", files["shortest"], files["random"], "--intervals", "200")
+    args = (
+        "run",
+        many,
+        "-s",
+        f"A={files['longest']}",
+        "-s",
+        files["shortest"],
+        "-s",
+        files["random"],
+        "--intervals",
+        "200",
+    )
     found = cli(*args, "--baseline", "A", "--seed", "4", "--format", "json").rows
     assert [row["name"] for row in found] == ["A", "shortest", "random"]
-    alone = cli("score", many, files["shortest"], "--intervals", "200", "--seed", "4", "--format", "json").rows[0]
+    alone = cli("run", many, "-s", files["shortest"], "--intervals", "200", "--seed", "4", "--format", "json").rows[
+        0
+    ]
     assert (found[1]["metrics"], found[1]["intervals"]) == (alone["metrics"], alone["intervals"])
     assert found[1]["signature"] == alone["signature"]
     assert set(found[1]["p_values"]) == {"accuracy"}
@@ -371,17 +388,17 @@ def test_several_files_are_one_table(cli, many, files):
 
 
 def test_the_baseline_may_be_a_solver(cli, many, files):
-    rows = cli("score", many, files["shortest"], "--baseline", "longest", "--format", "json").rows
+    rows = cli("run", many, "-s", files["shortest"], "--baseline", "longest", "--format", "json").rows
     assert {row["name"]: bool(row["p_values"]) for row in rows} == {"shortest": True, "longest": False}
 
 
 def test_chosen_metrics_of_several_files(cli, several, tmp_path):
     for name in ("longest", "shortest"):
         cli("predict", several, "-s", name, "-o", tmp_path / f"{name}.jsonl")
-    paths = [tmp_path / "longest.jsonl", tmp_path / "shortest.jsonl"]
-    rows = cli("score", several, *paths, "--metrics", "em0,f1_m", "--format", "json").rows
-    assert [row["name"] for row in rows] == ["longest", "shortest", "all-positive"]
-    header = cli("score", several, *paths, "--metrics", "em0,f1_m").out.splitlines()[1].split()
+    paths = ["-s", tmp_path / "longest.jsonl", "-s", tmp_path / "shortest.jsonl"]
+    rows = cli("run", several, *paths, "--metrics", "em0,f1_m", "--format", "json").rows
+    assert [row["name"] for row in rows] == ["all-positive", "longest", "shortest"]
+    header = cli("run", several, *paths, "--metrics", "em0,f1_m").out.splitlines()[1].split()
     assert header[:3] == ["system", "EM0", "F1m"]
     assert "F1a" not in header
 
@@ -389,15 +406,10 @@ def test_chosen_metrics_of_several_files(cli, several, tmp_path):
 def test_a_bad_file_does_not_lose_the_others(cli, many, single, files, tmp_path):
     other = tmp_path / "other.csv"
     other.write_text("id,answer\nx,A\n", encoding="utf-8")
-    done = cli("score", many, files["longest"], other, "--format", "json")
+    done = cli("run", many, "-s", files["longest"], "-s", other, "--format", "json")
     assert done.code == 3
     assert [row["name"] for row in done.rows] == ["longest"]
     assert done.messages("error", other, "unknown question id")
-    cli("score", many, other).fails(3, source=str(other))
-    cli("score", many, f"A={files['longest']}", f"A={other}").fails(2, "'A'", field="name")
-    cli("score", many, tmp_path / "none.csv").fails(3, source=str(tmp_path / "none.csv"))
-
-
-def test_the_seed_is_one_of_resampling_too(cli, many, files):
-    assert cli("score", many, files["longest"], "--seed", "3", "--intervals", "100").code == 0
-    cli("score", many, files["longest"], "--ties", "first").fails(2, field="scores", found="decisions")
+    cli("run", many, "-s", other).fails(3, source=str(other))
+    cli("run", many, "-s", f"A={files['longest']}", "-s", f"A={other}").fails(2, "'A'", field="name")
+    cli("run", many, "-s", tmp_path / "none.csv").fails(3, source=str(tmp_path / "none.csv"))

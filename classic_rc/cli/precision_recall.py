@@ -1,4 +1,4 @@
-"""``classic-rc curve``: plot or list precision against recall for solvers and files of predictions."""
+"""``classic-rc run DATA -s SYSTEM --figure pr``: plot or list precision against recall."""
 
 from __future__ import annotations
 
@@ -8,53 +8,53 @@ from typing import TYPE_CHECKING
 
 from classic_rc.cli import inputs
 from classic_rc.cli.console import Failures, check_writable, write_file, write_output
-from classic_rc.cli.options import vary_option
+from classic_rc.cli.options import Choice, given_options
 from classic_rc.errors import UsageError
 from classic_rc.io.progress import progress_bar
-from classic_rc.protocol import Protocol
+from classic_rc.protocol import READING, Protocol
 
 if TYPE_CHECKING:
-    from classic_rc.evaluation.curves import PrecisionRecallCurve
+    from classic_rc.evaluation.curves import Average, PrecisionRecallCurve
     from classic_rc.evaluation.systems import System
     from classic_rc.predictions import Prediction, Scores
     from classic_rc.questions import Dataset
 
 
-OPTIONS = (
-    "data",
-    "reading",
-    vary_option(
-        "--solver",
-        help="a solver (see `classic-rc list solvers`), path/to/file.py:Class for your own, or a file of "
-        "predictions; repeat for several",
-    ),
-    "--predictions",
-    "--average",
-    "training and tuning",
-    "--jobs",
-    "--quiet",
-    vary_option(
-        "--output",
-        help="a figure (.pdf, .png, .svg) or the points (.csv); default, or -: the points on stdout",
-    ),
-)
+_TRAINING = ("train", "train_split", "tune", "tune_split", "cv", "group", "drop_overlap")
+_SEARCHING = ("corpus", "exclude_verbatim")
+_OTHERS = ("offline", "pool", "solver", "analyzer", "seed", "jobs", "figure", "output", "quiet")
+_WITH_CURVES = frozenset((*READING, *_TRAINING, *_SEARCHING, *_OTHERS))
+"""The options of ``run`` that mean something for scores without decisions."""
+
+_AVERAGES: dict[str, Average] = {"pr": "macro", "pr-micro": "micro"}
 
 
-def handle(args: argparse.Namespace) -> int:
-    """Run the sub-command."""
+def draw_curves(args: argparse.Namespace, options: Choice) -> int:
+    """Run ``classic-rc run --figure pr``; `options` are those of ``run``."""
     from classic_rc.evaluation.curves import PrecisionRecallCurve, check_choices
     from classic_rc.evaluation.plan import require_gold
+    from classic_rc.evaluation.systems import name_systems
     from classic_rc.predictions import Scores
     from classic_rc.reports.figures import require_matplotlib
 
-    output = None if args.output == "-" else args.output
+    for name, flag in given_options(args, options):
+        if name not in _WITH_CURVES:
+            raise UsageError(
+                f"{flag} does not apply with --figure {args.figure}: run again without --figure for it",
+                field=flag,
+                found=flag,
+            )
+    output, average = args.output, _AVERAGES[args.figure]
     form = _output_format(output)
-    systems = _parse_systems(args)
+    given = inputs.parse_systems(args.solver)
+    if not given:
+        raise UsageError("nothing to plot: add systems (-s SYSTEM)", field="--solver", expected="-s SYSTEM")
+    systems = name_systems(inputs.with_search_engine(args, given))
     files = [system.path for system in systems]
-    check_writable(output, args.data, *args.train, args.tune, *files, is_figure=form != "csv")
+    check_writable(output, *args.data, *args.train, args.tune, *files, is_figure=form != "csv")
     if form != "csv":
         require_matplotlib()
-    dataset = inputs.load_dataset(args, args.data)
+    dataset = inputs.load_dataset(args, inputs.choose_dataset(args, args.data))
     check_choices(dataset)
     require_gold(dataset, "precision and recall cannot be computed")
     protocol = inputs.read_protocol(args)
@@ -65,9 +65,9 @@ def handle(args: argparse.Namespace) -> int:
             with failures.caught():
                 answers, name = _answer_questions(args, dataset, system, protocol), str(system.name)
                 if isinstance(answers, Scores):
-                    curve = PrecisionRecallCurve.from_scores(answers, dataset, name, args.average)
+                    curve = PrecisionRecallCurve.from_scores(answers, dataset, name, average)
                 else:
-                    curve = PrecisionRecallCurve.from_predictions(answers, dataset, name, args.average)
+                    curve = PrecisionRecallCurve.from_predictions(answers, dataset, name, average)
                 curves.append(curve)
     finally:
         _write_curves(curves, form, output)
@@ -89,19 +89,6 @@ def _output_format(output: str | None) -> str:
     return form
 
 
-def _parse_systems(args: argparse.Namespace) -> list[System]:
-    """Return the systems of ``-s`` and ``--predictions`` in the order of the legend, with names."""
-    from classic_rc.evaluation.systems import System, name_systems, split_name
-
-    systems = inputs.parse_systems(args.solver)
-    for text in args.predictions:  # the name of an existing file may contain "="
-        name, path = (None, text) if Path(text).exists() else split_name(text)
-        systems.append(System(path=path, name=name))
-    if not systems:
-        raise UsageError("nothing to plot: add systems (-s SYSTEM)", field="--solver", expected="-s SYSTEM")
-    return name_systems(systems)
-
-
 def _answer_questions(
     args: argparse.Namespace, dataset: Dataset, system: System, protocol: Protocol
 ) -> Scores | list[Prediction]:
@@ -109,6 +96,8 @@ def _answer_questions(
     from classic_rc.evaluation.evaluate import predict
 
     notes: list[str] = []
+    if system.failure is not None:
+        raise system.failure
     if system.solver is None:
         answers = system.read(dataset, notes)
     else:

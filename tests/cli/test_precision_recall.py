@@ -1,4 +1,4 @@
-"""``classic-rc curve``."""
+"""``classic-rc run --figure pr``: curves of scores, points of decisions."""
 
 from __future__ import annotations
 
@@ -8,8 +8,10 @@ import sys
 
 import pytest
 
-from classic_rc.cli import curve as command
+from classic_rc.cli import precision_recall as command
 from classic_rc.errors import UsageError
+
+FIGURES = {"macro": "pr", "micro": "pr-micro"}
 
 
 def records(text):
@@ -39,7 +41,7 @@ def scores(cli, several, tmp_path):
 
 
 def test_points_go_to_stdout(cli, several):
-    done = cli("curve", several, "-s", "longest", "-s", "sw+d")
+    done = cli("run", several, "--figure", "pr", "-s", "longest", "-s", "sw+d")
     assert (done.code, done.err) == (0, "")
     assert {name: {r["average"] for r in rows} for name, rows in by_system(done.out).items()} == {
         "longest": {"macro"},
@@ -47,12 +49,11 @@ def test_points_go_to_stdout(cli, several):
     }
     longest = by_system(done.out)["longest"]
     assert [float(longest[i]["recall"]) for i in (0, -1)] == [0.25, 1]
-    assert cli("curve", several, "-s", "longest", "-s", "sw+d", "-o", "-").out == done.out
 
 
 @pytest.mark.parametrize(("average", "metric"), [("macro", "f1_m"), ("micro", "f1_a")])
 def test_the_best_point_is_what_run_tunes_for(cli, several, average, metric):
-    rows = records(cli("curve", several, "-s", "sw+d", "--average", average).out)
+    rows = records(cli("run", several, "--figure", FIGURES[average], "-s", "sw+d").out)
     best = max(rows, key=lambda r: float(r["f1"]))
     args = ("run", several, "-s", "sw+d", "--format", "json", "--threshold", best["threshold"])
     assert cli(*args).row("sw+d")["metrics"][metric] == pytest.approx(float(best["f1"]))
@@ -62,21 +63,14 @@ def test_the_best_point_is_what_run_tunes_for(cli, several, average, metric):
 
 
 def test_scores_in_a_file_are_a_curve_and_decisions_a_point(cli, several, scores, decided):
-    done = cli("curve", several, "-s", "longest", "--predictions", scores, f"people={decided}")
+    done = cli("run", several, "--figure", "pr", "-s", "longest", "-s", scores, "-s", f"people={decided}")
     found = by_system(done.out)
     assert list(found) == ["longest", "scores", "people"]
     assert [list(r.values())[1:] for r in found["scores"]] == [list(r.values())[1:] for r in found["longest"]]
     (point,) = found["people"]
     assert point["threshold"] == ""
-    measured = cli("score", several, decided, "--format", "json").row("score-file")["metrics"]
+    measured = cli("run", several, "-s", decided, "--format", "json").row("score-file")["metrics"]
     assert float(point["f1"]) == pytest.approx(measured["f1_m"])
-
-
-def test_predictions_may_be_given_one_by_one_and_have_equals_signs_in_their_names(cli, several, scores, tmp_path):
-    odd = tmp_path / "k=v.json"
-    odd.write_bytes(scores.read_bytes())
-    done = cli("curve", several, "--predictions", odd, "--predictions", f"a={odd}")
-    assert list(by_system(done.out)) == ["k=v", "a"]
 
 
 @pytest.mark.parametrize(
@@ -85,23 +79,23 @@ def test_predictions_may_be_given_one_by_one_and_have_equals_signs_in_their_name
 def test_a_figure_is_written_by_its_suffix(cli, several, decided, tmp_path, suffix, start):
     pytest.importorskip("matplotlib")
     out = tmp_path / f"figure.{suffix}"
-    done = cli("curve", several, "-s", "sw+d", "--predictions", decided, "-o", out)
+    done = cli("run", several, "--figure", "pr", "-s", "sw+d", "-s", decided, "-o", out)
     assert (done.code, done.out, done.err) == (0, "", "")
     assert out.read_bytes().startswith(start)
     first = out.read_bytes()
-    cli("curve", several, "-s", "sw+d", "--predictions", decided, "-o", out)
+    cli("run", several, "--figure", "pr", "-s", "sw+d", "-s", decided, "-o", out)
     assert out.read_bytes() == first
 
 
 def test_csv_files_hold_what_stdout_would(cli, several, tmp_path):
     out = tmp_path / "points.csv"
-    assert cli("curve", several, "-s", "sw+d", "-o", out).out == ""
-    assert out.read_text(encoding="utf-8") == cli("curve", several, "-s", "sw+d").out
+    assert cli("run", several, "--figure", "pr", "-s", "sw+d", "-o", out).out == ""
+    assert out.read_text(encoding="utf-8") == cli("run", several, "--figure", "pr", "-s", "sw+d").out
 
 
 @pytest.mark.parametrize("name", ["figure", "figure.gif", "csv", ".png"])
 def test_other_suffixes_are_refused_before_anything_is_read(cli, tmp_path, name):
-    done = cli("curve", tmp_path / "no data", "-s", "sw+d", "-o", tmp_path / name)
+    done = cli("run", tmp_path / "no data", "--figure", "pr", "-s", "sw+d", "-o", tmp_path / name)
     done.fails(2, tmp_path / name, ".pdf, .png, .svg, .csv", field="--output", found=str(tmp_path / name))
     assert done.out == ""
 
@@ -112,16 +106,16 @@ def test_an_impossible_output_is_refused_before_anything_is_read(cli, several, s
         (several, scores.with_suffix(".csv")),
     ]:
         scores.with_suffix(".csv").write_bytes(scores.read_bytes())
-        done = cli("curve", data, "--predictions", scores.with_suffix(".csv"), "-o", out)
+        done = cli("run", data, "--figure", "pr", "-s", scores.with_suffix(".csv"), "-o", out)
         done.fails(2, out, field="--output", found=str(out))
         assert done.out == ""
 
 
 def test_without_matplotlib_there_are_points_and_no_figures(cli, several, tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
-    done = cli("curve", tmp_path / "no data", "-s", "sw+d", "-o", tmp_path / "a.pdf")
+    done = cli("run", tmp_path / "no data", "--figure", "pr", "-s", "sw+d", "-o", tmp_path / "a.pdf")
     done.fails(4, "pip install 'classic_rc[plot]'", package="matplotlib", extra="plot")
-    assert cli("curve", several, "-s", "sw+d", "-o", tmp_path / "a.csv").code == 0
+    assert cli("run", several, "--figure", "pr", "-s", "sw+d", "-o", tmp_path / "a.csv").code == 0
 
 
 def test_a_figure_that_cannot_be_written_is_printed_as_points(cli, several, tmp_path, monkeypatch):
@@ -132,58 +126,53 @@ def test_a_figure_that_cannot_be_written_is_printed_as_points(cli, several, tmp_
         raise UsageError(f"cannot write {path}: No space left on device")
 
     monkeypatch.setattr(command, "write_file", refuse)
-    done = cli("curve", several, "-s", "sw+d", "-o", tmp_path / "a.pdf")
+    done = cli("run", several, "--figure", "pr", "-s", "sw+d", "-o", tmp_path / "a.pdf")
     assert done.code == 2
     assert "No space left" in done.err
-    assert done.out == cli("curve", several, "-s", "sw+d").out
+    assert done.out == cli("run", several, "--figure", "pr", "-s", "sw+d").out
 
 
-def test_one_bad_system_does_not_cost_the_others(cli, several, scores, tmp_path):
-    done = cli("curve", several, "-s", "longest", "--predictions", tmp_path / "missing.json", scores)
-    done.fails(3, source=str(tmp_path / "missing.json"))
-    assert list(by_system(done.out)) == ["longest", "scores"]
+def test_one_bad_system_does_not_cost_the_others(cli, several, write):
+    bad = write("bad.json", '{"nobody": "A"}')
+    done = cli("run", several, "--figure", "pr", "-s", "longest", "-s", bad)
+    done.fails(3, source=str(bad))
+    assert list(by_system(done.out)) == ["longest"]
 
 
-def test_nothing_is_written_where_there_is_no_curve(cli, several, tmp_path):
-    out = tmp_path / "a.csv"
-    assert cli("curve", several, "--predictions", tmp_path / "missing.json", "-o", out).code == 3
-    assert not out.exists()
-
-
-def test_names_must_tell_systems_apart(cli, several, scores):
-    done = cli("curve", several, "-s", "A=longest", "--predictions", f"A={scores}")
-    done.fails(2, "'A'", field="name", found="A")
+@pytest.mark.parametrize("option", [("--threshold", "1"), ("--by", "kind"), ("--save", "record"), ("--intervals",)])
+def test_options_of_results_are_refused(cli, several, option):
+    cli("run", several, "--figure", "pr", "-s", "longest", *option).fails(2, field=option[0])
 
 
 def test_systems_have_the_names_that_they_have_in_run(cli, several, scores):
     systems = ("-s", "Long=longest", "-s", f"Own={scores}", "-s", "sw", "-s", "sw,window=2")
-    rows = records(cli("curve", several, *systems).out)
+    rows = records(cli("run", several, "--figure", "pr", *systems).out)
     names = ["Long", "Own", "sliding-window", "sliding-window,window=2"]
     assert list(dict.fromkeys(row["system"] for row in rows)) == names
 
 
 def test_there_must_be_something_to_draw(cli, several):
-    cli("curve", several).fails(2, field="--solver", expected="-s SYSTEM")
+    cli("run", several, "--figure", "pr").fails(2, field="--solver", expected="-s SYSTEM")
 
 
 @pytest.mark.parametrize("data", ["sample:cloze", "sample:multi-span"])
 def test_questions_without_choices_are_refused(cli, data):
-    done = cli("curve", data, "-s", "sw+d")
+    done = cli("run", data, "--figure", "pr", "-s", "sw+d")
     done.fails(2, "precision", data.removeprefix("sample:"))
     assert done.out == ""
 
 
 def test_gold_is_needed(cli, hidden):
-    cli("curve", hidden, "-s", "sw+d").fails(3, "3 of 3 questions", "gold", source="hidden")
+    cli("run", hidden, "--figure", "pr", "-s", "sw+d").fails(3, "3 of 3 questions", "gold", source="hidden")
 
 
 def test_single_choices_have_curves_too(cli, single):
-    rows = records(cli("curve", single, "-s", "longest", "--average", "micro").out)
+    rows = records(cli("run", single, "--figure", "pr-micro", "-s", "longest").out)
     assert float(rows[-1]["precision"]) == pytest.approx(1 / 3)
 
 
 def test_solvers_learn_from_training_data_and_warnings_are_shown_unless_unwanted(cli, single):
-    args = ("curve", single, "-s", "constant-position:majority")
+    args = ("run", single, "--figure", "pr", "-s", "constant-position:majority")
     assert "--train" in cli(*args).err
     done = cli(*args, "--train", single)
     assert done.code == 0
@@ -198,8 +187,8 @@ def test_released_predictions_of_multirc(cli, shared_data):
     folder = shared_data / "multirc"
     released = folder / "baseline-scores"
     done = cli(
-        *("curve", folder / "dev_83-fixedIds.json", "-s", "sw+d:mctest500"),
-        *("--predictions", f"human={released / 'human-01.json'}", released / "raw" / "lucene_paragraphs-raw.json"),
+        *("run", folder / "dev_83-fixedIds.json", "--figure", "pr", "-s", "sw+d:mctest500"),
+        *("-s", f"human={released / 'human-01.json'}", "-s", released / "raw" / "lucene_paragraphs-raw.json"),
     )
     found = {name: max(round(100 * float(r["f1"]), 2) for r in rows) for name, rows in by_system(done.out).items()}
     assert found == {"sw+d:mctest500": 69.99, "human": 86.44, "lucene_paragraphs-raw": 64.26}
