@@ -91,7 +91,7 @@ import os
 import re
 before = dict(os.environ)
 from classic_rc.retrieval.engines.lucene import Lucene
-Lucene(folder={str(tmp_path / "index")!r}).index(["A fox."])
+Lucene(place={str(tmp_path / "index")!r}).index(["A fox."])
 Lucene.open({str(tmp_path / "index")!r}).top(["fox"])
 assert dict(os.environ) == before
 """
