@@ -16,6 +16,11 @@ os.environ["COLUMNS"] = "200"  # tables fit the terminal: a line of a test is ne
 settings.register_profile("untimed", deadline=None)
 settings.load_profile("untimed")
 
+# What `pytest -m fast` runs, but for tests that are slow, random or need the authors' files.
+_FAST = ("kernels", "text", "io", "formats", "metrics", "decisions", "datasets", "harness")
+_FAST += ("solvers/test_solver_contract.py", "test_questions.py", "test_predictions.py")
+_FAST_PATHS = [Path(__file__).parent / name for name in _FAST]
+
 _SHARED = Path(__file__).resolve().parents[2] / "shared"
 
 
@@ -28,10 +33,26 @@ def _folder(name: str) -> Path:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Mark the tests that need the authors' files, so that ``-m golden`` selects them."""
+    """Mark the tests that need the authors' files, so that ``-m golden`` selects them, and those that are fast."""
     for item in items:
         if {"shared_data", "shared_golden"} & set(getattr(item, "fixturenames", ())):
             item.add_marker("golden")
+        elif _is_fast(item.path) and not any(map(item.get_closest_marker, ("slow", "ci"))) and not _is_random(item):
+            item.add_marker("fast")
+
+
+def _is_fast(path: Path) -> bool:
+    return any(path.is_relative_to(fast) for fast in _FAST_PATHS)
+
+
+def _is_random(item: pytest.Item) -> bool:
+    return getattr(getattr(item, "obj", None), "is_hypothesis_test", False)
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Import no file that has no fast test where ``-m fast`` asks for nothing else."""
+    only_fast = config.option.markexpr == "fast" and collection_path.suffix == ".py"
+    return True if only_fast and not _is_fast(collection_path) else None
 
 
 @pytest.fixture(scope="session")

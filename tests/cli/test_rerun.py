@@ -26,7 +26,8 @@ def test_a_saved_run_comes_out_again_from_its_folder_or_its_file(cli, saved):
 
 
 def test_the_whole_sample_with_tuned_and_learned_rows(cli, tmp_path):
-    run = cli("run", "sample", "--cv", 3, "--by", "type", "--ties", "random", "--save", tmp_path, "--quiet")
+    specs = ("-s", "sw+d", "-s", "surface-lr", "-s", "random")
+    run = cli("run", "sample", *specs, "--cv", 3, "--by", "type", "--ties", "random", "--save", tmp_path, "--quiet")
     assert run.code == 0
     done = cli("reproduce", tmp_path, "--format", "json", "--jobs", 2)
     assert done.code == 0

@@ -7,7 +7,7 @@ A comment comes before a block of ``classic-rc`` commands:
 * ``<!-- tested: output -->``: the next block is the beginning of what the commands print.
 * ``<!-- tested: numbers -->``: every number with two decimals in the next table is one that the commands print.
 
-With ``, slow`` at its end, the test has the marker ``slow``.
+With ``, slow`` at its end, the test has the marker ``slow``; on the page of the feature ranker, ``ci``.
 """
 
 from __future__ import annotations
@@ -122,8 +122,14 @@ def check_rows(shown: Shown, capsys: pytest.CaptureFixture[str]) -> None:
     assert compared
 
 
+def marks(page: Path, shown: Shown) -> list[pytest.MarkDecorator]:
+    if shown.slow:
+        return [pytest.mark.slow]
+    return [pytest.mark.ci] if page.stem == "feature-ranker" else []  # it fits for long
+
+
 PARTS = [
-    pytest.param(shown, id=f"{page.stem}-{number}", marks=[pytest.mark.slow] if shown.slow else [])
+    pytest.param(shown, id=f"{page.stem}-{number}", marks=marks(page, shown))
     for page in sorted(DOCS.rglob("*.md"))
     for number, shown in enumerate(marked(page.read_text(encoding="utf-8")), start=1)
 ]

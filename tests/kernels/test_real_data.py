@@ -29,7 +29,9 @@ def plain_sweep(texts):
     return [[reference.sliding_window(*text, size) for size in SIZES] for text in texts]
 
 
-@pytest.mark.parametrize("path", ALL)
+@pytest.mark.parametrize(
+    "path", [pytest.param(path, marks=[pytest.mark.ci] if "/train" in path else []) for path in ALL]
+)
 def test_window_and_distance_of_every_candidate(shared_data, path):
     data = encoded(shared_data, path)
     flags = data.stop_flags("smart")
@@ -46,12 +48,6 @@ def test_all_window_sizes_of_a_sample(shared_data, path):
     got, texts = window_sweep(arrays), texts_of(arrays)
     sample = random.Random(0).sample(range(len(texts)), min(2000 // len(ALL), len(texts)))
     assert got[sample].tolist() == plain_sweep([texts[i] for i in sample])
-
-
-@pytest.mark.parametrize("path", ALL[:2])
-def test_all_window_sizes_of_every_candidate_of_mctest_dev(shared_data, path):
-    arrays = encoded(shared_data, path).arrays
-    assert window_sweep(arrays).tolist() == plain_sweep(texts_of(arrays))
 
 
 @pytest.mark.slow

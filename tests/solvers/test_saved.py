@@ -34,6 +34,7 @@ from classic_rc.solvers import (
 from classic_rc.solvers.saved import solver_from_plain, solver_to_plain
 from classic_rc.testing import check_solver, synthetic_dataset
 from classic_rc.text.analyzers import get_analyzer
+from tests.depth import examples
 from tests.errors import raises
 
 TRAIN = synthetic_dataset(Task.SINGLE_CHOICE, n_passages=10, seed=1, name="lessons")
@@ -547,7 +548,7 @@ def places(value, path=()):
 
 
 @pytest.mark.parametrize("name", CRAFTED)
-@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@settings(max_examples=examples(12, 60), suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 @given(data=st.data())
 def test_wrong_types_under_a_valid_checksum_are_one_error_or_a_working_solver(path, name, data):
     save_solver(CRAFTED[name].fit_for(TRAIN, TRAIN), path)

@@ -9,6 +9,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from classic_rc.text.lucene_english import LuceneEnglishTokenizer, _word_pattern
+from tests.depth import examples
 
 TOKENIZER = LuceneEnglishTokenizer()
 JOINERS = "_\u202f\u203f\uff3f"
@@ -68,7 +69,7 @@ def test_short_texts_of_difficult_characters(text):
     check(text)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(12, 60), deadline=None)
 @given(
     st.lists(st.sampled_from(DIFFICULT), min_size=1, max_size=4).flatmap(
         lambda few: st.lists(st.sampled_from(few), min_size=250, max_size=330)
