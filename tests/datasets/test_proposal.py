@@ -99,6 +99,16 @@ def test_fields_that_names_make_certain_are_filled_in(tmp_path, row, fields, nam
             {"idx": 3, "head": "Ann sang all day.", "say": "Who sang?", "alt": ["Bob", "Ann"], "key": "2"},
             "passage=COLUMN,question=COLUMN,candidates=COLUMN,gold=COLUMN,id=idx",
         ),
+        (  # sentences of a story are no options
+            {
+                "Sentence1": "Ann sang.",
+                "Sentence2": "Bob ran.",
+                "Quiz1": "Ann left.",
+                "Quiz2": "Bob wept.",
+                "End": "1",
+            },
+            "passage=COLUMN,question=COLUMN,candidates=COLUMN,gold=COLUMN",
+        ),
         (  # two columns for one role
             {**_TEXTS, "story": "It rained.", **_TWO, "label": 1, "answer": "Ann"},
             "passage=COLUMN,question=question,candidates=choices,gold=COLUMN",
