@@ -105,7 +105,7 @@ def test_fields_that_names_make_certain_are_filled_in(tmp_path, row, fields, nam
                 "Sentence2": "Bob ran.",
                 "Quiz1": "Ann left.",
                 "Quiz2": "Bob wept.",
-                "End": "1",
+                "End": 1,
             },
             "passage=COLUMN,question=COLUMN,candidates=COLUMN,gold=COLUMN",
         ),
