@@ -21,18 +21,6 @@ OWN_FIELDS = {role: role for role in ROLES}
 CONSTANT = "const:"
 """The start of a path that is the value itself: ``const:no|yes`` gives each question these two candidates."""
 
-USUAL_NAMES = {
-    "passage": "passage context para article text story paragraph document content background dialogue body "
-    "support ctx sentence sentences documents contexts plot situation premise sentence1 sent1",
-    "question": "question query stem question_text qtext goal problem hypothesis sentence2 prompt q ask sent2",
-    "candidates": "candidates options choices option choice answers endings alternatives answer_choices texts text",
-    "gold": "gold label answer answerkey answer_key answer_idx answer_index correct correct_answer correct_option "
-    "target solution key answers labels correct_answers correct_options golds answer_id answer_num final_decision "
-    "cop ra",
-    "id": "id qid question_id example_id uid guid",
-}
-"""The names, in lower case, that keys of a role usually have, the most usual ones first."""
-
 _LABEL_NAMES = ("label", "labels", "key", "letter", "id", "idx", "index", "option")
 """The names, in lower case, of members that label the options next to them."""
 

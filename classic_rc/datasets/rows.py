@@ -22,7 +22,7 @@ from classic_rc.datasets.fields import (
     format_fields,
     list_options,
 )
-from classic_rc.datasets.proposal import UNKNOWN, propose_fields, quote_argument
+from classic_rc.datasets.proposal import name_columns, quote_argument
 from classic_rc.encodings import (
     GOLD_AS,
     OPTION_LABELS,
@@ -394,15 +394,14 @@ def _check_mapping(decoded: Sequence[tuple[_Row, Gold]], fields: Mapping[str, st
     labelled = [(row, gold) for row, gold in decoded if gold is not None]
     if len(labelled) < 2 or not all(len(gold) == len(row.candidates) > 1 for row, gold in labelled):
         return
-    meant, gold_as = propose_fields([row.node for row, _ in labelled[:_PROPOSAL_ROWS]])
-    fitting = meant.get("gold") not in (None, UNKNOWN, fields.get("gold"))
-    command = f"--fields {quote_argument(format_fields(meant))} --gold-as {gold_as}"
+    gold = name_columns([row.node for row, _ in labelled[:_PROPOSAL_ROWS]]).get("gold", fields.get("gold"))
+    meant = quote_argument(format_fields({**fields, "gold": gold or ""}))
     raise labelled[0][0].error(
         "every candidate of every question is right",
         "gold",
         fields.get("gold", ""),
         "the key of the right answer",
-        f"Write {command}" if fitting else None,
+        f"Write --fields {meant}" if gold != fields.get("gold") else None,
     )
 
 

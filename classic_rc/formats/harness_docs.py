@@ -10,7 +10,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from classic_rc.datasets.fields import USUAL_NAMES, find_families
+from classic_rc.datasets.fields import find_families
 from classic_rc.formats.answers import fold_text
 from classic_rc.io.json import Node, describe_value
 from classic_rc.questions import Passage, Question, Task, TextCandidates
@@ -329,8 +329,14 @@ def _fields(passage: str | None, question: str | None, *options: str) -> Callabl
     return read
 
 
-_PASSAGES = USUAL_NAMES["passage"].split()
-_QUESTIONS = [*USUAL_NAMES["question"].split(), "sentence", "premise", "input"]
+_PASSAGES = (
+    "passage context para article text story paragraph document content background dialogue body support ctx "
+    "sentence sentences documents contexts plot situation premise sentence1 sent1"
+).split()
+_QUESTIONS = (
+    "question query stem question_text qtext goal problem hypothesis sentence2 prompt q ask sent2 "
+    "sentence premise input"
+).split()
 _OPTIONS = ("options", "choices", "choice", "answers", "endings", "candidates")
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import decimal
 import json
+import re
 import sys
 import tarfile
 from importlib.util import find_spec
@@ -86,7 +87,7 @@ def test_all_formats_have_the_same_questions(tmp_path, name):
 @needs_arrow
 def test_unknown_columns_get_a_command(tmp_path):
     path = _write(tmp_path / "x.parquet", _table(_rows()))
-    with raises(DataError, found="rows with ctx, ask.text, opts, label") as caught:
+    with raises(DataError, found=re.compile(r"^rows with ctx \(.*, ask\.text \(.*, opts \(.*, label \(")) as caught:
         load(path)
     assert "--fields" in caught.value.hint
     assert "gold=label" in caught.value.hint
