@@ -17,8 +17,10 @@ settings.register_profile("untimed", deadline=None)
 settings.load_profile("untimed")
 
 # What `pytest -m fast` runs, but for tests that are slow, random or need the authors' files.
-_FAST = ("kernels", "text", "io", "formats", "metrics", "decisions", "datasets", "harness")
-_FAST += ("solvers/test_solver_contract.py", "test_questions.py", "test_predictions.py")
+_FAST = [
+    *("kernels", "text", "io", "formats", "metrics", "decisions", "datasets", "harness"),
+    *("solvers/test_solver_contract.py", "test_questions.py", "test_predictions.py"),
+]
 _FAST_PATHS = [Path(__file__).parent / name for name in _FAST]
 
 _SHARED = Path(__file__).resolve().parents[2] / "shared"
