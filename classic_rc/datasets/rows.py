@@ -450,10 +450,11 @@ def _determine_coding(rows: Sequence[_Row], task: Task, reading: Reading, own: b
     with_gold = [row for row in rows if row.gold is not None]
     are_texts = all(_are_texts(row.gold) for row in with_gold)
     are_words = all(_are_words(row.gold) for row in with_gold)
-    if task.has_spans or (task is Task.CLOZE and are_texts and (are_words or not own)):
-        return "text"
     # Rows of JSON that name their task, as those that we write, follow our schema to the letter.
-    is_declared = own and has_types and not are_texts and all(row.task is not None for row in with_gold)
+    is_declared = own and has_types and all(row.task is not None for row in with_gold)
+    if task.has_spans or (task is Task.CLOZE and are_texts and (are_words or not own or is_declared)):
+        return "text"
+    is_declared = is_declared and not are_texts
     if is_declared and not reading.options.skip_bad:
         return "own"
     readings = ("index0", "index1") if is_declared else READINGS
