@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import difflib
-import inspect
 import os
 import re
-import traceback
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -110,11 +108,16 @@ def system_failures(name: str, *owners: type) -> Iterator[None]:
     except (Exception, SystemExit) as error:
         if isinstance(error, ClassicRCError) and not isinstance(error, OutputError):
             raise
+        import traceback
+
         text = str(error) if isinstance(error, OutputError) else traceback.format_exception_only(error)[-1]
         raise SystemFailedError(name, " ".join(text.split()), _find_place(error, owners)) from error
 
 
 def _find_place(error: BaseException, owners: Iterable[type]) -> str:
+    import inspect
+    import traceback
+
     found = [(name, inspect.unwrap(getattr(f, "__func__", f))) for o in owners for name, f in inspect.getmembers(o)]
     methods = [(name, method.__code__) for name, method in found if inspect.isfunction(method)]
     package = os.path.dirname(__file__)

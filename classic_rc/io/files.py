@@ -9,7 +9,6 @@ import lzma
 import os
 import stat
 import sys
-import tempfile
 import zlib
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
@@ -207,6 +206,8 @@ def read_input(path: str | Path) -> bytes:
 
 def check_folder(folder: str) -> None:
     """Raise OSError if no file can be created in a folder."""
+    import tempfile
+
     tempfile.TemporaryFile(dir=folder or os.curdir).close()
 
 
