@@ -14,14 +14,14 @@ READINGS = {
     "index0": "an index counted from 0",
     "index1": "an index counted from 1",
     "letter": "a letter by position",
-    "label": "the label beside an option",
+    "label": "an option's label",
     "text": "an option's text",
     "flags": "a list with true or false for each option",
 }
 """The ways in which gold or an answer may name an option, each with what a value then is."""
 
 OPTION_LABELS = "option_labels"
-"""The key of a question's meta for the labels beside its options, where they do not just count them."""
+"""The key of a question's meta for the labels of its options, unless they are A, B, C, … or numbers in order."""
 
 _NUMBER = re.compile(r"[0-9]{1,9}(?:\.0{1,9})?", re.ASCII)
 _LABEL = re.compile(r"(?:(\w{1,3})|\((\w{1,3})\)|\[(\w{1,3})\])[.):!;]?")

@@ -230,7 +230,7 @@ def list_options(value: Any) -> Any:
 
 
 def find_labels(row: Node, path: str, texts: Sequence[Any]) -> list[str] | None:
-    """Return the labels beside the options at a path, one for each of their texts; None if they have none.
+    """Return the labels of the options at a path, one for each option; None if they have no labels.
 
     Labels are a list or members of their own (``label``, ``key``) next to the texts, or the names of the columns or
     keys that have the texts.

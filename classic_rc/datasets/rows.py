@@ -193,7 +193,7 @@ class _Row:
     passage: Passage
     question: str
     candidates: Sequence[Candidate]
-    labels: Sequence[str] | None  # beside the candidates
+    labels: Sequence[str] | None  # of the candidates
     gold: Any
     task: Task | None
     meta: dict[str, Any]
@@ -531,7 +531,7 @@ def _are_texts(gold: Any) -> bool:
 
 
 def _are_words(gold: Any) -> bool:
-    """Return whether gold is texts, some of which are no numbers; cells of a table are all texts."""
+    """Return whether gold is strings, and at least one is not a number; cells of a table are strings."""
     values = gold if isinstance(gold, (list, tuple)) else [gold]
     return _are_texts(gold) and not all(_DIGITS.fullmatch(value.strip()) for value in values)
 

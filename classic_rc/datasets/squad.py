@@ -93,9 +93,9 @@ class SquadReader(Reader):
 
 
 def accept_as_in_2(texts: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the texts that the script of SQuAD 2.0 accepts: those of which normalisation leaves something.
+    """Return the answers that the script of SQuAD 2.0 accepts: those that are not empty after normalisation.
 
-    If it leaves nothing of any, the script accepts the empty text, which is then added.
+    If all are empty, the script accepts the empty answer.
 
     Examples
     --------

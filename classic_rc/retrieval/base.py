@@ -301,7 +301,7 @@ class Engine(ABC):
         UsageError
             The index cannot be scored this way.
         """
-        raise NotImplementedError(f"engine {cls.name} opens no indexes")
+        raise NotImplementedError(f"engine {cls.name} must define `open` to search stored indexes")
 
     @classmethod
     def build(
@@ -429,7 +429,7 @@ class Engine(ABC):
 
         Only an engine with :attr:`can_leave_out` has this method.
         """
-        raise NotImplementedError(f"engine {self.name} cannot leave out sentences")
+        raise NotImplementedError(f"engine {self.name} must define `without` to leave out sentences")
 
     def best_among_top(
         self, questions: Sequence[str], options: Sequence[Sequence[str]], depth: int, overlap: str | Analyzer

@@ -50,6 +50,13 @@ def test_all_window_sizes_of_a_sample(shared_data, path):
     assert got[sample].tolist() == plain_sweep([texts[i] for i in sample])
 
 
+@pytest.mark.ci
+@pytest.mark.parametrize("path", ALL[:2])
+def test_all_window_sizes_of_every_candidate_of_mctest_dev(shared_data, path):
+    arrays = encoded(shared_data, path).arrays
+    assert window_sweep(arrays).tolist() == plain_sweep(texts_of(arrays))
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("path", ALL)
 def test_all_window_sizes_of_every_candidate(shared_data, path):
