@@ -11,14 +11,13 @@ import numpy as np
 from benchmarks.generate import token_arrays, zipf_words
 from benchmarks.growth import one_question
 from benchmarks.limit_machine import Limit, n_comparisons
-from classic_rc.kernels.arrays import TokenArrays, offsets_of
+from classic_rc.kernels.arrays import TokenArrays, longest_runs, matched_blocks, offsets_of, passage_postings
 from classic_rc.kernels.cloze import cloze_distance, cloze_window, phrase_counts, phrase_places, query_words
 from classic_rc.kernels.distance import window_and_distance, word_distance
 from classic_rc.kernels.draws import uniform_draws
 from classic_rc.kernels.kneser_ney import END, MARKS, START, count_ngrams, kneser_ney, token_probabilities
 from classic_rc.kernels.lexical import bag_of_words, best_sentences, occurrence_distance
 from classic_rc.kernels.pairs import word_counts, word_pairs
-from classic_rc.kernels.postings import longest_runs, matched_blocks, passage_postings
 from classic_rc.kernels.search import best_constrained, top_sentences
 from classic_rc.kernels.sentence_postings import SentencePostings
 from classic_rc.kernels.spans import score_spans, span_overlap

@@ -22,7 +22,7 @@ from classic_rc.evaluation.evaluate import predict
 from classic_rc.evaluation.resampling import percentile_interval
 from classic_rc.evaluation.significance import resample_metrics
 from classic_rc.folds import drop_overlap_with, passage_groups
-from classic_rc.metrics.registry import METRICS
+from classic_rc.metrics.base import METRICS
 from classic_rc.questions import Dataset, Question
 from classic_rc.solvers import AllPositive
 from classic_rc.solvers.base import Solver

@@ -183,7 +183,21 @@ def _warm_up() -> None:
         page, plot = os.path.join(folder, "page.html"), os.path.join(folder, "plot.png")
         main(["report", "sample:single-choice", "-o", page, "--quiet"])
         main(["run", "sample", "--cv", "3", "--intervals", "10", "--quiet"])
-        main(["run", "sample:single-choice", "-s", "longest", "--by", "level", "--plot", plot, "--quiet"])
+        main(
+            [
+                "run",
+                "sample:single-choice",
+                "-s",
+                "longest",
+                "--by",
+                "level",
+                "--figure",
+                "groups",
+                "-o",
+                plot,
+                "--quiet",
+            ]
+        )
         main(["run", "sample:single-choice", "-s", "alignment-ilp", "-s", "lexical:smith2015-raw", "--quiet"])
 
 

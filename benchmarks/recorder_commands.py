@@ -88,12 +88,12 @@ run sample --baseline sliding-window -s sliding-window -s sw+d -s longest --form
 run sample:single-choice --baseline longest -s longest -s sw+d --intervals 300 --seed 4 --by type
 run sample --ties {partial|first|random|strict} --seed 3 --format json -s sw+d -s longest -s shortest
 all run sample:multiple-answer --tune-metric {f1_a|f1_m|em0|em1|superglue_f1_m|accuracy} --format json -s sw+d -s ir
-run sample:multiple-answer --tune-cuts {exact|multirc2018} -s sw+d -s surface-lr --cv 4 --format json
+run sample:multiple-answer --threshold {exact|multirc2018} -s sw+d -s surface-lr --cv 4 --format json
 run sample:multiple-answer --threshold {0|1.5|-2} -s sw+d -s longest --format json
-run sample:multi-span --relative-threshold {0|0.5} -s span-sw -s ir --format json
-all run sample:multi-span --spans k={1|3|25} -s span-sw -s random --format json
+run sample:multi-span -s span-sw,margin={0|0.5} -s ir,margin={0} --format json
+all run sample:multi-span,spans={1|3|25} -s span-sw -s random --format json
 run sample --cv 2 -s surface-lr --save r &&
-  run sample:multi-span --cv 2 -s span-lr --relative-threshold 0.3 --format json
+  run sample:multi-span --cv 2 -s span-lr,margin=0.3 --format json
 run sample:single-choice --train inputs/leaky.jsonl -s surface-lr -s length -s constant-position:majority --save r
 run sample --train sample:{single-choice|multiple-answer} --drop-overlap --format json
 run sample:single-choice --train inputs/leaky.jsonl --train sample:single-choice --drop-overlap -s surface-lr
@@ -103,7 +103,7 @@ run sample:single-choice --tune sample:single-choice -s sliding-window:race -s s
 run sample:single-choice --cv 3 --cv-group level -s surface-lr -s length --format json
 run {TASK} --jobs 2 -s sw+d -s longest --format json && run {TASK} --quiet -o t && run {TASK} --format csv
   -o t.csv
-run sample -s ir --exclude-verbatim --format json && run sample:single-choice -s inputs/own.py:Middle --save r &&
+run sample -s ir,exclude_verbatim=True --format json && run sample:single-choice -s inputs/own.py:Middle --save r &&
   reproduce r --trust && reproduce r
 check {TASK} --format {table|markdown|json}
 check sample:single-choice --cv 3 --group level && check sample:multiple-answer --train
@@ -111,56 +111,57 @@ check sample:single-choice --cv 3 --group level && check sample:multiple-answer 
 check inputs/leaky.jsonl --fail --level 1 && check inputs/twice.jsonl --format json
 check --hard {TASK} -s longest -s sliding-window --report ir --report random --format
   {table|markdown|latex|json} -o h.jsonl
-check --hard {TASK} -s sw+d -s longest --max-solved 1 --solved-above 0 --cv 3 -o ids.txt --as ids --resamples
+check --hard 1 {TASK} -s sw+d -s longest --cv 3 -o ids.txt --intervals
   200 --quiet
-report {TASK} -o page.html --title Mine --date today --published && report {TASK} --cv 3 --no-check --explain none
-  -o b.html
+report {TASK} -o page.html --title Mine --date today --published && report {TASK} --cv 3 -o b.html
+  --without check,explanations
 report sample:single-choice -s sw+d -s ir --by type --by level --explain ir -o page.html --labels inputs/labels.csv
 explain {TRAINED} -s {sw+d|ir|lexical|surface-lr|ngram-lm} --color {always|never}
 all explain {QUESTION} --format {text|json|html} -o explained
 all run {TASK} --by {KEY} -s sw+d -s random -s longest --intervals 200 --format csv
-run sample:single-choice --labels inputs/labels.csv -s sw+d --cross skills --format
+run sample:single-choice --labels inputs/labels.csv -s sw+d --by skills --by skills,skills --format
   {table|markdown|latex|csv|json}
 run sample:single-choice --labels inputs/labels.{jsonl|json} --by {skills|skills:alone|skills:count} --quiet
-run sample:single-choice --cross type,level --labels inputs/labels.csv --plot bars.{pdf|png|svg} -s sw+d
+run sample:single-choice --by type --by type,level --labels inputs/labels.csv -s sw+d --figure groups
+  -o bars.{pdf|png|svg}
 run sample:multiple-answer --by sentences_used:count -s sw+d --metrics {f1_m|f1_a|em0|em1} --cv 3 --format csv
-compare sw+d longest ir --data {TASK} --test {permutation|mcnemar} --resamples 300
-compare a=sw+d b=sliding-window,window=5 --data {TASK} --format {markdown|latex|csv|json} --seed 5 --resamples 300
+compare sw+d longest ir --data {TASK} --test {permutation|mcnemar} --intervals 300
+compare a=sw+d b=sliding-window,window=5 --data {TASK} --format {markdown|latex|csv|json} --seed 5 --intervals 300
 compare sw+d longest --data sample:single-choice --cv-group level --metrics accuracy
 compare sw+d surface-lr --data sample:multiple-answer --metrics {f1_m|f1_a|em0|em1|superglue_f1_m} --cv 3
-  --resamples
+  --intervals
   99
 run sample:multiple-answer -s sw+d -s longest --figure {pr|pr-micro} -o {c.csv|c.pdf|c.png|c.svg}
 run sample:multiple-answer --figure pr -s surface-lr --cv 3 && run sample:single-choice --figure pr -s ir
-all predict {TASK} -s sw+d --as {FORMAT} --ties first
-predict {TASK} -s {random|longest} --as jsonl --ties first && predict {TASK} -s sw+d --as jsonl --cv 2
-predict sample:multiple-answer -s sw+d --as {FORMAT} --threshold 1
+all predict {TASK} -s sw+d --format {FORMAT} --ties first
+predict {TASK} -s {random|longest} --format jsonl --ties first && predict {TASK} -s sw+d --format jsonl --cv 2
+predict sample:multiple-answer -s sw+d --format {FORMAT} --threshold 1
 predict {TASK} -s sw+d --ties {random|strict} --seed 4 && predict {TASK} -s ir -o p && run {TASK} -s p
-predict sample:multi-span -s span-sw --relative-threshold 0.9 -o p && run sample:multi-span -s p --format json
+predict sample:multi-span -s span-sw,margin=0.9 -o p && run sample:multi-span -s p --format json
 reproduce sample --check
 fit sample:single-choice -s
   {surface-lr|lexical,weights=learned|ngram-lm|combination,solvers=[sw+d;ir],weights=stacked} -o m && run
   sample:single-choice -s saved,path=m --format json && explain sample:single-choice lantern.1 -s saved,path=m &&
   run sample:single-choice -s saved,path=m --save r && reproduce r
 fit sample:{cloze|multi-span} -s {ngram-lm,order=4|span-lr} -o m && predict sample:{0} -s saved,path=m
-index inputs/lines.txt -o i --lines {auto|sentences|paragraphs} && index i --check && run sample -s ir --corpus i
+index inputs/lines.txt -o i --lines {auto|sentences|paragraphs} && index i --check && run sample -s ir,corpus=i
   --format json
-index inputs/lines.txt.gz inputs/rows.jsonl -o i --analyzer {ANALYZER} && run sample:cloze -s ir,analyzer={0}
-  --corpus i
+index inputs/lines.txt.gz inputs/rows.jsonl -o i --analyzer {ANALYZER} && run sample:cloze
+  -s ir,analyzer={0},corpus=i
 index inputs/body.jsonl --field body --id-field n -o i && index sample -o i --append && index i --check
-index - -o i --segment-sentences 3 < inputs/lines.txt && run sample -s ir:paragraphs --corpus i --exclude-verbatim
-index inputs/repo/race --split dev -o i && index inputs/repo/mctest/sample.dev.tsv --reader text -o j &&
+index - -o i --segment-sentences 3 < inputs/lines.txt && run sample -s ir,corpus=paragraphs+i,exclude_verbatim=True
+index inputs/repo/race --split dev -o i && index inputs/repo/mctest/sample.dev.tsv,reader=text -o j &&
   index inputs/lines.txt -o i
 run inputs/repo/{mctest/sample.dev.tsv|race|race/dev/high|multirc/sample.json} --cv 2 --format json --save r
 run inputs/repo/mctest/sample.dev.tsv --published && reproduce inputs/repo/mctest/sample.dev.tsv
   inputs/repo/multirc/sample.json
 run inputs/small/{SMALL} --format json --save r && reproduce r && check
   inputs/small/{0}
-predict inputs/small/{SMALL} -s longest && predict inputs/small/{0} -s longest --as jsonl
+predict inputs/small/{SMALL} -s longest && predict inputs/small/{0} -s longest --format jsonl
 run inputs/other.jsonl --fields passage=ctx,question=q.text,candidates=opts,gold=ans --gold-as {letter|index1}
 run inputs/other.{csv|tsv} --fields passage=ctx,question=ask,candidates=a+b,gold=ans --gold-as {letter|index1} &&
   run inputs/other.{0}
-run inputs/small/cnn --reader cnn-dailymail --subset cnn -s max-frequency && run inputs/small/mctest --subset mc160
+run inputs/small/cnn,reader=cnn-dailymail,subset=cnn -s max-frequency && run inputs/small/mctest,subset=mc160
   --split dev
 """
 
@@ -169,11 +170,11 @@ compare kept/fit-record/files/r --format json && compare kept/fit-record/files/r
   kept/fit-record/files/r#sw+d
 reproduce kept/fit-record/files/r && reproduce kept/fit-record/files/r/run.json --format {markdown|json} --jobs 2
 run sample -s saved,path=kept/fit-{FITTED}/files/m.npz --save r --format json && reproduce r
-all predict {TASK} -s saved,path=kept/fit-{FITTED}/files/m.npz --as jsonl
+all predict {TASK} -s saved,path=kept/fit-{FITTED}/files/m.npz --format jsonl
 all explain {QUESTION} -s saved,path=kept/fit-{FITTED}/files/m.npz --format json
-run sample -s ir --corpus kept/indexed-{a|b}/files/i --save r && reproduce r && index
+run sample -s ir,corpus=kept/indexed-{a|b}/files/i --save r && reproduce r && index
   kept/indexed-{0}/files/i --check
-explain {QUESTION} -s ir:paragraphs --corpus kept/indexed-{a|b}/files/i --format json
+explain {QUESTION} -s ir,corpus=paragraphs+kept/indexed-{a|b}/files/i --format json
 all run sample:{TASKNAME} -s kept/predicted-{0}/files/{p.jsonl|q} --format {table|json} --intervals 100
 run sample:{TASKNAME} -s score-file,path=kept/predicted-{0}/files/p.jsonl --format json
 compare kept/predicted-{TASKNAME}/files/p.jsonl longest --data sample:{0} --format csv
@@ -188,7 +189,7 @@ fit-{surface|lexical|combined}: fit sample:single-choice -s
   {surface-lr|lexical,weights=learned|combination,solvers=[sw+d;ir],weights=stacked} -o m.npz
 fit-{words|lm|spans}: fit sample:{multiple-answer|cloze|multi-span} -s {surface-lr|ngram-lm|span-lr} -o m.npz
 indexed-{a|b}: index {inputs/lines.txt|sample} -o i
-predicted-{single-choice|multiple-answer|cloze|multi-span}: predict sample:{0} -s sw+d --as jsonl -o p.jsonl &&
+predicted-{single-choice|multiple-answer|cloze|multi-span}: predict sample:{0} -s sw+d --format jsonl -o p.jsonl &&
   predict sample:{0} -s sw+d --ties first -o q
 hardest: check --hard sample:single-choice -s sw+d -s ir -o h.jsonl
 """
@@ -199,12 +200,12 @@ run data/{SMALLFILE} --format {table|latex} --published --intervals 300
 run data/{multirc/train_456-fixedIds.json|dream/train.json|mcscript/train-data.xml} -s sw+d --format json
 check data/{SMALLFILE} --format {table|json}
 all predict data/{FILE} -s {sw+d|ir} -o p && run data/{0} -s p --format json
-predict data/{SMALLFILE} -s random --as jsonl --ties random --seed 2
+predict data/{SMALLFILE} -s random --format jsonl --ties random --seed 2
 report data/{mctest/mc160.dev.tsv|record/record_explorer_123.json|multirc/dev_83-fixedIds.json} -o page.html
   --published
 * all run data/mctest/{mc160|mc500}.{dev|train}.tsv -s sliding-window:mctest -s sw+d:mctest160 -s sw+d:mctest500 -s
   sw+d:richardson2013 -s sw+d:mcobzarenco -s lexical:smith2015-raw -s ir --ties partial --save r
-* run data/mctest --split dev --format csv --published && run data/mctest --subset mc160 --format json -s sw+d
+* run data/mctest --split dev --format csv --published && run data/mctest,subset=mc160 --format json -s sw+d
 run data/mctest/mc500.dev.tsv --train data/mctest/mc500.train.tsv -s
   {surface-lr|lexical,weights=learned|ngram-lm,corpus=passages+queries|"combination,solvers=[surface-lr;
   sw+d],weights=stacked"} --format json --save r
@@ -228,11 +229,11 @@ explain data/mctest/mc160.dev.tsv mc160.dev.3,1 -s
   {lexical|alignment-ilp|sw+d:mctest160|ngram-lm|ir:multirc2018|lexical:smith2015,annotations=data/mctest/smith2015/mc160.dev.corenlp.json.gz,categories=data/mctest/categories/mc160.dev}
   --format {text|json|html}
 run data/mctest --split dev -s sw+d -s longest --labels data/annotations/mctest_skills_acl2017.json
-  --resamples 300 --format {table|csv|json}
+  --intervals 300 --format {table|csv|json}
 all run data/mctest/{mc160|mc500}.{dev|train}.tsv -s sw+d --labels data/mctest/categories/{0}.{1} --by
-  categories --resamples 300
-run data/race/RACE-train-dev.tar.gz --split train --labels data/annotations/race_question_types.jsonl --cross
-  reasoning-type,level -s sw+d --resamples 100
+  categories --intervals 300
+run data/race/RACE-train-dev.tar.gz --split train --labels data/annotations/race_question_types.jsonl --by
+  reasoning-type,level -s sw+d --intervals 100
 reproduce data/mctest --with rte=data/mctest/scores/RTE --format {table|json}
 reproduce data/mctest/mc160.dev.tsv --with rte=data/mctest/scores/RTE/mc160.dev.scores --with
   annotations=data/mctest/smith2015/mc160.dev.corenlp.json.gz --with categories=data/mctest/categories/mc160.dev
@@ -241,19 +242,19 @@ reproduce data/{multirc/dev_83-fixedIds.json|record/record_explorer_123.json|dre
   --check --format {table|csv}
 check --hard data/mctest/mc500.dev.tsv -s sw+d:mctest500 -s lexical -s surface-lr --report ir --report
   ngram-lm -o h.jsonl
-  --resamples 200
-compare sw+d lexical ir ngram-lm --data data/mctest/mc500.dev.tsv --resamples 500 --format {table|json}
+  --intervals 200
+compare sw+d lexical ir ngram-lm --data data/mctest/mc500.dev.tsv --intervals 500 --format {table|json}
 * run data/multirc/dev_83-fixedIds.json
   -s data/multirc/baseline-scores/{allOnes|human-01|lucene_paragraphs|simpleLR}.json --format json --by
   question-type
 * all run data/multirc/dev_83-fixedIds.json -s
   data/multirc/baseline-scores/raw/{simpleLR|lucene_paragraphs}-raw.json
-  --tune-cuts {exact|multirc2018} --tune-metric f1_m --intervals 200
+  --threshold {exact|multirc2018} --tune-metric f1_m --intervals 200
 run data/multirc/superglue/val.jsonl -s data/multirc/baseline-scores/human-01.json
 run data/multirc/dev_83-fixedIds.json -s sw+d -s human=data/multirc/baseline-scores/human-01.json -s
   data/multirc/baseline-scores/raw/simpleLR-raw.json -o {c.csv|c.pdf|c.png} --figure {pr|pr-micro}
 compare data/multirc/baseline-scores/{human-01|simpleLR}.json sw+d --data data/multirc/dev_83-fixedIds.json
-  --resamples 300 --metrics f1_a
+  --intervals 300 --metrics f1_a
 run data/multirc/dev_83-fixedIds.json --train data/multirc/train_456-fixedIds.json -s
   {surface-lr|surface-lr:multirc2018|surface-lr:mitre2018|negation} --tune-metric f1_m --save r
 run data/multirc/dev_83-fixedIds.json -s ir:multirc2018 --threshold 0.0499 -s {ir:clark2016|alignment-ilp|lexical}
@@ -274,16 +275,16 @@ run data/mcscript/dev-data.xml --train data/mcscript/train-data.xml -s surface-l
   json
 run data/race/RACE-train-dev.tar.gz --split dev --by level -s sw+d -s sliding-window:race -s ir -s longest
   --format json
-run data/race/RACE-train-dev.tar.gz --split dev --subset {middle|high} -s ngram-lm,normalise=length -s lexical
+run data/race/RACE-train-dev.tar.gz,subset={middle|high} --split dev -s ngram-lm,normalise=length -s lexical
   --save r
-run data/race/RACE-train-dev.tar.gz --split train --subset middle -s longest --format json
+run data/race/RACE-train-dev.tar.gz,subset=middle --split train -s longest --format json
 run data/quoref/quoref-dev-v0.1.json -s random -s span-sw:squad2016 -s span-sw:squad2016-distance --save r
   --intervals 100
-run data/quoref/quoref-dev-v0.1.json -s span-lr --cv 2 --relative-threshold 0.5 --spans 5 --format json
-predict data/quoref/quoref-dev-v0.1.json -s span-sw --spans 4 -o p && run data/quoref/quoref-dev-v0.1.json -s p &&
+run data/quoref/quoref-dev-v0.1.json,spans=5 -s span-lr,margin=0.5 --cv 2 --format json
+predict data/quoref/quoref-dev-v0.1.json,spans=4 -s span-sw -o p && run data/quoref/quoref-dev-v0.1.json -s p &&
   check data/quoref/quoref-dev-v0.1.json
-index data/mctest data/dream/dev.json -o i && run data/mctest/mc160.dev.tsv -s ir --corpus i --exclude-verbatim
-  --save r && explain data/mctest/mc160.dev.tsv mc160.dev.3,1 -s ir --corpus i
+index data/mctest data/dream/dev.json -o i && run data/mctest/mc160.dev.tsv -s ir,corpus=i,exclude_verbatim=True
+  --save r && explain data/mctest/mc160.dev.tsv mc160.dev.3,1 -s ir,corpus=i
 fit data/multirc/train_456-fixedIds.json -s surface-lr -o m.npz && run data/multirc/dev_83-fixedIds.json -s
   saved,path=m.npz --format json
 """
@@ -292,9 +293,9 @@ _ERRORS = """
 ||rnu sample|run|predict sample|list solver|list|run nothing.json|run inputs/nowhere/|run sample:single
 list --bibtex nothing|list metrics --bibtex sw+d|list --bibtex --format json
 run ONE --ties maybe|run ONE --format xml|run ONE --gold-as number|run ONE --seed x|run ONE --threshold high
-run ONE --threshold nan|run ONE --jobs 0|run ONE --jobs -2|run ONE --jobs two|run ONE --spans 0
-run ONE --spans k=ten|run ONE --tresh 1|run ONE --cv 1|run ONE --cv x|run ONE --cv 99|run ONE --by levle
-run ONE --reader json|run ONE --split test|run ONE --subset x|run ONE --intervals 0|run ONE --baseline nobody
+run ONE --threshold nan|run ONE --jobs 0|run ONE --jobs -2|run ONE --jobs two|run ONE,spans=0
+run ONE,spans=ten|run ONE --tresh 1|run ONE --cv 1|run ONE --cv x|run ONE --cv 99|run ONE --by levle
+run ONE,reader=json|run ONE --split test|run ONE,subset=x|run ONE --intervals 0|run ONE --baseline nobody
 run ONE -s longest sample:cloze|run ONE -s slidingwindow|run ONE -s sw+d:mctest16|run ONE -s sw+d,wndow=3
 run ONE -s sw+d,analyzer=wrd|run ONE -s sw+d,stop_words=smrt|run ONE -s longest,words|run ONE -s longest,unit=miles
 run ONE -s longest,decision=first|run ONE -s all-positive|run ONE -s constant-position:majority
@@ -309,13 +310,13 @@ run ONE -s "combination,solvers=[sw+d; rte]"|run ONE -s "combination,solvers=[sw
 run ONE -s inputs/none.py:Solver|run ONE -s inputs/own.py:Nothing|run ONE -s inputs/broken.py:Solver
 run ONE -s inputs/own.py:{Raises|Short|Wrong}|run ONE -o inputs|run ONE -o no/such/folder.txt
 run ONE --save inputs/lines.txt|run ONE --train none.json|run ONE --train ONE -s surface-lr
-run ONE --tune sample:cloze|run ONE --corpus inputs/repo -s ir|run ONE inputs/nowhere.json --format csv
+run ONE --tune sample:cloze|run ONE -s ir,corpus=inputs/repo|run ONE inputs/nowhere.json --format csv
 run sample:multiple-answer --tune-metric f1a|run sample:multi-span -s sliding-window:race
-run sample:multiple-answer -s longest --tune-metric quoref_f1|run sample:multi-span -s random --spans 99999999999
+run sample:multiple-answer -s longest --tune-metric quoref_f1|run sample:multi-span,spans=99999999999 -s random
 run inputs/hidden.jsonl|run inputs/hidden.jsonl -s inputs/lines.txt|check inputs/hidden.jsonl
 check --hard inputs/hidden.jsonl -s longest|predict inputs/hidden.jsonl -s longest
-report inputs/hidden.jsonl -o p.html|predict ONE -s longest --as jsnl|predict ONE -s longest --as record
-predict ONE -s longest --as mctest-answers --ties strict|predict ONE -s longest -o inputs|explain ONE lantern.11
+report inputs/hidden.jsonl -o p.html|predict ONE -s longest --format jsnl|predict ONE -s longest --format record
+predict ONE -s longest --format mctest-answers --ties strict|predict ONE -s longest -o inputs|explain ONE lantern.11
 explain ONE|explain ONE lantern.1 -s sliding-window:race|explain ONE lantern.1 -s nothing
 run ONE -s inputs/lines.txt|run ONE -s none|run ONE -s inputs/bad/scores.jsonl
 run ONE -s mctest-scores:inputs/bad/scores.txt
@@ -324,10 +325,10 @@ run ONE -s no:inputs/lines.txt|compare sw+d|compare none/run.json|compare sw+d l
 compare nothing --data ONE|compare inputs/lines.txt|reproduce none|reproduce inputs/lines.txt
 reproduce inputs/bad/empty.json
 run ONE --by levle|run ONE --labels none.csv|run ONE --labels inputs/bad/labels.csv
-run ONE --labels inputs/lines.txt|run ONE --plot a.doc --by type|run ONE --figure pr
+run ONE --labels inputs/lines.txt|run ONE --figure groups -o a.doc --by type|run ONE --figure pr
 run sample:multiple-answer --figure pr -s sw+d -o a.doc|run sample:multi-span --figure pr -s span-sw
 check --hard ONE
-check --hard ONE -s sw+d --max-solved 5|check --hard ONE -s surface-lr --train ONE
+check --hard 5 ONE -s sw+d|check --hard ONE -s surface-lr --train ONE
 fit ONE -s sw+d -o m|fit ONE -s surface-lr|fit inputs/hidden.jsonl -s surface-lr -o m
 fit ONE -s surface-lr,learner=sgd -o m|index|index inputs/lines.txt|index none -o i|index inputs/repo --check
 index inputs/lines.txt -o inputs/own.py|index - -o i|index inputs/bad/packed.jsonl.gz -o i|reproduce none
@@ -747,7 +748,7 @@ def commands(folder: Path, real: bool, listed: Callable[[str], list[str]]) -> li
     for spec in [*listed("solvers"), *listed("variants"), *specs]:
         text = f"run sample -s '{spec}' --cv 3 --save r && run sample -s '{spec}' --format json"
         for task, id in tasks.items():
-            text += f" && predict sample:{task} -s '{spec}' --cv 3 --as jsonl -o {task}"
+            text += f" && predict sample:{task} -s '{spec}' --cv 3 --format jsonl -o {task}"
             text += f" && explain sample:{task} {id} -s '{spec}' --train sample:{task} --format json"
         add("solver", text)
     for text, group in ((_MADE, "made"), (_SAMPLE, "sample"), (_KEPT, "kept"), (_REAL, "real"))[: 4 if real else 3]:

@@ -14,10 +14,9 @@ from benchmarks.generate import zipf_words
 from classic_rc.datasets.registry import load
 from classic_rc.kernels.arrays import offsets_of
 from classic_rc.questions import Question
-from classic_rc.text.analyzers import Analyzer
+from classic_rc.text.analyzers import Analyzer, stop_words
 from classic_rc.text.encode import TextEncoder
 from classic_rc.text.sentences import passage_sentences
-from classic_rc.text.stop_words import stop_words
 
 FILES = (
     "race/RACE-train-dev.tar.gz",

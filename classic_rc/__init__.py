@@ -12,7 +12,8 @@ from classic_rc._version import __version__
 
 if TYPE_CHECKING:
     from classic_rc import decisions, errors, plots
-    from classic_rc.datasets.registry import from_rows, load
+    from classic_rc.datasets.memory import from_rows
+    from classic_rc.datasets.registry import load
     from classic_rc.decisions import Argmax, RelativeThreshold, Threshold, TunedThreshold
     from classic_rc.evaluation.evaluate import evaluate
     from classic_rc.parameters import parameter
@@ -24,7 +25,8 @@ if TYPE_CHECKING:
 
 _MODULES = ("decisions", "errors", "plots")
 _HOMES = {
-    "datasets.registry": ("from_rows", "load"),
+    "datasets.memory": ("from_rows",),
+    "datasets.registry": ("load",),
     "decisions": ("Argmax", "RelativeThreshold", "Threshold", "TunedThreshold"),
     "evaluation.evaluate": ("evaluate",),
     "parameters": ("parameter",),

@@ -5,20 +5,18 @@ from __future__ import annotations
 import itertools
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Self, dataclass_transform, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from classic_rc.errors import NotFittedError, UsageError
-from classic_rc.estimator import Estimator
 from classic_rc.kernels.arrays import offsets_of
 from classic_rc.kernels.draws import text_keys, uniform_draws
 from classic_rc.metrics.base import gold_of
-from classic_rc.metrics.multirc import OptionCounts, SelectionMetric
-from classic_rc.metrics.registry import selection_metric
-from classic_rc.parameters import number, parameter, whole_number
+from classic_rc.metrics.multirc import OptionCounts, SelectionMetric, selection_metric
+from classic_rc.parameters import Estimator, clone, number, parameter, whole_number
 from classic_rc.predictions import ABSOLUTE_TIE_TOLERANCE, Answer, Prediction, Scores
 from classic_rc.protocol import Cuts, TiePolicy
 from classic_rc.questions import Candidate, Question, Task
@@ -268,6 +266,60 @@ class Abstain(Decision):
         return [Prediction(q.id, (("",),), n_candidates=size) for q, size in zip(questions, sizes, strict=True)]
 
 
+RULES: tuple[type[Decision], ...] = (Argmax, Threshold, TunedThreshold, RelativeThreshold)
+"""The rules whose parameters a specification of a solver may give: ``sw+d,ties=first``, ``span-sw,margin=0.1``."""
+
+
+def make_decision(params: Mapping[str, Any], base: Decision | None = None) -> Decision:
+    """Return the rule that has these parameters: the first of :data:`RULES` that declares them all.
+
+    Parameters
+    ----------
+    params : mapping of str to object
+    base : Decision, optional
+        If it is of the same class, its other parameters are kept.
+
+    Raises
+    ------
+    UsageError
+        No rule has all the parameters, or a value is not allowed.
+
+    Examples
+    --------
+    >>> make_decision({"margin": 0.1})
+    RelativeThreshold(margin=0.1)
+    """
+    rule = next((rule for rule in RULES if params.keys() <= rule.parameters.keys()), None)
+    if rule is None:
+        names = " and ".join(params)
+        known = "; ".join(", ".join(rule.parameters) for rule in RULES)
+        raise UsageError(
+            f"no decision has the parameters {names} together: choose from one of these groups: {known}",
+            field="decision",
+            found=names,
+            expected=known,
+        )
+    kept = base.get_params(deep=False) if type(base) is rule else {}
+    decision = rule(**{**kept, **params})
+    decision.check_parameters()
+    return decision
+
+
+def changed_decision(decision: Decision | None, base: Decision | None = None) -> dict[str, Any]:
+    """Return the parameters that :func:`make_decision` turns into a rule, given `base`; empty if none are needed.
+
+    Rules that are not in :data:`RULES` have no such parameters.
+    """
+    if decision is None or type(decision) not in RULES:
+        return {}
+    own = decision.get_params(deep=False)
+    reference = (base if type(base) is type(decision) else type(decision)()).get_params(deep=False)
+    changed = {name: value for name, value in own.items() if value != reference[name]}
+    is_usual = type(decision) is type(base) or (base is None and isinstance(decision, Argmax | TunedThreshold))
+    first = next(iter(type(decision).parameters))
+    return changed if changed or is_usual else {first: own[first]}
+
+
 def default_decision(task: Task) -> Decision:
     """Return the rule for a task: a tuned threshold for multiple-answer questions, else the best candidate."""
     return TunedThreshold() if task is Task.MULTIPLE_ANSWER else Argmax()
@@ -276,6 +328,40 @@ def default_decision(task: Task) -> Decision:
 def describe_decision(decision: Decision) -> dict[str, Any]:
     """Return a decision's class name, as ``rule``, and its parameters, as plain data."""
     return {"rule": type(decision).__name__, **decision.get_params(deep=False)}
+
+
+def cross_fit(
+    decision: Decision,
+    scores: Scores,
+    questions: Sequence[Question],
+    folds: Iterable[tuple[NDArray[np.int64], NDArray[np.int64]]],
+) -> tuple[list[Prediction], list[Decision]]:
+    """Answer the questions of each fold with a rule that is fitted to the scores of the other folds.
+
+    Parameters
+    ----------
+    decision : Decision
+        It is cloned for each fold.
+    scores : Scores
+    questions : sequence of Question
+    folds : iterable of (ndarray of int64, ndarray of int64)
+        The positions of the questions to fit to, and of the fold's own.
+
+    Returns
+    -------
+    predictions : list of Prediction
+        In the order of the questions.
+    rules : list of Decision
+        One per fold.
+    """
+    predictions: dict[int, Prediction] = {}
+    rules: list[Decision] = []
+    for others, own in folds:
+        rule = clone(decision).fit(scores.take(others), [questions[i] for i in others.tolist()])
+        answers = rule.decide(scores.take(own), [questions[i] for i in own.tolist()])
+        predictions.update(zip(own.tolist(), answers, strict=True))
+        rules.append(rule)
+    return [predictions[i] for i in range(len(questions))], rules
 
 
 def cut_points(scores: Scores, cuts: Cuts = "exact") -> NDArray[np.float64]:

@@ -295,7 +295,7 @@ def _conflict_error(rows: Sequence[Written], field: str, option: Option, skip_ba
         expected=" or ".join(READINGS[reading] for reading in possible),
         hint=f"Choose what fits, and the other rows are left out: {choices}"
         if skip_bad
-        else f"To leave out the rows that do not fit, add --skip-bad and one of {choices}",
+        else f"To leave out the rows that do not fit, add --skip bad and one of {choices}",
     )
 
 

@@ -64,6 +64,10 @@ def _split_names(text: str) -> tuple[str, ...]:
     return names
 
 
+def _as_names(value: str | Sequence[str]) -> Sequence[str]:
+    return [name.strip() for name in value.split(",")] if isinstance(value, str) else value
+
+
 def integer_kind(least: int | None = None, below: int = 2**63, what: str = "a whole number") -> Kind:
     """Return the kind of whole numbers from `least` to below `below`."""
     lower = -(2**63) if least is None else least
@@ -102,25 +106,31 @@ class Setting:
     metavar: str = ""
     heading: str = "decisions"  # of the option in ``--help``
     of_suite: bool = True  # whether it may be at the top of a suite, for all its datasets
+    rare: bool = False  # whether only the long ``--help`` shows its option
 
 
-def _reading(kind: Kind, help: str, metavar: str = "") -> Setting:
-    return Setting(kind, Step.READ, help, metavar, heading="reading", of_suite=False)
+def _reading(kind: Kind, help: str, metavar: str = "", **more: Any) -> Setting:
+    return Setting(kind, Step.READ, help, metavar, heading="reading", of_suite=False, **more)
 
+
+SKIPPED = ("bad", "unlabelled")
+"""What reading can leave out: what cannot be read, instead of raising the error; questions whose gold is hidden."""
 
 READING: Mapping[str, Setting] = {
-    "reader": _reading(TEXT, "the data format (see `classic-rc list readers`; default: detected)", "READER"),
-    "split": _reading(TEXT, "the split to use, if the data has several", "SPLIT"),
-    "subset": _reading(TEXT, "the subset to use: mc160, middle, …", "SUBSET"),
-    "answers": _reading(TEXT, "the answer file, if it is not next to the data file (MCTest)", "FILE"),
+    "split": _reading(TEXT, "the split to use of DATA that has several and names none (split=)", "SPLIT"),
     "fields": _reading(FIELDS, "field names in your own file: passage=context,question=q.text,…", "FIELDS"),
-    "gold_as": _reading(one_of(tuple(READINGS)), "how your own file encodes the right answer"),
-    "skip_bad": _reading(
-        FLAG,
-        "leave out questions that cannot be read, and say how many and where, instead of stopping at the first "
-        "(`classic-rc check` lists them)",
+    "gold_as": _reading(one_of(tuple(READINGS)), "how your own file encodes the right answer", rare=True),
+    "skip": _reading(
+        Kind(
+            " or ".join(SKIPPED) + ", or both with a comma",
+            lambda value: (_is_text(value) or _are_texts(value)) and set(_as_names(value)) <= {*SKIPPED},
+            _split_names,
+        ),
+        "what to leave out, instead of stopping at the first: bad, the questions that cannot be read (`classic-rc "
+        "check` lists them), unlabelled, those whose right answer is hidden, or bad,unlabelled",
+        "WHAT",
+        rare=True,
     ),
-    "labelled_only": _reading(FLAG, "leave out questions whose right answer is hidden"),
 }
 """The options of reading, which are keywords of :func:`classic_rc.load`, by name."""
 
@@ -154,6 +164,7 @@ class Protocol:
         Step.FIT,
         "the data to tune thresholds and windows on; without it they are tuned out of fold",
         metavar="DATA",
+        rare=True,
         heading="training and tuning",
         of_suite=False,
     )
@@ -171,6 +182,7 @@ class Protocol:
         "a field of the data (article, author, …): questions with the same value stay together in folds and "
         "resamples",
         metavar="KEY",
+        rare=True,
         heading="training and tuning",
         of_suite=False,
     )
@@ -179,6 +191,7 @@ class Protocol:
         Step.FIT,
         "remove from the training and tuning data the passages and questions that are also in the dataset",
         default=False,
+        rare=True,
         heading="training and tuning",
         of_suite=False,
     )
@@ -189,6 +202,7 @@ class Protocol:
         "analyzers`; default: each system's own, and char for scripts without spaces)",
         metavar="ANALYZER",
         heading="solvers",
+        rare=True,
     )
     spans: int | SpanGenerator | None = _setting(
         integer_kind(1, 2**31, "a number of tokens"),
@@ -209,29 +223,23 @@ class Protocol:
         "what to do if k candidates share the best score: give credit 1/k (partial), use the first, draw one "
         "(random), or count the question as wrong (strict); default: the solver's own policy, or partial",
     )
-    threshold: float | None = _setting(
-        NUMBER,
+    threshold: float | Cuts | None = _setting(
+        Kind(
+            f"a finite number, {' or '.join(get_args(Cuts))}",
+            lambda value: is_number(value) or value in get_args(Cuts),
+            lambda text: text if text in get_args(Cuts) else float(text),
+        ),
         Step.DECIDE,
-        "select candidates that score above T, instead of tuning a threshold",
-        metavar="T",
+        "select candidates that score above the number T, or tune the threshold: try all that make a difference "
+        "(exact, the default), or the grid of MultiRC's release with step 0.02 (multirc2018)",
+        metavar="T|exact|multirc2018",
     )
     tune_metric: str | None = _setting(
         TEXT,
         Step.DECIDE,
         "the metric to tune thresholds for: f1_a (default), f1_m, em0, em1, superglue_f1_m, accuracy",
         metavar="METRIC",
-    )
-    tune_cuts: Cuts | None = _setting(
-        one_of(get_args(Cuts)),
-        Step.DECIDE,
-        "the thresholds to try: all that make a difference (exact, the default), or the grid of MultiRC's release "
-        "with step 0.02 (multirc2018)",
-    )
-    relative_threshold: float | None = _setting(
-        NUMBER,
-        Step.DECIDE,
-        "answer with all spans within MARGIN of the best score, not only with the best span (Quoref)",
-        metavar="MARGIN",
+        rare=True,
     )
     metrics: tuple[str, ...] = _setting(
         NAMES,
@@ -298,7 +306,11 @@ class Protocol:
     def changed(self) -> dict[str, Any]:
         """The settings that differ from their defaults, by name."""
         values = ((one.name, getattr(self, one.name), one.default) for one in fields(self))
-        return {name: value for name, value, default in values if value is not default and value != default}
+        return {
+            name: value
+            for name, value, default in values
+            if value is not default and (default is None or value != default)
+        }
 
     def affecting(self, *steps: Step) -> dict[str, Any]:
         """Return the settings whose first step is one of `steps`, by name."""
@@ -336,6 +348,11 @@ class Protocol:
         return cls.of(
             None, {**settings, "metrics": tuple(settings.get("metrics") or ()), "train": train, "tune": tune}
         )
+
+    @property
+    def has_statistics(self) -> bool:
+        """Whether it asks for intervals, or for tests against a baseline."""
+        return self.resamples is not None or self.baseline is not None
 
     @property
     def resamples(self) -> int | None:

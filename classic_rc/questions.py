@@ -150,7 +150,7 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class ReadingLog:
-    """What reading left out or repaired, and where each question is: of ``load(..., skip_bad=True)``.
+    """What reading left out or repaired, and where each question is: of ``load(..., skip="bad")``.
 
     Parameters
     ----------
@@ -209,9 +209,9 @@ class Dataset(Sequence[Question]):
     """The datasets that :func:`classic_rc.datasets.join_datasets` joined into this one; else empty."""
 
     log: ReadingLog | None = None
-    """What reading left out; None unless the dataset was read with ``skip_bad=True``."""
+    """What reading left out; None unless the dataset was read with ``skip="bad"``."""
     whole: Sequence[Question] | None = None
-    """All questions, if only those with gold were kept (``labelled_only=True``): a file of predictions has them."""
+    """All questions, if only those with gold were kept (``skip="unlabelled"``): a file of predictions has them."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "questions", tuple(self.questions))
@@ -493,6 +493,9 @@ _HASHED_AT_ONCE = 2**20  # characters
 
 
 def _fingerprint(questions: Iterable[Question]) -> str:
+    from classic_rc.kernels.arrays import block_size  # it loads NumPy, which `--help` does without
+
+    hashed_at_once = block_size(_HASHED_AT_ONCE)
     digest = hashlib.sha256()
     previous: Passage | None = None
     task: Task | None = None
@@ -522,7 +525,7 @@ def _fingerprint(questions: Iterable[Question]) -> str:
             parts = [str(len(gold)), *map(str, gold)]
             pieces.append("4:gold" + "".join([f"{len(part)}:{part}" for part in parts]))
         n_characters += len(q.text)
-        if n_characters > _HASHED_AT_ONCE:
+        if n_characters > hashed_at_once:
             digest.update("".join(pieces).encode("utf-8", "surrogatepass"))
             pieces, n_characters = [], 0
     digest.update("".join(pieces).encode("utf-8", "surrogatepass"))

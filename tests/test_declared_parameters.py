@@ -19,8 +19,7 @@ from sklearn.preprocessing import FunctionTransformer
 
 from classic_rc.decisions import Argmax, RelativeThreshold, TunedThreshold
 from classic_rc.errors import UsageError
-from classic_rc.estimator import clone
-from classic_rc.parameters import Parameter, is_number, number, parameter, whole_number
+from classic_rc.parameters import Parameter, clone, is_number, number, parameter, whole_number
 from classic_rc.predictions import Scores
 from classic_rc.questions import Task
 from classic_rc.solvers import AllPositive, Length, SlidingWindow, Solver

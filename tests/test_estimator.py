@@ -9,7 +9,7 @@ import pytest
 import sklearn.base
 from sklearn.linear_model import LogisticRegression
 
-from classic_rc.estimator import Estimator, clone
+from classic_rc.parameters import Estimator, clone
 
 
 class Sized(Estimator):

@@ -19,7 +19,7 @@ ASSIGNMENTS = PACKAGE / "teaching" / "assignments"
 # Lowest first. A module imports from its own level or from those below it.
 LEVELS = (
     {"errors", "_version"},
-    {"plugins", "parameters", "estimator"},
+    {"plugins", "parameters"},
     {"kernels"},
     {"questions", "predictions"},
     {"io"},

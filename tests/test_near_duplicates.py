@@ -5,6 +5,7 @@ import random
 import numpy as np
 import pytest
 
+from classic_rc.kernels.arrays import small_blocks
 from classic_rc.near_duplicates import (
     CONTAINMENT,
     LENGTH_RATIO,
@@ -172,13 +173,12 @@ def test_the_order_of_the_texts_changes_nothing():
     assert len(set(groups.tolist())) == len(set(shuffled.tolist()))
 
 
-def test_blocks_change_nothing(monkeypatch):
+def test_blocks_change_nothing():
     texts = mixture(random.Random(9), 80)
-    whole = near_duplicate_pairs(texts)
-    monkeypatch.setattr("classic_rc.near_duplicates._BLOCK_TOKENS", 100)
-    monkeypatch.setattr("classic_rc.near_duplicates._BLOCK_PAIRS", 10)
-    monkeypatch.setattr("classic_rc.near_duplicates._recent_pairs", {})
-    np.testing.assert_array_equal(near_duplicate_pairs(texts), whole)
+    with small_blocks(10):
+        parts = near_duplicate_pairs(texts)
+    near_duplicate_pairs(["other texts", "than before"])  # pairs of the last texts are remembered
+    np.testing.assert_array_equal(near_duplicate_pairs(texts), parts)
 
 
 def test_pairs_of_other_texts_are_not_taken_for_known_ones():

@@ -20,7 +20,7 @@ from classic_rc.audit.perturb import (
     get_perturbation,
     perturb_dataset,
 )
-from classic_rc.datasets.joined import as_dataset
+from classic_rc.datasets.registry import as_dataset
 from classic_rc.errors import ClassicRCError, UsageError
 from classic_rc.evaluation.evaluate import fit_systems
 from classic_rc.evaluation.fitted_system import EncodingCache, FittedSystem, iter_blocks
@@ -38,8 +38,7 @@ from classic_rc.evaluation.significance import resample_metrics
 from classic_rc.evaluation.systems import Systems
 from classic_rc.folds import passage_groups, share_groups
 from classic_rc.io.progress import progress_bar
-from classic_rc.metrics.base import Metric
-from classic_rc.metrics.registry import metric_of_task
+from classic_rc.metrics.base import Metric, metric_of_task
 from classic_rc.protocol import DEFAULT_RESAMPLES, Protocol
 from classic_rc.questions import Dataset
 from classic_rc.tables.records import frame_of_records

@@ -35,7 +35,7 @@ from classic_rc.audit.measuring import Measure, PartialResult
 from classic_rc.audit.options import Floats, OptionTable
 from classic_rc.audit.rules import CONTEXT_RULES, TEXT_RULES, rules_of_table
 from classic_rc.audit.rules.partial_input import PartialInput
-from classic_rc.datasets.joined import TrainingData, as_dataset
+from classic_rc.datasets.registry import TrainingData, as_dataset
 from classic_rc.evaluation.fitted_system import EncodingCache
 from classic_rc.evaluation.forks import count_jobs
 from classic_rc.evaluation.plan import fold_plan, require_same_task, separate_data

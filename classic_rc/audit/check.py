@@ -12,7 +12,7 @@ from classic_rc.audit.artifacts import PartialInputs, PartialSearch
 from classic_rc.audit.integrity import Finding, find_copies, find_own_defects, in_order
 from classic_rc.audit.measuring import PartialResult, Verdict
 from classic_rc.audit.words import LeakingWords, find_leaking_words
-from classic_rc.datasets.joined import TrainingData, as_dataset
+from classic_rc.datasets.registry import TrainingData, as_dataset
 from classic_rc.evaluation.fitted_system import EncodingCache
 from classic_rc.evaluation.plan import default_analyzer
 from classic_rc.evaluation.results import dataset_record

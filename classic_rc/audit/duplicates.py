@@ -19,15 +19,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from classic_rc.audit.kinds import EXAMPLES, Finding, Kind, Severity
-from classic_rc.datasets.joined import TrainingData, as_dataset
+from classic_rc.datasets.registry import TrainingData, as_dataset
 from classic_rc.kernels.arrays import distinct, offsets_of
 from classic_rc.kernels.bags import least_shared, overlapping_bags, shared_weight, shared_words
 from classic_rc.kernels.draws import mix
 from classic_rc.near_duplicates import LENGTH_RATIO, SHORT_SHARE, are_similar_words, first_equal, similar_texts
 from classic_rc.questions import Dataset, Question, candidate_texts, normalised_text
+from classic_rc.text.analyzers import stop_words
 from classic_rc.text.differences import word_diff, words_only
 from classic_rc.text.encode import TextEncoder
-from classic_rc.text.stop_words import stop_words
 
 _E, _W, _N = Severity.ERROR, Severity.WARNING, Severity.NOTE
 

@@ -10,17 +10,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from classic_rc.datasets.joined import as_dataset
+from classic_rc.datasets.registry import as_dataset
 from classic_rc.errors import UsageError
 from classic_rc.evaluation.comparison import SOLVED_BY
 from classic_rc.evaluation.evaluate import evaluate
+from classic_rc.evaluation.outcomes import Row
 from classic_rc.evaluation.resampling import Interval, Resampling, percentile_interval, resample_means
-from classic_rc.evaluation.results import Evaluation, Row
+from classic_rc.evaluation.results import Evaluation
 from classic_rc.evaluation.significance import subset_intervals
 from classic_rc.evaluation.systems import System, Systems, as_systems
 from classic_rc.folds import passage_groups
-from classic_rc.metrics.base import Metric
-from classic_rc.metrics.registry import METRICS, primary_metric
+from classic_rc.metrics.base import METRICS, Metric, primary_metric
 from classic_rc.protocol import DEFAULT_RESAMPLES, Protocol
 from classic_rc.questions import Dataset
 from classic_rc.solvers.random import Random

@@ -99,7 +99,7 @@ def _check(dataset: Dataset) -> None:
         raise UsageError(
             f"lm-evaluation-harness compares options, and {dataset.name} has {dataset.task} questions: write "
             "our own format, without --as",
-            field="--as",
+            field="--format",
             found="lm-eval",
             expected="jsonl",
         )

@@ -15,7 +15,7 @@ from classic_rc.audit.duplicates import (
 )
 from classic_rc.audit.kinds import EXAMPLES, Finding, Kind, Severity
 from classic_rc.audit.texts import find_text_defects
-from classic_rc.datasets.joined import TrainingData, as_dataset
+from classic_rc.datasets.registry import TrainingData, as_dataset
 from classic_rc.errors import DataError
 from classic_rc.questions import Dataset, Question, ReadingLog, Task, candidate_texts, normalised_text
 from classic_rc.text.squad import normalise_squad_answer

@@ -53,7 +53,7 @@ class Finding:
     examples : tuple of str
         Ids of the first three of them.
     places : tuple of str
-        The file, the line (or JSON path) and the id of the first three, if the dataset was read with ``skip_bad``.
+        The file, the line (or JSON path) and the id of the first three, if reading skipped what is bad.
     """
 
     kind: Kind

@@ -17,10 +17,9 @@ from classic_rc.audit.rules.codes import Code, option_codes, position_cells, que
 from classic_rc.audit.rules.partial_input import OPTIONS, PartialInput
 from classic_rc.audit.rules.question_passage import flatten_scores
 from classic_rc.errors import DataError, UsageError
-from classic_rc.estimator import clone
 from classic_rc.evaluation.fitted_system import EncodingCache
-from classic_rc.kernels.arrays import offsets_of, ragged_indices
-from classic_rc.kernels.postings import distinct_words
+from classic_rc.kernels.arrays import distinct_words, offsets_of, ragged_indices
+from classic_rc.parameters import clone
 from classic_rc.solvers.base import Solver
 from classic_rc.solvers.learning import one_thread
 from classic_rc.solvers.surface.solver import SurfaceLR

@@ -12,10 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from classic_rc.kernels.arrays import offsets_of, ragged_indices
-from classic_rc.kernels.bags import runs_of_load
+from classic_rc.kernels.arrays import distinct_words, is_in, offsets_of, ragged_indices, runs_of
 from classic_rc.kernels.pairs import WordCounts, occurrences, word_counts
-from classic_rc.kernels.postings import distinct_words, is_in
 from classic_rc.metrics.squad import normalise_squad_answer
 from classic_rc.questions import Dataset, Question, Task, candidate_texts, normalised_text
 from classic_rc.text.encode import TextEncoder
@@ -234,7 +232,7 @@ class OptionTable:
         tokens, offsets = self.tokens
         order = np.argsort(index, kind="stable")
         lengths = np.array([len(text) for text in texts], dtype=np.int64)
-        for start, stop in runs_of_load(lengths, _BLOCK_CHARACTERS):
+        for start, stop in runs_of(lengths, _BLOCK_CHARACTERS):
             words, word_offsets = self._encoder.encode(texts[start:stop])
             asked = order[slice(*np.searchsorted(index[order], (start, stop)))]
             options = ragged_indices(self.offsets[:-1][asked], self.sizes[asked])

@@ -47,7 +47,7 @@ from classic_rc.questions import (
     TextCandidates,
     candidate_texts,
 )
-from classic_rc.text.stop_words import stop_words
+from classic_rc.text.analyzers import stop_words
 
 INTERROGATIVES = frozenset(
     "what what's when when's where where's which who who's whom whose why why's how how's".split()
@@ -127,7 +127,7 @@ def perturb_dataset(dataset: Dataset, name: str, *, seed: int = 0, function_word
     seed : int
         The seed of the random choices.
     function_words : str
-        A stop list of :data:`~classic_rc.text.stop_words.STOP_LISTS`, or the path of a file with a word a line.
+        A stop list of :data:`~classic_rc.text.analyzers.STOP_LISTS`, or the path of a file with a word a line.
 
     Returns
     -------

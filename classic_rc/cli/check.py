@@ -20,11 +20,10 @@ from classic_rc.cli.console import (
     write_output,
 )
 from classic_rc.cli.hard import FILTER_OPTIONS, find_hard_questions
-from classic_rc.cli.input_options import SOLVER
-from classic_rc.cli.options import vary_option
+from classic_rc.cli.options import SOLVER, vary_option
 from classic_rc.errors import UsageError
 from classic_rc.io.json import render_json
-from classic_rc.protocol import Protocol
+from classic_rc.protocol import DEFAULT_RESAMPLES, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -34,7 +33,7 @@ if TYPE_CHECKING:
     from classic_rc.audit.findings import Comparison
     from classic_rc.audit.measuring import PartialResult
     from classic_rc.audit.without_copies import ScoreWithout
-    from classic_rc.datasets.folder import DatasetFiles
+    from classic_rc.datasets.specification import DatasetFiles
     from classic_rc.evaluation.systems import System
     from classic_rc.questions import Dataset
 
@@ -46,7 +45,6 @@ OPTIONS = (
     "data...",
     "reading",
     "--pool",
-    "--spans",
     *FILTER_OPTIONS,
     "findings",
     vary_option("--train", help="the data to learn from, also checked for overlap with DATA; repeat for several"),
@@ -74,14 +72,11 @@ OPTIONS = (
     vary_option("--output", help="write the results to a file instead of stdout; with --hard, the hard questions"),
     "--quiet",
     "--format",
-    "--signatures",
+    "--verbose",
 )
 
 _OF_THE_FILTER = {
     "report": "--report",
-    "max_solved": "--max-solved",
-    "solved_above": "--solved-above",
-    "form": "--as",
 }
 _OF_FINDINGS = {
     "fail": "--fail",
@@ -101,12 +96,12 @@ def handle(args: argparse.Namespace) -> int:
     """Run the sub-command. An interruption prints what was found before."""
     from classic_rc.audit.check import CheckInterrupted
     from classic_rc.audit.findings import accept, answered_ids, compare_checks, format_allowed, read_allowed
-    from classic_rc.datasets.joined import as_dataset
+    from classic_rc.datasets.registry import as_dataset
     from classic_rc.io.text import read_text
     from classic_rc.reports.checks import fail_messages
     from classic_rc.text.analyzers import get_analyzer
 
-    if args.hard:
+    if args.hard is not None:
         _refuse(args, _OF_FINDINGS, "does not apply with --hard: run `check` without --hard for it")
         return find_hard_questions(args)
     _refuse(args, _OF_THE_FILTER, "is an option of the filter: add --hard")
@@ -115,7 +110,7 @@ def handle(args: argparse.Namespace) -> int:
         option = f"--{name.replace('_', '-')}"
         check_writable(getattr(args, name), *args.data, *args.train, args.against, args.annotators, option=option)
     _refuse_bad_level(args.level)
-    args.skip_bad = True  # A check lists all defects; the other commands stop at the first.
+    args.skip = ("bad", *(args.skip or ()))  # A check lists all defects; the other commands stop at the first.
     if args.analyzer is not None:
         get_analyzer(args.analyzer)  # refuses an unknown name before anything is read
     allowed = frozenset() if args.allow is None else read_allowed(args.allow)
@@ -141,11 +136,12 @@ def handle(args: argparse.Namespace) -> int:
                 shown.append(_Shown(report, accepted, compared))
                 # One at a time: what fails or is interrupted loses nothing that was computed before.
                 shown[-1] = shown[-1]._replace(annotators=measure_annotators_of(args, report.dataset))
-                scores = _score_without_copies(args, report, given, protocol, failures)
+                own = inputs.protocol_for(protocol, data)
+                scores = _score_without_copies(args, report, given, own, failures)
                 shown[-1] = shown[-1]._replace(scores=scores)
     finally:
         if shown:
-            write_output(_render(shown, args.format, args.against, args.signatures), args.output)
+            write_output(_render(shown, args.format, args.against, args.verbose), args.output)
     if args.write_allow is not None:
         write_file(Path(args.write_allow), format_allowed(found))
     if args.ids is not None:
@@ -215,7 +211,9 @@ def _score_without_copies(
     )
     inputs.report_notes(args, "warning", evaluation.warnings)
     failures.add_failed(dataset.name, evaluation.errors)
-    scores = score_without(evaluation, report.findings, resamples=args.resamples, seed=args.seed or 0)
+    scores = score_without(
+        evaluation, report.findings, resamples=protocol.resamples or DEFAULT_RESAMPLES, seed=args.seed or 0
+    )
     return scores if given else (max(scores, key=lambda score: score.value),)
 
 
@@ -266,7 +264,7 @@ def _check_dataset(args: argparse.Namespace, data: DatasetFiles, train: Dataset 
     return report
 
 
-def _render(shown: Sequence[_Shown], form: str, earlier: str | None, signatures: bool) -> str:
+def _render(shown: Sequence[_Shown], form: str, earlier: str | None, verbose: bool) -> str:
     from classic_rc.reports.annotators import annotator_tables
     from classic_rc.reports.checks import check_tables, comparison_table
     from classic_rc.tables import render
@@ -291,4 +289,4 @@ def _render(shown: Sequence[_Shown], form: str, earlier: str | None, signatures:
         if compared is not None and earlier is not None:
             tables.append(comparison_table(compared, earlier, report.dataset.name))
         tables += [] if annotators is None else annotator_tables(annotators)
-    return render(tables, form, signatures=signatures)
+    return render(tables, form, signatures=verbose)

@@ -18,8 +18,7 @@ from typing import Any, Literal, TextIO, cast
 
 from classic_rc.errors import ClassicRCError, SystemFailedError, UsageError
 from classic_rc.io.files import check_folder
-from classic_rc.io.printable import printable
-from classic_rc.io.text import write_file
+from classic_rc.io.text import printable, write_file
 from classic_rc.plugins import PluginWarning
 
 _ASCII = {
@@ -195,9 +194,18 @@ def check_writable(
         except OSError as error:
             problem = f"the folder {folder or os.curdir} cannot be written ({error.strerror or error})"
             raise refuse(problem, "another place") from None
-    for path in inputs:
-        if path is not None and os.path.isfile(output) and os.path.isfile(path) and os.path.samefile(output, path):
+    for path in map(_path_of, inputs) if os.path.isfile(output) else ():
+        if path is not None and os.path.isfile(path) and os.path.samefile(output, path):
             raise refuse("it is also an input", "another file")
+
+
+def _path_of(data: str | None) -> str | None:
+    """Return the path in a specification of data."""
+    if data is None or "," not in data:
+        return data
+    from classic_rc.datasets.specification import parse_data
+
+    return parse_data(data).path
 
 
 def use_colour(stream: TextIO, when: Literal["auto", "always", "never"] = "auto") -> bool:

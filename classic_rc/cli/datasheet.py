@@ -8,12 +8,14 @@ import shlex
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from classic_rc.cli import inputs
-from classic_rc.cli.breakdown import GroupTables, count_questions, read_groups
 from classic_rc.cli.check import measure_annotators_of
 from classic_rc.cli.console import write_file, write_output
+from classic_rc.cli.option import Choice
+from classic_rc.cli.options import TABLE
+from classic_rc.cli.results import GroupTables, count_questions, read_groups
 from classic_rc.errors import UsageError
 from classic_rc.io.progress import progress_bar
 from classic_rc.protocol import Protocol
@@ -32,66 +34,33 @@ _FORMS = {
     ".json": "json",
     ".csv": "csv",
 }
-_SUFFIXES = ".md, .tex, .html, .json or .csv"
+_SUFFIXES = ".md, .tex, .html, .json or .csv, or of a figure .pdf, .png or .svg"
 
-_FLAGS = {
-    "pool": "--pool",
-    "reader": "--reader",
-    "split": "--split",
-    "subset": "--subset",
-    "answers": "--answers",
-    "fields": "--fields",
-    "gold_as": "--gold-as",
-    "skip_bad": "--skip-bad",
-    "labelled_only": "--labelled-only",
-    "analyzer": "--analyzer",
-    "solver": "-s",
-    "spans": "--spans",
-    "train": "--train",
-    "train_split": "--train-split",
-    "tune": "--tune",
-    "tune_split": "--tune-split",
-    "cv": "--cv",
-    "group": "--group",
-    "threshold": "--threshold",
-    "relative_threshold": "--relative-threshold",
-    "tune_metric": "--tune-metric",
-    "tune_cuts": "--tune-cuts",
-    "ties": "--ties",
-    "seed": "--seed",
-    "corpus": "--corpus",
-    "exclude_verbatim": "--exclude-verbatim",
-    "by": "--by",
-    "labels": "--labels",
-    "other_questions": "--other-questions",
-    "cross": "--cross",
-    "facts": "--fact",
-    "title": "--title",
-    "date": "--date",
-    "drop_overlap": "--drop-overlap",
-    "no_check": "--no-check",
-    "no_floors": "--no-floors",
-    "published": "--published",
-    "annotators": "--annotators",
-}
-"""The options that change a datasheet, by the name of their value."""
+_NOT_SHOWN = frozenset({"data", "datasheet", "output", "jobs", "quiet"})
+"""The options that do not change a datasheet, or that its command shows in another place."""
 
 
-def write_datasheet(args: argparse.Namespace) -> int:
+def is_figure_name(output: str) -> bool:
+    """Return whether the name of a datasheet's file asks for the histograms of its lengths."""
+    return output.lower().endswith((".pdf", ".png", ".svg"))
+
+
+def write_datasheet(args: argparse.Namespace, options: Choice) -> int:
     """Write the datasheet that the arguments of ``report`` ask for, and return the exit code."""
     from classic_rc.audit.without_copies import score_without
-    from classic_rc.datasets.joined import as_dataset
+    from classic_rc.datasets.registry import as_dataset
     from classic_rc.reports.datasheet import Datasheet, render_datasheet
 
+    if is_figure_name(args.output):
+        return _draw_lengths(args)
     form, facts = _find_form(args.output), dict(map(parse_fact, args.facts))
-    figure = None if args.plot is None else inputs.check_figure_path(args.plot, *args.data, *args.labels)
     data = inputs.choose_dataset(args, args.data)
     dataset = inputs.load_dataset(args, data)
-    protocol = replace(inputs.read_protocol(args), intervals=True)
+    protocol = inputs.protocol_for(replace(inputs.read_protocol(args), intervals=True), data)
     groups = group_questions(args, dataset)
     annotators = measure_annotators_of(args, dataset)
-    evaluation = None if args.no_floors else _measure_floors(args, dataset, protocol)
-    check = None if args.no_check else check_contents(args, dataset, protocol)
+    evaluation = None if "floors" in args.without else _measure_floors(args, dataset, protocol)
+    check = None if "check" in args.without else check_contents(args, dataset, protocol)
     scores = (
         ()
         if evaluation is None or check is None
@@ -107,7 +76,7 @@ def write_datasheet(args: argparse.Namespace) -> int:
             evaluation,
             scores,
             facts,
-            shlex.join(_command(args)),
+            shlex.join(_command(args, options)),
             args.title,
             args.date,
             args.published,
@@ -116,10 +85,16 @@ def write_datasheet(args: argparse.Namespace) -> int:
             annotators,
         )
     write_output(render_datasheet(sheet, form), args.output)
-    if figure is not None:
-        from classic_rc.reports.figures import figure_bytes, histogram_figure
+    return 0
 
-        write_file(Path(args.plot), figure_bytes(histogram_figure(sheet.statistics), figure))
+
+def _draw_lengths(args: argparse.Namespace) -> int:
+    """Draw histograms of the lengths."""
+    form = inputs.check_figure_path(args.output, *args.data, *args.labels)
+    from classic_rc.reports.figures import figure_bytes, histogram_figure
+
+    dataset = inputs.load_dataset(args, inputs.choose_dataset(args, args.data))
+    write_file(Path(args.output), figure_bytes(histogram_figure(count_contents(args, dataset)), form))
     return 0
 
 
@@ -148,7 +123,7 @@ def check_contents(args: argparse.Namespace, dataset: Dataset, protocol: Protoco
 
 
 def group_questions(args: argparse.Namespace, dataset: Dataset) -> GroupTables:
-    """Count the questions of the groups of ``--by``, ``--labels`` and ``--cross``."""
+    """Count the questions of the groups of ``--by`` and ``--labels``."""
     from classic_rc.evaluation.breakdown import break_down
 
     groups = read_groups(args, dataset)
@@ -202,21 +177,13 @@ def _measure_floors(args: argparse.Namespace, dataset: Dataset, protocol: Protoc
     return evaluation
 
 
-def _command(args: argparse.Namespace) -> Iterator[str]:
+def _command(args: argparse.Namespace, options: Choice) -> Iterator[str]:
     """Yield the command that makes the page again. Of absolute paths only the last part is shown."""
     yield from ("classic-rc", "report", *map(_shown, args.data), "--datasheet")
-    for name, flag in _FLAGS.items():
-        yield from map(_shown, _option(flag, getattr(args, name, None)))
+    for option in TABLE.given(args, options):
+        if option.dest not in _NOT_SHOWN:
+            yield from map(_shown, option.words(args))
     yield from ("-o", _shown(args.output))
-
-
-def _option(flag: str, value: Any) -> list[str]:
-    """Return an option with its values as words of the command line; nothing if it has its default."""
-    if value is None or value is False or value == []:
-        return []
-    if value is True:
-        return [flag]
-    return [word for part in (value if isinstance(value, list) else [value]) for word in (flag, str(part))]
 
 
 def _shown(text: str) -> str:

@@ -27,9 +27,7 @@ OPTIONS = (
     "question",
     "reading",
     "--pool",
-    "--spans",
     "training and tuning",
-    "searching",
     "--analyzer of systems",
     "decisions",
     "--digits",
@@ -83,10 +81,10 @@ def _explain(
     from classic_rc.evaluation.plan import add_span_candidates
     from classic_rc.evaluation.systems import name_systems
 
-    protocol = inputs.read_protocol(args)
+    protocol = inputs.protocol_for(inputs.read_protocol(args), args.data)
     dataset = add_span_candidates(dataset, protocol.span_generator)
     place = next(i for i, question in enumerate(dataset) if question.id == args.question)
-    for system, named in zip(inputs.with_search_engine(args, given), name_systems(given), strict=True):
+    for system, named in zip(given, name_systems(given), strict=True):
         with failures.caught(str(named.name) if len(given) > 1 else ""):
             explainer = Explainer(system, dataset, protocol)
             inputs.report_notes(args, "warning", explainer.notes)

@@ -12,7 +12,7 @@ from classic_rc.errors import DataError
 if TYPE_CHECKING:
     from classic_rc.datasets.fetch import Fetched, RemoteFile
 
-OPTIONS = ("datasets", "--all of fetch", "--offline", "--quiet")
+OPTIONS = ("datasets", "--all of fetch", "--check of fetch", "--quiet")
 
 
 def handle(args: argparse.Namespace) -> int:
@@ -32,7 +32,7 @@ def handle(args: argparse.Namespace) -> int:
                 fetched = fetch(
                     file,
                     read_split,
-                    offline=args.offline,
+                    offline=args.check,
                     progress=inputs.shows_progress(args),
                     notify=lambda text: inputs.report_notes(args, "note", [text]),
                 )

@@ -13,7 +13,6 @@ from classic_rc.protocol import Protocol
 OPTIONS = (
     "data",
     "reading",
-    "--spans",
     "--analyzer of systems",
     "--quiet",
     vary_option("--solver alone", required=True, help="a solver that learns (see `classic-rc list solvers`)"),
@@ -30,7 +29,7 @@ def handle(args: argparse.Namespace) -> int:
     (system,) = inputs.parse_systems([args.solver])
     solver = inputs.require_solver(system)
     require_persistent(solver)
-    protocol = Protocol(spans=args.spans, analyzer=args.analyzer)
+    protocol = inputs.protocol_for(Protocol(analyzer=args.analyzer), args.data)
     dataset = add_span_candidates(inputs.load_dataset(args, args.data), protocol.span_generator)
     configure_solver(solver, dataset)  # raises if the solver cannot learn from this kind of data
     adapt_analyzer(solver, dataset, protocol.analyzer)

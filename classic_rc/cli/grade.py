@@ -12,7 +12,7 @@ from classic_rc.cli.console import Failures, check_writable, print_message, writ
 from classic_rc.cli.options import vary_option
 from classic_rc.errors import UsageError
 from classic_rc.io.json import render_json
-from classic_rc.io.printable import printable
+from classic_rc.io.text import printable
 
 if TYPE_CHECKING:
     from classic_rc.teaching.assignment import Assignment
@@ -23,7 +23,6 @@ OPTIONS = (
     vary_option("--data", help="the hidden questions, with gold (default: fresh questions of the assignment)"),
     "reading",
     "--train",
-    "--train-split",
     vary_option(
         "--seed", help="makes the questions and cases; the same seed repeats a grading (default: a new one)"
     ),

@@ -23,43 +23,32 @@ _JSONL = ".jsonl"
 FILTER_OPTIONS = (
     "filtering",
     "training and tuning",
-    "searching",
     "decisions",
-    "--resamples",
-    vary_option(
-        "--as",
-        metavar=None,
-        choices=("ids", "jsonl"),
-        help="with --hard, the format of FILE: ids, one per line, or jsonl, a dataset (default: jsonl for "
-        "FILE.jsonl, else ids)",
-    ),
+    vary_option("--intervals", help="the number of resamples of passages for intervals (default 10000)"),
 )
 """The options of the filter."""
 
 
 def find_hard_questions(args: argparse.Namespace) -> int:
     """Find the hard questions."""
-    from classic_rc.audit.hard import SOLVED_ABOVE, find_hard_subset
+    from classic_rc.audit.hard import find_hard_subset
 
     check_writable(args.output, *args.data, *args.train, args.tune)
-    if args.form is not None and args.output is None:
-        raise UsageError(f"--as {args.form} needs an output file: add -o FILE", field="--as", found=args.form)
     given = inputs.parse_systems((*args.solver, *args.report))
-    dataset = inputs.load_dataset(args, inputs.choose_dataset(args, args.data))
+    data = inputs.choose_dataset(args, args.data)
+    dataset = inputs.load_dataset(args, data)
     if dataset.task is None:
         raise DataError("the dataset has no questions", source=dataset.name)
-    protocol = inputs.read_protocol(args)
+    protocol = inputs.protocol_for(inputs.read_protocol(args), data)
     members, reported = given[: len(args.solver)], given[len(args.solver) :]
     if not members:
         members = inputs.choose_systems(args, dataset, [], protocol)
-    systems = inputs.with_search_engine(args, [*members, *reported])
     subset = find_hard_subset(
         dataset,
-        systems[: len(members)],
-        replace(protocol, intervals=args.resamples),
-        report=systems[len(members) :],
-        max_solved=args.max_solved,
-        solved_above=SOLVED_ABOVE if args.solved_above is None else args.solved_above,
+        members,
+        replace(protocol, intervals=args.intervals or True),
+        report=reported,
+        max_solved=args.hard,
         jobs=args.jobs,
         progress=inputs.shows_progress(args),
     )
@@ -68,13 +57,13 @@ def find_hard_questions(args: argparse.Namespace) -> int:
         if args.output is not None:
             write_file(Path(args.output), _format_questions(subset, args))
     finally:  # print the scores even if the file cannot be written
-        write_output(_render(subset, args.format, args.signatures), None)
+        write_output(_render(subset, args.format, args.verbose), None)
     return 0
 
 
 def _format_questions(subset: HardSubset, args: argparse.Namespace) -> str:
     """Return the hard questions as text for the file."""
-    if (args.form or ("jsonl" if args.output.endswith(_JSONL) else "ids")) == "jsonl":
+    if args.output.endswith(_JSONL):
         from classic_rc.datasets.jsonl import to_jsonl
 
         return to_jsonl(subset.dataset)
@@ -82,18 +71,18 @@ def _format_questions(subset: HardSubset, args: argparse.Namespace) -> str:
     multiline = next((id_ for id_ in ids if len(id_.splitlines()) > 1), None)
     if multiline is not None:
         raise UsageError(
-            f"cannot write one id per line: the question id {multiline!r} has a line break; use --as jsonl",
-            field="--as",
-            found="ids",
-            expected="jsonl",
+            f"cannot write one id per line: the question id {multiline!r} has a line break; use -o FILE.jsonl",
+            field="--output",
+            found=args.output,
+            expected="FILE.jsonl",
         )
     return "".join(f"{id_}\n" for id_ in ids)
 
 
-def _render(subset: HardSubset, form: str, signatures: bool) -> str:
+def _render(subset: HardSubset, form: str, verbose: bool) -> str:
     from classic_rc.reports.checks import hard_table
     from classic_rc.tables import render
 
     if form == "json":
         return render_json(subset.to_dict())
-    return render(hard_table(subset), form, signatures=signatures)
+    return render(hard_table(subset), form, signatures=verbose)

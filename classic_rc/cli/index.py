@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import argparse
 import os
+import shlex
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -32,14 +34,7 @@ OPTIONS = (
     ),
     "--quiet",
     vary_option("--output", metavar="DIR", help="the folder of the index, new or empty (required without --check)"),
-    vary_option(
-        "--reader",
-        help="read CORPUS as a dataset in this format (see `classic-rc list readers`), or as `text`; by default, "
-        "files that end in .json, .tsv, .csv, .xml or .tar.gz, folders with such files, and JSON lines without the "
-        "text field are datasets",
-    ),
-    vary_option("--split", help="the split to use of datasets that have several"),
-    vary_option("--subset", help="the subset to use of datasets that have several"),
+    "--split",
 )
 
 
@@ -89,6 +84,7 @@ def _build_options(args: argparse.Namespace, engine: type[Engine]) -> dict[str, 
 def _read_sources(args: argparse.Namespace) -> list[TextInput]:
     """Return what to index, in the order of the arguments, and note on stderr how each CORPUS is read."""
     from classic_rc.datasets.registry import expand_sample_names
+    from classic_rc.datasets.specification import parse_data
     from classic_rc.io.files import STDIN
     from classic_rc.retrieval.reading import PassageInput, read_texts
 
@@ -99,17 +95,19 @@ def _read_sources(args: argparse.Namespace) -> list[TextInput]:
     sources: list[TextInput] = []
     seen: set[str] = set()
     for corpus in args.corpus:
-        _check_output_outside(corpus, args.output)
-        _refuse_lucene(corpus)
+        path = parse_data(corpus).path
+        _check_output_outside(path, args.output)
+        _refuse_lucene(path)
         if _is_dataset(corpus, args):
-            for name in expand_sample_names(corpus):
-                dataset = inputs.load_dataset(args, name)
+            for name in expand_sample_names(parse_data(corpus).path):
+                spec = replace(parse_data(corpus), path=name)
+                dataset = inputs.load_dataset(args, str(spec))
                 passages = [p for p in {p.text: p for p in dataset.passages}.values() if p.text not in seen]
                 seen.update(p.text for p in passages)
                 sources.append(PassageInput(name, passages))
                 _note(args, f"{name}: a dataset ({dataset.reader}), {len(passages):,} passages")
         else:
-            files = read_texts(corpus, lines=args.lines, field=args.field, id_field=args.id_field)
+            files = read_texts(path, lines=args.lines, field=args.field, id_field=args.id_field)
             sources += files
             unit = "paragraph" if files[0].paragraphs else "sentence"
             _note(args, f"{corpus}: {len(files):,} file{'s' * (len(files) != 1)}, each line a {unit}")
@@ -118,11 +116,16 @@ def _read_sources(args: argparse.Namespace) -> list[TextInput]:
 
 def _is_dataset(corpus: str, args: argparse.Namespace) -> bool:
     from classic_rc.datasets.fetch import find_split, is_hub_name
+    from classic_rc.datasets.specification import parse_data
     from classic_rc.io.files import STDIN, strip_compression_suffix
     from classic_rc.retrieval.reading import find_files, read_first_line
 
-    if args.reader is not None or corpus == STDIN:
-        return args.reader not in (None, _TEXT_READER)
+    spec = parse_data(corpus)
+    corpus = spec.path
+    if spec.reader is not None or corpus == STDIN:
+        return spec.reader not in (None, _TEXT_READER)
+    if spec.settings:
+        return True
     is_sample = corpus == "sample" or corpus.startswith("sample:")
     if is_sample or is_hub_name(corpus) or find_split(corpus) is not None:
         return True
@@ -150,7 +153,7 @@ def _refuse_lucene(corpus: str) -> None:
             source=corpus,
             found="an index of Lucene",
             expected="texts, or a dataset",
-            hint=f"`classic-rc run DATA -s ir,engine=lucene --corpus {corpus}` searches it for DATA as it is",
+            hint=f"`classic-rc run DATA -s {shlex.quote(f'ir,engine=lucene,corpus={corpus}')}` searches it",
         )
 
 

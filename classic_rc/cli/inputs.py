@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import gc
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,8 +16,8 @@ from classic_rc.protocol import READING, SETTINGS, Protocol
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from classic_rc.datasets.folder import DatasetFiles
     from classic_rc.datasets.labels import Labels
+    from classic_rc.datasets.specification import DatasetFiles
     from classic_rc.evaluation.systems import System
     from classic_rc.questions import Dataset
     from classic_rc.solvers.base import Solver
@@ -32,15 +33,18 @@ def expand_datasets(args: argparse.Namespace, arguments: Sequence[str]) -> Itera
 
     With ``--pool`` the datasets of all arguments are one.
     """
-    from classic_rc.datasets.folder import DatasetFiles, describe_others, list_datasets
+    from classic_rc.datasets.folder import describe_others, list_datasets
     from classic_rc.datasets.registry import SAMPLES, expand_sample_names
+    from classic_rc.datasets.specification import DatasetFiles, parse_data
 
     def expand(argument: str) -> Iterator[DatasetFiles]:
-        for name in expand_sample_names(argument):
+        spec = parse_data(argument).with_default(split=args.split)
+        for name in expand_sample_names(spec.path):
+            own = replace(spec, path=name)
             if name in SAMPLES or name.startswith("sample:"):
-                yield DatasetFiles((name,))
+                yield DatasetFiles((str(own),))
                 continue
-            content = list_datasets(name, args.reader, args.split, args.subset, fields=args.fields)
+            content = list_datasets(own, fields=args.fields)
             if content.others:
                 report_notes(args, "note", [describe_others(content.others)], name)
             yield from content.datasets
@@ -50,10 +54,11 @@ def expand_datasets(args: argparse.Namespace, arguments: Sequence[str]) -> Itera
             yield from expand(argument)
         return
     paths = tuple(path for argument in arguments for data in expand(argument) for path in data.paths)
-    folder = Path(arguments[0])
+    spec = parse_data(arguments[0]).with_default(split=args.split)
+    folder = Path(spec.path)
     name = None
     if len(arguments) == 1 and folder.is_dir():
-        name = folder.resolve().name + (f".{args.split}" if args.split else "")
+        name = folder.resolve().name + (f".{spec.split}" if spec.split else "")
     yield DatasetFiles(paths, name)
 
 
@@ -77,20 +82,31 @@ def choose_dataset(args: argparse.Namespace, arguments: Sequence[str]) -> Datase
     return datasets[0]
 
 
-def load_dataset(args: argparse.Namespace, data: str | DatasetFiles, *, split: str | None = None) -> Dataset:
-    """Read DATA with the reading options of the command, and write its notes to stderr."""
-    if isinstance(data, str):
-        return _load_path(args, data, split)
-    datasets = [_load_path(args, path, split) for path in data.paths]
-    joined = data.join(datasets)
+def load_dataset(args: argparse.Namespace, data: str | DatasetFiles) -> Dataset:
+    """Read DATA with the reading options of the command, and write its notes to stderr.
+
+    The candidate spans that it asks for are made later, because they are a setting of the protocol too
+    (:func:`protocol_for`).
+    """
+    paths, name = ([data], None) if isinstance(data, str) else (data.paths, data.name)
+    datasets = [_load_data(args, path, split=args.split) for path in paths]
+    if len(datasets) == 1 and name is None:
+        return datasets[0]
+    from classic_rc.datasets.joined import join_datasets
+
+    joined = join_datasets(datasets)
+    joined = joined if name is None else replace(joined, name=name)
     _report_joining(args, joined)
     return joined
 
 
-def _load_path(args: argparse.Namespace, path: str, split: str | None) -> Dataset:
+def _load_data(args: argparse.Namespace, data: str, split: str | None = None) -> Dataset:
+    from classic_rc.datasets.specification import parse_data
+
+    spec = parse_data(data).with_default(split=split)
     # Commands lack some of these options.
-    reading = {name: getattr(args, name) for name in READING if name != "split" and hasattr(args, name)}
-    return read_dataset(args, path, split=args.split if split is None else split or None, **reading)
+    reading = {name: getattr(args, name) for name in READING if name != "split" and getattr(args, name, None)}
+    return read_dataset(args, spec.path, **spec.reading, **reading)
 
 
 def read_dataset(args: argparse.Namespace, data: str, **reading: Any) -> Dataset:
@@ -148,13 +164,31 @@ def _shorten(text: str, most: int = _SHOWN_OF_TEXT) -> str:
 
 def read_train(args: argparse.Namespace) -> Dataset | None:
     """Read the files and folders of ``--train`` as one dataset; None without the option."""
-    from classic_rc.datasets.joined import as_dataset
+    from classic_rc.datasets.registry import as_dataset
 
-    datasets = [load_dataset(args, data, split=args.train_split or "") for data in args.train]
-    train = as_dataset(datasets)
+    train = as_dataset([_load_learned(args, data) for data in args.train])
     if train is not None:
         _report_joining(args, train)
     return train
+
+
+def _load_learned(args: argparse.Namespace, data: str) -> Dataset:
+    """Read data to learn from; its own candidate spans win over those of the protocol."""
+    from classic_rc.datasets.specification import parse_data
+
+    dataset, spans = _load_data(args, data), parse_data(data).spans
+    if spans is None:
+        return dataset
+    from classic_rc.evaluation.plan import add_span_candidates
+
+    return add_span_candidates(dataset, Protocol(spans=spans).span_generator)
+
+
+def protocol_for(protocol: Protocol, data: str | DatasetFiles) -> Protocol:
+    """Return the protocol with the longest candidate spans that the specification of DATA asks for."""
+    from classic_rc.datasets.specification import parse_data
+
+    return replace(protocol, spans=parse_data(data).spans if isinstance(data, str) else data.spans)
 
 
 def read_protocol(args: argparse.Namespace) -> Protocol:
@@ -165,7 +199,7 @@ def read_protocol(args: argparse.Namespace) -> Protocol:
     """
     names = SETTINGS.keys() - {"train", "tune", "by", "baseline"}
     settings = {name: getattr(args, name) for name in names if hasattr(args, name)}
-    tune = None if args.tune is None else load_dataset(args, args.tune, split=args.tune_split or "")
+    tune = None if args.tune is None else _load_learned(args, args.tune)
     train = read_train(args) if hasattr(args, "train") else None
     return Protocol(**settings, train=train, tune=tune)
 
@@ -193,8 +227,7 @@ def choose_systems(
     DataError
         The dataset has no questions.
     """
-    from classic_rc.datasets.joined import as_dataset
-    from classic_rc.datasets.registry import is_log
+    from classic_rc.datasets.registry import as_dataset, is_log
     from classic_rc.evaluation.systems import (
         System,
         find_log_model,
@@ -213,7 +246,7 @@ def choose_systems(
             text = "the model is no row: its answers are read only if the log is the one file of the dataset"
             report_notes(args, "note", [text], dataset.name)
         complete = [*models, *complete]
-    systems = name_systems(with_search_engine(args, complete))
+    systems = name_systems(complete)
     _report_log_settings(args, systems)
     return systems
 
@@ -230,8 +263,8 @@ def _report_log_settings(args: argparse.Namespace, systems: Sequence[System]) ->
 
 
 def _default_solvers(args: argparse.Namespace, dataset: Dataset, protocol: Protocol) -> list[Solver]:
-    from classic_rc.datasets.joined import as_dataset
-    from classic_rc.metrics.registry import has_unanswerable
+    from classic_rc.datasets.registry import as_dataset
+    from classic_rc.metrics.base import has_unanswerable
     from classic_rc.questions import Task, has_constant_candidates
     from classic_rc.solvers.registry import DEFAULT_SOLVERS, LEARNING_SOLVERS, MOST_TRAINING_QUESTIONS
     from classic_rc.solvers.specs import parse_solver
@@ -256,36 +289,6 @@ def _default_solvers(args: argparse.Namespace, dataset: Dataset, protocol: Proto
             text = "all questions have the same candidates: to see the majority class, add --train or --cv 5"
             report_notes(args, "note", [text], dataset.name)
     return [parse_solver(name) for name in names]
-
-
-def with_search_engine(args: argparse.Namespace, systems: Sequence[System]) -> list[System]:
-    """Return the systems, with ``--corpus`` and ``--exclude-verbatim`` applied to the solvers that search.
-
-    Raises
-    ------
-    UsageError
-        One of the options is given, and no solver searches.
-    """
-    if not args.corpus and not args.exclude_verbatim:
-        return list(systems)
-    from dataclasses import replace
-
-    from classic_rc.solvers.ir import IRSolver
-    from classic_rc.solvers.specs import solver_spec
-
-    if not any(isinstance(system.solver, IRSolver) for system in systems):
-        option = "--corpus" if args.corpus else "--exclude-verbatim"
-        raise UsageError(f"{option} needs a solver that searches: add -s ir", field=option)
-    options = {"paths": args.corpus, "exclude_verbatim": args.exclude_verbatim}
-    found = []
-    for system in systems:
-        if isinstance(system.solver, IRSolver):
-            solver = system.solver.searching(**options)
-            # The name says what is searched, and keeps the variant.
-            name = system.name or (solver_spec(solver) if args.corpus else None)
-            system = replace(system, solver=solver, name=name)
-        found.append(system)
-    return found
 
 
 def require_solver(system: System) -> Solver:
@@ -323,20 +326,18 @@ def refuse_file(system: System) -> None:
 
 def read_label_files(args: argparse.Namespace, dataset: Dataset) -> list[Labels]:
     """Read the files of ``--labels``, with their notes on stderr."""
+    if not args.labels:
+        return []
     from classic_rc.datasets.labels import check_names, read_labels
 
     notes: list[str] = []
-    labels = [
-        labels_of_file
-        for path in args.labels
-        for labels_of_file in read_labels(path, dataset, others=args.other_questions, notes=notes)
-    ]
+    labels = [labels_of_file for path in args.labels for labels_of_file in read_labels(path, dataset, notes=notes)]
     check_names(labels)
     report_notes(args, "note", notes)
     return labels
 
 
-def check_figure_path(path: str, *inputs: str | None, option: str = "--plot") -> str:
+def check_figure_path(path: str, *inputs: str | None) -> str:
     """Return the figure format of a path by its suffix, and check that the figure can be drawn and written.
 
     Raises
@@ -352,9 +353,9 @@ def check_figure_path(path: str, *inputs: str | None, option: str = "--plot") ->
     if form not in FIGURE_FORMATS:
         expected = f"a file name that ends in one of {', '.join(f'.{known}' for known in FIGURE_FORMATS)}"
         raise UsageError(
-            f"invalid {option} {path}: expected {expected}", field=option, found=path, expected=expected
+            f"cannot draw a figure to {path}: expected {expected}", field="--output", found=path, expected=expected
         )
-    check_writable(path, *inputs, is_figure=True, option=option)
+    check_writable(path, *inputs, is_figure=True)
     require_matplotlib()
     return form
 

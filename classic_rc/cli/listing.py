@@ -108,7 +108,7 @@ def _list_engines() -> Iterator[Entry]:
 
 
 def _list_metrics() -> Iterator[Entry]:
-    from classic_rc.metrics.registry import METRICS
+    from classic_rc.metrics.base import METRICS
 
     return ((name, f"{metric.description} ({metric.citation})") for name, metric in METRICS.items())
 
@@ -126,7 +126,7 @@ def _list_formats() -> Iterator[Entry]:
 
 
 def _list_stop_lists() -> Iterator[Entry]:
-    from classic_rc.text.stop_words import STOP_LISTS
+    from classic_rc.text.analyzers import STOP_LISTS
 
     return iter(STOP_LISTS.items())
 

@@ -98,11 +98,12 @@ class _CommandParser(_Parser):
     def parse_known_args(self, args=None, namespace=None):  # type: ignore[no-untyped-def]
         """Add the sub-command's options, then parse like the base class."""
         if self.module:
-            from classic_rc.cli.options import add_options, normalise_arguments
+            from classic_rc.cli.option import normalise_arguments
+            from classic_rc.cli.options import TABLE
 
             args = normalise_arguments(args or [])
             command = import_module(f"classic_rc.cli.{self.module}")
-            add_options(self, command.OPTIONS)
+            TABLE.add_to(self, command.OPTIONS)
             self.set_defaults(handle=command.handle)
             self.module = ""
         return super().parse_known_args(args, namespace)
@@ -118,7 +119,7 @@ def build_parser() -> argparse.ArgumentParser:
     parser.add_argument("--version", action="version", version=f"classic-rc {__version__}")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True, parser_class=_CommandParser)
     for name, (module, line) in COMMANDS.items():
-        commands.add_parser(name, help=line, description=line).module = module
+        commands.add_parser(name, help=line, description=line, add_help=False).module = module
     return parser
 
 
@@ -196,7 +197,5 @@ def _run(argv: list[str]) -> int:
     except SystemExit as done:  # --help or --version
         return int(done.code or 0)
     start_command()
-    if getattr(args, "offline", False):
-        os.environ["HF_HUB_OFFLINE"] = "1"  # the libraries of the hub read it when they are imported
     code: int = args.handle(args)
     return code

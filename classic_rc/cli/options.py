@@ -1,90 +1,542 @@
-"""The options of all sub-commands: how a command chooses its own from the tables."""
+"""Every option of the command line, declared once; a command chooses its own and may vary them."""
 
 from __future__ import annotations
 
-import argparse
-from collections.abc import Iterator, Sequence
-from typing import Any
+from classic_rc.cli.option import (
+    Option,
+    OptionTable,
+    failure_kinds,
+    interval_style,
+    job_count,
+    left_out_sections,
+    option,
+    parse_finite_number,
+    parse_integer,
+    setting_option,
+    setting_options,
+)
 
-from classic_rc.cli.analysis_options import ANALYSIS_OPTIONS
-from classic_rc.cli.input_options import INPUT_OPTIONS
-from classic_rc.cli.option import USUAL_FAILURES, Option
-from classic_rc.cli.output_options import OUTPUT_OPTIONS
+DATA = (
+    "DATA[,split=…][,subset=…][,reader=…][,answers=FILE][,spans=N]: a file, a folder, a name such as race:dev (see "
+    "`classic-rc list datasets`), hf:OWNER/NAME of the Hugging Face hub, or `sample`; spans: the most tokens of "
+    "candidate spans (default 10)"
+)
+SEVERAL_DATA = f"{DATA}; each dataset in a folder has its own table (see --pool)"
+SOLVER = "SOLVER[:VARIANT][,key=value]…"
+SOLVER_HELP = "a solver (see `classic-rc list solvers`), or path/to/file.py:Class for your own"
+SYSTEM = "[NAME=]SYSTEM"
+SYSTEM_HELP = f"{SOLVER_HELP}, or a file of predictions (see `classic-rc list formats`)"
 
-TABLE: dict[str, tuple[Option, ...]] = {**INPUT_OPTIONS, **ANALYSIS_OPTIONS, **OUTPUT_OPTIONS}
-"""Every option of the command line, by its heading in ``--help``."""
+FORMATS = ("table", "markdown", "latex", "csv", "html", "json")
 
-Choice = Sequence[str | Option]
-"""Options of a command: their names, headings (for all their options), or results of :func:`vary_option`."""
+_OPTIONS: dict[str, tuple[Option, ...]] = {
+    "arguments": (
+        option("data", metavar="DATA", help=DATA),
+        option("data", name="data...", nargs="+", metavar="DATA", help=SEVERAL_DATA),
+        option("question", metavar="QUESTION_ID", help="the id of the question in DATA"),
+        option(
+            "systems",
+            nargs="+",
+            metavar="[NAME=]SYSTEM",
+            help="a record of `run --save` (its folder or file; FOLDER#NAME for one row), or, together with "
+            "--data, a file of predictions or a solver",
+        ),
+        option(
+            "records",
+            nargs="+",
+            metavar="DIR|run.json",
+            help="records of `run --save`: folders with run.json, or the files",
+        ),
+        option(
+            "corpus",
+            nargs="+",
+            metavar="CORPUS",
+            help="text with one sentence or paragraph per line, JSON lines, or a folder of such files, plain or "
+            "compressed (gzip, bzip2, xz); - for standard input; a dataset, to index each passage once: what "
+            "settings follow (DATA,split=…,reader=…), and by default files that end in .json, .tsv, .csv, .xml or "
+            ".tar.gz, folders with such files, and JSON lines without the text field (CORPUS,reader=text: as "
+            "texts); with --check, an index",
+        ),
+        option(
+            "what",
+            nargs="?",
+            metavar="WHAT",
+            help="analyzers, assignments, datasets, engines, formats, keys, metrics, perturbations, readers, "
+            "solvers, stop-lists or variants",
+        ),
+    ),
+    "fetching": (
+        option(
+            "names",
+            name="datasets",
+            nargs="+",
+            metavar="NAME[:SPLIT]",
+            help="what to download: a dataset, or what one split needs (see `classic-rc list datasets`)",
+        ),
+        option(
+            "--all",
+            name="--all of fetch",
+            action="store_true",
+            help="download what no split needs too: copies of splits, released scores and labels",
+        ),
+        option(
+            "--check",
+            name="--check of fetch",
+            action="store_true",
+            help="download nothing: check the files in the cache",
+        ),
+    ),
+    "reading": setting_options("reading"),
+    "other inputs": (
+        option(
+            "--pool",
+            rare=True,
+            action="store_true",
+            help="join all DATA into one dataset, instead of a table for each dataset of a folder",
+        ),
+        option("--data", metavar="DATA", help="the dataset that predictions and solvers answer"),
+        option(
+            "--data",
+            name="--data of records",
+            dest="places",
+            action="append",
+            default=[],
+            metavar="DIR",
+            help="a folder to search, with its subfolders, for data files that have moved; files are recognised by "
+            "their sha256; repeat for several",
+        ),
+        option(
+            "--with",
+            dest="files",
+            action="append",
+            default=[],
+            metavar="NAME=FILE",
+            help="a file that a system needs: rte (the RTE scores released for MCTest), annotations (from "
+            "CoreNLP), categories (a folder); repeat for several",
+        ),
+    ),
+    "solvers": (
+        option(
+            "-s",
+            "--solver",
+            action="append",
+            default=[],
+            metavar=SYSTEM,
+            help=f"SOLVER[:VARIANT][,key=value]…: {SYSTEM_HELP}; repeat for several; default: a set of solvers "
+            "for the task",
+        ),
+        option("-s", "--solver", name="--solver alone", metavar=f"[NAME=]{SOLVER}", help=SOLVER_HELP),
+        setting_option("analyzer")._replace(name="--analyzer of systems"),
+        option(
+            "--trust",
+            rare=True,
+            action="store_true",
+            help="also run solvers whose code is a file of yours (path/to/file.py:Class)",
+        ),
+        option(
+            "--jobs",
+            type=job_count,
+            default=1,
+            metavar="N",
+            help="number of processes (default 1; -1: all cores)",
+        ),
+    ),
+    "training and tuning": (
+        setting_option("train", action="append", default=[]),
+        setting_option("tune"),
+        *(setting_option(name) for name in ("cv", "group", "drop_overlap")),
+    ),
+    "indexing": (
+        option(
+            "--lines",
+            choices=("auto", "sentences", "paragraphs"),
+            default="auto",
+            help="what each line of text, or the text of each JSON line, is; auto (default) means paragraphs if "
+            "more than a quarter of the first 1,000 have several sentences, and prints its choice",
+        ),
+        option("--field", metavar="FIELD", default="text", help="the text field of JSON lines (default text)"),
+        option("--id-field", metavar="FIELD", default="id", help="the id field of JSON lines, if any (default id)"),
+        option(
+            "--analyzer",
+            name="--analyzer of an index",
+            default="lucene-english",
+            metavar="ANALYZER",
+            help="how text becomes index terms (see `classic-rc list analyzers`; default lucene-english)",
+        ),
+        option(
+            "--segment-sentences",
+            type=int,
+            metavar="N",
+            help="the number of sentences per segment, the unit that is held in memory and kept after an "
+            "interruption (default and maximum 500,000)",
+        ),
+        option("--append", action="store_true", help="add to the existing index in DIR"),
+        option(
+            "--engine",
+            default="sparse",
+            metavar="NAME",
+            help="the search engine whose index is built (see `classic-rc list engines`; default sparse)",
+        ),
+        option(
+            "--check",
+            name="--check of an index",
+            action="store_true",
+            help="read an existing index completely and compare it with its checksums",
+        ),
+    ),
+    "decisions": setting_options("decisions"),
+    "breakdown": (
+        option(
+            "--by",
+            action="append",
+            default=[],
+            metavar="KEY",
+            help="what to group questions by: the name of labels in a file, a field of the data (type, level), or "
+            "a key of `classic-rc list keys`; repeat for several. KEY:alone separates questions with only one "
+            "label from those with several; KEY:count groups by the number of labels. Default: all labels in "
+            "the files. KEY,KEY counts how often the groups of two keys, or two labels of one key, occur together",
+        ),
+        option(
+            "--labels",
+            rare=True,
+            action="append",
+            default=[],
+            metavar="FILE",
+            help="labels of questions by id: CSV, TSV, JSON, the released skills for MCTest or types for RACE, or "
+            "a folder of categories; repeat for several",
+        ),
+    ),
+    "metrics and tests": (
+        option(
+            "--by",
+            name="--by of a table",
+            dest="group_by",
+            metavar="KEY",
+            help="break the metrics down by a field of the data or a key of `classic-rc list keys`",
+        ),
+        setting_option("metrics", default=()),
+        option(
+            "--analyzer",
+            default="word",
+            metavar="ANALYZER",
+            help="how the common table splits text into tokens (see `classic-rc list analyzers`; default word); "
+            "the papers' tables use their own tokens",
+        ),
+        option("--published", rare=True, action="store_true", help="also show published scores on the same data"),
+        setting_option("baseline"),
+        setting_option("intervals"),
+        option(
+            "--test",
+            choices=("permutation", "mcnemar"),
+            default="permutation",
+            help="how to compute p-values: swap passages between systems (permutation, the default), or McNemar's "
+            "test, which assumes independent questions",
+        ),
+        option(
+            "--check",
+            action="store_true",
+            help="exit with 1 if a score that is known to be reproducible differs",
+        ),
+    ),
+    "findings": (
+        option(
+            "--fail",
+            type=failure_kinds,
+            default=frozenset(),
+            metavar="KINDS",
+            help="exit with 1 if there are findings of some kinds: --fail=artifacts,shortcuts,duplicates,defects, "
+            "separated by commas; --fail alone: artifacts, duplicates and defects",
+        ),
+        option(
+            "--level",
+            type=float,
+            default=5.0,
+            metavar="POINTS",
+            help="a finding is significant and at least this far from chance (default 5)",
+        ),
+        option(
+            "--allow",
+            rare=True,
+            metavar="FILE",
+            help="accept findings by name, one per line: they are listed in one line and do not fail",
+        ),
+        option("--write-allow", rare=True, metavar="FILE", help="write the names of all findings, for --allow"),
+        option(
+            "--ids",
+            rare=True,
+            metavar="FILE",
+            help="write all questions that each finding answers: name, tab, question id",
+        ),
+        option(
+            "--against",
+            rare=True,
+            metavar="DATA",
+            help="compare with another version: a dataset, or the JSON of an earlier check (--format json)",
+        ),
+        option(
+            "--annotators",
+            rare=True,
+            metavar="FILE",
+            help="answers of annotators (CSV, TSV or JSON lines with id, annotator, answer): also print each one's "
+            "accuracy, the majority's and that of each against the others, and their agreement",
+        ),
+        option(
+            "--rules-only",
+            rare=True,
+            action="store_true",
+            help="only rules and counts: no logistic regressions, which take most of the time",
+        ),
+    ),
+    "perturbations": (
+        option(
+            "--with",
+            name="--with a perturbation",
+            dest="perturbation",
+            required=True,
+            metavar="NAME",
+            help="what the copy lacks (see `classic-rc list perturbations`)",
+        ),
+        option(
+            "--perturbed",
+            rare=True,
+            nargs="?",
+            const="",
+            metavar="NAME[,NAME]",
+            help="score every system on perturbed copies of DATA too (see `classic-rc list perturbations`; "
+            "default: all that apply), each the mean over five seeds",
+        ),
+        option(
+            "--function-words",
+            default="nltk",
+            metavar="LIST",
+            help="the words that count as function words: a stop list (see `classic-rc list stop-lists`; default "
+            "nltk) or a file with a word a line; interrogatives always do",
+        ),
+    ),
+    "grading": (
+        option(
+            "submissions",
+            nargs="?",
+            metavar="FOLDER|FILE",
+            help="a folder with a file or a folder for each student, or the file or folder of one student",
+        ),
+        option(
+            "--assignment",
+            default="solver",
+            metavar="NAME|FILE",
+            help="an assignment (see `classic-rc list assignments`), or a file with functions check_…(submission) "
+            "(default solver)",
+        ),
+        option(
+            "--timeout",
+            type=parse_finite_number,
+            default=60.0,
+            metavar="SECONDS",
+            help="the time limit for each submission; one check may use a third of it (default 60)",
+        ),
+        option(
+            "--unsafe",
+            action="store_true",
+            help="also run submissions where the system cannot keep them from reading your files",
+        ),
+        option("--html", metavar="DIR", help="also write a page for each student, and one for the class"),
+        option("--gradescope", metavar="DIR", help="also write results.json of Gradescope for each student"),
+        option(
+            "--questions",
+            metavar="FILE",
+            help="grade nothing; write the fresh questions of the grading with --seed N, with gold",
+        ),
+        option(
+            "--hand-out",
+            metavar="DIR",
+            help="grade nothing; write what students get: the page, the file to start from, data if there are any",
+        ),
+    ),
+    "filtering": (
+        option(
+            "--hard",
+            nargs="?",
+            type=parse_integer,
+            const=0,
+            metavar="K",
+            help="instead of all else: find the questions that at most K (default 0) of the -s systems solve "
+            "(default: the usual systems of the task), and score systems on all and on these; -o FILE.jsonl writes "
+            "them, or their ids into another file",
+        ),
+        option(
+            "--report",
+            rare=True,
+            action="append",
+            default=[],
+            metavar=SYSTEM,
+            help="a system to score on all and on the hard questions without using it as a filter; repeat for "
+            "several",
+        ),
+    ),
+    "contents": (
+        option(
+            "--explain",
+            action="append",
+            metavar="SOLVER",
+            help="a solver of the report whose answers to explain; repeat for several (default: the -s solvers; "
+            "without -s, sw+d)",
+        ),
+        option(
+            "--without",
+            type=left_out_sections,
+            default=frozenset(),
+            metavar="SECTION[,SECTION]",
+            help="leave out check, explanations or floors (of a datasheet; without check and floors it counts)",
+        ),
+        option("--title", rare=True, metavar="TEXT", help="the title of the page (default: the dataset's name)"),
+        option(
+            "--date",
+            rare=True,
+            metavar="TEXT",
+            help="a date to show (default: none, so that the same data gives the same file)",
+        ),
+    ),
+    "datasheet": (
+        option(
+            "--datasheet",
+            action="store_true",
+            help="write one page for the appendix of the dataset's paper instead: sizes, lengths, floors, "
+            "findings, duplicates, agreement (--annotators); the name of FILE decides between Markdown, LaTeX, "
+            "HTML, JSON and CSV, and .pdf, .png or .svg draws histograms of its lengths instead",
+        ),
+        option(
+            "--fact",
+            rare=True,
+            dest="facts",
+            action="append",
+            default=[],
+            metavar="NAME=TEXT",
+            help="a fact to show on the datasheet: Licence='CC BY 4.0', Language=English; repeat for several",
+        ),
+    ),
+    "paper": (
+        option(
+            "--rows",
+            metavar="NAME[,NAME]",
+            help="the systems to show, in this order within their blocks; no mark changes (default: all)",
+        ),
+        option(
+            "--columns",
+            metavar="NAME[,NAME]",
+            help="datasets in the order to show; DATASET:METRIC or DATASET:GROUP is one column (default: all)",
+        ),
+        option(
+            "--rename",
+            action="append",
+            default=[],
+            metavar="OLD=NEW",
+            help="another name for a system, a dataset, a group or a metric; repeat for several",
+        ),
+        option(
+            "--intervals-as",
+            type=interval_style,
+            default="lines",
+            metavar="STYLE",
+            help="show intervals as a second line (lines, the default; in brackets where a cell has one line), as "
+            "plus-minus the larger side (pm), or not (none)",
+        ),
+        option(
+            "--decimals",
+            type=parse_integer,
+            choices=range(4),
+            default=1,
+            metavar="N",
+            help="digits after the decimal point, 0 to 3 (default 1)",
+        ),
+        option(
+            "--caption",
+            rare=True,
+            metavar="TEXT",
+            help="the beginning of the caption, before the notes on intervals and marks (default: metric and "
+            "datasets)",
+        ),
+        option(
+            "--label",
+            rare=True,
+            default="tab:results",
+            metavar="KEY",
+            help="the \\label in LaTeX (default tab:results)",
+        ),
+        option(
+            "--width",
+            rare=True,
+            choices=("column", "text"),
+            help="what the LaTeX table fits: a column (table) or the text (table*); default: by its columns",
+        ),
+        option(
+            "--methods",
+            action="store_true",
+            help="write what a paper says of data, settings and tests, and its BibTeX, instead of the table",
+        ),
+        option(
+            "--verify",
+            rare=True,
+            action="store_true",
+            help="first compare the data, files and code that the records name with those that are here",
+        ),
+    ),
+    "output": (
+        option("--format", choices=FORMATS, default="table", help="the output format (default table)"),
+        option(
+            "--bibtex",
+            nargs="*",
+            metavar="NAME",
+            help="print the BibTeX of solvers (SOLVER[:VARIANT]), datasets and metrics instead of a list; without "
+            "names: of the package and all",
+        ),
+        option(
+            "-v",
+            "--verbose",
+            action="store_true",
+            help="show what reproduces each system below a table of plain text, which the other formats always do",
+        ),
+        option("-o", "--output", metavar="FILE", help="write the results to a file instead of stdout"),
+        option(
+            "--scores",
+            action="store_true",
+            help="write the score of each candidate instead of the answers, in the official format if it holds "
+            "scores, else in jsonl",
+        ),
+        option(
+            "--figure",
+            choices=("forest",),
+            help="draw all systems with their intervals to -o FILE (.pdf, .png, .svg) instead of the table; for "
+            "precision against recall see `classic-rc run --figure pr`",
+        ),
+        option(
+            "--write-suite",
+            rare=True,
+            metavar="FILE.toml",
+            help="run nothing, but write the datasets, systems and options of this command as a suite file",
+        ),
+        option("--save", metavar="DIR", help="also write DIR/run.json: parameters, versions, and every outcome"),
+        option(
+            "--color",
+            "--colour",
+            choices=("auto", "always", "never"),
+            default="auto",
+            help="whether to use colours; auto (default): on a terminal, unless NO_COLOR is set",
+        ),
+        option(
+            "--digits",
+            type=parse_integer,
+            choices=range(1, 13),
+            default=5,
+            metavar="N",
+            help="digits of scores after the decimal point, 1 to 12 (default 5); the numbers behind a score have "
+            "as many as they need to add up to it",
+        ),
+        option("--all", action="store_true", help="show all numbers of long sums, not only the ten largest"),
+        option("-q", "--quiet", action="store_true", help="print no progress, notes or warnings on stderr"),
+    ),
+}
 
+TABLE = OptionTable(_OPTIONS)
+"""The options, by their heading in ``--help``."""
 
-def normalise_arguments(arguments: Sequence[str]) -> list[str]:
-    """Return the command line with a value for each option whose value is optional.
-
-    The values of ``--intervals``, ``--perturbed`` and ``--fail`` are optional, so that argparse would read DATA
-    after them as the value. Only a number is one of the first, and only names of perturbations are one of the
-    second; that of ``--fail`` follows an equals sign.
-    """
-    normalised: list[str] = []
-    for i, argument in enumerate(arguments):
-        if argument == "--":
-            return [*normalised, *arguments[i:]]
-        flag, equals, value = argument.partition("=")
-        if flag == "--perturbed" and not equals and not _are_perturbations("".join(arguments[i + 1 : i + 2])):
-            equals = "="
-        if flag == "--intervals" and not equals and not "".join(arguments[i + 1 : i + 2]).lstrip("+-").isdecimal():
-            equals, value = "=", "10000"
-        if flag == "--fail" and not equals:  # what follows is DATA
-            equals, value = "=", USUAL_FAILURES
-        normalised.append(f"{flag}{equals}{value}")
-    return normalised
-
-
-def _are_perturbations(text: str) -> bool:
-    from classic_rc.audit.perturb import PERTURBATIONS
-
-    return all(name.strip() in PERTURBATIONS for name in text.split(","))
-
-
-_BY_NAME = {option.name: (heading, option) for heading, options in TABLE.items() for option in options}
-
-
-def vary_option(name: str, **settings: Any) -> Option:
-    """Return an option of the table with some settings replaced."""
-    option = _BY_NAME[name][1]
-    return option._replace(settings={**option.settings, **settings})
-
-
-def choose_options(choice: Choice) -> Iterator[tuple[str, Option]]:
-    """Yield the options of a command, each with its heading; a variation replaces the option below a heading."""
-    varied = {item.name for item in choice if isinstance(item, Option)}
-    for item in choice:
-        if isinstance(item, Option):
-            yield _BY_NAME[item.name][0], item
-        elif item in TABLE:
-            yield from ((item, option) for option in TABLE[item] if option.name not in varied)
-        else:
-            yield _BY_NAME[item]
-
-
-def given_options(args: argparse.Namespace, choice: Choice) -> Iterator[tuple[str, str]]:
-    """Yield the name and the flag of each option whose value is not its default."""
-    for _, option in choose_options(choice):
-        name = option.settings.get("dest") or option.flags[-1].lstrip("-").replace("-", "_")
-        if option.is_positional:
-            continue
-        value = getattr(args, name)
-        if value is not None and value is not False and value != option.settings.get("default"):
-            yield name, next(flag for flag in option.flags if flag.startswith("--"))
-
-
-def add_options(parser: argparse.ArgumentParser, choice: Choice) -> None:
-    """Add the options of a sub-command to its parser."""
-    groups: dict[str, argparse._ArgumentGroup] = {}
-    for heading, option in choose_options(choice):
-        if option.is_positional:
-            parser.add_argument(*option.flags, **option.settings)
-            continue
-        if heading not in groups:
-            groups[heading] = parser.add_argument_group(heading)
-        groups[heading].add_argument(*option.flags, **option.settings)
+vary_option = TABLE.vary

@@ -34,8 +34,7 @@ OPTIONS = (
     vary_option("--seed", default=0, help="the seed of random choices (default 0)"),
     vary_option("--output", required=True, help="the file to write the copy to"),
     vary_option(
-        "--as",
-        metavar=None,
+        "--format",
         choices=("jsonl", "lm-eval"),
         default="jsonl",
         help="the format of FILE: jsonl, our own (default), or lm-eval: JSON lines for lm-evaluation-harness, "
@@ -51,7 +50,7 @@ def handle(args: argparse.Namespace) -> int:
 
     yaml = Path(args.output).with_suffix(".yaml")
     check_writable(args.output, args.data)
-    if args.form == "lm-eval":
+    if args.format == "lm-eval":
         if yaml == Path(args.output):
             raise UsageError(
                 f"cannot write rows and task to one file, {yaml}: -o names the rows, for example "
@@ -63,7 +62,7 @@ def handle(args: argparse.Namespace) -> int:
         check_writable(str(yaml), args.data)
     dataset = inputs.load_dataset(args, args.data)
     copy = perturb_dataset(dataset, args.perturbation, seed=args.seed, function_words=args.function_words)
-    if args.form == "lm-eval":
+    if args.format == "lm-eval":
         from classic_rc.audit.harness_task import harness_rows, harness_yaml, task_name
 
         rows, task = harness_rows(copy), harness_yaml(copy, yaml.stem, args.output)
@@ -83,8 +82,7 @@ _NOT_WITH_PERTURBED = {
     "save": "--save",
     "by": "--by",
     "labels": "--labels",
-    "cross": "--cross",
-    "plot": "--plot",
+    "figure": "--figure",
     "baseline": "--baseline",
     "published": "--published",
     "write_suite": "--write-suite",
@@ -109,8 +107,9 @@ def run_perturbed(args: argparse.Namespace) -> int:
         for data in inputs.expand_datasets(args, args.data):
             with failures.caught():
                 dataset = inputs.load_dataset(args, data)
-                chosen = inputs.choose_systems(args, dataset, systems, protocol)
-                evaluations.append(evaluate_copies(args, dataset, chosen, protocol))
+                own = inputs.protocol_for(protocol, data)
+                chosen = inputs.choose_systems(args, dataset, systems, own)
+                evaluations.append(evaluate_copies(args, dataset, chosen, own))
                 failures.add_failed(dataset.name, evaluations[-1].errors)
                 if writes_at_once:
                     table = _render(evaluations[-1:], args.format)
@@ -133,8 +132,6 @@ def evaluate_copies(
         systems,
         [name.strip() for name in args.perturbed.split(",") if name.strip()],
         protocol,
-        perturbed_train=args.perturbed_train,
-        function_words=args.function_words,
         jobs=args.jobs,
         progress=inputs.shows_progress(args),
     )

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 OPTIONS = (
     "data",
     "reading",
-    "--spans",
     vary_option(
         "--solver alone",
         required=True,
@@ -29,7 +28,6 @@ OPTIONS = (
         "your own, or a file of predictions, to write in another format",
     ),
     "training and tuning",
-    "searching",
     "--analyzer of systems",
     "decisions",
     "--jobs",
@@ -37,7 +35,10 @@ OPTIONS = (
     "--quiet",
     vary_option("--output", help="write the predictions to a file instead of stdout"),
     vary_option(
-        "--as",
+        "--format",
+        choices=None,
+        default=None,
+        metavar="FORMAT",
         help="the output format (see `classic-rc list formats`; default: what the dataset's official scorer reads)",
     ),
 )
@@ -50,10 +51,10 @@ def handle(args: argparse.Namespace) -> int:
     from classic_rc.formats.registry import get_format
 
     check_writable(args.output, args.data, *args.train, args.tune)
-    (system,) = inputs.with_search_engine(args, inputs.parse_systems([args.solver]))
-    named = get_format(args.form) if args.form else None
+    (system,) = inputs.parse_systems([args.solver])
+    named = get_format(args.format) if args.format else None
     dataset = inputs.load_dataset(args, args.data)
-    protocol = inputs.read_protocol(args)
+    protocol = inputs.protocol_for(inputs.read_protocol(args), args.data)
     dataset = add_span_candidates(dataset, protocol.span_generator)
     if dataset.task is None:
         raise DataError("the dataset has no questions", source=dataset.name)
@@ -86,10 +87,10 @@ def _choose_format(args: argparse.Namespace, dataset: Dataset, named: Format | N
     content: Content = "scores" if args.scores else "decisions"
     form = named or default_format(dataset, content)
     if content not in form.holds:
-        wanted = "scores: use --as jsonl" if args.scores else "answers: add --scores, or leave out --as"
+        wanted = "scores: use --format jsonl" if args.scores else "answers: add --scores, or leave out --format"
         raise UsageError(
             f"the format {form.name} holds {' and '.join(sorted(form.holds))}, no {wanted}",
-            field="--as",
+            field="--format",
             found=form.name,
             expected=f"a format that holds {content}",
         )

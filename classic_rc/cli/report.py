@@ -11,10 +11,9 @@ from typing import TYPE_CHECKING, NamedTuple
 from classic_rc.cli import inputs
 from classic_rc.cli.check import measure_annotators_of
 from classic_rc.cli.console import Failures, check_writable, write_output
-from classic_rc.cli.datasheet import check_contents, count_contents, parse_fact, write_datasheet
+from classic_rc.cli.datasheet import check_contents, count_contents, is_figure_name, parse_fact, write_datasheet
 from classic_rc.cli.explain import DEFAULT_EXPLAINED
-from classic_rc.cli.input_options import DATA
-from classic_rc.cli.options import vary_option
+from classic_rc.cli.options import DATA, vary_option
 from classic_rc.cli.perturb import evaluate_copies
 from classic_rc.cli.results import report_missing
 from classic_rc.errors import DataError, UsageError, unknown_name
@@ -35,15 +34,11 @@ OPTIONS = (
     vary_option("data...", help=DATA),
     "reading",
     "--pool",
-    "--spans",
     "--solver",
     "training and tuning",
-    "searching",
     "decisions",
     "contents",
     "--labels",
-    "--other-questions",
-    "--cross",
     "--published",
     "--jobs",
     "--quiet",
@@ -55,15 +50,12 @@ OPTIONS = (
     "datasheet",
     "--annotators",
     "--perturbed",
-    "--perturbed-train",
-    "--function-words",
     vary_option(
         "--output",
         required=True,
-        help="the HTML file to write, such as report.html; of a datasheet, also a .md, .tex, .json or .csv file",
+        help="the HTML file to write, such as report.html; of a datasheet, also .md, .tex, .json, .csv or a figure",
     ),
     vary_option("--analyzer", default=None, help="what makes words of the texts in statistics and checks"),
-    vary_option("--plot", help="with --datasheet: also draw histograms of lengths (.pdf, .png, .svg)"),
 )
 
 
@@ -76,21 +68,22 @@ def handle(args: argparse.Namespace) -> int:
     from classic_rc.evaluation.plan import add_span_candidates
     from classic_rc.reports.page import PageContent, page_html
 
-    check_writable(args.output, *args.data, *args.train, args.tune, *args.labels)
+    is_figure = args.datasheet and is_figure_name(args.output)
+    check_writable(args.output, *args.data, *args.train, args.tune, *args.labels, is_figure=is_figure)
     if args.datasheet:
-        for name in ("perturbed", "perturbed_train", "explain"):
-            if getattr(args, name) not in (None, False):
-                option = f"--{name.replace('_', '-')}"
+        for name in ("perturbed", "explain"):
+            if getattr(args, name) is not None:
+                option = f"--{name}"
                 raise UsageError(f"{option} does not apply to the datasheet: leave out --datasheet", field=option)
-        return write_datasheet(args)
-    for name, option in (("plot", "--plot"), ("no_floors", "--no-floors"), ("cross", "--cross")):
-        if getattr(args, name):
-            raise UsageError(f"{option} is an option of the datasheet: add --datasheet", field=option)
+        return write_datasheet(args, OPTIONS)
+    for is_given, option in (("floors" in args.without, "--without floors"), (_crossed(args), "--by KEY,KEY")):
+        if is_given:
+            raise UsageError(f"{option} is an option of the datasheet: add --datasheet", field=option.split()[0])
     facts = dict(map(parse_fact, args.facts))
     given = inputs.parse_systems(args.solver)
     data = inputs.choose_dataset(args, args.data)
     loaded = inputs.load_dataset(args, data)
-    protocol = replace(inputs.read_protocol(args), intervals=True)
+    protocol = inputs.protocol_for(replace(inputs.read_protocol(args), intervals=True), data)
     dataset = add_span_candidates(loaded, protocol.span_generator)
     systems = inputs.choose_systems(args, dataset, given, protocol)
     explained = _find_explained(args, systems, given)
@@ -101,7 +94,7 @@ def handle(args: argparse.Namespace) -> int:
     report_missing(args, [evaluation], failures)
     fitted = list(_fit_systems(args, evaluation, systems, explained, protocol, failures))
     results = SharedResults.of(evaluation, group=args.group)
-    check = None if args.no_check else check_contents(args, dataset, protocol)
+    check = None if "check" in args.without else check_contents(args, dataset, protocol)
     content = PageContent(
         evaluation,
         check,
@@ -125,6 +118,10 @@ def handle(args: argparse.Namespace) -> int:
     return failures.exit_code
 
 
+def _crossed(args: argparse.Namespace) -> bool:
+    return any("," in key for key in args.by)
+
+
 class _FittedSystem(NamedTuple):
     """A solver that is ready to explain the answers of its row."""
 
@@ -137,7 +134,7 @@ def _find_explained(args: argparse.Namespace, systems: Sequence[System], given: 
     """Return the names of the solvers whose answers the report explains."""
     from classic_rc.evaluation.systems import is_same_system, parse_system
 
-    if args.explain == ["none"]:
+    if "explanations" in args.without:
         return set()
     if args.explain is None and given:
         return {

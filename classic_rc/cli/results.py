@@ -1,21 +1,130 @@
-"""The results of ``run`` and of suites: as text, as a saved record, and what is missing in them."""
+"""The results of ``run`` and of suites: groups of questions, text, a saved record, and what is missing in them."""
 
 from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from classic_rc.cli import inputs
-from classic_rc.cli.breakdown import NO_GROUPS, GroupTables
 from classic_rc.cli.console import Failures, print_message, write_file
 from classic_rc.errors import SystemFailedError, UsageError
 from classic_rc.io.json import render_json
 
 if TYPE_CHECKING:
-    from classic_rc.evaluation.comparison import Comparison
+    from classic_rc.datasets.labels import Labels
+    from classic_rc.evaluation.breakdown import Breakdown, CrossTabulation
+    from classic_rc.evaluation.comparison import Comparison, SharedResults
+    from classic_rc.evaluation.grouping import Grouping
     from classic_rc.evaluation.results import Evaluation
+    from classic_rc.questions import Dataset
+    from classic_rc.tables import Table
+
+
+class QuestionGroups(NamedTuple):
+    """What ``--by`` and ``--labels`` mean for one dataset."""
+
+    groupings: Sequence[Grouping]
+    crosses: Sequence[CrossTabulation]
+
+
+def read_groups(args: argparse.Namespace, dataset: Dataset) -> QuestionGroups:
+    """Group the questions of a dataset by the keys of ``--by``, by default all labels of ``--labels``.
+
+    Raises
+    ------
+    UsageError
+        A key is unknown.
+    DataError
+        A file of labels is malformed.
+    """
+    from classic_rc.evaluation.grouping import group_questions
+
+    labels = inputs.read_label_files(args, dataset)
+    keys = [key for key in args.by if "," not in key] if args.by else _label_keys(labels)
+    groupings = [group_questions(dataset, key, labels) for key in keys]
+    return QuestionGroups(groupings, [_cross_tabulate(dataset, key, labels) for key in args.by if "," in key])
+
+
+def _label_keys(labels: Sequence[Labels]) -> list[str]:
+    """Return the names of all labels, with ``:alone`` and ``:count`` too if a question has several labels."""
+    keys = []
+    for kind in labels:
+        keys.append(kind.name)
+        if any(len(values) > 1 for values in kind.of_question.values()):
+            keys += [f"{kind.name}:alone", f"{kind.name}:count"]
+    return keys
+
+
+def _cross_tabulate(dataset: Dataset, keys: str, labels: Sequence[Labels]) -> CrossTabulation:
+    """Count the groups of ``KEY,KEY`` together; the two may be the same."""
+    from classic_rc.evaluation.breakdown import cross_tabulate
+    from classic_rc.evaluation.grouping import group_questions
+
+    first, second = (key.strip() for key in keys.split(",", 1))
+    rows = group_questions(dataset, first, labels)
+    return cross_tabulate(rows, rows if first == second else group_questions(dataset, second, labels))
+
+
+def count_questions(args: argparse.Namespace, dataset: Dataset) -> SharedResults:
+    """Return the results of no system: a breakdown of them has the numbers of questions alone."""
+    from classic_rc.evaluation.comparison import SharedResults
+    from classic_rc.folds import passage_groups
+
+    assert dataset.task is not None
+    groups = passage_groups(dataset, args.group)
+    return SharedResults(dataset.name, dataset.fingerprint, dataset.task, groups, (), args.group)
+
+
+def break_down_results(args: argparse.Namespace, evaluation: Evaluation, groups: QuestionGroups) -> list[Breakdown]:
+    """Measure an evaluation's systems in the primary metric on the groups of all keys."""
+    if not groups.groupings:
+        return []
+    from classic_rc.evaluation.breakdown import break_down
+    from classic_rc.evaluation.comparison import SharedResults
+
+    results = SharedResults.of(evaluation, group=args.group)
+    settings: dict[str, Any] = {} if args.intervals is None else {"n": args.intervals}
+    return [
+        break_down(results, grouping, metric=evaluation.primary.name, seed=args.seed or 0, **settings)
+        for grouping in groups.groupings
+    ]
+
+
+class GroupTables(NamedTuple):
+    """The breakdowns and cross tabulations of one dataset."""
+
+    breakdowns: Sequence[Breakdown]
+    crosses: Sequence[CrossTabulation]
+    drawn: Sequence[Breakdown] = ()  # of the figure; a breakdown that is columns of a table is not printed again
+
+    def tables(self) -> list[Table]:
+        """Return the tables for people."""
+        if not self.breakdowns and not self.crosses:
+            return []
+        from classic_rc.reports.breakdown import breakdown_tables, cross_table
+
+        return [*breakdown_tables(self.breakdowns), *map(cross_table, self.crosses)]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain data; empty without any groups."""
+        if not self.breakdowns and not self.crosses:
+            return {}
+        return {
+            "breakdowns": [breakdown.to_dict() for breakdown in self.breakdowns],
+            "cross": [cross.to_dict() for cross in self.crosses],
+        }
+
+
+NO_GROUPS = GroupTables((), ())
+
+
+def draw_groups(breakdowns: Sequence[Breakdown], path: str, form: str) -> None:
+    """Write the figure of ``--figure groups``."""
+    from classic_rc.reports.figures import breakdown_figure, figure_bytes
+
+    write_file(Path(path), figure_bytes(breakdown_figure(breakdowns), form))
 
 
 def render_results(
@@ -24,7 +133,7 @@ def render_results(
     published: bool = False,
     groups: Sequence[GroupTables] = (),
     *,
-    signatures: bool = False,
+    verbose: bool = False,
 ) -> str:
     """Return the results of all datasets in one format, with a final line break.
 
@@ -37,12 +146,13 @@ def render_results(
         Also show the published figures of the same data.
     groups : sequence of GroupTables
         The breakdowns of each evaluation; none without ``--by`` and ``--labels``.
-    signatures : bool
+    verbose : bool
         Whether plain text shows signatures.
     """
     from classic_rc.evaluation.record import runs_to_dict
+    from classic_rc.evaluation.results import evaluation_table
     from classic_rc.reports.comparison import difference_table
-    from classic_rc.reports.published import published_records, results_table
+    from classic_rc.reports.published import published_cells, published_records
     from classic_rc.tables import records_csv, render
 
     groups = groups or [NO_GROUPS] * len(evaluations)
@@ -59,17 +169,17 @@ def render_results(
     if form == "csv":
         records: list[dict[str, Any]] = []
         for evaluation in evaluations:
-            records += results_table(evaluation).records()
+            records += evaluation_table(evaluation).records()
             records += published_records(evaluation) if published else []
         records += [record for of_groups in groups for table in of_groups.tables() for record in table.records()]
         return records_csv(records)
     shown = []
     for evaluation, of_groups in zip(evaluations, groups, strict=True):
-        shown.append(results_table(evaluation, published))
+        shown.append(evaluation_table(evaluation, published_cells(evaluation) if published else ()))
         if (comparison := _compare_with_model(evaluation)) is not None:
             shown.append(difference_table(comparison))
         shown += of_groups.tables()
-    return render(shown, form, signatures=signatures)
+    return render(shown, form, signatures=verbose)
 
 
 def _compare_with_model(evaluation: Evaluation) -> Comparison | None:

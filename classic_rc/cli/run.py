@@ -6,6 +6,7 @@ The datasets and systems of a suite file are run by :mod:`classic_rc.cli.suite`.
 from __future__ import annotations
 
 import argparse
+import itertools
 import math
 import sys
 import time
@@ -15,20 +16,32 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from classic_rc.cli import inputs
-from classic_rc.cli.breakdown import NO_GROUPS, GroupTables, break_down_results, draw_groups, read_groups
-from classic_rc.cli.console import Failures, check_writable, print_message, write_output
-from classic_rc.cli.options import vary_option
-from classic_rc.cli.results import render_results, report_missing, save_record, warn_about_published
+from classic_rc.cli.console import Failures, check_writable, print_message, write_file, write_output
+from classic_rc.cli.options import TABLE, vary_option
+from classic_rc.cli.results import (
+    NO_GROUPS,
+    GroupTables,
+    break_down_results,
+    draw_groups,
+    read_groups,
+    render_results,
+    report_missing,
+    save_record,
+    warn_about_published,
+)
 from classic_rc.errors import ClassicRCError, SystemFailedError, UsageError
 from classic_rc.io.progress import progress_bar
-from classic_rc.protocol import Protocol
+from classic_rc.protocol import READING, Protocol
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from classic_rc.datasets.folder import DatasetFiles
+    from classic_rc.datasets.specification import DatasetFiles
+    from classic_rc.evaluation.curves import Average, PrecisionRecallCurve
     from classic_rc.evaluation.results import Evaluation
     from classic_rc.evaluation.systems import System
+    from classic_rc.predictions import Prediction, Scores
+    from classic_rc.questions import Dataset
 
 
 OPTIONS = (
@@ -40,15 +53,11 @@ OPTIONS = (
     ),
     "reading",
     "--pool",
-    "--spans",
     "--solver",
     "training and tuning",
-    "searching",
     "--analyzer of systems",
     "decisions",
     "--perturbed",
-    "--perturbed-train",
-    "--function-words",
     "breakdown",
     "--metrics",
     "--baseline",
@@ -57,23 +66,19 @@ OPTIONS = (
     vary_option("--trust", help="run users' code that the suite names (path/to/file.py:Class); -s needs no trust"),
     "--jobs",
     "--format",
-    "--signatures",
+    "--verbose",
     "--output",
     "--save",
     "--write-suite",
     "--quiet",
     vary_option(
         "--figure",
-        choices=("pr", "pr-micro"),
-        help="instead of results: precision against recall of the -s systems, to -o FILE (.pdf, .png, .svg), or "
-        "its points (.csv, or stdout); pr: means over questions, pr-micro: over all options together. Scores give "
-        "a curve, answers in a file a point",
+        choices=("pr", "pr-micro", "groups"),
+        help="draw to -o FILE (.pdf, .png, .svg). pr, instead of results: precision against recall of the -s "
+        "systems, means over questions, or pr-micro: over all options together; to FILE.csv or stdout, the points. "
+        "Scores give a curve, answers in a file a point. groups: also draw the groups of --by or --labels as bars",
     ),
-    vary_option("--plot", help="also draw the groups of one dataset as bars (.pdf, .png, .svg); needs matplotlib"),
 )
-
-DEFAULT_RESAMPLES = 10_000
-"""Of the intervals that the questions of a model's log always have."""
 
 _LEAST_PAUSE = 20
 """Between two writings of the record for finished rows, in times that one takes."""
@@ -89,26 +94,24 @@ def handle(args: argparse.Namespace) -> int:
         raise UsageError(
             "--trust is for the code that a suite names; what -s names runs without it", field="--trust"
         )
-    if args.figure is not None:
-        from classic_rc.cli.precision_recall import draw_curves
-
-        return draw_curves(args, OPTIONS)
+    if args.figure in _AVERAGES:
+        return _draw_curves(args)
     if args.perturbed is not None:
         from classic_rc.cli.perturb import run_perturbed
 
         return run_perturbed(args)
-    if args.perturbed_train:
-        raise UsageError("--perturbed-train needs --perturbed: add it", field="--perturbed-train")
     if args.write_suite is not None:
         return suite.write_suite(args)
     systems = inputs.parse_systems(args.solver)
     files = [system.path for system in systems]
-    check_writable(args.output, *args.data, *args.train, args.tune, *args.labels, *files)
+    is_drawn = args.figure is not None
+    inputs_of_run = (*args.data, *args.train, args.tune, *args.labels, *files)
+    check_writable(args.output, *inputs_of_run, is_figure=is_drawn, figure_option="--figure groups -o")
     check_writable(args.save, is_folder=True, option="--save")
     datasets = list(inputs.expand_datasets(args, args.data))
     figure = None
-    if args.plot is not None:
-        figure, datasets = _check_plot(args), [inputs.choose_dataset(args, args.data)]
+    if is_drawn:
+        figure, datasets = _check_groups_figure(args), [inputs.choose_dataset(args, args.data)]
     protocol = inputs.read_protocol(args)
     results = _Results(args, datasets)
     failures = Failures()
@@ -123,7 +126,7 @@ def handle(args: argparse.Namespace) -> int:
                     raise
                 results.add(evaluation, tables)
                 if figure is not None:
-                    draw_groups(tables.drawn, args.plot, figure)
+                    draw_groups(tables.drawn, args.output, figure)
     finally:
         results.finish()
     report_missing(args, results.evaluations, failures)
@@ -140,8 +143,9 @@ class _Results:
         self._groups: list[GroupTables] = []  # of the evaluations
         self._rows: Evaluation | None = None  # what is finished of the first dataset that is left
         self._writing = (-math.inf, 0.0)  # when the record was written last, and for how many seconds
+        self._output = None if args.figure is not None else args.output  # a figure leaves stdout to the results
         # JSON, CSV and a file hold the results of all datasets; a table is printed when its dataset is finished.
-        self._prints_at_once = args.output is None and args.format not in ("csv", "json")
+        self._prints_at_once = self._output is None and args.format not in ("csv", "json")
 
     def keep_row(self, evaluation: Evaluation) -> None:
         """Keep what is finished of a dataset, also in the record unless writing it takes long."""
@@ -177,22 +181,20 @@ class _Results:
 
     def finish(self) -> None:
         """Write what was not written as it was finished, and the record."""
-        from classic_rc.evaluation.record import find_interrupted
-
         if not self.evaluations:
             return
-        if missing := [*find_interrupted(self.evaluations), *self._left]:
+        if missing := [*itertools.chain(*(done.unfinished for done in self.evaluations)), *self._left]:
             print_message(f"the run was interrupted, and has no results of {', '.join(missing)}")
         try:
             if not self._prints_at_once:
-                write_output(self._render(self.evaluations, self._groups), self._args.output)
+                write_output(self._render(self.evaluations, self._groups), self._output)
         finally:  # save the record even if the table cannot be written
             if self._args.save is not None:
                 save_record(Path(self._args.save), self.evaluations, self._left)
 
     def _render(self, evaluations: list[Evaluation], groups: Sequence[GroupTables]) -> str:
         args = self._args
-        return render_results(evaluations, args.format, args.published, groups, signatures=args.signatures)
+        return render_results(evaluations, args.format, args.published, groups, verbose=args.verbose)
 
     def _save_early(self, evaluations: Sequence[Evaluation], left: Sequence[str]) -> None:
         if self._args.save is not None:
@@ -200,7 +202,7 @@ class _Results:
                 save_record(Path(self._args.save), evaluations, left)
 
 
-def _check_plot(args: argparse.Namespace) -> str:
+def _check_groups_figure(args: argparse.Namespace) -> str:
     """Return the format of the figure.
 
     Raises
@@ -210,11 +212,13 @@ def _check_plot(args: argparse.Namespace) -> str:
     """
     if not args.by and not args.labels:
         raise UsageError(
-            "--plot draws groups of questions: add --by KEY (see `classic-rc list keys`) or --labels FILE",
-            field="--plot",
-            found=args.plot,
+            "--figure groups draws groups of questions: add --by KEY (see `classic-rc list keys`) or --labels FILE",
+            field="--figure",
+            found="groups",
         )
-    return inputs.check_figure_path(args.plot, *args.data, *args.labels)
+    if args.output is None:
+        raise UsageError("a figure needs a file: add -o FILE.pdf (or .png, .svg)", field="--output", found=None)
+    return inputs.check_figure_path(args.output, *args.data, *args.labels)
 
 
 def _evaluate(
@@ -229,6 +233,7 @@ def _evaluate(
     from classic_rc.evaluation.systems import find_baseline, find_log_model
 
     start = time.perf_counter()
+    protocol = inputs.protocol_for(protocol, data)
     dataset = inputs.load_dataset(args, data)
     seconds = time.perf_counter() - start
     systems = inputs.choose_systems(args, dataset, given, protocol)
@@ -238,20 +243,128 @@ def _evaluate(
     elif (model := find_log_model(dataset, systems)) is not None and len(systems) > 1:
         protocol = replace(protocol, baseline=model, intervals=protocol.intervals or True)
     # One key is columns of the table; several keys, and labels from files, are tables of their own.
-    in_columns = len(args.by) == 1 and not args.labels
+    keys = [key for key in args.by if "," not in key]
+    in_columns = len(keys) == 1 and not args.labels
     questions = read_groups(args, dataset)
     evaluation = evaluate(
         dataset,
         systems,
-        replace(protocol, by=args.by[0] if in_columns else None),
+        replace(protocol, by=keys[0] if in_columns else None),
         jobs=args.jobs,
         read_seconds=seconds,
         progress=inputs.shows_progress(args),
         on_row=keep_row,
     )
     with progress_bar(f"resampling {dataset.name}", None, inputs.shows_progress(args)):
-        drawn = break_down_results(args, evaluation, questions) if args.plot or not in_columns else []
+        drawn = break_down_results(args, evaluation, questions) if args.figure or not in_columns else []
     warn_about_published(args, evaluation)
     inputs.report_notes(args, "warning", evaluation.warnings)
     inputs.report_notes(args, "note", evaluation.notes, dataset.name)
     return evaluation, GroupTables([] if in_columns else drawn, questions.crosses, drawn)
+
+
+# ------------------------------------------------------------------------------------------------------------------
+# --figure pr
+
+
+_LEARNING = ("train", "tune", "cv", "group", "drop_overlap")
+_WITH_CURVES = frozenset(
+    (*READING, *_LEARNING, "pool", "solver", "analyzer", "seed", "jobs", "figure", "output", "quiet")
+)
+"""The options of ``run`` that mean something for scores without decisions."""
+
+_AVERAGES: dict[str, Average] = {"pr": "macro", "pr-micro": "micro"}
+
+
+def _draw_curves(args: argparse.Namespace) -> int:
+    """Run ``classic-rc run --figure pr``."""
+    from classic_rc.evaluation.curves import PrecisionRecallCurve, check_choices
+    from classic_rc.evaluation.plan import require_gold
+    from classic_rc.evaluation.systems import name_systems
+    from classic_rc.predictions import Scores
+    from classic_rc.reports.figures import require_matplotlib
+
+    for given_option in TABLE.given(args, OPTIONS):
+        if given_option.dest not in _WITH_CURVES:
+            flag = given_option.flag
+            problem = f"{flag} does not apply with --figure {args.figure}: run again without --figure for it"
+            raise UsageError(problem, field=flag, found=flag)
+    output, average = args.output, _AVERAGES[args.figure]
+    form = _output_format(output)
+    given = inputs.parse_systems(args.solver)
+    if not given:
+        raise UsageError("nothing to plot: add systems (-s SYSTEM)", field="--solver", expected="-s SYSTEM")
+    systems = name_systems(given)
+    files = [system.path for system in systems]
+    check_writable(output, *args.data, *args.train, args.tune, *files, is_figure=form != "csv")
+    if form != "csv":
+        require_matplotlib()
+    data = inputs.choose_dataset(args, args.data)
+    dataset = inputs.load_dataset(args, data)
+    check_choices(dataset)
+    require_gold(dataset, "precision and recall cannot be computed")
+    protocol = inputs.protocol_for(inputs.read_protocol(args), data)
+    curves: list[PrecisionRecallCurve] = []
+    failures = Failures()
+    try:
+        for system in systems:
+            with failures.caught():
+                answers, name = _answer_questions(args, dataset, system, protocol), str(system.name)
+                if isinstance(answers, Scores):
+                    curve = PrecisionRecallCurve.from_scores(answers, dataset, name, average)
+                else:
+                    curve = PrecisionRecallCurve.from_predictions(answers, dataset, name, average)
+                curves.append(curve)
+    finally:
+        _write_curves(curves, form, output)
+    return failures.exit_code
+
+
+def _output_format(output: str | None) -> str:
+    """Return the output format by the file's suffix: ``csv`` or a figure format."""
+    from classic_rc.reports.figures import FIGURE_FORMATS
+
+    if output is None:
+        return "csv"
+    form = Path(output).suffix.lower().removeprefix(".")
+    if form not in ("csv", *FIGURE_FORMATS):
+        expected = f"a file name that ends in one of {', '.join(f'.{known}' for known in (*FIGURE_FORMATS, 'csv'))}"
+        raise UsageError(
+            f"cannot write {output}: expected {expected}", field="--output", found=output, expected=expected
+        )
+    return form
+
+
+def _answer_questions(
+    args: argparse.Namespace, dataset: Dataset, system: System, protocol: Protocol
+) -> Scores | list[Prediction]:
+    """Return a solver's scores, or the scores or predictions in a file."""
+    from classic_rc.evaluation.evaluate import predict
+
+    notes: list[str] = []
+    if system.failure is not None:
+        raise system.failure
+    if system.solver is None:
+        answers = system.read(dataset, notes)
+    else:
+        with progress_bar(f"scoring {dataset.name}", None, inputs.shows_progress(args)):
+            result = predict(dataset, system.solver, protocol, decide=False, jobs=args.jobs)
+        assert result.scores is not None  # check_choices() refuses questions without choices
+        answers, notes = result.scores, [*result.warnings]
+    inputs.report_notes(args, "warning", notes)
+    return answers
+
+
+def _write_curves(curves: list[PrecisionRecallCurve], form: str, output: str | None) -> None:
+    from classic_rc.reports.figures import curves_csv, figure_bytes, precision_recall_figure
+
+    if not curves:
+        return
+    if output is None or form == "csv":
+        write_output(curves_csv(curves), output)
+        return
+    try:
+        write_file(Path(output), figure_bytes(precision_recall_figure(curves), form))
+    except UsageError:  # print the points, so that they are not lost
+        write_output(curves_csv(curves), None)
+        raise

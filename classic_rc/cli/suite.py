@@ -18,7 +18,8 @@ from classic_rc.cli.console import (
     write_file,
     write_output,
 )
-from classic_rc.cli.options import Choice, given_options
+from classic_rc.cli.option import Choice
+from classic_rc.cli.options import TABLE
 from classic_rc.cli.results import render_results, report_missing, save_record, warn_about_published
 from classic_rc.errors import ClassicRCError, UsageError
 from classic_rc.io.progress import Progress, progress_bar
@@ -34,10 +35,10 @@ if TYPE_CHECKING:
 SUFFIX = ".toml"
 """What the names of suite files end in. The module that reads them is not imported for other runs."""
 
-_WITH_SUITES = frozenset({"data", "output", "jobs", "format", "published", "signatures", "quiet", "trust"})
+_WITH_SUITES = frozenset({"data", "output", "jobs", "format", "published", "verbose", "quiet", "trust"})
 """The options of ``run`` that a suite does not replace."""
 
-_NOT_IN_SUITES = frozenset({"pool", "labels", "other_questions", "cross", "plot", "figure", "save", "write_suite"})
+_NOT_IN_SUITES = frozenset({"pool", "labels", "figure", "save", "write_suite"})
 """The options of ``run`` that suites have no key for."""
 
 
@@ -61,14 +62,15 @@ def _check_options(args: argparse.Namespace, options: Choice) -> None:
             found=" ".join(args.data),
             expected="one suite, or datasets",
         )
-    for name, flag in given_options(args, options):
-        if name not in _WITH_SUITES:
-            fix = "leave it out" if name in _NOT_IN_SUITES else "put it into that file (see docs/suites.md)"
+    for given in TABLE.given(args, options):
+        flag = given.flag
+        if given.dest not in _WITH_SUITES:
+            fix = "leave it out" if given.dest in _NOT_IN_SUITES else "put it into that file (see docs/suites.md)"
             raise UsageError(
                 f"{flag} cannot be combined with the suite {path}: {fix}",
                 field=flag,
                 found=flag,
-                expected="a suite with only -o, --jobs, --format, --published, --signatures, --trust and --quiet",
+                expected="a suite with only -o, --jobs, --format, --published, -v, --trust and --quiet",
             )
     if args.output is None:
         command = shlex.join(["classic-rc", "run", path, "-o", Path(path).stem])
@@ -117,7 +119,7 @@ class _SuiteCommand:
         return failures.exit_code
 
     def _render(self, evaluations: list[Evaluation]) -> str:
-        return render_results(evaluations, self.args.format, self.args.published, signatures=self.args.signatures)
+        return render_results(evaluations, self.args.format, self.args.published, verbose=self.args.verbose)
 
     def _run_dataset(self, entry: SuiteDataset) -> None:
         from classic_rc.evaluation.cells import DatasetRun, read_data
@@ -207,9 +209,9 @@ def write_suite(args: argparse.Namespace) -> int:
                 found=value,
                 expected="--write-suite without it",
             )
-    if args.labels or args.cross or args.plot or len(args.by) > 1:
+    if args.labels or args.figure or len(args.by) > 1 or any("," in key for key in args.by):
         raise UsageError(
-            "a suite breaks its results down by one key: give one --by KEY, without --labels, --cross and --plot",
+            "a suite breaks its results down by one key: give one --by KEY, without --labels and --figure",
             field="--by",
             found=", ".join(args.by) or "labels",
             expected="one key",
@@ -230,7 +232,7 @@ def _chosen_systems(args: argparse.Namespace) -> Iterator[tuple[SuiteDataset, li
     given = inputs.parse_systems(args.solver)
     protocol = inputs.read_protocol(args)
     values: dict[str, Any] = {
-        **{name: getattr(args, name) for name in (*READING, *SETTINGS, "train_split", "tune_split")},
+        **{name: getattr(args, name) for name in (*READING, *SETTINGS) if hasattr(args, name)},
         "by": args.by[0] if args.by else None,
         "metrics": list(args.metrics),
     }
@@ -244,7 +246,8 @@ def _chosen_systems(args: argparse.Namespace) -> Iterator[tuple[SuiteDataset, li
                 expected="one file or folder a dataset",
             )
         dataset = inputs.load_dataset(args, data)
-        systems, baseline = inputs.choose_systems(args, dataset, given, protocol), None
+        own = inputs.protocol_for(protocol, data)
+        systems, baseline = inputs.choose_systems(args, dataset, given, own), None
         if args.baseline is not None:
             systems, baseline = find_baseline(systems, args.baseline)
         names.append(unique_name(dataset, names))

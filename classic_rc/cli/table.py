@@ -58,7 +58,7 @@ OPTIONS = (
         default=None,
         help="the output format (default: by the ending of FILE: .tex, .md, .csv, .html; else table)",
     ),
-    vary_option("--signatures", help="show what reproduces each system below the table; in LaTeX, as comments"),
+    vary_option("--verbose", help="show what reproduces each system below the table; in LaTeX, as comments"),
     vary_option("--output", help="write the table, the figure or the paragraph to a file instead of stdout"),
     "--quiet",
 )
@@ -134,7 +134,7 @@ def _check_output(args: argparse.Namespace, files: list[str]) -> str | None:
         raise UsageError(
             "a figure needs a file: add -o FILE.pdf (or .png, .svg)", field="--output", expected="-o FILE.pdf"
         )
-    return inputs.check_figure_path(args.output, *files, option="--output")
+    return inputs.check_figure_path(args.output, *files)
 
 
 def _render(args: argparse.Namespace, table: PaperTable, form: str) -> str:
@@ -149,16 +149,12 @@ def _render(args: argparse.Namespace, table: PaperTable, form: str) -> str:
             [f"{n} intervals have a side that is longer by over a quarter; ± is the longer one"],
         )
     if form == "latex":
-        from classic_rc.reports.paper_latex import table_latex
-
-        made = table_latex(
-            table, args.caption, style, label=args.label, width=args.width, signatures=args.signatures
+        return formats.table_latex(
+            table, args.caption, style, label=args.label, width=args.width, signatures=args.verbose
         )
-        inputs.report_notes(args, "warning" if made.is_too_wide else "note", [made.fit + made.advice(style)])
-        return made.text
     if form == "csv":
         return formats.table_csv(table)
-    shown = formats.as_table(table, args.caption, style, bold=form != "table", signatures=args.signatures)
+    shown = formats.as_table(table, args.caption, style, bold=form != "table", signatures=args.verbose)
     return render(shown, form, signatures=True)
 
 

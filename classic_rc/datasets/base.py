@@ -13,9 +13,10 @@ from functools import lru_cache
 from os import PathLike, fspath
 from typing import Any, ClassVar, TypeVar
 
-from classic_rc.errors import DataError, UsageError
+from classic_rc.errors import DataError, UsageError, unknown_name
 from classic_rc.io.archives import InputFile, InputFiles
 from classic_rc.io.json import Node
+from classic_rc.protocol import SKIPPED
 from classic_rc.questions import Dataset, Passage, Question, ReadingLog, candidate_texts
 
 _Item = TypeVar("_Item")
@@ -32,6 +33,21 @@ _SPLITS = {
 }
 
 
+def check_skipped(skip: str | Iterable[str] | None) -> tuple[str, ...]:
+    """Return what to leave out, given as names or as one text with commas.
+
+    Raises
+    ------
+    UsageError
+        A name is not one of :data:`~classic_rc.protocol.SKIPPED`.
+    """
+    names = [name.strip() for name in skip.split(",")] if isinstance(skip, str) else list(skip or ())
+    for name in names:
+        if name not in SKIPPED:
+            raise unknown_name("kind of questions to skip", name, SKIPPED)
+    return tuple(name for name in SKIPPED if name in names)
+
+
 @dataclass(frozen=True)
 class Options:
     """The options of :func:`classic_rc.datasets.load` apart from the path and the reader."""
@@ -41,14 +57,18 @@ class Options:
     answers: str | PathLike[str] | None = None  # the file of gold answers, or its folder
     fields: Mapping[str, str] | None = None  # for the user's own file: role to dotted path
     gold_as: str | None = None  # for the user's own file: the coding of gold
-    skip_bad: bool = False  # leave out what cannot be read, instead of raising the error
-    labelled_only: bool = False  # leave out questions whose gold is hidden
+    skip: tuple[str, ...] = ()  # what to leave out: of SKIPPED
+
+    @property
+    def skip_bad(self) -> bool:
+        """Whether to leave out what cannot be read, instead of raising the error."""
+        return "bad" in self.skip
 
     def to_dict(self) -> dict[str, Any]:
         """Return the options as plain data."""
         answers = None if self.answers is None else fspath(self.answers)
         fields = None if self.fields is None else dict(self.fields)
-        return {**vars(self), "answers": answers, "fields": fields}
+        return {**vars(self), "answers": answers, "fields": fields, "skip": list(self.skip)}
 
 
 class Reading:
@@ -64,7 +84,7 @@ class Reading:
     used, others : list of File
         Files that were read in addition to the files of questions, and files that were skipped.
     left_out, repaired : list of DataError
-        With ``skip_bad``: what could not be read, and what was repaired.
+        With ``skip="bad"``: what could not be read, and what was repaired.
     """
 
     def __init__(self, options: Options, mark_split: bool = False) -> None:
@@ -85,8 +105,8 @@ class Reading:
     def at(self, place: Node | str, id: str | None = None) -> AbstractContextManager[object]:
         """Return the context in which a part of the data is read: a line, a passage with its questions, a question.
 
-        Strict reading passes an error of the part on. With ``skip_bad`` the part is left out, the error is kept in
-        :attr:`left_out`, and reading continues after the ``with`` block. A question may be yielded inside it.
+        Strict reading passes an error of the part on. With ``skip="bad"`` the part is left out, the error is kept
+        in :attr:`left_out`, and reading continues after the ``with`` block. A question may be yielded inside it.
 
         Parameters
         ----------
@@ -108,7 +128,7 @@ class Reading:
         self.left_out.append(self._with_place(error))
 
     def repair(self, what: str, source: str, found: str | None = None, expected: str | None = None) -> None:
-        """Count a defect that reading repairs; with ``skip_bad``, also keep its place."""
+        """Count a defect that reading repairs; with ``skip="bad"``, also keep its place."""
         self.count(what)
         if self.options.skip_bad:
             error = DataError(what, source=source, where=self.where, found=found, expected=expected)
@@ -343,8 +363,7 @@ class Reader(ABC):
         answers: str | PathLike[str] | None = None,
         fields: Mapping[str, str] | None = None,
         gold_as: str | None = None,
-        skip_bad: bool = False,
-        labelled_only: bool = False,
+        skip: Iterable[str] = (),
     ) -> Dataset:
         """Read the questions of a source.
 
@@ -356,7 +375,7 @@ class Reader(ABC):
             the source does not name its split, this becomes its name.
         subset : str, optional
             The subset to read; None reads all.
-        answers, fields, gold_as, skip_bad, labelled_only
+        answers, fields, gold_as, skip
             See :func:`classic_rc.datasets.load`.
 
         Returns
@@ -370,7 +389,7 @@ class Reader(ABC):
         UsageError
             The reader does not accept an option.
         """
-        options = Options(split, subset, answers, fields, gold_as, skip_bad, labelled_only)
+        options = Options(split, subset, answers, fields, gold_as, check_skipped(skip))
         for option in ("subset", "answers", "fields", "gold_as"):
             value = getattr(options, option)
             if value is not None and option not in self.takes:
@@ -386,8 +405,8 @@ class Reader(ABC):
         splits = {file: self.split_of(file) for file in files}
         subsets = {file: self.subset_of(file) for file in files}
         reading.mark_split = len({s for s in splits.values() if s}) > 1
-        files = select_part(files, subsets, subset, str.lower, "subset", source)
-        files = select_part(files, splits, split, canonical_split, "split", source)
+        files = select_part(files, subsets, subset, str.lower, "subset", source.path)
+        files = select_part(files, splits, split, canonical_split, "split", source.path)
 
         places: dict[str, str] = {}
         with _pause_collector():
@@ -397,10 +416,10 @@ class Reader(ABC):
         found_splits = {splits[file] for file in files}
         if found_splits == {None}:  # The user's own file may give the split of each question.
             split_of_question = {q: str(q.meta["split"]) if "split" in q.meta else None for q in questions}
-            questions = select_part(questions, split_of_question, split, canonical_split, "split", source)
+            questions = select_part(questions, split_of_question, split, canonical_split, "split", source.path)
             found_splits = {split_of_question[q] for q in questions}
         whole = questions
-        if labelled_only:
+        if "unlabelled" in options.skip:
             questions = keep_labelled(questions, source.path, reading)
         found_split = found_splits.pop() if len(found_splits) == 1 else None
         return Dataset(
@@ -422,7 +441,7 @@ class Reader(ABC):
         reading: Reading,
         places: dict[str, str],
     ) -> list[Question]:
-        """Return the questions of all files; with ``skip_bad``, also fill `places` with their places by id."""
+        """Return the questions of all files; with ``skip="bad"``, also fill `places` with their places by id."""
         questions: list[Question] = []
         seen: dict[str, list[tuple[str, Question]]] = {}
         for file in files:
@@ -474,7 +493,7 @@ def gather(
     seen : dict of str to list of (str, Question)
         The file and the question of each id so far, and of questions that had this id; extended.
     places : dict of str to str
-        With ``skip_bad``: the place of each question so far, by id; extended.
+        With ``skip="bad"``: the place of each question so far, by id; extended.
     """
     gathered: list[Question] = []
     for question in questions:
@@ -538,7 +557,7 @@ def keep_labelled(questions: Sequence[Question], source: str, reading: Reading) 
     """
     labelled = [question for question in questions if question.gold is not None]
     if not labelled:
-        raise DataError("all gold is hidden", source=source, expected="a question with gold for --labelled-only")
+        raise DataError("all gold is hidden", source=source, expected="a question with gold, to skip those without")
     if hidden := [question.id for question in questions if question.gold is None]:
         shown = ", ".join(hidden[:_SHOWN_PLACES]) + ", …" * (len(hidden) > _SHOWN_PLACES)
         reading.count(f"questions left out because their gold is hidden ({shown})", len(hidden))
@@ -587,7 +606,7 @@ def select_part(
     requested: str | None,
     normalise: Callable[[str], str],
     kind: str,
-    source: InputFiles,
+    source: str,
 ) -> list[_Item]:
     """Return the items of the requested part; all items if no part is requested or no split is known."""
     names = list(dict.fromkeys(name for name in part_of.values() if name is not None))
@@ -599,7 +618,7 @@ def select_part(
     if not chosen:
         raise DataError(
             f"no such {kind}",
-            source=source.path,
+            source=source,
             field=kind,
             found=", ".join(names) or f"no {kind}",
             expected=repr(requested),

@@ -21,7 +21,7 @@ from typing import Any
 
 from classic_rc.datasets.base import canonical_split
 from classic_rc.errors import DataError, UsageError, unknown_name
-from classic_rc.io.hashing import sha256_of
+from classic_rc.io.files import sha256_of
 from classic_rc.io.text import replace_file, write_file
 
 CACHE_VARIABLE = "CLASSIC_RC_DATA"

@@ -11,31 +11,14 @@ from classic_rc.datasets.base import Options, Reader, Reading, canonical_split, 
 from classic_rc.datasets.fetch import is_hub_name
 from classic_rc.datasets.fields import parse_fields
 from classic_rc.datasets.hub import find_hub_splits
-from classic_rc.datasets.joined import join_datasets
 from classic_rc.datasets.registry import find_reader, get_reader
+from classic_rc.datasets.specification import DatasetFiles, DataSpec, parse_data
 from classic_rc.errors import DataError
 from classic_rc.io.archives import InputFile, open_input
-from classic_rc.questions import Dataset
 
 _SHARD = re.compile(r"(.*?)(?:^|[-_]|[-_.](?:part|shard)[-_]?)(\d+)(?:[-_]of[-_]\d+)?", re.IGNORECASE)
 """The stem of a file and its number: ``train-00001-of-00004``, ``dev.part2``, ``dev_2``, ``7``."""
 _MAX_NAMED = 5
-
-
-@dataclass(frozen=True)
-class DatasetFiles:
-    """The file, the folder or the shards of one dataset."""
-
-    paths: tuple[str, ...]  # one path, or those of all shards in order
-    name: str | None = None  # of the dataset that the shards make; None for one path
-
-    def __str__(self) -> str:
-        return self.paths[0] if len(self.paths) == 1 else f"{self.name} ({len(self.paths)} files)"
-
-    def join(self, datasets: Sequence[Dataset]) -> Dataset:
-        """Return the datasets of the paths as one dataset with this name."""
-        joined = join_datasets(datasets)
-        return joined if self.name is None else replace(joined, name=self.name)
 
 
 @dataclass(frozen=True)
@@ -46,14 +29,7 @@ class FolderContent:
     others: tuple[str, ...] = ()  # names of files that no reader recognises
 
 
-def list_datasets(
-    path: str,
-    reader: str | Reader | None = None,
-    split: str | None = None,
-    subset: str | None = None,
-    *,
-    fields: str | Mapping[str, str] | None = None,
-) -> FolderContent:
+def list_datasets(data: str | DataSpec, *, fields: str | Mapping[str, str] | None = None) -> FolderContent:
     """List the datasets at a path, in the order of their names.
 
     A path that is no folder is one dataset; of the Hugging Face hub, each split is one. In a folder, each file of
@@ -64,8 +40,11 @@ def list_datasets(
 
     Parameters
     ----------
-    path, reader, split, subset, fields
-        See :func:`~classic_rc.datasets.load`. Files of other splits or subsets are left out.
+    data : str or DataSpec
+        The path and how it is read. Files of other splits or subsets are left out. The listed datasets are read in
+        the same way.
+    fields : str or mapping, optional
+        See :func:`~classic_rc.datasets.load`.
 
     Returns
     -------
@@ -76,15 +55,18 @@ def list_datasets(
     DataError
         The path does not exist, or no file of the folder has the split or the subset.
     """
-    whole = FolderContent((DatasetFiles((path,)),))
+    spec = parse_data(data) if isinstance(data, str) else data
+    path, split, subset = spec.path, spec.split, spec.subset
+    whole = FolderContent((DatasetFiles((str(spec),)),))
     if is_hub_name(path):
         hub = find_hub_splits(path, subset, split)
-        return whole if len(hub) == 1 else FolderContent(tuple(DatasetFiles((one.name,)) for one in hub))
+        of_hub = (str(replace(spec, path=one.name, split=None)) for one in hub)
+        return whole if len(hub) == 1 else FolderContent(tuple(DatasetFiles((text,)) for text in of_hub))
     if not os.path.isdir(path):
         return whole
     source = open_input(path)
     roles = None if fields is None else parse_fields(fields)
-    chosen = None if reader is None else get_reader(reader)
+    chosen = None if spec.reader is None else get_reader(spec.reader)
     reading = Reading(Options(fields=roles))
     for depth in sorted({file.depth for file in source.files}):
         found: dict[InputFile, Reader] = {}
@@ -112,13 +94,13 @@ def list_datasets(
     anything = next(iter(found.values()))
     subsets = {file: found.get(file, anything).subset_of(file) for file in files}
     if any(subsets.values()):
-        files = select_part(files, subsets, subset, str.lower, "subset", source)
+        files = select_part(files, subsets, subset, str.lower, "subset", source.path)
     splits = {file: found.get(file, anything).split_of(file) for file in files}
-    files = select_part(files, splits, split, canonical_split, "split", source)
+    files = select_part(files, splits, split, canonical_split, "split", source.path)
     if len(files) == 1 and len(set(found.values())) == 1:
         return whole  # reading the folder skips the other files, and says so
     names = tuple(_own_names(others, {file.stem for file in found}))
-    return FolderContent(tuple(_group_shards(files)), names)
+    return FolderContent(tuple(_group_shards(files, spec)), names)
 
 
 def _own_names(others: Sequence[InputFile], stems: set[str]) -> list[str]:
@@ -132,12 +114,16 @@ def describe_others(names: Sequence[str]) -> str:
     return f"files that are no dataset are left out ({', '.join(names[:_MAX_NAMED])}{more}): {len(names):,}"
 
 
-def _group_shards(files: Sequence[InputFile]) -> list[DatasetFiles]:
+def _group_shards(files: Sequence[InputFile], spec: DataSpec) -> list[DatasetFiles]:
     """Return the files as datasets; shards, which are numbered from 0 or 1 without gaps, are together."""
     numbered: dict[tuple[str, ...], list[tuple[int, InputFile]]] = {}
     for file in files:
         if match := _SHARD.fullmatch(file.stem):
             numbered.setdefault((*file.folders, match[1], file.suffix), []).append((int(match[2]), file))
+
+    def text_of(file: InputFile) -> str:
+        return str(replace(spec, path=file.name))
+
     datasets: list[DatasetFiles] = []
     done: set[InputFile] = set()
     for file in files:
@@ -150,7 +136,7 @@ def _group_shards(files: Sequence[InputFile]) -> list[DatasetFiles]:
             in_order = [shard for _, shard in sorted(shards, key=lambda pair: pair[0])]
             done.update(in_order)
             name = (match[1] if match else "") or file.folders[-1]
-            datasets.append(DatasetFiles(tuple(shard.name for shard in in_order), name))
+            datasets.append(DatasetFiles(tuple(map(text_of, in_order)), name))
         else:
-            datasets.append(DatasetFiles((file.name,)))
+            datasets.append(DatasetFiles((text_of(file),)))
     return datasets

@@ -14,6 +14,7 @@ from typing import Any
 
 from classic_rc.datasets.base import canonical_split
 from classic_rc.datasets.fetch import HUB_PREFIX, cache_folder
+from classic_rc.datasets.specification import quote_argument
 from classic_rc.errors import ClassicRCError, DataError, MissingPackageError, UsageError
 from classic_rc.io.archives import InputFile, InputFiles
 from classic_rc.io.columns import SavedDataset
@@ -173,7 +174,7 @@ def _resolve(repo: str, revision: str, notes: _Notes) -> str:
             expected="a dataset that was read before",
             hint=f"Name one: {hub_name}@{wanted[0]}"
             if wanted
-            else "Leave out --offline, and unset HF_HUB_OFFLINE and HF_DATASETS_OFFLINE, to download it",
+            else "To download it, run `unset HF_HUB_OFFLINE HF_DATASETS_OFFLINE` first",
         )
     datasets = _import_datasets(hub_name)
     from huggingface_hub import HfApi
@@ -210,7 +211,8 @@ def _choose_subset(repo: str, commit: str, subset: str | None, notes: _Notes) ->
         field="subset",
         found=shown,
         expected=repr(subset) if subset is not None else "one of them",
-        hint=f"Add --subset {names[0]}" + ", or another of them" * (len(names) > 1),
+        hint=f"Name it: {quote_argument(f'{HUB_PREFIX}{repo},subset={names[0]}')}"
+        + ", or another of them" * (len(names) > 1),
     )
 
 
@@ -329,7 +331,7 @@ def _describe_error(error: BaseException, repo: str, revision: str) -> DataError
         return DataError(
             "the Hugging Face hub cannot be reached",
             source=source,
-            hint="Check the network; a revision that was read before is read again with --offline",
+            hint="Check the network; a revision that was read before is read again with HF_HUB_OFFLINE=1",
         )
     if status is not None:
         return DataError(

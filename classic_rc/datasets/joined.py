@@ -5,54 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from os import PathLike, fspath
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, TypeVar
 
 from classic_rc.errors import UsageError
 from classic_rc.questions import Dataset, Passage, Question, ReadingLog, candidate_texts
 
-TrainingData: TypeAlias = Dataset | Sequence[Dataset]
-"""A dataset, or several that are joined (:func:`join_datasets`)."""
-
 _Value = TypeVar("_Value")
-
-
-def as_dataset(data: TrainingData | None) -> Dataset | None:
-    """Return a dataset as it is, several as one (:func:`join_datasets`), and None for None or an empty list.
-
-    Raises
-    ------
-    UsageError
-        It is something else, or the datasets cannot be joined.
-    """
-    if data is None or isinstance(data, Dataset):
-        return data
-    parts = list(data) if isinstance(data, list | tuple) else [data]
-    return join_datasets([require_dataset(part, "train") for part in parts]) if parts else None
-
-
-def require_dataset(value: Any, role: str) -> Dataset:
-    """Return a dataset as it is.
-
-    Raises
-    ------
-    UsageError
-        It is something else; the message has the call that makes a dataset of it.
-    """
-    if isinstance(value, Dataset):
-        return value
-    if isinstance(value, str | PathLike):
-        fix = f"load it first: classic_rc.load({fspath(value)!r})"
-    elif isinstance(value, Sequence) and value and all(isinstance(item, Question) for item in value):
-        fix = "make one of the questions: classic_rc.Dataset(questions)"
-    elif isinstance(value, Sequence) and any(isinstance(item, Dataset) for item in value):
-        fix = "give one dataset, or join them: classic_rc.datasets.join_datasets(datasets)"
-    else:
-        fix = "load it with classic_rc.load(path), or make one with classic_rc.from_rows(rows)"
-    found = type(value).__name__
-    raise UsageError(
-        f"{role} must be a Dataset, not a {found}: {fix}", field=role, found=found, expected="a Dataset"
-    )
 
 
 def join_datasets(datasets: Sequence[Dataset]) -> Dataset:

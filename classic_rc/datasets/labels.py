@@ -54,9 +54,7 @@ class Labels:
     source: str = "labels"  # the file
 
 
-def read_labels(
-    path: str | Path, dataset: Dataset, *, others: bool = False, notes: list[str] | None = None
-) -> tuple[Labels, ...]:
+def read_labels(path: str | Path, dataset: Dataset, *, notes: list[str] | None = None) -> tuple[Labels, ...]:
     """Read the labels of a dataset's questions from a file.
 
     The content determines the form:
@@ -73,11 +71,8 @@ def read_labels(
     ----------
     path : path-like
     dataset : Dataset
-    others : bool
-        Whether to skip labels of questions that are not in the dataset. If False they are an error, except in the
-        released files, which have questions of several datasets or splits.
     notes : list of str, optional
-        Receives notes for the user, such as the number of skipped labels.
+        Receives notes for the user, such as the number of labels of other questions, which are skipped.
 
     Returns
     -------
@@ -87,19 +82,13 @@ def read_labels(
     Raises
     ------
     DataError
-        The file is malformed, has two entries for a question, or labels questions that are not in the dataset.
+        The file is malformed, has two entries for a question, or labels none of the dataset's questions.
     """
     label_file = _read_folder(path) if Path(path).is_dir() else _parse(read_text(path), str(path))
     known = dataset.by_id
     unknown = [labelled for labelled in label_file.questions if labelled.id not in known]
     if len(unknown) == len(label_file.questions):
-        raise _unknown_questions_error(unknown, dataset, label_file, f"no labels for questions of {dataset.name}")
-    passages = {question.passage.id for question in dataset}
-    refused = [q for q in unknown if q.passage in passages] if label_file.of_several else unknown
-    if refused and not others:
-        raise _unknown_questions_error(
-            refused, dataset, label_file, f"label for a question that is not in {dataset.name}"
-        )
+        raise _unknown_questions_error(unknown, dataset, label_file)
     questions = [labelled for labelled in label_file.questions if labelled.id in known]
     for labelled in questions:
         if fault := labelled.fault(known[labelled.id]):
@@ -111,7 +100,8 @@ def read_labels(
                 expected=fault[1],
             )
     if notes is not None:
-        skipped = [f"{len(unknown):,} labelled questions are not in {dataset.name}"] if unknown else []
+        one = f", such as {unknown[0].id!r} ({unknown[0].where})" if unknown else ""
+        skipped = [f"{len(unknown):,} labelled questions are not in {dataset.name}{one}"] if unknown else []
         notes += [f"{label_file.source}: {note}" for note in (*skipped, *label_file.notes)]
     return tuple(
         Labels(
@@ -151,7 +141,6 @@ class LabelledQuestion:
     id: str
     where: str  # the place in the file
     labels: Mapping[str, tuple[str, ...]]  # by name, without the names that the entry does not mention
-    passage: str | None = None  # the id of the passage, if the file gives it
     # Takes the dataset's question. Returns None if it is the labelled question, else the two texts that differ: the
     # file's and the question's.
     fault: Callable[[Question], tuple[str, str] | None] = lambda question: None
@@ -170,7 +159,6 @@ class LabelFile:
     source: str
     questions: Sequence[LabelledQuestion]
     orders: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # by name, the order of the labels if any
-    of_several: bool = False  # whether the file was released for several datasets or splits
     notes: Sequence[str] = ()  # for the user
 
     def __post_init__(self) -> None:
@@ -227,20 +215,18 @@ def _read_folder(path: str | Path) -> LabelFile:
 
 
 def _unknown_questions_error(
-    labelled: Sequence[LabelledQuestion], dataset: Dataset, label_file: LabelFile, problem: str
+    labelled: Sequence[LabelledQuestion], dataset: Dataset, label_file: LabelFile
 ) -> DataError:
     first = labelled[0]
     near = difflib.get_close_matches(first.id, dataset.by_id, n=2, cutoff=0.6)
     example = near or [next(iter(dataset.by_id), "")]
     more = f" and {len(labelled) - 1:,} more" if len(labelled) > 1 else ""
-    has_known = len(labelled) < len(label_file.questions)
     return DataError(
-        problem,
+        f"no labels for questions of {dataset.name}",
         source=label_file.source,
         where=first.where,
         found=f"question {first.id!r}{more}",
         expected=f"ids of {dataset.name}, such as {' or '.join(map(repr, example))}",
-        hint="To skip labels of other questions, add --other-questions" if has_known else None,
     )
 
 
@@ -348,11 +334,11 @@ def _parse_mctest_skills(stories: Iterable[Node], source: str) -> LabelFile:
                 continue
             skills = tuple(MCTEST_SKILLS[number] for number in numbers if number != _NO_SKILL)
             n_mixed += _NO_SKILL in numbers and bool(skills)
-            questions.append(LabelledQuestion(f"{passage},{i}", entry.where, {"skills": skills}, passage))
+            questions.append(LabelledQuestion(f"{passage},{i}", entry.where, {"skills": skills}))
     notes = [f"{n_nonsense} nonsense or ambiguous questions are left out"] if n_nonsense else []
     if n_mixed:
         notes.append(f"'no skill' is ignored for {n_mixed} questions that also list skills")
-    return LabelFile(source, questions, {"skills": MCTEST_SKILLS}, of_several=True, notes=notes)
+    return LabelFile(source, questions, {"skills": MCTEST_SKILLS}, notes=notes)
 
 
 def _is_race_types(row: object) -> bool:
@@ -365,7 +351,7 @@ def _parse_race_types(rows: Iterable[Node], source: str) -> LabelFile:
 
     The letters and digits of the question, and the answer, confirm that it is the dataset's question.
     """
-    return LabelFile(source, list(_parse_race_rows(rows)), of_several=True)
+    return LabelFile(source, list(_parse_race_rows(rows)))
 
 
 def _parse_race_rows(rows: Iterable[Node]) -> Iterator[LabelledQuestion]:
@@ -374,7 +360,7 @@ def _parse_race_rows(rows: Iterable[Node]) -> Iterator[LabelledQuestion]:
         key = next((key for key in row.value if key.strip() == "question_type"), "question_type")
         labels = {"reasoning-type": (row.text(key).strip(),)}
         fault = partial(_find_race_mismatch, row.text("question"), row.text("answer"))
-        yield LabelledQuestion(f"{article}-{number - 1}", row.where, labels, article, fault)
+        yield LabelledQuestion(f"{article}-{number - 1}", row.where, labels, fault)
 
 
 def _find_race_mismatch(text: str, answer: str, question: Question) -> tuple[str, str] | None:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar
 
-from classic_rc.datasets.base import Reader, Reading, canonical_split
+from classic_rc.datasets.base import Reading, canonical_split
 from classic_rc.datasets.schema import Schema, SchemaReader, decode_index, make_row, required_keys
 from classic_rc.errors import DataError
 from classic_rc.io.archives import InputFile, InputFiles
@@ -127,7 +127,26 @@ LOGIQA = (
 LOGIQA_2 = Schema("LogiQA 2.0", required_keys("text", "question", "options", "answer"), _convert_2, _is_logiqa_2)
 
 
-class LogiQAReader(SchemaReader):
+class _LanguageReader(SchemaReader):
+    """The base class of readers of a dataset in English and Chinese, which the names of files tell apart."""
+
+    takes: ClassVar[frozenset[str]] = frozenset({"subset"})
+
+    def subset_of(self, file: InputFile) -> str | None:
+        """Return the language of a file with a usual name."""
+        if self.split_of(file) is None:
+            return None
+        return "zh" if "zh" in re.split(r"[^a-z]+", file.stem.lower()) else "en"
+
+    def dataset_name(
+        self, source: InputFiles, files: list[InputFile], split: str | None, subset: str | None
+    ) -> str:
+        """Return the name of the dataset and the split (``logiqa.dev``), with ``zh`` if all files are Chinese."""
+        is_chinese = {self.subset_of(file) for file in files} == {"zh"}
+        return super().dataset_name(source, files, split, subset or ("zh" if is_chinese else None))
+
+
+class LogiQAReader(_LanguageReader):
     """LogiQA's own text form, in English or Chinese, and the two forms of its rows on the Hugging Face hub.
 
     In the text form, blank lines separate questions, and a question has seven lines: the letter of the right
@@ -144,25 +163,12 @@ class LogiQAReader(SchemaReader):
         "with Logical Reasoning, IJCAI"
     )
     cites = ("liu2020",)
-    takes: ClassVar[frozenset[str]] = frozenset({"subset"})
     schemas: ClassVar[tuple[Schema, ...]] = LOGIQA
 
     def split_of(self, file: InputFile) -> str | None:
         """Return the split that the file's name gives; ``eval`` is dev."""
         words = re.split(r"[^a-z]+", file.stem.lower())
         return canonical_split("dev") if "eval" in words else super().split_of(file)
-
-    def subset_of(self, file: InputFile) -> str | None:
-        """Return the language of a file with a usual name."""
-        if super().split_of(file) is None and self.split_of(file) is None:
-            return None
-        return "zh" if "zh" in re.split(r"[^a-z]+", file.stem.lower()) else "en"
-
-    def dataset_name(
-        self, source: InputFiles, files: list[InputFile], split: str | None, subset: str | None
-    ) -> str:
-        """Return ``logiqa.dev``, or ``logiqa.dev.zh`` for a Chinese file."""
-        return super().dataset_name(source, files, split, subset or _subset_in_name(self, files))
 
     def recognises(self, file: InputFile) -> bool:
         """Return whether the file starts with a question in seven lines, or has rows of LogiQA."""
@@ -173,7 +179,7 @@ class LogiQAReader(SchemaReader):
         return super().questions(file, reading) if file.head is not None else _read_text(file, reading)
 
 
-class LogiQA2Reader(SchemaReader):
+class LogiQA2Reader(_LanguageReader):
     """LogiQA 2.0's JSON lines, in English or Chinese.
 
     ``meta["reasoning"]`` lists the types of reasoning that the annotators named, as they are spelled in the files.
@@ -189,25 +195,7 @@ class LogiQA2Reader(SchemaReader):
         "Natural Language Understanding, IEEE/ACM TASLP"
     )
     cites = ("liu2023",)
-    takes: ClassVar[frozenset[str]] = frozenset({"subset"})
     schemas: ClassVar[tuple[Schema, ...]] = (LOGIQA_2,)
-
-    def subset_of(self, file: InputFile) -> str | None:
-        """Return the language of a file with a usual name."""
-        if self.split_of(file) is None:
-            return None
-        return "zh" if "zh" in re.split(r"[^a-z]+", file.stem.lower()) else "en"
-
-    def dataset_name(
-        self, source: InputFiles, files: list[InputFile], split: str | None, subset: str | None
-    ) -> str:
-        """Return ``logiqa2.dev``, or ``logiqa2.dev.zh`` for a Chinese file."""
-        return super().dataset_name(source, files, split, subset or _subset_in_name(self, files))
-
-
-def _subset_in_name(reader: Reader, files: list[InputFile]) -> str | None:
-    """Return the part of a dataset's name that tells a Chinese file from the English one; else None."""
-    return "zh" if {reader.subset_of(file) for file in files} == {"zh"} else None
 
 
 def _blocks(text: str) -> Iterator[tuple[int, list[str]]]:

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from classic_rc.datasets.specification import quote_argument
 from classic_rc.errors import DataError
 from classic_rc.io.archives import InputFile
 
@@ -72,7 +73,11 @@ def describe_other_folder(path: str) -> DataError | None:
     if "run.json" in names:
         return describe_other(_input_file(Path(path, "run.json")))
     if names & _INDEX_FILES:
-        return _error(path, "a search index", f"`classic-rc run DATA -s ir --corpus {path}` searches it for DATA")
+        return _error(
+            path,
+            "a search index",
+            f"`classic-rc run DATA -s {quote_argument(f'ir,corpus={path}')}` searches it for DATA",
+        )
     return None
 
 
@@ -83,8 +88,8 @@ def _hint_for_answers(path: str) -> str:
     places = (stories, above / stories.name, above / "MCTest" / stories.name)
     found = next((place for place in places if place.is_file()), None)
     if found is None:
-        return f"The stories are in {stories.name}: `classic-rc run {stories.name} --answers {path}` reads both"
-    command = f"classic-rc run {found}" + ("" if found == stories else f" --answers {path}")
+        found = Path(stories.name)
+    command = f"classic-rc run {quote_argument(str(found) if found == stories else f'{found},answers={path}')}"
     return f"The stories are in {found}: `{command}` reads both"
 
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-import shlex
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from classic_rc.datasets.fields import CONSTANT, find_families, find_paths, find_value, format_fields, list_options
+from classic_rc.datasets.specification import quote_argument
 from classic_rc.encodings import READINGS
 from classic_rc.errors import ClassicRCError, DataError
 from classic_rc.io.json import Node, describe_value
@@ -130,25 +130,12 @@ def name_columns(rows: Sequence[Node]) -> dict[str, str]:
     return {role: fields[role] for role in _NAMES if role in fields}
 
 
-def quote_argument(text: str) -> str:
-    """Return a word for a command line: unchanged, in double quotes (all shells), or quoted for POSIX shells.
-
-    Examples
-    --------
-    >>> quote_argument("passage=a,question=b"), quote_argument("my file.csv")
-    ('passage=a,question=b', '"my file.csv"')
-    """
-    if text and not re.search(r"[^\w./:\\@~,=+-]", text, re.ASCII) and not text.startswith("~"):
-        return text
-    return shlex.quote(text) if re.search(r'["$`!\\]', text) else f'"{text}"'
-
-
 def _write_call(fields: Mapping[str, str], gold_as: str | None, source: str | None) -> str:
     """Return the command that reads a file, or the Python call if there is none, with what is to be filled in."""
     filled = {role: fields.get(role, COLUMN) for role in _NAMES if role != "id" or role in fields}
     text = format_fields(filled)
     if source is None:
-        return f"from_rows(rows, fields={text!r}{'' if gold_as is None else f', gold_as={gold_as!r}'})"
+        return f"classic_rc.from_rows(rows, fields={text!r}{'' if gold_as is None else f', gold_as={gold_as!r}'})"
     coding = "" if gold_as is None else f" --gold-as {gold_as}"
     return f"classic-rc run {quote_argument(source)} --fields {quote_argument(text)}{coding}"
 

@@ -1,37 +1,36 @@
-"""The readers by name, and the functions that read with them: paths, embedded samples, and rows in memory."""
+"""The readers by name, and what reads with them: paths, names, embedded samples, and data in memory."""
 
 from __future__ import annotations
 
 import itertools
-import math
 import os
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from classic_rc.datasets.base import (
     Options,
     Reader,
     Reading,
     canonical_split,
-    gather,
-    keep_labelled,
-    no_questions_error,
+    check_skipped,
 )
 from classic_rc.datasets.fetch import NamedSplit, cached_path, find_split, is_hub_name, require_cached
 from classic_rc.datasets.fields import parse_fields
 from classic_rc.datasets.hub import find_hub_split
+from classic_rc.datasets.joined import join_datasets
+from classic_rc.datasets.memory import PROPOSAL_ROWS, from_rows, is_table, unknown_rows_error
 from classic_rc.datasets.other_files import describe_other, describe_other_folder
-from classic_rc.datasets.proposal import quote_argument, unrecognised_rows_error
-from classic_rc.datasets.rows import RowReader, is_own_row, parse_task, read_questions
+from classic_rc.datasets.rows import RowReader
+from classic_rc.datasets.specification import DataSpec, merge_settings, parse_data, quote_argument
 from classic_rc.errors import DataError, UsageError, unknown_name
 from classic_rc.io.archives import InputFile, InputFiles, open_input
-from classic_rc.io.json import Node, describe_value
+from classic_rc.io.json import describe_value
 from classic_rc.plugins import Registry, accept_instances
-from classic_rc.questions import Dataset, Source, Task
+from classic_rc.questions import Dataset, Question, Source
 
 READERS = Registry[Reader](
     "reader",
@@ -70,11 +69,9 @@ SAMPLES = {
 }
 """The embedded samples, written for this project: one file for each of four tasks."""
 
-_PROPOSAL_ROWS = 200
-
 
 def load(
-    path: str | os.PathLike[str],
+    path: str | os.PathLike[str] | Any,
     reader: str | Reader | None = None,
     split: str | None = None,
     subset: str | None = None,
@@ -82,17 +79,19 @@ def load(
     answers: str | os.PathLike[str] | None = None,
     fields: str | Mapping[str, str] | None = None,
     gold_as: str | None = None,
-    skip_bad: bool = False,
-    labelled_only: bool = False,
+    skip: str | Iterable[str] = (),
 ) -> Dataset:
-    """Read a published dataset (a file, folder or tar archive) or your own file.
+    """Read a published dataset (a file, folder or tar archive), your own file, or a table in memory.
 
     Parameters
     ----------
-    path : str or path
+    path : str, path or table
         A path, a name in :data:`SAMPLES` such as ``"sample:cloze"``, a split of a dataset that ``classic-rc
         fetch`` has downloaded, such as ``"race:dev"``, or one of the Hugging Face hub, such as
-        ``"hf:ehovy/race:validation"``. A path that exists wins over a name.
+        ``"hf:ehovy/race:validation"``. A path that exists wins over a name. Settings may follow:
+        ``"RACE,split=dev,subset=high"`` (:func:`~classic_rc.datasets.specification.parse_data`). Or a table in
+        memory, as :func:`from_rows` reads it: a Hugging Face ``Dataset``, or a ``DatasetDict`` with `split`; a
+        pandas data frame; an Arrow table.
     reader : str or Reader, optional
         The format. None recognises it from the content.
     split : str, optional
@@ -108,11 +107,9 @@ def load(
     gold_as : {"index0", "index1", "letter", "label", "text", "flags"}, optional
         For your own file, or the targets of a log: how gold names options
         (:data:`classic_rc.encodings.READINGS`).
-    skip_bad : bool
-        Leave out what cannot be read instead of raising the error. The notes of the dataset count what was left
-        out, and its `log` has each error.
-    labelled_only : bool
-        Leave out questions whose gold is hidden. The notes count them.
+    skip : str or iterable of str
+        What to leave out; the notes of the dataset count it. ``"bad"``: what cannot be read, instead of raising the
+        error; the dataset's `log` has each error. ``"unlabelled"``: questions whose gold is hidden.
 
     Returns
     -------
@@ -131,6 +128,10 @@ def load(
     >>> load("sample:cloze").task.value
     'cloze'
     """
+    if not isinstance(path, str | os.PathLike) and is_table(path):
+        others = {"reader": reader, "subset": subset, "answers": answers}
+        _refuse_options("a table in memory", "it has rows only", others)
+        return from_rows(path, fields=fields, gold_as=gold_as, split=split, skip=skip)
     if not isinstance(path, str | os.PathLike):
         found = type(path).__name__
         if isinstance(path, Dataset):
@@ -140,31 +141,92 @@ def load(
         else:
             fix = 'give a path, or "sample:single-choice"'
         raise UsageError(f"cannot load a {found}: {fix}", field="path", found=found, expected="a path")
-    name = os.fspath(path)
+    if isinstance(path, str) and (spec := parse_data(path)).settings:
+        given = {"reader": reader, "split": split, "subset": subset, "answers": answers}
+        dataset = load(spec.path, **merge_settings(spec, given), fields=fields, gold_as=gold_as, skip=skip)
+        return dataset if spec.spans is None else _with_spans(dataset, spec)
+    name, skipped = os.fspath(path), check_skipped(skip)
     if name == "sample" or name.startswith("sample:"):
         options = {"subset": subset, "answers": answers, "fields": fields, "gold_as": gold_as}
-        return _load_sample(name, reader, split, bool(skip_bad), bool(labelled_only), **options)
+        return _load_sample(name, reader, split, skipped, **options)
     if (named := find_split(name)) is not None:
         options = {"answers": answers, "fields": fields, "gold_as": gold_as}
-        return _load_named(named, reader, split, subset, bool(skip_bad), bool(labelled_only), **options)
+        return _load_named(named, reader, split, subset, skipped, **options)
     roles = None if fields is None else parse_fields(fields)
     if is_hub_name(name):
         _refuse_options(name, "it is read from the Hugging Face hub", {"answers": answers})
-        own = Options(split, subset, None, roles, gold_as, bool(skip_bad), bool(labelled_only))
+        own = Options(split, subset, None, roles, gold_as, skipped)
         return _load_from_hub(name, reader, own)
     source = open_input(path)
-    for file in source.files if skip_bad else ():
+    for file in source.files if "bad" in skipped else ():
         file.damaged = {}
     chosen = get_reader(reader) if reader is not None else _detect_reader(source, roles)
     return chosen.read(
-        source,
-        split=split,
-        subset=subset,
-        answers=answers,
-        fields=roles,
-        gold_as=gold_as,
-        skip_bad=bool(skip_bad),  # suites give None
-        labelled_only=bool(labelled_only),
+        source, split=split, subset=subset, answers=answers, fields=roles, gold_as=gold_as, skip=skipped
+    )
+
+
+def _with_spans(dataset: Dataset, spec: DataSpec) -> Dataset:
+    """Return span questions with the candidates that the specification of their data asks for."""
+    from classic_rc.text.spans import SpanGenerator
+
+    if dataset.task is None or not dataset.task.has_spans:
+        raise UsageError(
+            f"{spec.path} does not accept spans: it has {dataset.task} questions, not span questions",
+            field="spans",
+            found=str(spec.spans),
+            expected="None",
+        )
+    generator = SpanGenerator(max_tokens=spec.spans or 0)
+    return dataset.with_candidates(generator, generator.signature)
+
+
+TrainingData: TypeAlias = Dataset | Sequence[Dataset] | Any
+"""A dataset, several that are joined (:func:`~classic_rc.datasets.joined.join_datasets`), or a table in memory."""
+
+
+def as_dataset(data: TrainingData | None) -> Dataset | None:
+    """Return a dataset as it is, several as one, a table in memory as one, and None for None or an empty list.
+
+    Raises
+    ------
+    UsageError
+        It is something else, or the datasets cannot be joined.
+    """
+    if data is None or isinstance(data, Dataset):
+        return data
+    parts = list(data) if isinstance(data, list | tuple) else [data]
+    return join_datasets([require_dataset(part, "train") for part in parts]) if parts else None
+
+
+def require_dataset(value: Any, role: str) -> Dataset:
+    """Return a dataset as it is, and a table in memory as :func:`from_rows` reads it.
+
+    Raises
+    ------
+    UsageError
+        It is something else; the message has the call that makes a dataset of it.
+    DataError
+        The table cannot be read.
+    """
+    if isinstance(value, Dataset):
+        return value
+    if is_table(value):
+        return from_rows(value)
+    if isinstance(value, str | os.PathLike):
+        fix = f"load it first: classic_rc.load({os.fspath(value)!r})"
+    elif isinstance(value, Sequence) and value and all(isinstance(item, Question) for item in value):
+        fix = "make one of the questions: classic_rc.Dataset(questions)"
+    elif isinstance(value, Sequence) and any(isinstance(item, Dataset) for item in value):
+        fix = "give one dataset, or join them: classic_rc.datasets.join_datasets(datasets)"
+    else:
+        fix = "load it with classic_rc.load(path), or make one with classic_rc.from_rows(rows)"
+    found = f"{type(value).__module__}.{type(value).__qualname__}".removeprefix("builtins.")
+    raise UsageError(
+        f"{role} must be a classic_rc.Dataset, not a {found}: {fix}",
+        field=role,
+        found=found,
+        expected="a classic_rc.Dataset",
     )
 
 
@@ -179,93 +241,11 @@ def expand_sample_names(name: str) -> list[str]:
     return list(SAMPLES) if name == "sample" else [name]
 
 
-def from_rows(
-    rows: Iterable[Mapping[str, Any]],
-    *,
-    fields: str | Mapping[str, str] | None = None,
-    gold_as: str | None = None,
-    task: str | Task | None = None,
-    name: str = "rows",
-    split: str | None = None,
-    skip_bad: bool = False,
-    labelled_only: bool = False,
-) -> Dataset:
-    """Read questions from rows in memory: a Hugging Face dataset, ``frame.to_dict("records")``, a list of dicts.
-
-    Parameters
-    ----------
-    rows : iterable of mapping
-        Rows in our own schema (see :class:`~classic_rc.datasets.jsonl.JsonLinesReader`), in a Hugging Face schema
-        (RACE, SuperGLUE's MultiRC and ReCoRD, SQuAD, Quoref, ARC, OpenBookQA, DREAM, C3, QuAIL, Cosmos QA, LogiQA,
-        BoolQ or Belebele); or in any other schema with `fields`.
-    fields, gold_as
-        See :func:`load`.
-    task : Task or str, optional
-        The task. It overrides the task in the rows.
-    name, split : str, optional
-        The names of the dataset and its split.
-    skip_bad, labelled_only : bool
-        As in :func:`load`.
-
-    Returns
-    -------
-    Dataset
-
-    Raises
-    ------
-    DataError
-        The rows are malformed or have no known schema.
-    UsageError
-        An option is unknown, or `gold_as` does not apply to these rows.
-
-    Examples
-    --------
-    >>> row = {"passage": "It rained.", "question": "Did it?", "candidates": ["no", "yes"], "gold": 1}
-    >>> from_rows([row])[0].gold
-    frozenset({1})
-    """
-    if isinstance(rows, str | os.PathLike | Mapping):
-        found = "a path" if not isinstance(rows, Mapping) else "one mapping"
-        fix = "put it in brackets, [row]" if isinstance(rows, Mapping) else "read a file with classic_rc.load(path)"
-        raise UsageError(
-            f"rows is {found}: {fix}", field="rows", found=found, expected="mappings, one for each row"
-        )
-    roles = None if fields is None else parse_fields(fields)
-    task_override = None if task is None else parse_task(task)
-    nodes = [_row_node(row, name, number) for number, row in enumerate(rows)]
-    if not nodes:
-        raise DataError("no rows", source=name, expected="at least one row")
-    options = Options(split=split, fields=roles, gold_as=gold_as, skip_bad=skip_bad, labelled_only=labelled_only)
-    reading = Reading(options)
-    if roles is None and not is_own_row(nodes[0].value):
-        from classic_rc.datasets.huggingface import schema_of  # Deferred: it imports several other readers.
-
-        schema = schema_of(nodes[0].value)
-        if schema is None:
-            raise _unrecognised_rows_error(nodes[:_PROPOSAL_ROWS], name, command=False)
-        if gold_as is not None:
-            raise UsageError(
-                f"gold_as={gold_as} needs fields: {schema.name} rows have a fixed gold coding",
-                field="gold_as",
-                found=gold_as,
-                expected="None, or fields too",
-            )
-        nodes = list(schema.convert(nodes, reading))
-    places: dict[str, str] = {}
-    questions = gather(read_questions(nodes, reading, roles, gold_as, task_override), name, reading, {}, places)
-    if not questions:
-        raise no_questions_error(name, reading.left_out)
-    if labelled_only:
-        questions = keep_labelled(questions, name, reading)
-    return Dataset(questions, name=name, split=split, reader="rows", notes=reading.notes, log=reading.log(places))
-
-
 def _load_sample(
     name: str,
     reader: str | Reader | None,
     split: str | None,
-    skip_bad: bool,
-    labelled_only: bool,
+    skip: tuple[str, ...],
     **others: Any,
 ) -> Dataset:
     if name not in SAMPLES:
@@ -273,7 +253,7 @@ def _load_sample(
     _refuse_options(name, "it is an embedded sample", others)
     chosen = READERS["jsonl"] if reader is None else get_reader(reader)
     source = open_input(SAMPLES[name])
-    dataset = chosen.read(source, split=split, skip_bad=skip_bad, labelled_only=labelled_only)
+    dataset = chosen.read(source, split=split, skip=skip)
     read_with = {**(dataset.read_with or {}), "path": name}
     return replace(dataset, name=name, read_with=read_with)
 
@@ -283,8 +263,7 @@ def _load_named(
     reader: str | Reader | None,
     split: str | None,
     subset: str | None,
-    skip_bad: bool,
-    labelled_only: bool,
+    skip: tuple[str, ...],
     **others: Any,
 ) -> Dataset:
     """Read a split of a dataset from the cache."""
@@ -302,7 +281,7 @@ def _load_named(
     if named.member is not None:
         source = source.only(named.member)
     answers = None if named.answers is None else cached_path(named.answers)
-    options = Options(subset=subset, skip_bad=skip_bad, labelled_only=labelled_only)
+    options = Options(subset=subset, skip=skip)
     dataset = chosen.read(source, **{**options.to_dict(), "split": named.option, "answers": answers})
     return replace(
         dataset,
@@ -324,7 +303,7 @@ def _load_from_hub(name: str, reader: str | Reader | None, options: Options) -> 
         if options.subset is None or error.hint is None:
             raise
         # The proposed command reads the subset too.
-        hint = error.hint.replace(f"run {shown} ", f"run {shown} --subset {quote_argument(options.subset)} ")
+        hint = error.hint.replace(f"run {shown} ", f"run {quote_argument(f'{shown},subset={options.subset}')} ")
         facts = {"source": error.source, "found": error.found, "expected": error.expected}
         raise DataError(error.problem, **facts, hint=hint) from None
     dataset = chosen.read(source, **{**options.to_dict(), "subset": None})
@@ -344,7 +323,7 @@ def read_split(named: NamedSplit) -> Dataset:
     DataError
         A file is missing, is not the expected one, or is malformed.
     """
-    return _load_named(named, None, None, None, skip_bad=False, labelled_only=False)
+    return _load_named(named, None, None, None, ())
 
 
 def _refuse_options(name: str, reason: str, options: Mapping[str, Any]) -> None:
@@ -424,7 +403,7 @@ def _detect_reader(source: InputFiles, fields: Mapping[str, str] | None) -> Read
             "no file has a known format",
             source=source.path,
             found=names + more,
-            hint="Load one of the files, or name the format with --reader",
+            hint=f"Load one of the files, or name the format: {quote_argument(source.path + ',reader=')}NAME",
         )
     raise _unrecognised_file_error(shown)
 
@@ -455,9 +434,9 @@ def _unrecognised_file_error(file: InputFile) -> DataError:
     for reader in READERS.values():
         if isinstance(reader, RowReader) and reader.has_rows(file):
             options = Options(fields={"passage": "", "question": ""})
-            rows = itertools.islice(reader.rows(file, Reading(options)), _PROPOSAL_ROWS)
+            rows = itertools.islice(reader.rows(file, Reading(options)), PROPOSAL_ROWS)
             if objects := [row for row in rows if isinstance(row.value, Mapping) and len(row.value) > 1]:
-                return _unrecognised_rows_error(objects, file.name)
+                return unknown_rows_error(objects, file.name)
     return DataError(
         "unknown format",
         source=file.name,
@@ -465,40 +444,5 @@ def _unrecognised_file_error(file: InputFile) -> DataError:
         if file.head
         else f"text that starts with {describe_value(file.text.lstrip()[:40])}",
         expected=f"one of the formats {', '.join(READERS)}",
-        hint="Name the format with --reader to see what it expects",
+        hint=f"To see what a format expects: `classic-rc run {quote_argument(file.name + ',reader=')}NAME`",
     )
-
-
-def _unrecognised_rows_error(rows: list[Node], source: str, command: bool = True) -> DataError:
-    def trial(fields: Mapping[str, str], gold_as: str | None) -> None:
-        roles = parse_fields(fields)
-        reading = Reading(Options(fields=roles, gold_as=gold_as))
-        Dataset(list(read_questions(rows, reading, roles, gold_as)), source)
-
-    return unrecognised_rows_error(rows, source, trial, command)
-
-
-def _row_node(row: Any, source: str, number: int) -> Node:
-    if isinstance(row, Mapping):
-        return Node({str(key): _plain(value) for key, value in row.items()}, source, f"row {number}")
-    raise DataError(
-        "not a row",
-        source=source,
-        where=f"row {number}",
-        found=describe_value(row),
-        expected="a mapping",
-        hint='For a data frame pass frame.to_dict("records"), for a dictionary of datasets one of them',
-    )
-
-
-def _plain(value: Any) -> Any:
-    """Return a value with NumPy types as plain Python types, and NaN (a missing value in pandas) as None."""
-    if hasattr(value, "tolist"):
-        value = value.tolist()
-    if isinstance(value, float) and math.isnan(value):
-        return None
-    if isinstance(value, Mapping):
-        return {str(key): _plain(inner) for key, inner in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [_plain(inner) for inner in value]
-    return value

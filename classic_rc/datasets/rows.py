@@ -22,7 +22,8 @@ from classic_rc.datasets.fields import (
     format_fields,
     list_options,
 )
-from classic_rc.datasets.proposal import name_columns, quote_argument
+from classic_rc.datasets.proposal import name_columns
+from classic_rc.datasets.specification import quote_argument
 from classic_rc.encodings import (
     GOLD_AS,
     OPTION_LABELS,
@@ -209,15 +210,19 @@ class _Row:
 def _read_row(node: Node, number: int, reading: Reading, fields: Mapping[str, str], used: AbstractSet[str]) -> _Row:
     if not isinstance(node.value, dict):
         raise node.error("wrong type", found=describe_value(node.value), expected="an object for each question")
-    found = {path: value.value for path in fields.values() if (value := find_value(node, path)) is not None}
+    is_own = fields is OWN_FIELDS
+    if is_own:
+        found = {role: node.value[role] for role in fields if role in node.value}
+    else:
+        found = {path: value.value for path in fields.values() if (value := find_value(node, path)) is not None}
     for role in ("passage", "question"):
         if fields[role] not in found:
             raise node.error(
                 "missing", field=fields[role], found=describe_value(node.value), expected=f"the {role}"
             )
-    columns = [column.strip() for column in fields.get("candidates", "").split("+")]
     gold_path, labels = fields.get("gold", ""), None
-    if fields is not OWN_FIELDS and (options := found.get(fields.get("candidates", ""))) is not None:
+    if not is_own and (options := found.get(fields.get("candidates", ""))) is not None:
+        columns = [column.strip() for column in fields["candidates"].split("+")]
         options = list_options(options)
         labels = find_labels(node, fields["candidates"], options) if isinstance(options, list) else None
         if gold_path in columns and len(columns) > 1 and all(isinstance(option, str) for option in options):
@@ -228,10 +233,10 @@ def _read_row(node: Node, number: int, reading: Reading, fields: Mapping[str, st
             found[gold_path] = None
             reading.count("gold -1, read as hidden")
         found[fields["candidates"]] = options
-    elif isinstance(options := found.get("candidates"), list):
+    elif is_own and isinstance(options := found.get("candidates"), list) and not _are_texts(options):
         labels, found["candidates"] = find_labels(node, "candidates", options), list_options(options)
     lines = found.get(fields["passage"])
-    if fields is not OWN_FIELDS and isinstance(lines, list) and all(isinstance(line, str) for line in lines):
+    if not is_own and isinstance(lines, list) and all(isinstance(line, str) for line in lines):
         found[fields["passage"]] = "\n".join(lines)  # a dialogue, sentences, or several columns
     values = node.with_value(found)
 
@@ -251,7 +256,7 @@ def _read_row(node: Node, number: int, reading: Reading, fields: Mapping[str, st
     candidates = _read_candidates(values.child(fields["candidates"]), text) if has("candidates") else ()
     gold = found.get(gold_path)
     # An empty text is no candidate's name, but it is an answer to a span question: that there is none.
-    has_empty_gold = fields is not OWN_FIELDS and bool(candidates) and gold == ""
+    has_empty_gold = not is_own and bool(candidates) and gold == ""
     if isinstance(gold, list) and labels == list(map(str, gold)):
         labels = None  # they say which options are right
     facts = _collect_meta(node, values, fields, used)
@@ -510,19 +515,32 @@ def _decode_gold(row: _Row, task: Task, coding: str) -> Gold:
         raise row.error(
             "wrong type", "gold", describe_value(row.gold), "a string, or a list of at least one string"
         )
+    right = _own_indices(row) if coding == "own" else None
+    if right is None:
+        right = _decode_written(row, coding)
+    if not right and task is not Task.MULTIPLE_ANSWER:
+        raise row.error("no right answer", "gold", describe_value(row.gold), "at least one")
+    return right if task.has_choices else tuple(dict.fromkeys(row.texts[i] for i in sorted(right)))
+
+
+def _own_indices(row: _Row) -> frozenset[int] | None:
+    """Return gold that is one index from 0, or different ones; None for any other gold."""
+    indices = row.gold if isinstance(row.gold, (list, tuple)) else [row.gold]
+    are_valid = all(type(index) is int and 0 <= index < len(row.candidates) for index in indices)
+    return frozenset(indices) if are_valid and len(set(indices)) == len(indices) else None
+
+
+def _decode_written(row: _Row, coding: str) -> frozenset[int]:
     if coding == "own":
         coding = "text" if _are_words(row.gold) else "index0"
     try:
-        right = decode(row.gold, row.texts, coding, row.labels)
+        return decode(row.gold, row.texts, coding, row.labels)
     except MismatchError as mismatch:
         others = [GOLD_AS.choose(other) for other in explain(row.gold, row.texts, row.labels)]
         hint = f"If all rows are written so, add {' or '.join(others)}" if others else None
         raise row.error(
             "gold is not among the candidates", "gold", mismatch.found, mismatch.expected, hint
         ) from None
-    if not right and task is not Task.MULTIPLE_ANSWER:
-        raise row.error("no right answer", "gold", describe_value(row.gold), "at least one")
-    return right if task.has_choices else tuple(dict.fromkeys(row.texts[i] for i in sorted(right)))
 
 
 def _are_texts(gold: Any) -> bool:

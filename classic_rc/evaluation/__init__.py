@@ -6,7 +6,8 @@ from classic_rc.evaluation.breakdown import break_down, cross_tabulate
 from classic_rc.evaluation.comparison import SharedResults, compare
 from classic_rc.evaluation.evaluate import evaluate, evaluate_predictions
 from classic_rc.evaluation.grouping import group_questions
-from classic_rc.evaluation.results import Evaluation, Row
+from classic_rc.evaluation.outcomes import Row
+from classic_rc.evaluation.results import Evaluation
 from classic_rc.evaluation.significance import with_intervals, with_significance
 
 __all__ = [

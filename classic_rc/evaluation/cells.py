@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from classic_rc._version import __version__
-from classic_rc.datasets.joined import as_dataset
-from classic_rc.datasets.registry import load
+from classic_rc.datasets.registry import as_dataset, load
+from classic_rc.datasets.specification import parse_data
 from classic_rc.errors import ClassicRCError, DataError, SystemFailedError, UsageError
 from classic_rc.evaluation.evaluate import evaluate
 from classic_rc.evaluation.fitted_system import EncodingCache
@@ -25,18 +25,18 @@ from classic_rc.evaluation.identity import (
     read_known_sources,
     write_known_sources,
 )
+from classic_rc.evaluation.outcomes import Row
 from classic_rc.evaluation.plan import add_span_candidates, prepare_data, require_gold
 from classic_rc.evaluation.record import row_from_record, row_records, selections_to_plain
-from classic_rc.evaluation.results import Evaluation, Row
+from classic_rc.evaluation.results import Evaluation
 from classic_rc.evaluation.significance import with_statistics
 from classic_rc.evaluation.suite import Suite, SuiteDataset
 from classic_rc.evaluation.systems import System, name_systems, with_companions
 from classic_rc.folds import passage_groups
-from classic_rc.io.hashing import sha256_of, sha256_of_text
+from classic_rc.io.files import sha256_of, sha256_of_text
 from classic_rc.io.json import parse_json
 from classic_rc.io.text import read_text, write_file
-from classic_rc.metrics.base import Metric
-from classic_rc.metrics.registry import measured_metrics, metric_of_task
+from classic_rc.metrics.base import Metric, measured_metrics, metric_of_task
 from classic_rc.protocol import READING, Protocol, Step
 from classic_rc.questions import Dataset
 from classic_rc.solvers.codec import solver_to_record
@@ -222,15 +222,16 @@ def read_data(entry: SuiteDataset, read: ReadData = load, clock: Callable[[], fl
     """
     values = entry.values
     start = clock()
-    dataset = read(values["path"], **{name: values.get(name) for name in READING})
+    path = str(parse_data(values["path"]).with_default(split=values.get("split")))
+    others = {name: values[name] for name in READING if name != "split" and name in values}
+    dataset = read(path, **others)
     seconds = clock() - start
-    others = {name: values.get(name) for name in READING if name != "split"}
     if dataset.task is None:
         raise DataError("the dataset has no questions", source=dataset.name)
     require_gold(dataset, "nothing can be measured")
-    train = as_dataset([read(path, split=values.get("train_split"), **others) for path in entry.train])
+    train = as_dataset([read(path, **others) for path in entry.train])
     tune = values.get("tune")
-    tuning = None if tune is None else read(tune, split=values.get("tune_split"), **others)
+    tuning = None if tune is None else read(tune, **others)
     protocol = prepare_data(entry.protocol(train, tuning))
     metrics = tuple(dict.fromkeys(metric_of_task(dataset.task, name).name for name in protocol.metrics))
     if protocol.group is not None:
@@ -426,7 +427,8 @@ class DatasetRun:
         )
         if not final:
             return evaluation.interrupted()
-        return with_statistics(evaluation, data.protocol) if rows else evaluation
+        has_statistics = bool(rows) and data.protocol.has_statistics
+        return with_statistics(evaluation, data.protocol) if has_statistics else evaluation
 
 
 def _compute_cell(

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from classic_rc.errors import UsageError, unknown_name
+from classic_rc.evaluation.outcomes import Block, Row
 from classic_rc.evaluation.resampling import (
     NULL_HYPOTHESES,
     Interval,
@@ -21,11 +22,10 @@ from classic_rc.evaluation.resampling import (
     percentile_interval,
     permutation_test,
 )
-from classic_rc.evaluation.results import Block, Evaluation, Row
+from classic_rc.evaluation.results import Evaluation
 from classic_rc.evaluation.significance import resample_metrics
 from classic_rc.folds import passage_groups
-from classic_rc.metrics.base import Metric
-from classic_rc.metrics.registry import METRICS, metric_of_task, metrics_for
+from classic_rc.metrics.base import METRICS, Metric, metric_of_task, metrics_for
 from classic_rc.predictions import AnswerCounts
 from classic_rc.questions import Task
 

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from classic_rc.datasets.joined import as_dataset, require_dataset
+from classic_rc.datasets.registry import as_dataset, require_dataset
 from classic_rc.decisions import (
     Argmax,
     TunedThreshold,
@@ -21,7 +21,7 @@ from classic_rc.decisions import (
 from classic_rc.errors import ClassicRCError, UsageError
 from classic_rc.evaluation.fitted_system import EncodingCache, FittedSystem, QuestionBlock, iter_blocks
 from classic_rc.evaluation.grouping import group_masks
-from classic_rc.evaluation.outcomes import Outcomes, OutcomeTally
+from classic_rc.evaluation.outcomes import Block, Outcomes, OutcomeTally, Row
 from classic_rc.evaluation.plan import (
     EvaluationPlan,
     default_analyzer,
@@ -30,7 +30,7 @@ from classic_rc.evaluation.plan import (
     require_gold,
     unused_settings,
 )
-from classic_rc.evaluation.results import Block, Evaluation, Row
+from classic_rc.evaluation.results import Evaluation
 from classic_rc.evaluation.signature import (
     Signature,
     changed_params,
@@ -45,8 +45,7 @@ from classic_rc.folds import FOLDS_VERSION
 from classic_rc.formats.harness_settings import read_settings
 from classic_rc.formats.registry import get_format
 from classic_rc.io.progress import Progress, progress_bar
-from classic_rc.metrics.base import Metric
-from classic_rc.metrics.registry import METRICS, has_unanswerable, measured_metrics, metric_of_task
+from classic_rc.metrics.base import METRICS, Metric, has_unanswerable, measured_metrics, metric_of_task
 from classic_rc.predictions import (
     ABSOLUTE_TIE_TOLERANCE,
     RELATIVE_TIE_TOLERANCE,
@@ -77,8 +76,9 @@ def evaluate(
 
     Parameters
     ----------
-    dataset : Dataset
-        Its gold answers must be known.
+    dataset : Dataset, or table in memory
+        Its gold answers must be known. A Hugging Face ``Dataset``, a data frame or an Arrow table is read as
+        :func:`~classic_rc.from_rows` does.
     systems : mapping or sequence
         Solvers, specifications of solvers (``"sw+d,window=30"``) and paths of files of predictions; in a mapping,
         by name. Solvers are cloned, never changed. Of several systems, those that do not answer such questions, or
@@ -123,7 +123,7 @@ def evaluate(
     >>> [row.name for row in evaluation.rows]
     ['SW', 'SW+D']
     """
-    require_dataset(dataset, "dataset")
+    dataset = require_dataset(dataset, "dataset")
     protocol = Protocol.of(protocol, settings)
     _check_jobs(jobs)
     require_gold(dataset, "nothing can be measured: `classic-rc predict` writes a submission instead")
@@ -134,7 +134,8 @@ def evaluate(
     groups = {} if protocol.by is None else group_masks(dataset, protocol.by)
     shared = EncodingCache() if shared is None else shared
     with progress_bar(dataset.name, None, progress) as advance:
-        advance.stage("comparing with the data to learn from" if protocol.train or protocol.tune else "")
+        learns = protocol.train is not None or protocol.tune is not None
+        advance.stage("comparing with the data to learn from" if learns else "")
         plan = make_plan(dataset, systems, protocol, needs_system=False)
     run = _Run(plan, groups, read_seconds)
     with progress_bar(plan.dataset.name, len(plan.systems) * len(plan.dataset), progress) as advance:
@@ -144,7 +145,8 @@ def evaluate(
                 on_row(run.evaluation())
     if run.errors and not run.rows:
         raise next(iter(run.errors.values()))
-    return with_statistics(run.evaluation(final=True), plan.protocol, progress=progress)
+    evaluation, asked = run.evaluation(final=True), plan.protocol
+    return with_statistics(evaluation, asked, progress=progress) if asked.has_statistics else evaluation
 
 
 def _check_jobs(jobs: Any) -> None:
@@ -326,6 +328,7 @@ def _make_row(system: FittedSystem, outcomes: Outcomes, read_seconds: float) -> 
         threshold=None if isinstance(system.decision, TunedThreshold) else facts["threshold"],
         tuned_for=getattr(system.decision, "metric", None),
         relative_threshold=getattr(system.decision, "margin", None) if not system.expected else None,
+        max_spans=getattr(system.decision, "max_spans", None),
         tuned_cuts=None if (cuts := getattr(system.decision, "cuts", "exact")) == "exact" else cuts,
         expected="yes" if system.expected else None,
     )
@@ -370,8 +373,9 @@ def evaluate_predictions(
 
     Parameters
     ----------
-    dataset : Dataset
-        Its gold answers must be known.
+    dataset : Dataset, or table in memory
+        Its gold answers must be known. A Hugging Face ``Dataset``, a data frame or an Arrow table is read as
+        :func:`~classic_rc.from_rows` does.
     predictions : sequence of Prediction
         One per question.
     source : str
@@ -485,7 +489,7 @@ def predict(
     UsageError
         A threshold or a parameter must be tuned, but there is no tuning data and gold is hidden.
     """
-    require_dataset(dataset, "dataset")
+    dataset = require_dataset(dataset, "dataset")
     _check_jobs(jobs)
     plan = make_plan(dataset, [solver], Protocol.of(protocol, settings))
     dataset, ready = plan.dataset, plan.systems[0]

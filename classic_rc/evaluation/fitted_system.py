@@ -17,18 +17,17 @@ from typing import Any, NamedTuple, TypeVar, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from classic_rc.datasets.joined import as_dataset
-from classic_rc.decisions import Argmax, Decision, Threshold, TunedThreshold
+from classic_rc.datasets.registry import as_dataset
+from classic_rc.decisions import Argmax, Decision, Threshold, TunedThreshold, cross_fit
 from classic_rc.errors import OutputError, UsageError
-from classic_rc.estimator import clone
 from classic_rc.evaluation.forks import can_fork, count_jobs, map_in_forks
 from classic_rc.evaluation.option_orders import range_over_orders, reorder_options
-from classic_rc.evaluation.plan import clone_unfitted, fold_plan, require_gold, require_same_task
+from classic_rc.evaluation.plan import check_data_to_learn, clone_unfitted, fold_plan
 from classic_rc.evaluation.systems import learned_elsewhere
 from classic_rc.folds import FoldPlan, passage_groups
-from classic_rc.kernels.arrays import offsets_of
-from classic_rc.metrics.base import Metric
-from classic_rc.metrics.registry import primary_metric, selection_metric
+from classic_rc.kernels.arrays import block_size, offsets_of
+from classic_rc.metrics.base import Metric, primary_metric
+from classic_rc.metrics.multirc import selection_metric
 from classic_rc.predictions import Prediction, Scores
 from classic_rc.protocol import Protocol
 from classic_rc.questions import Dataset, LazyCandidates, Question
@@ -122,7 +121,7 @@ def iter_blocks(dataset: Dataset, shared: EncodingCache | None = None) -> Iterat
         index += members
         part += [replace(dataset[i], candidates=candidates) for i in members]
         n_candidates += len(candidates) * len(members)
-        if n_candidates >= _BLOCK_CANDIDATES:
+        if n_candidates >= block_size(_BLOCK_CANDIDATES):
             yield QuestionBlock(np.array(index), SharedQuestions(part))
             index, part, n_candidates = [], [], 0
     if part:
@@ -224,7 +223,7 @@ class FittedSystem:
         name: str | None = None,
     ) -> None:
         protocol = protocol or Protocol()
-        self._cv, self._folds = protocol.cv, fold_plan(protocol)
+        self._protocol = protocol
         self._name = name
         self.dataset, self.train = dataset, as_dataset(protocol.train)
         self.tune = protocol.tune if tune else None
@@ -243,13 +242,17 @@ class FittedSystem:
         with self.failures():
             self._learn_and_tune(learns_here)
 
+    @cached_property
+    def _folds(self) -> FoldPlan:
+        return fold_plan(self._protocol)
+
     def failures(self) -> AbstractContextManager[None]:
         """Return a context for code of the solver; see :meth:`Solver.failures`."""
         return self._configured.failures(self._name)
 
     def _learn_and_tune(self, learns_here: bool) -> None:
         solver = self._configured
-        self._check_data(learns_here)
+        check_data_to_learn(solver, self.dataset, replace(self._protocol, tune=self.tune), cross_fit=self.cross_fit)
         start = time.perf_counter()
         questions = self._shared.of(self.dataset)
         if learns_here:
@@ -260,36 +263,6 @@ class FittedSystem:
         if self.cross_fit and solver.tunes_parameters:
             self._tuned = OutOfFold(self._tune_on, questions, self._folds.folds(questions))
         self.seconds = {"encode": 0.0, "fit": time.perf_counter() - start, "score": 0.0}
-
-    def _check_data(self, learns_here: bool) -> None:
-        solver, dataset = self._configured, self.dataset
-        if (self.cross_fit or learns_here) and any(question.gold is None for question in dataset):
-            raise UsageError(
-                f"{dataset.name} hides its gold answers, so solvers cannot learn from it or be tuned on it: "
-                "tune on another split (--tune DATA) or fix the threshold (--threshold T), and learn from other "
-                "data (--train DATA)",
-                field="dataset",
-                found=dataset.name,
-            )
-        if self.tune is not None:
-            require_same_task(self.tune, dataset, "tuning")
-            require_gold(self.tune, "nothing can be tuned on it")
-        tunes = solver.tunes_parameters
-        if (self.cross_fit or self.tune is not None) and tunes and dataset.span_generator is not None:
-            raise UsageError(
-                f"{solver.name} cannot tune its parameters on generated spans: give them fixed values",
-                field="solver",
-                found=solver.name,
-            )
-        if learns_here and self.cross_fit and tunes:
-            raise UsageError(
-                f"{solver.name} cannot learn and tune its parameters in the same folds: "
-                "give data to learn from (--train) or to tune on (--tune)",
-                field="cv",
-                found=str(self._cv),
-            )
-        if solver.learns_from == "gold" and self.train is not None:
-            require_same_task(self.train, dataset, "training")
 
     def _learn(self, train: Sequence[Question] | None) -> Solver:
         """Return the fitted solver, tuned if there is tuning data.
@@ -414,7 +387,8 @@ class FittedSystem:
         if self._tuned is not None:
             predictions, self._by_fold = self._tuned.decide(scores, questions, index), self._tuned.solvers
         elif self.cross_fit:
-            predictions, self._by_fold = _cross_fit(self.decision, scores, questions, self._folds)
+            folds = self._folds.folds(questions)
+            predictions, self._by_fold = cross_fit(self.decision, scores, questions, folds)
         elif self._learned is not None and self.tune is not None:
             predictions = self._learned.decide(scores, questions, index)
             self._by_fold = [solver.decision_ for solver in self._learned.solvers]
@@ -442,7 +416,7 @@ class FittedSystem:
         if isinstance(decision, TunedThreshold):  # a member has its own unit, so its threshold is tuned too
             folds = self._folds
             if int(passage_groups(questions, folds.group).max(initial=0)) > 0:
-                return _cross_fit(decision, scores, questions, folds)[0]
+                return cross_fit(decision, scores, questions, folds.folds(questions))[0]
         return None
 
     def _member_metric(self) -> Metric:
@@ -475,7 +449,7 @@ class FittedSystem:
         return [predictions[i] for i in range(len(block.questions))]
 
     def facts(self) -> dict[str, Any]:
-        """Return the facts about decisions for a row, by field of :class:`~classic_rc.evaluation.results.Row`."""
+        """Return the facts about decisions for a row, by field of :class:`~classic_rc.evaluation.outcomes.Row`."""
         decision = self.decision
         draws_ties = isinstance(decision, Argmax) and decision.ties == "random"
         seed = getattr(decision if draws_ties else self.solver, "seed", None)
@@ -534,20 +508,6 @@ def _dataset_of(questions: Sequence[Question]) -> Dataset:
         questions = questions.questions
     assert isinstance(questions, Dataset)  # so is each part of a dataset
     return questions
-
-
-def _cross_fit(
-    decision: Decision, scores: Scores, questions: Sequence[Question], folds: FoldPlan
-) -> tuple[list[Prediction], list[Decision]]:
-    """Answer the questions of each fold with a decision that is fitted to the scores of the other folds."""
-    predictions: dict[int, Prediction] = {}
-    rules: list[Decision] = []
-    for others, own in folds.folds(questions):
-        rule = clone(decision).fit(scores.take(others), [questions[i] for i in others.tolist()])
-        answers = rule.decide(scores.take(own), [questions[i] for i in own.tolist()])
-        predictions.update(zip(own.tolist(), answers, strict=True))
-        rules.append(rule)
-    return [predictions[i] for i in range(len(questions))], rules
 
 
 MIN_SHARD_PASSAGES = 25_000

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,8 @@ from numpy.typing import NDArray
 from classic_rc.datasets.labels import Labels
 from classic_rc.errors import UsageError, unknown_name
 from classic_rc.questions import PLACEHOLDER, Dataset, Question, Task
+from classic_rc.retrieval.corpus import passage_ranks
+from classic_rc.retrieval.registry import DEFAULT_ENGINE, get_engine
 from classic_rc.text.analyzers import get_tokenizer
 
 MIN_GROUP_QUESTIONS = 10
@@ -35,12 +37,20 @@ _BLANK = re.compile(r"_")
 _LENGTHS = (5, 10, 15, 20)
 
 
+class Noted(NamedTuple):
+    """The values of a key, and a sentence about all of them."""
+
+    values: Sequence[str | None]
+    note: str
+
+
 @dataclass(frozen=True, slots=True)
 class DerivedKey:
     """A property of questions that needs no annotation."""
 
     description: str  # one sentence
-    values: Callable[[Sequence[Question]], Sequence[str | None]]  # one value per question; None if it has none
+    # One value per question; None if it has none.
+    values: Callable[[Sequence[Question]], Sequence[str | None] | Noted]
     order: Sequence[str] = ()  # the values in the order of tables; other values follow, numbers first
 
 
@@ -113,6 +123,23 @@ def _n_answers(questions: Sequence[Question]) -> list[str | None]:
     return [None if q.gold is None else str(len(q.gold)) for q in questions]
 
 
+_DEPTHS = (1, 10, 100)
+_FOUND = ("first", *(f"in the first {depth}" for depth in _DEPTHS[1:]), "not found")
+
+
+def _found(questions: Sequence[Question]) -> Noted:
+    """Return how far up a search for the question finds its own passage among all passages of the data."""
+    has_passage = np.array([bool(question.passage.text) for question in questions], dtype=np.bool_)
+    ranks = passage_ranks(questions, get_engine(DEFAULT_ENGINE), depth=_DEPTHS[-1])
+    groups = np.where(ranks == 0, len(_DEPTHS), np.searchsorted(_DEPTHS, ranks))
+    known = ranks[has_passage]
+    n_found = [100 * np.count_nonzero((known > 0) & (known <= depth)) for depth in _DEPTHS]
+    total = max(len(known), 1)
+    recall = ", ".join(f"{n / total:.2f} at {depth}" for n, depth in zip(n_found, _DEPTHS, strict=True))
+    note = f"recall of the own passage {recall}; mean reciprocal rank {np.sum(1 / known[known > 0]) / total:.4f}"
+    return Noted([_FOUND[i] if known else None for i, known in zip(groups, has_passage, strict=True)], note)
+
+
 DERIVED_KEYS: Mapping[str, DerivedKey] = {
     "question-type": DerivedKey(
         "the first question word (what, how many, …); cloze for a blank, yes/no for an auxiliary in front",
@@ -133,6 +160,12 @@ DERIVED_KEYS: Mapping[str, DerivedKey] = {
     ),
     "candidates": DerivedKey("number of candidates", _n_candidates),
     "right-answers": DerivedKey("number of right or accepted answers", _n_answers),
+    "found": DerivedKey(
+        "where BM25 finds the question's own passage among all passages of the data, with recall and mean "
+        "reciprocal rank",
+        _found,
+        _FOUND,
+    ),
 }
 """The keys that group the questions of any dataset, by name."""
 
@@ -155,6 +188,7 @@ class Grouping:
     covered: NDArray[np.bool_]  # questions with a known value or label, shape (n_questions,)
     overlapping: bool = False  # whether a question may be in several groups
     source: str | None = None  # the origin of the labels
+    note: str | None = None  # what is to be said of a key's values
 
     @property
     def coverage(self) -> str:
@@ -162,8 +196,10 @@ class Grouping:
         known, total = int(self.covered.sum()), len(self.covered)
         of = f" (from {self.source})" if self.source else ""
         if known == total:
-            return f"{self.key}: all {total:,} questions{of}"
-        return f"{self.key}: {known:,} of {total:,} questions{of}; the others are left out"
+            text = f"{self.key}: all {total:,} questions{of}"
+        else:
+            text = f"{self.key}: {known:,} of {total:,} questions{of}; the others are left out"
+        return f"{text}; {self.note}" if self.note else text
 
 
 def group_questions(dataset: Dataset, key: str, labels: Sequence[Labels] = ()) -> Grouping:
@@ -194,7 +230,7 @@ def group_questions(dataset: Dataset, key: str, labels: Sequence[Labels] = ()) -
     name, colon, view = key.rpartition(":")
     if not colon or view not in _VIEWS:
         name, view = key, ""
-    values, order, source = _find_values(dataset, name, labels)
+    values, order, source, note = _find_values(dataset, name, labels)
     covered = np.array([value is not None for value in values], dtype=np.bool_)
     several = any(value is not None and len(value) != 1 for value in values)
     if view == "alone":
@@ -211,7 +247,7 @@ def group_questions(dataset: Dataset, key: str, labels: Sequence[Labels] = ()) -
     else:
         masks = _label_masks(values, order)
     overlapping = view != "count" and any(value is not None and len(value) > 1 for value in values)
-    return Grouping(key, masks, covered, overlapping, source)
+    return Grouping(key, masks, covered, overlapping, source, note)
 
 
 def group_masks(dataset: Dataset, key: str) -> Mapping[str, NDArray[np.bool_]]:
@@ -221,18 +257,19 @@ def group_masks(dataset: Dataset, key: str) -> Mapping[str, NDArray[np.bool_]]:
 
 def _find_values(
     dataset: Dataset, name: str, labels: Sequence[Labels]
-) -> tuple[GroupValues, Sequence[str], str | None]:
-    """Return each question's labels under a name (None if unknown), their order in tables, and their source."""
+) -> tuple[GroupValues, Sequence[str], str | None, str | None]:
+    """Return each question's labels under a name (None if unknown), their order, their source and a note."""
     for own in labels:
         if own.name == name:
-            return [own.of_question.get(question.id) for question in dataset], own.order, own.source
+            return [own.of_question.get(question.id) for question in dataset], own.order, own.source, None
     known = {key for question in dataset for key in (*question.passage.meta, *question.meta)}
     if name in known:
-        return [_as_labels(question.meta_value(name, _MISSING)) for question in dataset], (), None
+        return [_as_labels(question.meta_value(name, _MISSING)) for question in dataset], (), None, None
     if name in DERIVED_KEYS:
         derived = DERIVED_KEYS[name]
         computed = derived.values(dataset)
-        return [None if value is None else {value} for value in computed], derived.order, None
+        computed, note = computed if isinstance(computed, Noted) else (computed, None)
+        return [None if value is None else {value} for value in computed], derived.order, None, note
     names = {*(own.name for own in labels), *known, *DERIVED_KEYS}
     raise unknown_name(f"key of {dataset.name}", name, names)
 

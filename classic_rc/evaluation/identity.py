@@ -24,9 +24,9 @@ from weakref import WeakKeyDictionary
 
 from classic_rc.datasets.registry import READERS
 from classic_rc.errors import UsageError
-from classic_rc.io.hashing import sha256_of_bytes, sha256_of_text
+from classic_rc.io.files import sha256_of_bytes, sha256_of_text
 from classic_rc.io.text import write_file
-from classic_rc.metrics.registry import METRICS
+from classic_rc.metrics.base import METRICS
 from classic_rc.plugins import Registry
 from classic_rc.retrieval.registry import ENGINES
 from classic_rc.solvers.base import Solver
@@ -106,26 +106,15 @@ def identify(
     return Identity(digest_of([sources.digests, sources.plugins]), dict(sorted(sources.packages.items())))
 
 
-def own_code_part(solver: Solver) -> dict[str, str]:
-    """Return the part of a signature about code that is not this package's: a user's file, or a plug-in."""
-    cls = type(solver)
-    if SOLVERS.get(cls.name) is cls:
-        return plugin_part(SOLVERS, cls.name)
-    if cls.__module__.startswith("classic_rc."):
-        return {}
+def digest_of_class(cls: type[Solver]) -> str | None:
+    """Return the name of a user's file, with a digest of it and of the local modules that it imports, or None."""
     sources = _Sources({"classic_rc": False})
     try:
         file = Path(cls.source_file or _file_of_class(f"{cls.__module__}.{cls.__qualname__}"))
         sources.add_file(file)
     except UnidentifiedCodeError:
-        return {"code": "in memory"}
-    return {"code": f"{file.name}@{digest_of(sources.digests)[:8]}"}
-
-
-def plugin_part(registry: Registry[Any], name: str | None) -> dict[str, str]:
-    """Return the part of a signature that names the package of a plug-in: ``{"plugin": "rc-last==1.2"}``."""
-    package = registry.package_of(name) if name is not None and name in registry else None
-    return {} if package is None else {"plugin": package.replace(" ", "==")}
+        return None
+    return f"{file.name}@{digest_of(sources.digests)[:8]}"
 
 
 def _unidentified(what: str, reason: str) -> UnidentifiedCodeError:

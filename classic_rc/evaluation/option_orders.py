@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from classic_rc.kernels.arrays import offsets_of
 from classic_rc.kernels.draws import text_keys, uniform_draws
-from classic_rc.metrics.registry import primary_metric
+from classic_rc.metrics.base import primary_metric
 from classic_rc.predictions import Prediction, Scores
 from classic_rc.questions import Question
 

@@ -1,17 +1,20 @@
-"""A system's outcome on every question, and the collector that makes it from predictions."""
+"""A row of results: one system's outcome on every question, the facts about it, and the collector of outcomes."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from enum import StrEnum
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from classic_rc.metrics.base import Metric, ScoreMetric
-from classic_rc.predictions import Answer, Prediction, Scores
+from classic_rc.evaluation.resampling import Interval
+from classic_rc.metrics.base import METRICS, Metric, ScoreMetric
+from classic_rc.predictions import Answer, AnswerCounts, Prediction, Scores
 from classic_rc.questions import Question
+from classic_rc.solvers.base import Solver
 
 
 @dataclass(frozen=True)
@@ -25,6 +28,150 @@ class Outcomes:
     # Whether the passage contributed to any candidate's score, shape (n_questions,); None without scores.
     evidence: NDArray[np.bool_] | None
     answers: tuple[Any, ...]  # candidate indices or texts, the first of a tie; None for no answer
+
+
+class Block(StrEnum):
+    """What a system had learned from before it answered. Comparing systems of different blocks is not fair.
+
+    Tables show the blocks in this order.
+    """
+
+    UNTRAINED = "learns nothing"
+    TRAINED = "trained"
+    GIVEN = "given scores"
+    PUBLISHED = "published"
+
+    @classmethod
+    def of(cls, solver: Solver) -> Block:
+        """Return the block of a fitted solver's row."""
+        if solver.is_trained:
+            return cls.TRAINED
+        return cls.GIVEN if solver.has_given_scores else cls.UNTRAINED
+
+    @property
+    def heading(self) -> str:
+        """The line above the block's rows in a table."""
+        return _HEADINGS[self]
+
+
+_HEADINGS = {
+    Block.UNTRAINED: "learns nothing from gold answers",
+    Block.TRAINED: "trained on gold answers",
+    Block.GIVEN: "given scores or answers, of unknown training",
+    Block.PUBLISHED: "published by others",
+}
+
+
+@dataclass(frozen=True)
+class Row:
+    """One system's results on one dataset.
+
+    Parameters
+    ----------
+    solver, variant : str
+        Names; `variant` is None if the parameters are not those of a published variant.
+    params : mapping
+        All constructor parameters.
+    signature, short_signature : str
+        The full and the abbreviated signature: everything that is needed to reproduce the numbers.
+    expected : bool
+        Whether the metrics are expectations over random draws, in closed form.
+    ties : str or None
+        The tie policy; None if answers come from a threshold.
+    seed : int or None
+        The seed of the random draws; None without draws.
+    threshold : float, list of float or None
+        The threshold that was used; a list with one per fold if it was cross-fitted.
+    tuned_on, trained_on : str or None
+        Names of the data; ``"cv5"`` if tuned or learned out of fold.
+    tuned_here : bool
+        Whether it was tuned on the same data that it reports.
+    trained_elsewhere : bool
+        Whether it learned from gold of other datasets only, and not from another split of the one that it reports.
+    option_orders : tuple of float or None
+        The lowest and the highest primary metric over several orders of the options
+        (:mod:`classic_rc.evaluation.option_orders`); None if it learned nothing, or its scores do not depend on
+        the order.
+    tuned_params : mapping
+        The chosen value of each tuned parameter, by name; a list with one per fold if tuned out of fold.
+    block : Block
+        Whether it learned from gold, from nothing, or its scores were given.
+    outcomes : Outcomes
+    caveats : tuple of str
+        Warnings from fitting, for example that a learner stopped before it converged.
+    answers : AnswerCounts, optional
+        Of a file of answers: how many of them say something.
+    seconds : mapping of str to float
+        Wall time of ``read``, ``encode``, ``fit`` and ``score``.
+    intervals : mapping of str to Interval
+        The metrics' intervals, by name; see :func:`classic_rc.evaluation.with_intervals`.
+    group_intervals : mapping of str to mapping of str to Interval
+        The same for each of the evaluation's groups of questions.
+    p_values : mapping of str to float
+        The adjusted p-value of the difference from a baseline row, by the name of the primary metric; see
+        :func:`classic_rc.evaluation.with_significance`.
+    group_p_values : mapping of str to float
+        The same for each of the evaluation's groups of questions.
+    label : str, optional
+        The name of the row, if it is not that of its solver and variant.
+    """
+
+    solver: str
+    variant: str | None
+    params: Mapping[str, Any]
+    signature: str
+    short_signature: str
+    outcomes: Outcomes
+    expected: bool = False
+    ties: str | None = None
+    seed: int | None = None
+    threshold: float | list[float] | None = None
+    tuned_on: str | None = None
+    tuned_here: bool = False
+    tuned_params: Mapping[str, Any] = field(default_factory=dict)
+    trained_on: str | None = None
+    trained_elsewhere: bool = False
+    option_orders: tuple[float, float] | None = None
+    block: Block = Block.UNTRAINED
+    caveats: tuple[str, ...] = ()
+    answers: AnswerCounts | None = None
+    seconds: Mapping[str, float] = field(default_factory=dict)
+    intervals: Mapping[str, Interval] = field(default_factory=dict)
+    group_intervals: Mapping[str, Mapping[str, Interval]] = field(default_factory=dict)
+    p_values: Mapping[str, float] = field(default_factory=dict)
+    group_p_values: Mapping[str, float] = field(default_factory=dict)
+    label: str | None = None
+
+    @property
+    def name(self) -> str:
+        """The name in tables and records; no two rows of an evaluation share one."""
+        if self.label is not None:
+            return self.label
+        return f"{self.solver}:{self.variant}" if self.variant else self.solver
+
+    def metrics(self, questions: NDArray[np.bool_] | slice = slice(None)) -> dict[str, float]:
+        """Return every metric by name, as a fraction, over all questions or over those of a mask."""
+        return {name: METRICS[name].aggregate(rows[questions]) for name, rows in self.outcomes.statistics.items()}
+
+    @property
+    def tie_rate(self) -> float | None:
+        """The share of questions with several best candidates; None if no best candidate is chosen."""
+        return None if self.ties is None else _mean(self.outcomes.n_tied > 1)
+
+    @property
+    def selected_share(self) -> float | None:
+        """The share of all candidates that are in the answers; None if there are no candidates."""
+        total = self.outcomes.n_candidates.sum()
+        return float(self.outcomes.n_selected.sum() / total) if total else None
+
+    @property
+    def no_evidence(self) -> int | None:
+        """Number of questions where the passage contributed to no candidate's score; None if unknown."""
+        return None if self.outcomes.evidence is None else int((~self.outcomes.evidence).sum())
+
+
+def _mean(flags: NDArray[np.bool_]) -> float:
+    return float(flags.mean()) if len(flags) else 0.0
 
 
 class OutcomeTally:

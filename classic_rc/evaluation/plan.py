@@ -7,15 +7,15 @@ from dataclasses import dataclass, replace
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from classic_rc.datasets.joined import as_dataset, require_dataset
-from classic_rc.decisions import Argmax, Decision, RelativeThreshold, Threshold, TunedThreshold
+from classic_rc.datasets.registry import as_dataset, require_dataset
+from classic_rc.decisions import Argmax, Decision, Threshold, TunedThreshold
 from classic_rc.errors import ClassicRCError, DataError, UsageError, system_failures
-from classic_rc.estimator import clone
 from classic_rc.evaluation.systems import System, Systems, as_systems, name_systems
 from classic_rc.folds import FoldPlan, Overlap, drop_overlap_with, find_overlap
-from classic_rc.metrics.registry import selection_metric
+from classic_rc.metrics.multirc import selection_metric
+from classic_rc.parameters import clone
 from classic_rc.predictions import Prediction, Scores
-from classic_rc.protocol import Protocol, Step
+from classic_rc.protocol import Cuts, Protocol, Step
 from classic_rc.questions import Dataset, Task
 from classic_rc.solvers.base import Solver
 from classic_rc.text.analyzers import get_analyzer
@@ -29,26 +29,22 @@ def unused_settings(
     """Yield the name of each given setting that no rule and no solver uses, with a sentence that says why."""
     if protocol.ties is not None and not any(isinstance(rule, Argmax) for rule in rules):
         yield "ties", f"the tie policy {protocol.ties!r} is not used: no solver answers with its best candidate"
-    if protocol.threshold is not None and not any(
-        isinstance(rule, Threshold) and rule.value == protocol.threshold for rule in rules
-    ):
-        yield "threshold", f"the threshold {protocol.threshold:g} is not used: no solver has a threshold to tune"
-    if protocol.relative_threshold is not None and not any(isinstance(rule, RelativeThreshold) for rule in rules):
-        yield (
-            "relative_threshold",
-            f"the relative threshold {protocol.relative_threshold:g} is not used: "
-            "it applies only to solvers that answer multi-span questions with the best span",
-        )
+    if (value := protocol.threshold) is not None and not any(_uses_threshold(rule, value) for rule in rules):
+        yield "threshold", f"the threshold {value} is not used: no solver has a threshold to tune"
     if protocol.tune_metric is not None and not any(isinstance(rule, TunedThreshold) for rule in rules):
         yield "tune_metric", f"the metric {protocol.tune_metric!r} is not used: no solver tunes a threshold"
-    if protocol.tune_cuts is not None and not any(isinstance(rule, TunedThreshold) for rule in rules):
-        yield "tune_cuts", f"the cut points {protocol.tune_cuts!r} are not used: no solver tunes a threshold"
     if protocol.analyzer is not None and not any(_has_analyzer(solver, protocol.analyzer) for solver in solvers):
         yield (
             "analyzer",
             f"the analyzer {protocol.analyzer!r} is not used: no solver has an analyzer that its variant or its "
             "parameters leave open",
         )
+
+
+def _uses_threshold(rule: Decision, threshold: float | Cuts) -> bool:
+    if isinstance(threshold, str):
+        return isinstance(rule, TunedThreshold) and rule.cuts == threshold
+    return isinstance(rule, Threshold) and rule.value == threshold
 
 
 def fold_plan(protocol: Protocol) -> FoldPlan:
@@ -64,9 +60,8 @@ def prepare_data(protocol: Protocol) -> Protocol:
     UsageError
         What is given is no dataset.
     """
-    train, tune = as_dataset(protocol.train), protocol.tune
-    if tune is not None:
-        require_dataset(tune, "tune")
+    train = as_dataset(protocol.train)
+    tune = None if protocol.tune is None else require_dataset(protocol.tune, "tune")
     spans = protocol.span_generator
     return replace(
         protocol,
@@ -297,8 +292,49 @@ def require_gold(dataset: Dataset, purpose: str) -> None:
         raise DataError(
             f"{hidden:,} of {len(dataset):,} questions hide their gold answers, so {purpose}",
             source=dataset.name,
-            hint=None if hidden == len(dataset) else "To use the labelled questions only, add --labelled-only",
+            hint=None if hidden == len(dataset) else "To use the labelled questions only, add --skip unlabelled",
         )
+
+
+def check_data_to_learn(solver: Solver, dataset: Dataset, protocol: Protocol, *, cross_fit: bool) -> None:
+    """Check that a configured solver can learn from, and be tuned on, the data of a protocol, or `dataset` itself.
+
+    Raises
+    ------
+    UsageError
+        Gold is hidden, the data has another task, or the solver cannot learn or be tuned in this way.
+    DataError
+        Gold of the tuning data is hidden.
+    """
+    train, tune = as_dataset(protocol.train), protocol.tune
+    learns, tunes = solver.learns_from == "gold", solver.tunes_parameters
+    learns_here = protocol.cv is not None and learns and train is None
+    if (cross_fit or learns_here) and any(question.gold is None for question in dataset):
+        raise UsageError(
+            f"{dataset.name} hides its gold answers, so solvers cannot learn from it or be tuned on it: "
+            "tune on another split (--tune DATA) or fix the threshold (--threshold T), and learn from other "
+            "data (--train DATA)",
+            field="dataset",
+            found=dataset.name,
+        )
+    if tune is not None:
+        require_same_task(tune, dataset, "tuning")
+        require_gold(tune, "nothing can be tuned on it")
+    if (cross_fit or tune is not None) and tunes and dataset.span_generator is not None:
+        raise UsageError(
+            f"{solver.name} cannot tune its parameters on generated spans: give them fixed values",
+            field="solver",
+            found=solver.name,
+        )
+    if learns_here and cross_fit and tunes:
+        raise UsageError(
+            f"{solver.name} cannot learn and tune its parameters in the same folds: "
+            "give data to learn from (--train) or to tune on (--tune)",
+            field="cv",
+            found=str(protocol.cv),
+        )
+    if learns and train is not None:
+        require_same_task(train, dataset, "training")
 
 
 def configure_solver(solver: Solver, dataset: Dataset, protocol: Protocol | None = None) -> Solver:
@@ -339,15 +375,13 @@ def configure_solver(solver: Solver, dataset: Dataset, protocol: Protocol | None
     if isinstance(decision, Argmax if task is Task.MULTIPLE_ANSWER else Threshold | TunedThreshold):
         decision = solver.default_decision(task)
     changes: dict[str, Any]
-    if protocol.relative_threshold is not None and task is Task.MULTI_SPAN and isinstance(decision, Argmax):
-        decision = RelativeThreshold(margin=protocol.relative_threshold)
     if isinstance(decision, Argmax):
         changes = {"ties": protocol.ties, "seed": protocol.seed}
         decision.set_params(**{name: value for name, value in changes.items() if value is not None})
-    elif isinstance(decision, TunedThreshold) and protocol.threshold is not None:
+    elif isinstance(decision, TunedThreshold) and isinstance(protocol.threshold, int | float):
         decision = Threshold(value=protocol.threshold)
     elif isinstance(decision, TunedThreshold):
-        changes = {"metric": protocol.tune_metric, "cuts": protocol.tune_cuts}
+        changes = {"metric": protocol.tune_metric, "cuts": protocol.threshold}
         decision.set_params(**{name: value for name, value in changes.items() if value is not None})
     if protocol.seed is not None:
         names = (name for name in solver.get_params() if "decision" not in name.split("__"))

@@ -20,20 +20,20 @@ from numpy.typing import NDArray
 
 from classic_rc._version import __version__
 from classic_rc.datasets.fetch import cached_path, is_hub_name, named_files
-from classic_rc.datasets.joined import as_dataset
-from classic_rc.datasets.registry import SAMPLES
-from classic_rc.errors import DataError, InterruptedRunError
+from classic_rc.datasets.registry import SAMPLES, as_dataset
+from classic_rc.errors import DataError
 from classic_rc.evaluation.comparison import SharedResults, SystemResults
 from classic_rc.evaluation.identity import UnidentifiedCodeError, identify
-from classic_rc.evaluation.results import Block, Evaluation, Outcomes, Row
+from classic_rc.evaluation.outcomes import Block, Outcomes, Row
+from classic_rc.evaluation.results import Evaluation
 from classic_rc.evaluation.signature import Signature
 from classic_rc.evaluation.systems import System
 from classic_rc.folds import passage_groups
 from classic_rc.io.columns import find_shards
-from classic_rc.io.hashing import sha256_of
+from classic_rc.io.files import sha256_of
 from classic_rc.io.json import Node, describe_value, parse_json
 from classic_rc.io.text import read_text
-from classic_rc.metrics.registry import METRICS, metric_of_task, metrics_for
+from classic_rc.metrics.base import METRICS, metric_of_task, metrics_for
 from classic_rc.predictions import AnswerCounts
 from classic_rc.questions import Dataset, Task
 from classic_rc.solvers.base import is_number
@@ -78,7 +78,7 @@ def run_record(
     unfinished : sequence of str
         The data that has no results, because the run was interrupted.
     """
-    missing = [*find_interrupted(evaluations), *unfinished]
+    missing = [*itertools.chain(*(done.unfinished for done in evaluations)), *unfinished]
     record = {
         "version": __version__,
         "schema": SCHEMA,
@@ -112,16 +112,6 @@ def run_record(
             run["resampled_groups"] = {"key": key, "groups": groups}
         run["rows"] = row_records(evaluation)
     return record
-
-
-def find_interrupted(evaluations: Sequence[Evaluation]) -> list[str]:
-    """Return the systems, each after its dataset, that an interruption left without a result."""
-    return [
-        f"{evaluation.dataset.name}: {name}"
-        for evaluation in evaluations
-        for name, error in evaluation.errors.items()
-        if isinstance(error, InterruptedRunError)
-    ]
 
 
 def record_text(record: Mapping[str, Any]) -> str:

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from classic_rc.errors import UsageError
+from classic_rc.kernels.arrays import block_size
 from classic_rc.metrics.base import Metric
 
 MIN_RELIABLE_GROUPS = 30
@@ -144,7 +145,7 @@ def resample_means(
     totals = np.empty((n, table.shape[1]))
     # A 64-bit word holds two draws. An even number of rows loses no half word between parts, so the part size does
     # not change the draws.
-    step = 2 * max(1, _DRAWS_PER_BATCH // (2 * n_groups))
+    step = 2 * max(1, block_size(_DRAWS_PER_BATCH) // (2 * n_groups))
     for start in range(0, n, step):
         rows = min(step, n - start)
         totals[start : start + rows] = _count_draws(bits, rows, n_groups) @ table
@@ -308,7 +309,7 @@ def permutation_test(
 def _all_swaps(n_groups: int) -> Iterator[NDArray[np.float64]]:
     """Yield every way to swap groups, the last group never, in parts of shape (n_ways, n_groups)."""
     free = max(n_groups - 1, 0)
-    step = max(1, _CELLS_PER_BATCH // max(n_groups, 1))
+    step = max(1, block_size(_CELLS_PER_BATCH) // max(n_groups, 1))
     for start in range(0, 2**free, step):
         codes = np.arange(start, min(start + step, 2**free))
         swapped = np.zeros((len(codes), n_groups))
@@ -320,7 +321,7 @@ def _random_swaps(n_groups: int, n: int, seed: int) -> Iterator[NDArray[np.float
     """Yield random swaps, one bit per group and whole words per swap, in parts of shape (n_swaps, n_groups)."""
     bits = np.random.PCG64(seed % 2**64)
     words = -(-n_groups // 64)
-    step = max(1, _CELLS_PER_BATCH // n_groups)
+    step = max(1, block_size(_CELLS_PER_BATCH) // n_groups)
     for start in range(0, n, step):
         rows = min(step, n - start)
         drawn = bits.random_raw(rows * words).astype("<u8").view(np.uint8).reshape(rows, -1)

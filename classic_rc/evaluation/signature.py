@@ -13,10 +13,12 @@ from typing import Any
 from classic_rc._version import __version__
 from classic_rc.datasets.registry import READERS
 from classic_rc.decisions import Decision, describe_decision
-from classic_rc.evaluation.identity import own_code_part, plugin_part
-from classic_rc.io.hashing import sha256_of
+from classic_rc.evaluation.identity import digest_of_class
+from classic_rc.io.files import sha256_of
+from classic_rc.plugins import Registry
 from classic_rc.questions import Dataset
 from classic_rc.solvers.base import Solver, TrainedOn
+from classic_rc.solvers.registry import SOLVERS
 from classic_rc.solvers.specs import solver_spec
 
 _ABBREVIATIONS = {
@@ -80,7 +82,7 @@ class Signature:
             **facts,
             "spans": dataset.span_generator,
             "data": dataset.fingerprint,
-            "read_by": plugin_part(READERS, dataset.reader).get("plugin"),
+            "read_by": _plugin(READERS, dataset.reader),
             "revision": dataset.revision,
             "split": dataset.split,
             "questions": len(dataset),
@@ -174,7 +176,23 @@ def changed_params(solver: Solver, variant: str | None) -> dict[str, Any]:
     signed = {name: _signature_value(solver, name, value) for name, value in params.items()}
     if solver.members:
         signed["solvers"] = f"[{'; '.join(map(_member_text, solver.members))}]"
-    return {**own_code_part(solver), **signed}
+    return {**_own_code(type(solver)), **signed}
+
+
+def _own_code(cls: type[Solver]) -> dict[str, str]:
+    """Return the part about code that is not this package's: a plug-in, or a user's file."""
+    if SOLVERS.get(cls.name) is cls:
+        plugin = _plugin(SOLVERS, cls.name)
+        return {} if plugin is None else {"plugin": plugin}
+    if cls.__module__.startswith("classic_rc."):
+        return {}
+    return {"code": digest_of_class(cls) or "in memory"}
+
+
+def _plugin(registry: Registry[Any], name: str | None) -> str | None:
+    """Return the package and version of a plug-in, ``rc-last==1.2``."""
+    package = registry.package_of(name) if name is not None and name in registry else None
+    return package and package.replace(" ", "==")
 
 
 def _member_text(solver: Solver) -> str:

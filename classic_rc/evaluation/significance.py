@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from classic_rc.errors import UsageError, unknown_name
+from classic_rc.evaluation.outcomes import Row
 from classic_rc.evaluation.resampling import (
     Interval,
     Resampling,
@@ -17,11 +18,10 @@ from classic_rc.evaluation.resampling import (
     permutation_test,
     resample_means,
 )
-from classic_rc.evaluation.results import Evaluation, Row, Significance, has_passages
+from classic_rc.evaluation.results import Evaluation, Significance, has_passages
 from classic_rc.folds import passage_groups
 from classic_rc.io.progress import progress_bar
-from classic_rc.metrics.base import Metric
-from classic_rc.metrics.registry import METRICS, metric_of_task
+from classic_rc.metrics.base import METRICS, Metric, metric_of_task
 from classic_rc.protocol import Protocol
 
 
@@ -169,21 +169,15 @@ def with_statistics(evaluation: Evaluation, protocol: Protocol, *, progress: boo
     -------
     Evaluation
     """
-    if protocol.resamples is None and protocol.baseline is None:
-        return evaluation
-    with progress_bar(f"resampling {evaluation.dataset.name}", None, progress):
-        return _with_statistics(evaluation, protocol)
-
-
-def _with_statistics(evaluation: Evaluation, protocol: Protocol) -> Evaluation:
     baseline, seed, group = protocol.baseline, protocol.seed or 0, protocol.group
-    if protocol.resamples is not None:
-        evaluation = with_intervals(evaluation, protocol.resamples, seed=seed, group=group)
-    if baseline is None:
-        return evaluation
     names = [row.name for row in evaluation.rows]
-    if baseline in names and len(names) > 1:
-        return with_significance(evaluation, baseline, seed=seed, group=group)
+    with progress_bar(f"resampling {evaluation.dataset.name}", None, progress):
+        if protocol.resamples is not None:
+            evaluation = with_intervals(evaluation, protocol.resamples, seed=seed, group=group)
+        if baseline is None:
+            return evaluation
+        if baseline in names and len(names) > 1:
+            return with_significance(evaluation, baseline, seed=seed, group=group)
     reason = "it is the only row" if baseline in names else "it has no row here"
     warning = f"nothing is tested against the baseline {baseline}: {reason}"
     return replace(evaluation, warnings=(*evaluation.warnings, warning))

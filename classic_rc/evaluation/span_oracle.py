@@ -7,8 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import cast
 
 from classic_rc.evaluation.fitted_system import iter_blocks
-from classic_rc.metrics.base import AcceptedTexts, TextMetric, gold_of
-from classic_rc.metrics.registry import METRICS, metrics_for
+from classic_rc.metrics.base import METRICS, AcceptedTexts, TextMetric, gold_of, metrics_for
 from classic_rc.predictions import Prediction
 from classic_rc.questions import Candidate, Dataset, Question, Task
 

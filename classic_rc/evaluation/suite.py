@@ -11,13 +11,14 @@ import re
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
 from classic_rc.datasets.fetch import has_name_form
 from classic_rc.datasets.registry import SAMPLES
+from classic_rc.datasets.specification import parse_data
 from classic_rc.errors import ClassicRCError, DataError, UsageError
 from classic_rc.evaluation.systems import OUT_OF_FOLD, System, parse_system, split_format
 from classic_rc.io.json import describe_value
@@ -52,21 +53,22 @@ def _keys() -> Iterator[Key]:
     yield Key(
         "path",
         TEXT,
-        "the dataset: a file, a folder, a name such as `race:dev`, or an embedded sample such as `sample:cloze`",
+        "the dataset: a file, a folder, a name such as `race:dev`, or an embedded sample such as `sample:cloze`, "
+        "also with settings: `RACE,subset=high`",
     )
     for name, setting in READING.items():
         yield Key(name, setting.kind, setting.help)
     for name, setting in SETTINGS.items():
+        if name == "spans":  # a setting of the dataset's path
+            continue
         paths = {"train": _TEXTS, "tune": TEXT}
         yield Key(name, paths.get(name, setting.kind), setting.help, setting.of_suite)
-        if name in paths:
-            yield Key(f"{name}_split", TEXT, f"the split of the data of `{name}` to use")
 
 
 KEYS: Sequence[Key] = tuple(_keys())
 """The keys of suite files, other than the tables ``datasets`` and ``systems``."""
 
-_DATA_PATHS = frozenset({"path", "answers", "train", "tune"})
+_DATA_PATHS = frozenset({"path", "train", "tune"})
 _ANY_DATASET = "default"
 """The key of the specification for all other datasets in the table of a system."""
 
@@ -95,7 +97,7 @@ class SuiteDataset:
     def protocol(self, train: Dataset | None = None, tune: Dataset | None = None) -> Protocol:
         """Return the protocol of its keys, with the data that `train` and `tune` name."""
         values = {name: self.values[name] for name in SETTINGS if name in self.values}
-        return Protocol(**{**values, "train": train, "tune": tune})
+        return Protocol(**{**values, "train": train, "tune": tune, "spans": parse_data(self.values["path"]).spans})
 
 
 @dataclass(frozen=True)
@@ -279,9 +281,12 @@ def _nearest(name: str, known: Sequence[str], place: str) -> str:
 def _resolve(value: Any, folder: str) -> Any:
     if isinstance(value, list):
         return [_resolve(item, folder) for item in value]
-    path = os.path.join(folder, os.path.expanduser(value))
-    is_name = value in SAMPLES or (has_name_form(value) and not os.path.exists(path))
-    return value if is_name else path
+    name = parse_data(value).path
+    spec = parse_data(os.path.join(folder, os.path.expanduser(value)))
+    if name in SAMPLES or (has_name_form(name) and not os.path.exists(spec.path)):
+        return value
+    answers = spec.answers and os.path.join(folder, os.path.expanduser(spec.answers))
+    return str(replace(spec, answers=answers))
 
 
 # ------------------------------------------------------------------------------------------------------------------
@@ -338,26 +343,33 @@ def _relative_to(value: Any, folder: str) -> Any:
     """Return a path, or each of a list, relative to a folder; absolute paths and names stay as they are."""
     if isinstance(value, list):
         return [_relative_to(item, folder) for item in value]
-    if value in SAMPLES or os.path.isabs(value) or (has_name_form(value) and not os.path.exists(value)):
+    spec = parse_data(value)
+    if spec.path in SAMPLES or (has_name_form(spec.path) and not os.path.exists(spec.path)):
         return value
+    return str(spec.with_paths(lambda path: _relative_path(path, folder)))
+
+
+def _relative_path(path: str, folder: str) -> str:
+    if os.path.isabs(path):
+        return path
     try:
-        return Path(os.path.relpath(value, folder)).as_posix()
+        return Path(os.path.relpath(path, folder)).as_posix()
     except ValueError:  # on another drive
-        return os.path.abspath(value)
+        return os.path.abspath(path)
 
 
 def _system_text(system: System, folder: str) -> str:
     """Return the text that a suite in `folder` reads as the system."""
     if system.solver is None:
-        text = str(_relative_to(system.path, folder))
+        text = _relative_path(str(system.path), folder)
         is_solver = text.partition(",")[0].partition(":")[0] in (*SOLVERS, *SHORT_NAMES)
         text = f"./{text}" if is_solver else text
         return text if system.format is None else f"{system.format}:{text}"
-    solver = change_paths(system.solver, lambda p: _relative_to(p, folder) if os.path.exists(p) else p)
+    solver = change_paths(system.solver, lambda p: _relative_path(p, folder) if os.path.exists(p) else p)
     if solver.source_file is None:
         return solver_spec(solver)
     changed = (f"{name}={text}" for name, text in changed_texts(solver).items())
-    head = f"{_relative_to(solver.source_file, folder)}:{type(solver).__name__}"
+    head = f"{_relative_path(solver.source_file, folder)}:{type(solver).__name__}"
     return ",".join([head, *changed])
 
 

@@ -261,8 +261,8 @@ def first_answer(prediction: Prediction) -> Answer:
             expected="an answer",
         )
     raise UsageError(
-        f"question {prediction.question_id} has no answer, but this format needs one: write --as answers, which "
-        "can do without, or, if the tie policy strict leaves ties unanswered, use --ties first",
+        f"question {prediction.question_id} has no answer, but this format needs one: write --format answers, "
+        "which can do without, or, if the tie policy strict leaves ties unanswered, use --ties first",
         field="predictions",
         found=f"no answer to {prediction.question_id}",
         expected="an answer",

@@ -70,6 +70,8 @@ class Document:
 _Asked: TypeAlias = "tuple[str, str, Sequence[str] | None]"
 """A passage, a question, and options; no options where they are the continuations themselves."""
 
+_Texts: TypeAlias = "Sequence[str] | None"
+
 
 def read_document(doc: Node, continuations: Sequence[str] | None, n_prompts: int = 1) -> Document:
     """Read a document.
@@ -91,35 +93,22 @@ def read_document(doc: Node, continuations: Sequence[str] | None, n_prompts: int
     keys = doc.value.keys()
     if _is_labelled(doc, continuations):
         return _read_labelled(doc)
-    n_others = 0
-    found: Sequence[str] | None
-    if keys >= {"article", "problems"}:
-        family: str | None = "race"
-        passage, question, found, n_others = _read_race(doc)
-    else:
-        family, read = next(((name, read) for name, needed, read in _FAMILIES if needed <= keys), (None, _read_any))
-        passage, question, found = read(doc)
-    if found is None and family in (None, "lists"):
+    family = next((family for family in _FAMILIES if family.keys <= keys), _UNKNOWN)
+    passage, question, found = family.read(doc)
+    if found is None and not family.has_own_fields:
         found = _find_options(doc, continuations)
     if found is None and continuations is None and _find_truth(doc) is not None:
         found = ["no", "yes"]
-    if n_prompts > 1 and family != "winogrande" and continuations is not None and len(set(continuations)) == 1:
+    if n_prompts > 1 and not family.is_in_prompt and continuations is not None and len(set(continuations)) == 1:
         raise doc.error(
             "the choices differ in the prompt and not in the continuation",
             found=f"{len(continuations)} times {continuations[0][:40]!r}",
             expected="a continuation for each option",
             hint="Such tasks cannot be measured here",
         )
-    right = None
     options = found
-    if family == "winogrande":
-        right = frozenset(i for i in range(2) if doc.value.get("answer") == str(i + 1)) or None
-    elif continuations is not None:
-        options = None if found is None else _in_scored_order(doc, found, continuations)
-        if family == "record" and options is not None and _is_texts(doc.value["answers"], 1):
-            right = frozenset(i for i, option in enumerate(options) if option in doc.value["answers"]) or None
-        elif family == "truthfulqa":
-            right = _read_truths(doc, continuations)
+    if found is not None and continuations is not None and not family.is_in_prompt:
+        options = _in_scored_order(doc, found, continuations)
     shown = [text.strip() for text in continuations or ()] if options is None else options
     if not shown:
         raise doc.error(
@@ -128,14 +117,14 @@ def read_document(doc: Node, continuations: Sequence[str] | None, n_prompts: int
             expected="the fields of a task with options",
             hint="Tasks whose answers are free texts cannot be measured here",
         )
-    unread = _find_unread(doc, (passage, question, *shown)) if family in (None, "lists") else ()
+    unread = () if family.has_own_fields else _find_unread(doc, (passage, question, *shown))
     return Document(
-        family,
+        family.name,
         passage,
         question,
         tuple(shown),
-        n_other_questions=n_others,
-        right=right,
+        n_other_questions=family.count_others(doc),
+        right=family.find_right(doc, options, continuations),
         has_options=options is not None,
         unread=unread,
     )
@@ -245,8 +234,7 @@ def says_right(continuation: str) -> bool:
 # Families
 
 
-def _read_race(doc: Node) -> tuple[str, str, Sequence[str], int]:
-    """Read RACE's row for an article: the harness asks the last problem, and tells the answers of the others."""
+def _race_problems(doc: Node) -> Node:
     problems = doc.value["problems"]
     if isinstance(problems, str):
         with suppress(ValueError, SyntaxError, RecursionError, MemoryError):
@@ -258,8 +246,14 @@ def _read_race(doc: Node) -> tuple[str, str, Sequence[str], int]:
             found=describe_value(doc.value["problems"]),
             expected="a list, or the text of one",
         )
-    last = Node(problems, doc.source, doc.line, doc, "problems").child(len(problems) - 1)
-    return doc.text("article"), last.text("question"), last.texts("options"), len(problems) - 1
+    return Node(problems, doc.source, doc.line, doc, "problems")
+
+
+def _read_race(doc: Node) -> _Asked:
+    """Read RACE's row for an article: the harness asks the last problem, and tells the answers of the others."""
+    problems = _race_problems(doc)
+    last = problems.child(len(problems.value) - 1)
+    return doc.text("article"), last.text("question"), last.texts("options")
 
 
 _TRUTHS = ("label", "answer")
@@ -374,13 +368,19 @@ def _find_truth(doc: Node) -> bool | None:
     return next((doc.value[key] for key in _TRUTHS if isinstance(doc.value.get(key), bool)), None)
 
 
-def _read_truthfulqa(doc: Node) -> _Asked:
-    return "", doc.text("question"), None
+def _right_of_winogrande(doc: Node, options: _Texts, continuations: _Texts) -> frozenset[int] | None:
+    return frozenset(i for i in range(2) if doc.value.get("answer") == str(i + 1)) or None
 
 
-def _read_truths(doc: Node, continuations: Sequence[str]) -> frozenset[int] | None:
-    """Return the right options of TruthfulQA's list that the model scored; its second one has several."""
-    scored = [fold_text(text) for text in continuations]
+def _right_of_record(doc: Node, options: _Texts, continuations: _Texts) -> frozenset[int] | None:
+    if options is None or continuations is None or not _is_texts(doc.value["answers"], 1):
+        return None
+    return frozenset(i for i, option in enumerate(options) if option in doc.value["answers"]) or None
+
+
+def _right_of_truthfulqa(doc: Node, options: _Texts, continuations: _Texts) -> frozenset[int] | None:
+    """Return the right options of the list that the model scored; the second one has several."""
+    scored = [fold_text(text) for text in continuations or ()]
     for target in (doc.value["mc1_targets"], doc.value["mc2_targets"]):
         choices, labels = (
             target.get(key) if isinstance(target, Mapping) else None for key in ("choices", "labels")
@@ -402,44 +402,75 @@ def _is_texts(value: Any, at_least: int) -> bool:
     return isinstance(value, list) and len(value) >= at_least and all(isinstance(text, str) for text in value)
 
 
-_FAMILIES: tuple[tuple[str, set[str], Callable[[Node], _Asked]], ...] = (
-    (
+@dataclass(frozen=True, slots=True)
+class _Family:
+    """A family of tasks whose documents have the same fields."""
+
+    name: str | None
+    keys: set[str]  # the fields that identify it
+    read: Callable[[Node], _Asked]
+    has_own_fields: bool = True  # otherwise the usual names of fields are looked for
+    is_in_prompt: bool = False  # whether the options are in the prompts, and the continuation is the same for all
+    # The right options, where the document alone has them: from its own options and the continuations.
+    find_right: Callable[[Node, _Texts, _Texts], frozenset[int] | None] = lambda doc, options, continuations: None
+    count_others: Callable[[Node], int] = lambda doc: 0  # the other questions, whose answers are in the prompt
+
+
+_UNKNOWN = _Family(None, set(), _read_any, has_own_fields=False)
+
+_FAMILIES = (
+    _Family(
+        "race",
+        {"article", "problems"},
+        _read_race,
+        count_others=lambda doc: len(_race_problems(doc).value) - 1,
+    ),
+    _Family(
         "belebele",
         {"flores_passage", "question", "mc_answer1", "mc_answer4"},
         _fields("flores_passage", "question", *(f"mc_answer{i}" for i in range(1, 5))),
     ),
-    (
+    _Family(
         "sciq",
         {"support", "question", "correct_answer", "distractor1"},
         _fields("support", "question", "distractor1", "distractor2", "distractor3", "correct_answer"),
     ),
-    (
+    _Family(
         "siqa",
         {"context", "question", "answerA", "answerB", "answerC"},
         _fields("context", "question", "answerA", "answerB", "answerC"),
     ),
-    (
+    _Family(
         "cosmosqa",
         {"context", "question", "answer0", "answer3"},
         _fields("context", "question", *(f"answer{i}" for i in range(4))),
     ),
-    ("qa4mre", {"document_str", "question_str", "answer_options"}, _read_qa4mre),
-    # Its prompts have the options; the continuation is the end of the sentence, the same for both.
-    ("winogrande", {"sentence", "option1", "option2"}, _fields(None, "sentence", "option1", "option2")),
-    ("piqa", {"goal", "sol1", "sol2"}, _fields(None, "goal", "sol1", "sol2")),
-    ("copa", {"premise", "choice1", "choice2", "question"}, _fields("premise", "question", "choice1", "choice2")),
-    (
-        "hellaswag",
-        {"ctx", "endings"},
-        lambda doc: (doc.text("ctx"), "", doc.texts("endings")),  # the text to continue is what is read
+    _Family("qa4mre", {"document_str", "question_str", "answer_options"}, _read_qa4mre),
+    _Family(
+        "winogrande",
+        {"sentence", "option1", "option2"},
+        _fields(None, "sentence", "option1", "option2"),
+        is_in_prompt=True,  # the continuation is the end of the sentence
+        find_right=_right_of_winogrande,
     ),
-    ("arc", {"question", "choices", "answerKey"}, _read_arc),  # also CommonsenseQA
-    ("openbookqa", {"question_stem", "choices"}, _read_arc),
-    ("record", {"passage", "query", "entities", "answers"}, _read_record),
-    ("truthfulqa", {"question", "mc1_targets", "mc2_targets"}, _read_truthfulqa),
-    *(("lists", {key}, _read_any) for key in _OPTIONS),
-    ("boolq", {"passage", "question", "label"}, _fields("passage", "question")),
-    ("boolq", {"passage", "question", "answer"}, _fields("passage", "question")),
-    ("nli", {"premise", "hypothesis", "label"}, _fields("premise", "hypothesis")),
+    _Family("piqa", {"goal", "sol1", "sol2"}, _fields(None, "goal", "sol1", "sol2")),
+    _Family(
+        "copa", {"premise", "choice1", "choice2", "question"}, _fields("premise", "question", "choice1", "choice2")
+    ),
+    # HellaSwag's text to continue is what is read.
+    _Family("hellaswag", {"ctx", "endings"}, lambda doc: (doc.text("ctx"), "", doc.texts("endings"))),
+    _Family("arc", {"question", "choices", "answerKey"}, _read_arc),  # also CommonsenseQA
+    _Family("openbookqa", {"question_stem", "choices"}, _read_arc),
+    _Family("record", {"passage", "query", "entities", "answers"}, _read_record, find_right=_right_of_record),
+    _Family(
+        "truthfulqa",
+        {"question", "mc1_targets", "mc2_targets"},
+        _fields(None, "question"),
+        find_right=_right_of_truthfulqa,
+    ),
+    *(_Family("lists", {key}, _read_any, has_own_fields=False) for key in _OPTIONS),
+    _Family("boolq", {"passage", "question", "label"}, _fields("passage", "question")),
+    _Family("boolq", {"passage", "question", "answer"}, _fields("passage", "question")),
+    _Family("nli", {"premise", "hypothesis", "label"}, _fields("premise", "hypothesis")),
 )
-"""Name, the fields that identify it, and how to read it; the first that fits is taken."""
+"""The families; the first whose fields a document has is its own."""

@@ -126,7 +126,7 @@ def read_predictions(
     try:
         return layout.read(text, dataset, source=str(path), partial=partial, notes=notes)
     except DataError:
-        # The file may also answer the questions that ``labelled_only`` or ``skip_bad`` left out.
+        # The file may also answer the questions that ``skip`` left out.
         if whole is None and (partial or not left_out):
             raise
     try:
@@ -136,7 +136,7 @@ def read_predictions(
             raise
         content = layout.read(text, whole or dataset, source=str(path), partial=True, notes=notes)
         if notes is not None:
-            notes.append(f"{path}: answers to questions that could not be read (--skip-bad) are left out")
+            notes.append(f"{path}: answers to questions that could not be read (--skip bad) are left out")
     if whole is None:
         return content
     position = {question.id: i for i, question in enumerate(whole)}

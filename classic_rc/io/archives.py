@@ -18,7 +18,6 @@ from classic_rc.io.columns import (
     SUFFIXES,
     Columns,
     SavedDataset,
-    column_format,
     find_saved,
     find_shards,
     join_shards,
@@ -26,12 +25,14 @@ from classic_rc.io.columns import (
 from classic_rc.io.files import (
     archive_format,
     check_count,
+    column_format,
     open_regular,
     read_bytes,
+    sha256_of_bytes,
+    sha256_of_listing,
     strip_compression_suffix,
     unpack,
 )
-from classic_rc.io.hashing import sha256_of_bytes, sha256_of_listing
 from classic_rc.io.json import Node, parse_json, parse_json_prefix
 from classic_rc.io.members import archive_members
 from classic_rc.io.text import decode_text, iter_lines

@@ -6,19 +6,18 @@ import json
 import math
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 from classic_rc.errors import DataError, MissingPackageError
-from classic_rc.io.hashing import sha256_of, sha256_of_bytes, sha256_of_listing
+from classic_rc.io.files import column_format, sha256_of, sha256_of_bytes, sha256_of_listing
 
 SUFFIXES = (".parquet", ".arrow", ".feather", ".ipc", ".arrows")
 """The usual extensions. What a file is, its first bytes say."""
 
-_KINDS = {b"PAR1": "Parquet", b"ARROW1": "Arrow", b"\xff\xff\xff\xff": "Arrow stream"}
 _SUFFIX = "|".join(map(re.escape, SUFFIXES))
 _SHARD = re.compile(rf"(.+)-(\d+)-of-(\d+)({_SUFFIX})")
 _ALL_SHARDS = re.compile(rf"(.+)-\*-of-(\d+)({_SUFFIX})")
@@ -26,17 +25,6 @@ _COUNTED = re.compile(r"(.*?[^0-9])([0-9]+|[a-z])")  # a stem, and a number or a
 _BATCH = 1000  # rows that are Python objects at a time
 
 Converter = Callable[[Any], Any]
-
-
-def column_format(start: bytes) -> str | None:
-    """Return the format of a file of columns by its first bytes: ``Parquet``, ``Arrow``, ``Arrow stream`` or None.
-
-    Examples
-    --------
-    >>> column_format(b"PAR1...."), column_format(b"{}")
-    ('Parquet', None)
-    """
-    return next((kind for magic, kind in _KINDS.items() if start.startswith(magic)), None)
 
 
 @dataclass(frozen=True)
@@ -139,13 +127,8 @@ class Columns:
         """
         for file in self.files:
             with self._opened(file) as (schema, batches):
-                converters = _row_converters(schema)
-                for batch in batches([field.name for field in schema if not _has_bytes(field.type)]):
-                    for row in batch.to_pylist():
-                        for name, convert in converters.items():
-                            if (value := row[name]) is not None:
-                                row[name] = convert(value)
-                        yield row
+                names = [field.name for field in schema if not _has_bytes(field.type)]
+                yield from plain_rows(schema, batches(names))
 
     @contextmanager
     def _opened(self, file: str | bytes) -> Iterator[tuple[Any, Callable[[Sequence[str]], Iterator[Any]]]]:
@@ -166,6 +149,20 @@ class Columns:
                 found=str(error).partition("\n")[0][:120].rstrip("."),
                 expected="a whole Parquet or Arrow file",
             ) from None
+
+
+def plain_rows(schema: Any, batches: Iterable[Any]) -> Iterator[dict[str, Any]]:
+    """Yield the rows of Arrow's record batches as plain values (see :class:`Columns`), without columns of bytes."""
+    converters = _row_converters(schema)
+    left_out = [field.name for field in schema if _has_bytes(field.type)]
+    for batch in batches:
+        for row in batch.to_pylist():
+            for name in left_out:
+                row.pop(name, None)
+            for name, convert in converters.items():
+                if (value := row.get(name)) is not None:
+                    row[name] = convert(value)
+            yield row
 
 
 def _open_parquet(content: Any, kind: str | None) -> tuple[Any, Callable[[Sequence[str]], Iterator[Any]]]:

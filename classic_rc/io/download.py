@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from classic_rc.errors import DataError, UsageError
-from classic_rc.io.hashing import sha256_of
+from classic_rc.io.files import sha256_of
 
 TIMEOUT_SECONDS = 30.0
 """How long to wait for the next bytes of a server."""
@@ -112,7 +112,7 @@ def download(
         sha256 = sha256_of(path)
         if expected.sha256 in (None, sha256) and expected.size in (None, part.size):
             if expected.sha256 is None and not part.has_known_end:
-                notify(f"the server did not say how long {url} is: nobody can tell whether its end is missing")
+                notify(f"the server did not say how long {url} is: truncation cannot be detected")
             return sha256
         found = f"{part.size:,} bytes with sha256 {sha256}"
         part.clear()

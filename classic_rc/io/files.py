@@ -1,16 +1,17 @@
-"""Opening files to read: regular files and standard input, unpacked, with one limit on what is read into memory."""
+"""Files: opening and unpacking, one limit on what memory holds, formats by first bytes, and the sha256."""
 
 from __future__ import annotations
 
 import bz2
 import gzip
+import hashlib
 import io
 import lzma
 import os
 import stat
 import sys
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from functools import cache
 from pathlib import Path
@@ -38,6 +39,7 @@ _OPENERS: dict[bytes, Callable[[Any], Any]] = {
 
 _SUFFIXES = ("gz", "bz2", "xz")
 _ZIP_STARTS = (b"PK\x03\x04", b"PK\x05\x06")  # the first member, or the end of an archive without members
+_COLUMN_STARTS = {b"PAR1": "Parquet", b"ARROW1": "Arrow", b"\xff\xff\xff\xff": "Arrow stream"}
 _READ_ERRORS = (EOFError, OSError, ValueError, OverflowError, zlib.error, lzma.LZMAError)
 _KINDS = {
     stat.S_IFIFO: "a named pipe",
@@ -45,6 +47,9 @@ _KINDS = {
     stat.S_IFBLK: "a block device",
     stat.S_IFSOCK: "a socket",
 }
+
+_IGNORED_NAMES = frozenset({"lock", "verified.json", ".DS_Store"})
+"""Files that reading or viewing a folder can create. They do not change its hash."""
 
 
 def check_is_regular(path: str | Path, hint: str = "Write its content to a file") -> None:
@@ -152,6 +157,17 @@ def archive_format(data: bytes) -> str | None:
     if data[257:262] == b"ustar":
         return "tar"
     return "zip" if data.startswith(_ZIP_STARTS) else None
+
+
+def column_format(start: bytes) -> str | None:
+    """Return the format of a file of columns by its first bytes: ``Parquet``, ``Arrow``, ``Arrow stream`` or None.
+
+    Examples
+    --------
+    >>> column_format(b"PAR1...."), column_format(b"{}")
+    ('Parquet', None)
+    """
+    return next((kind for magic, kind in _COLUMN_STARTS.items() if start.startswith(magic)), None)
 
 
 def strip_compression_suffix(name: str) -> str:
@@ -274,3 +290,57 @@ def _stdin_bytes() -> bytes:
     """Return all of standard input. A pipe can be read once, but inputs are read again, for their hashes."""
     with open(0, "rb", closefd=False) as file:
         return _read_limited(file, "stdin")
+
+
+def sha256_of_bytes(data: bytes) -> str:
+    """Return the hex sha256 of bytes."""
+    return hashlib.sha256(data).hexdigest()
+
+
+def sha256_of_text(text: str) -> str:
+    """Return the hex sha256 of a text in UTF-8.
+
+    Lone surrogates, which JSON can spell, are encoded as they are.
+    """
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def sha256_of_stream(stream: BinaryIO) -> str:
+    """Return the hex sha256 of the rest of an open file, read block by block."""
+    digest = hashlib.sha256()
+    while block := stream.read(_BLOCK):
+        digest.update(block)
+    return digest.hexdigest()
+
+
+def sha256_of_listing(files: Iterable[tuple[str, str]]) -> str:
+    """Return the hex sha256 of the lines ``"<sha256>  <path>"``, the output format of sha256sum.
+
+    Parameters
+    ----------
+    files : iterable of (str, str)
+        The path and the sha256 of each file.
+    """
+    return sha256_of_text("".join(f"{sha256}  {path}\n" for path, sha256 in files))
+
+
+def sha256_of(path: str | Path) -> str:
+    """Return the hex sha256 of a file or a folder.
+
+    For a folder it is the sha256 of the lines ``"<sha256>  <path>"`` of its files, sorted by path.
+
+    Raises
+    ------
+    DataError
+        The file cannot be read.
+    """
+    path = Path(path)
+    if path.is_dir():
+        files = {file.relative_to(path).as_posix(): file for file in path.rglob("*") if file.is_file()}
+        names = [name for name in sorted(files) if files[name].name not in _IGNORED_NAMES]
+        return sha256_of_listing((name, sha256_of(files[name])) for name in names)
+    try:
+        with open_regular(path) as file:
+            return sha256_of_stream(file)
+    except OSError as error:
+        raise DataError(f"the file cannot be read ({error.strerror or error})", source=str(path)) from None

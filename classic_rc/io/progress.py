@@ -10,7 +10,7 @@ from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
-from classic_rc.io.printable import printable
+from classic_rc.io.text import printable
 
 CLOCK_NAME = "classic_rc progress"
 """The name of the threads that show progress."""

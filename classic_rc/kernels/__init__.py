@@ -4,11 +4,10 @@
 solvers, the search engine or the encoder of texts are not listed here: import them from their modules.
 """
 
-from classic_rc.kernels.arrays import TokenArrays
+from classic_rc.kernels.arrays import TokenArrays, longest_runs
 from classic_rc.kernels.cloze import cloze_distance, cloze_window, phrase_counts
 from classic_rc.kernels.distance import window_and_distance, word_distance
 from classic_rc.kernels.draws import text_keys, uniform_draws
-from classic_rc.kernels.postings import longest_runs
 from classic_rc.kernels.spans import score_spans, span_overlap
 from classic_rc.kernels.weights import SCALE, inverse_count_weights
 from classic_rc.kernels.window import sliding_window, window_sweep

@@ -11,7 +11,15 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from classic_rc.kernels.arrays import binary_search, distinct, offsets_of, ragged_indices, run_starts
+from classic_rc.kernels.arrays import (
+    binary_search,
+    block_size,
+    distinct,
+    offsets_of,
+    ragged_indices,
+    run_starts,
+    runs_of,
+)
 from classic_rc.kernels.draws import mix
 
 Pairs = tuple[NDArray[np.int64], NDArray[np.int64]]
@@ -24,23 +32,12 @@ _MAX_RAREST = 12
 """How many of a text's rarest words are combined. Two of them make a key, so it bounds the keys of a text at 66."""
 
 
-def runs_of_load(loads: NDArray[np.int64], limit: int) -> Iterator[tuple[int, int]]:
-    """Yield the bounds of runs whose loads sum to at most `limit`, or of single items with more."""
-    ends = offsets_of(loads)
-    start = 0
-    while start < len(loads):
-        stop = max(int(np.searchsorted(ends, ends[start] + limit, side="right")) - 1, start + 1)
-        yield start, stop
-        start = stop
-
-
 def pairs_with_equal_keys(
     rows: NDArray[np.int32],
     keys: NDArray[np.uint64],
     n_rows: int,
     neighbours: int,
     fits: Callable[[NDArray[np.int32], NDArray[np.int32]], NDArray[np.bool_]],
-    block: int = _BLOCK_PAIRS,
 ) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]]:
     """Yield the pairs of rows that share keys, and how many they share.
 
@@ -56,8 +53,6 @@ def pairs_with_equal_keys(
         rows share a key.
     fits : callable
         Takes the first and the second rows of pairs, and returns which ones to keep.
-    block : int
-        How many pairs are held at once.
 
     Yields
     ------
@@ -74,7 +69,7 @@ def pairs_with_equal_keys(
     position[order] = np.arange(len(order))  # of each row's keys in `keys`, row by row
     entries = offsets_of(np.bincount(rows, minlength=n_rows))
     per_row = np.diff(offsets_of(following[position])[entries])
-    for start, stop in runs_of_load(per_row, block):
+    for start, stop in runs_of(per_row, block_size(_BLOCK_PAIRS)):
         places = position[entries[start] : entries[stop]]
         counts = following[places]
         one = np.repeat(rows_by_key[places], counts)
@@ -262,7 +257,7 @@ class _Rarest(NamedTuple):
         entries = np.flatnonzero(~is_part)
         counts = np.minimum(before[entries] - in_earlier_runs[entries], neighbours)
         parts, wholes = part_rows[order[is_part]], rows[order[entries] - len(part_rows)]
-        for start, stop in runs_of_load(counts, _BLOCK_PAIRS):
+        for start, stop in runs_of(counts, block_size(_BLOCK_PAIRS)):
             chosen = slice(start, stop)
             one = parts[ragged_indices(before[entries[chosen]] - counts[chosen], counts[chosen])]
             two = np.repeat(wholes[chosen], counts[chosen])
@@ -348,6 +343,6 @@ def _count_in_blocks(
     sizes = np.diff(offsets)
     counts = [
         count_shared(numbers, offsets, one[start:stop], two[start:stop], weights)
-        for start, stop in runs_of_load(sizes[one] + sizes[two] + 1, _BLOCK_WORDS)
+        for start, stop in runs_of(sizes[one] + sizes[two] + 1, block_size(_BLOCK_WORDS))
     ]
     return np.concatenate([np.empty(0, dtype=np.int64 if weights is None else np.float64), *counts])

@@ -7,9 +7,15 @@ from typing import Literal, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from classic_rc.kernels.arrays import TokenArrays, offsets_of, ragged_indices
+from classic_rc.kernels.arrays import (
+    BLOCK_TOKENS,
+    Postings,
+    TokenArrays,
+    offsets_of,
+    passage_postings,
+    ragged_indices,
+)
 from classic_rc.kernels.distance import nearest_distances
-from classic_rc.kernels.postings import BLOCK_TOKENS, Postings, passage_postings
 from classic_rc.kernels.weights import inverse_count_weights
 from classic_rc.kernels.window import row_chunks
 

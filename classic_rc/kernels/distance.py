@@ -8,8 +8,17 @@ from typing import Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from classic_rc.kernels.arrays import TokenArrays, offsets_of, run_starts
-from classic_rc.kernels.postings import BLOCK_TOKENS, MatchedBlock, Matches, Places, matched_blocks, places_of
+from classic_rc.kernels.arrays import (
+    BLOCK_TOKENS,
+    MatchedBlock,
+    Matches,
+    Places,
+    TokenArrays,
+    matched_blocks,
+    offsets_of,
+    places_of,
+    run_starts,
+)
 from classic_rc.kernels.window import best_windows
 
 DistanceRule: TypeAlias = Literal["mean", "min", "min+1", "first"]

@@ -7,6 +7,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from classic_rc.kernels.arrays import block_size
+
 _BLOCK_ENTRIES = 2**20
 
 
@@ -41,7 +43,7 @@ def find_equal_columns(indices: NDArray[np.integer], indptr: NDArray[np.integer]
     n_rows = len(indptr) - 1
     random = np.random.default_rng(0).integers(0, 2**64, (2, n_rows), dtype=np.uint64)
     sums = np.zeros((2, n_columns), dtype=np.uint64)
-    step = max(_BLOCK_ENTRIES * n_rows // max(len(indices), 1), 1)
+    step = max(block_size(_BLOCK_ENTRIES) * n_rows // max(len(indices), 1), 1)
     for begin in range(0, n_rows, step):
         ends = indptr[begin : begin + step + 1]
         columns = indices[ends[0] : ends[-1]]

@@ -7,9 +7,16 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from classic_rc.kernels.arrays import TokenArrays, offsets_of
+from classic_rc.kernels.arrays import (
+    BLOCK_TOKENS,
+    TokenArrays,
+    match_words,
+    matched_blocks,
+    offsets_of,
+    passage_postings,
+    places_of,
+)
 from classic_rc.kernels.distance import nearest_distances
-from classic_rc.kernels.postings import BLOCK_TOKENS, match_words, matched_blocks, passage_postings, places_of
 
 
 def token_counts(arrays: TokenArrays) -> NDArray[np.int64]:

@@ -8,8 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from classic_rc.kernels.arrays import TokenArrays, offsets_of, sums_by
-from classic_rc.kernels.postings import Postings, look_up
+from classic_rc.kernels.arrays import Postings, TokenArrays, look_up, offsets_of, sums_by
 from classic_rc.kernels.window import row_chunks
 
 

@@ -8,9 +8,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from classic_rc.kernels.arrays import offsets_of
+from classic_rc.kernels.arrays import MatchedBlock, Matches, Places, offsets_of, places_of
 from classic_rc.kernels.distance import nearest_distances, pack_places, row_stride
-from classic_rc.kernels.postings import MatchedBlock, Matches, Places, places_of
 from classic_rc.kernels.weights import DECAY_SCALE, decay_weights
 from classic_rc.kernels.window import row_chunks
 from classic_rc.kernels.word_sets import WordSets, share

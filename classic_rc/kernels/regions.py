@@ -12,8 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from classic_rc.kernels.arrays import TokenArrays, offsets_of, ragged_indices, sums_by
-from classic_rc.kernels.postings import Postings
+from classic_rc.kernels.arrays import Postings, TokenArrays, offsets_of, ragged_indices, sums_by
 from classic_rc.kernels.window import row_chunks
 from classic_rc.kernels.word_sets import ContentWords, WordSets, share
 

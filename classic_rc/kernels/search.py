@@ -8,7 +8,7 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from classic_rc.kernels.arrays import offsets_of, ragged_indices, run_starts
+from classic_rc.kernels.arrays import offsets_of, ragged_indices, run_starts, runs_of
 from classic_rc.kernels.search_blocks import ConstrainedQueries, ScoreBounds, SearchBlock, SearchPlan
 from classic_rc.kernels.sentence_postings import (
     BLOCK_CELLS,
@@ -19,7 +19,6 @@ from classic_rc.kernels.sentence_postings import (
     SentencePostings,
     TermLists,
     TermScores,
-    runs_of,
 )
 
 _MAX_HITS = 2**18

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from classic_rc.kernels.arrays import offsets_of
+from classic_rc.kernels.arrays import offsets_of, runs_of
 from classic_rc.kernels.sentence_postings import (
     ChosenPostings,
     PostingLists,
@@ -17,7 +17,6 @@ from classic_rc.kernels.sentence_postings import (
     SentencePostings,
     TermLists,
     TermScores,
-    runs_of,
 )
 
 _UNITS_PER_TERM = 20

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import NamedTuple, Protocol, TypeAlias
 
 import numpy as np
@@ -139,15 +139,3 @@ def _read_lists(array: NDArray[np.integer], terms: TermLists, offsets: NDArray[n
     flat = np.empty(offsets[-1], dtype=np.int64)
     bounds = zip(terms.starts.tolist(), (terms.starts + terms.lengths).tolist(), strict=True)
     return np.concatenate([array[start:stop] for start, stop in bounds], out=flat)
-
-
-def runs_of(loads: NDArray[np.integer], limit: int) -> Iterator[tuple[int, int]]:
-    """Cut a sequence into runs whose loads sum to at most `limit`, or of one element that exceeds it."""
-    total = offsets_of(loads)
-    first = 0
-    while first < len(loads):
-        last = len(loads)
-        if total[last] - total[first] > limit:
-            last = max(first + 1, int(np.searchsorted(total, total[first] + limit, side="right")) - 1)
-        yield first, last
-        first = last

@@ -7,8 +7,14 @@ import itertools
 import numpy as np
 from numpy.typing import NDArray
 
-from classic_rc.kernels.arrays import TokenArrays, offsets_of, ragged_indices
-from classic_rc.kernels.postings import BLOCK_TOKENS, match_words, passage_postings
+from classic_rc.kernels.arrays import (
+    BLOCK_TOKENS,
+    TokenArrays,
+    match_words,
+    offsets_of,
+    passage_postings,
+    ragged_indices,
+)
 from classic_rc.kernels.weights import inverse_count_weights
 from classic_rc.kernels.window import INT32_SAFE, row_maxima
 

@@ -9,8 +9,17 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from classic_rc.kernels.arrays import TokenArrays, offsets_of, run_starts
-from classic_rc.kernels.postings import BLOCK_TOKENS, MatchedBlock, Matches, Postings, matched_blocks, places_of
+from classic_rc.kernels.arrays import (
+    BLOCK_TOKENS,
+    MatchedBlock,
+    Matches,
+    Postings,
+    TokenArrays,
+    matched_blocks,
+    offsets_of,
+    places_of,
+    run_starts,
+)
 from classic_rc.kernels.weights import SCALE, inverse_count_weights
 
 INT32_SAFE = 2**31 // SCALE - 1

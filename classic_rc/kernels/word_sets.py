@@ -7,8 +7,17 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from classic_rc.kernels.arrays import offsets_of, ragged_indices, sums_by
-from classic_rc.kernels.postings import MatchedBlock, Matches, Postings, distinct_words, is_in, look_up
+from classic_rc.kernels.arrays import (
+    MatchedBlock,
+    Matches,
+    Postings,
+    distinct_words,
+    is_in,
+    look_up,
+    offsets_of,
+    ragged_indices,
+    sums_by,
+)
 
 
 class WordSets(NamedTuple):

@@ -1,23 +1,28 @@
-"""The base classes of metrics. A metric is a small object with a name, a description and a citation.
+"""The base classes of metrics, and the registry of all metrics.
 
-It first computes sufficient statistics, one row per question, and then aggregates them, so that resampling,
-breakdowns and cross-fitting can reuse the rows.
+A metric is a small object with a name, a description and a citation. It first computes sufficient statistics, one
+row per question, and then aggregates them, so that resampling, breakdowns and cross-fitting can reuse the rows.
+:data:`METRICS` has every metric by name.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, ClassVar, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from classic_rc.errors import DataError, UsageError
+from classic_rc.errors import DataError, UsageError, unknown_name
+from classic_rc.plugins import Registry, accept_instances
 from classic_rc.predictions import Prediction, Scores
-from classic_rc.questions import Question, Task
+from classic_rc.questions import Dataset, Question, Task
 
 AcceptedTexts = tuple[tuple[str, ...], ...]
+
+NO_ANSWER = ("",)
+"""The gold of a question without an answer."""
 
 
 class Metric(ABC):
@@ -133,6 +138,36 @@ class TextMetric(Metric):
         return rows
 
 
+class Accuracy(Metric):
+    """The share of questions whose chosen option is right.
+
+    Under the tie policy ``partial``, a k-way tie scores 1/k for each right option in it, as on the MCTest site and
+    in the ARC scorer. A question without an answer scores 0.
+    """
+
+    name = "accuracy"
+    label = "Acc."
+    description = "share of questions whose chosen option is right; a k-way tie scores 1/k"
+    citation = "Richardson, Burges and Renshaw 2013, MCTest; partial credit as in the authors' released results"
+    cites = ("richardson2013",)
+    tasks = frozenset({Task.SINGLE_CHOICE})
+
+    def statistics(self, questions: Sequence[Question], predictions: Sequence[Prediction]) -> NDArray[np.float64]:
+        """Return the share of right answers among each question's tied ones, shape (n_questions, 1)."""
+        pairs = zip(questions, predictions, strict=True)
+        return np.array([_credit(gold_of(q), p) for q, p in pairs], dtype=np.float64).reshape(-1, 1)
+
+
+def _credit(gold: frozenset[int], prediction: Prediction) -> float:
+    answers = prediction.answers
+    if len(answers) == 1 and prediction.weights is None:
+        return float(bool(answers[0]) and gold.issuperset(answers[0]))
+    right = [bool(answer) and gold.issuperset(answer) for answer in answers]
+    if prediction.weights is None:
+        return sum(right) / max(len(right), 1)
+    return sum(weight for weight, is_right in zip(prediction.weights, right, strict=True) if is_right)
+
+
 def gold_of(question: Question) -> Any:
     """Return a question's gold: candidate indices for choices, else texts.
 
@@ -148,3 +183,129 @@ def gold_of(question: Question) -> Any:
             hint="Use `predict` to write an official submission instead",
         )
     return question.gold
+
+
+# ------------------------------------------------------------------------------------------------------------------
+# The registry
+
+METRICS = Registry[Metric](
+    "metric",
+    {
+        "accuracy": "classic_rc.metrics.base:Accuracy",
+        "f1_m": "classic_rc.metrics.multirc:F1Macro",
+        "f1_a": "classic_rc.metrics.multirc:F1Answers",
+        "em0": "classic_rc.metrics.multirc:EM0",
+        "em1": "classic_rc.metrics.multirc:EM1",
+        "superglue_f1_m": "classic_rc.metrics.multirc:SuperGLUEF1Macro",
+        "em": "classic_rc.metrics.squad:ExactMatch",
+        "f1": "classic_rc.metrics.squad:F1",
+        "has_ans_em": "classic_rc.metrics.squad:HasAnswerExactMatch",
+        "has_ans_f1": "classic_rc.metrics.squad:HasAnswerF1",
+        "no_ans_em": "classic_rc.metrics.squad:NoAnswerExactMatch",
+        "no_ans_f1": "classic_rc.metrics.squad:NoAnswerF1",
+        "quoref_em": "classic_rc.metrics.quoref:QuorefExactMatch",
+        "quoref_f1": "classic_rc.metrics.quoref:QuorefF1",
+    },
+    accept_instances("classic_rc.metrics:Metric"),
+)
+"""Every metric by name; an entry is imported when it is first used."""
+
+TABLE_METRICS: Mapping[Task, tuple[str, ...]] = {
+    Task.SINGLE_CHOICE: ("accuracy",),
+    Task.MULTIPLE_ANSWER: ("f1_m", "f1_a", "em0", "em1", "superglue_f1_m"),
+    Task.CLOZE: ("em", "f1"),
+    Task.SPAN: ("em", "f1", "has_ans_em", "has_ans_f1", "no_ans_em", "no_ans_f1"),
+    Task.MULTI_SPAN: ("quoref_em", "quoref_f1"),
+}
+"""The metrics that tables show if none is named, in the order of columns. Others are measured if they are named."""
+
+_PRIMARY = {
+    Task.SINGLE_CHOICE: "accuracy",
+    Task.MULTIPLE_ANSWER: "f1_a",
+    Task.CLOZE: "f1",
+    Task.SPAN: "f1",
+    Task.MULTI_SPAN: "quoref_f1",
+}
+
+
+def get_metric(name: str) -> Metric:
+    """Return the metric of a name.
+
+    Raises
+    ------
+    UsageError
+        The name is unknown; the message suggests the closest names.
+    """
+    try:
+        return METRICS[name]
+    except KeyError:
+        raise unknown_name("metric", name, METRICS) from None
+
+
+def metrics_for(task: Task, *, unanswerable: bool = False) -> tuple[Metric, ...]:
+    """Return the metrics that tables of `task` show, in the order of columns.
+
+    Parameters
+    ----------
+    task : Task
+    unanswerable : bool
+        Also return those for data in which some questions have no answer; see :func:`has_unanswerable`.
+
+    Examples
+    --------
+    >>> [metric.name for metric in metrics_for(Task.SPAN)]
+    ['em', 'f1']
+    """
+    shown = (METRICS[name] for name in TABLE_METRICS[task])
+    return tuple(metric for metric in shown if unanswerable or not metric.needs_unanswerable)
+
+
+def measured_metrics(dataset: Dataset, named: Iterable[str] = ()) -> tuple[Metric, ...]:
+    """Return the metrics to measure on a dataset: those that its tables show, and others by name."""
+    assert dataset.task is not None
+    shown = metrics_for(dataset.task, unanswerable=has_unanswerable(dataset))
+    return tuple(dict.fromkeys([*shown, *(METRICS[name] for name in named)]))
+
+
+def has_unanswerable(questions: Iterable[Question]) -> bool:
+    """Return whether a span question has no answer: its gold is the empty text."""
+    return any(question.task is Task.SPAN and question.gold == NO_ANSWER for question in questions)
+
+
+def primary_metric(task: Task) -> Metric:
+    """Return the main metric of `task`, used where only one is possible: in tuning and in ``Solver.score``.
+
+    Examples
+    --------
+    >>> primary_metric(Task.MULTIPLE_ANSWER).name
+    'f1_a'
+    """
+    return METRICS[_PRIMARY[task]]
+
+
+def metric_of_task(task: Task, name: str | None = None) -> Metric:
+    """Return the metric of a name, or the task's main metric.
+
+    Raises
+    ------
+    UsageError
+        The metric is unknown or does not apply to the task.
+
+    Examples
+    --------
+    >>> metric_of_task(Task.SPAN, "em").label
+    'EM'
+    """
+    if name is None:
+        return primary_metric(task)
+    if name in METRICS and task in METRICS[name].tasks:
+        return METRICS[name]
+    known = [metric.name for metric in METRICS.values() if task in metric.tasks]
+    if name in METRICS:
+        raise UsageError(
+            f"metric {name!r} does not apply to {task} questions: choose from {', '.join(known)}",
+            field="metric",
+            found=name,
+            expected=", ".join(known),
+        )
+    raise unknown_name("metric", name, known)

@@ -16,7 +16,8 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from classic_rc.metrics.base import Metric, gold_of
+from classic_rc.errors import unknown_name
+from classic_rc.metrics.base import METRICS, Metric, gold_of
 from classic_rc.predictions import Prediction
 from classic_rc.questions import Question, Task
 
@@ -245,3 +246,51 @@ def _binomial(n: int, probability: float) -> list[float]:
     for _ in range(n):
         mass = np.convolve(mass, (1 - probability, probability))
     return mass.tolist()
+
+
+class OptionAccuracy(SelectionMetric):
+    """The share of all options of all questions that are labelled correctly; 1 if there is no option.
+
+    Multiple-answer benchmarks do not report it, and tables leave it out. A threshold can be tuned for it.
+    """
+
+    name = "accuracy"
+    label = "Acc."
+    description = "share of options labelled correctly"
+    citation = "accuracy of binary labels, over the pooled options of all questions"
+    cites = ("classic_rc",)
+
+    def of_counts(self, counts: OptionCounts) -> NDArray[np.float64]:
+        """Return the numbers of correctly labelled options and of all options, shape (n, 2)."""
+        return np.column_stack([counts.options - counts.mislabelled, counts.options])
+
+    def from_means(self, means: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the ratio of the means, which equals the ratio of the sums."""
+        return ratio_or_one(means[..., 0], means[..., 1])
+
+
+SELECTION_METRICS: dict[str, SelectionMetric] = {
+    **{name: metric for name, metric in METRICS.own.items() if isinstance(metric, SelectionMetric)},
+    "accuracy": OptionAccuracy(),
+}
+"""The metrics that a threshold can be tuned for, by name. Tables show all but the accuracy, which here is the
+accuracy of options."""
+
+
+def selection_metric(name: str) -> SelectionMetric:
+    """Return the metric of a name among those of multiple-answer questions.
+
+    Raises
+    ------
+    UsageError
+        The name is unknown; the message suggests the closest names.
+
+    Examples
+    --------
+    >>> selection_metric("accuracy").description
+    'share of options labelled correctly'
+    """
+    try:
+        return SELECTION_METRICS[name]
+    except KeyError:
+        raise unknown_name("multiple-answer metric", name, SELECTION_METRICS) from None

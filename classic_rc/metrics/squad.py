@@ -10,7 +10,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from classic_rc.metrics.base import Metric, TextMetric, gold_of
+from classic_rc.metrics.base import NO_ANSWER, Metric, TextMetric, gold_of
 from classic_rc.predictions import Prediction
 from classic_rc.questions import Question, Task
 from classic_rc.text.squad import normalise_squad_answer
@@ -21,9 +21,6 @@ _PAPER = (
     "the evaluation script v2.0"
 )
 _PAPER_2 = "Rajpurkar, Jia and Liang 2018, Know What You Don't Know, as in the evaluation script v2.0"
-NO_ANSWER = ("",)
-"""The gold of a question that its passage does not answer."""
-
 _TASKS = frozenset({Task.CLOZE, Task.SPAN})
 
 

@@ -19,8 +19,7 @@ if TYPE_CHECKING:
     from classic_rc.reports.methods import methods_text
     from classic_rc.reports.page import PageContent, page_html
     from classic_rc.reports.paper import make_paper_table, read_paper_records
-    from classic_rc.reports.paper_formats import as_table, table_csv
-    from classic_rc.reports.paper_latex import table_latex
+    from classic_rc.reports.paper_formats import as_table, table_csv, table_latex
     from classic_rc.reports.paper_table import PaperTable
     from classic_rc.reports.perturbations import perturbation_table, perturbations_csv
     from classic_rc.reports.published import results_table
@@ -39,8 +38,7 @@ _HOMES = {
     "methods": ("methods_text",),
     "page": ("PageContent", "page_html"),
     "paper": ("make_paper_table", "read_paper_records"),
-    "paper_formats": ("as_table", "table_csv"),
-    "paper_latex": ("table_latex",),
+    "paper_formats": ("as_table", "table_csv", "table_latex"),
     "paper_table": ("PaperTable",),
     "perturbations": ("perturbation_table", "perturbations_csv"),
     "published": ("results_table",),

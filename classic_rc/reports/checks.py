@@ -14,7 +14,7 @@ from classic_rc.audit.measuring import PartialResult
 from classic_rc.audit.without_copies import ScoreWithout
 from classic_rc.audit.words import LeakingWords
 from classic_rc.evaluation.results import dataset_title
-from classic_rc.metrics.registry import METRICS, primary_metric
+from classic_rc.metrics.base import METRICS, primary_metric
 from classic_rc.reports.duplicates import duplicates_table, scores_without_table
 from classic_rc.tables import Cell, Column, RowGroup, Table
 from classic_rc.tables.model import Value, format_points

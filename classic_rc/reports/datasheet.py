@@ -18,8 +18,8 @@ from classic_rc.audit.without_copies import ScoreWithout
 from classic_rc.evaluation.breakdown import Breakdown, CrossTabulation
 from classic_rc.evaluation.results import Evaluation, evaluation_table
 from classic_rc.io.json import render_json
-from classic_rc.io.printable import printable
-from classic_rc.metrics.registry import METRICS
+from classic_rc.io.text import printable
+from classic_rc.metrics.base import METRICS
 from classic_rc.questions import Dataset
 from classic_rc.reports.annotators import annotator_summary
 from classic_rc.reports.breakdown import breakdown_tables, cross_table
@@ -276,13 +276,12 @@ def _latex(sheet: Datasheet) -> str:
     facts = [rf"\textbf{{{latex_escape(name)}:}} {latex_escape(value)}" for name, value in datasheet_facts(sheet)]
     body += ["; ".join(facts) + r"\par"]
     for table in datasheet_tables(sheet):
-        # A table stays in one column with its heading and notes, and shrinks if it is wider than the column.
+        # A table stays in one column with its heading and notes.
         body += [r"\smallskip\begin{minipage}{\linewidth}\raggedright"]
         body += [
             rf"\textbf{{{latex_escape(printable(table.title))}}}\par",
-            r"\datasheetfit{%",
-            *_wrapped_tabular(table),
-            r"}\par",
+            *latex_tabular(table),
+            r"\par",
         ]
         notes = (*table.note_lines, *table.signature_lines)
         body += [rf"{{\scriptsize {latex_escape(note)}\par}}" for note in notes]
@@ -294,27 +293,9 @@ def _latex(sheet: Datasheet) -> str:
             rf"{{\ttfamily {latex_escape(sheet.command)}}}\par",
         ]
     body += [r"\end{multicols}"]
-    remarks = [f"% {note}" for note in (*latex_preamble(body), r"\usepackage{graphicx,multicol}")]
+    remarks = [f"% {note}" for note in (*latex_preamble(body), r"\usepackage{multicol}")]
     head = [*remarks, *_LATEX_HEAD, *_declared_characters(body), *_LATEX_START]
     return "\n".join([*head, *body, r"\datasheetend", ""])
-
-
-_LONG_CELL = 40
-"""Characters from which the cells of a column of text are wrapped, so that the table need not shrink."""
-
-
-def _wrapped_tabular(table: Table) -> list[str]:
-    """Return the lines of a table in which columns with long texts have a fixed width."""
-    rows = [cells for _, cells in table.lines()]
-    columns = [
-        r"p{0.42\linewidth}"
-        if column.is_text and any(len(column.text(cells[j])) > _LONG_CELL for cells in rows)
-        else "l"
-        if column.is_text
-        else "r"
-        for j, column in enumerate(table.shown)
-    ]
-    return [rf"\begin{{tabular}}{{{''.join(columns)}}}", *latex_tabular(table)[1:]]
 
 
 _LATEX_HEAD = (
@@ -322,7 +303,7 @@ _LATEX_HEAD = (
     r"\makeatletter",
     r"\ifx\@nodocument\relax\def\datasheetbegin{}\gdef\datasheetend{}\else",
     r"\documentclass[10pt]{article}",
-    r"\usepackage[T1]{fontenc}\usepackage{textcomp,booktabs,xcolor,graphicx,multicol,iftex}",
+    r"\usepackage[T1]{fontenc}\usepackage{textcomp,booktabs,adjustbox,tabularx,xcolor,multicol,iftex}",
     r"\IfFileExists{lmodern.sty}{\usepackage{lmodern}}{}",
     r"\usepackage[margin=15mm]{geometry}\pagestyle{empty}",
 )
@@ -330,9 +311,6 @@ _LATEX_START = (
     r"\gdef\datasheetbegin{\begin{document}}\gdef\datasheetend{\end{document}}\fi",
     r"\makeatother",
     r"\datasheetbegin",
-    r"\newsavebox\datasheetbox",
-    r"\def\datasheetfit#1{\sbox\datasheetbox{#1}\ifdim\wd\datasheetbox>\linewidth",
-    r"\resizebox{\linewidth}{!}{\usebox\datasheetbox}\else\usebox\datasheetbox\fi}",
 )
 _PDFTEX_PUNCTUATION = "–—‘’“”„…•†‡"
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise, zip_longest
 from typing import Any, NamedTuple
 
-from classic_rc.io.printable import printable
+from classic_rc.io.text import printable
 from classic_rc.questions import Question
 from classic_rc.reports.formulas import DIGITS, formula_lines
 from classic_rc.reports.html import Bar, fill_template, format_number

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import NamedTuple
 
-from classic_rc.io.printable import printable
+from classic_rc.io.text import printable
 from classic_rc.solvers.explanation import OPERATIONS, Term
 
 DIGITS = 5

@@ -15,7 +15,7 @@ from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from classic_rc.io.printable import printable
+from classic_rc.io.text import printable
 from classic_rc.tables.model import format_count
 
 if TYPE_CHECKING:

@@ -1,48 +1,49 @@
-"""The paragraph on methods of a paper's table: data, systems, training, tuning, intervals, tests and versions.
+"""What a paper says about its methods: a table of settings, and short statements, each from fields of the records.
 
-It says what the run records say, in sentences, with citations and their BibTeX.
+Nothing is said of a dataset or a system that its own record does not say. Statements that are the same for several
+datasets are one sentence that names them.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from classic_rc.datasets.official import FINGERPRINTS
 from classic_rc.datasets.registry import READERS
 from classic_rc.evaluation.comparison import SystemResults
-from classic_rc.evaluation.results import ALPHA, Block
+from classic_rc.evaluation.outcomes import Block
+from classic_rc.evaluation.results import ALPHA
 from classic_rc.evaluation.signature import Signature
-from classic_rc.io.printable import printable
-from classic_rc.metrics.registry import METRICS
+from classic_rc.io.text import printable
+from classic_rc.metrics.base import METRICS
 from classic_rc.reports.paper_data import PaperDataset
 from classic_rc.reports.paper_formats import join_words
 from classic_rc.reports.paper_table import PaperTable
-from classic_rc.reports.references import citation_text, references
+from classic_rc.reports.references import citation_text, find_citable, references
 from classic_rc.solvers.base import is_number
 from classic_rc.solvers.registry import SOLVERS
-from classic_rc.tables.latex import latex_escape
+from classic_rc.tables import Column, RowGroup, Table, render
+from classic_rc.tables.latex import latex_caption, render_latex
 from classic_rc.tables.markup import markdown_escape
-from classic_rc.tables.model import IntervalStyle
+from classic_rc.tables.model import IntervalStyle, format_count
 
 _OPEN, _CLOSE = "\ue000", "\ue001"
 """Around the keys of citations in a sentence, until it is escaped for its format."""
 _CITATION = re.compile(f"{_OPEN}([^{_CLOSE}]*){_CLOSE}")
 
-_SPLITS = {"train": "training", "dev": "development", "test": "test"}
 _TIES = {
-    "partial": "if k candidates share the best score, each gets 1/k of the credit",
+    "partial": "if several candidates share the best score, each gets an equal part of the credit",
     "first": "if several candidates share the best score, the first of them is the answer",
     "random": "if several candidates share the best score, one of them is drawn with a fixed seed",
     "strict": "if several candidates share the best score, the question counts as wrong",
 }
-_SMALL = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 _PACKAGES = {"numpy": "NumPy", "scipy": "SciPy", "scikit-learn": "scikit-learn"}
 
 
 def methods_text(table: PaperTable, form: str = "latex", intervals: IntervalStyle = "lines") -> tuple[str, str]:
-    r"""Return the paragraph on methods, and the BibTeX entries that it cites.
+    r"""Return a paragraph on methods with the table of settings, and the BibTeX entries that it cites.
 
     Parameters
     ----------
@@ -55,25 +56,29 @@ def methods_text(table: PaperTable, form: str = "latex", intervals: IntervalStyl
 
     Returns
     -------
-    paragraph, bibtex : str
+    text, bibtex : str
         Each ends with a line break.
     """
-    sentences = [printable(text) for text in _sentences(table, intervals)]
+    sentences = [printable(_sentence(table, *made)) for made in method_statements(table, intervals)]
     keys = dict.fromkeys(key for text in sentences for group in _CITATION.findall(text) for key in group.split(","))
-    escape = {"latex": _latex, "markdown": markdown_escape}.get(form, str)
+    escape = {"latex": latex_caption, "markdown": markdown_escape}.get(form, str)
     cite: Callable[[list[str]], str] = _citep if form == "latex" else _authors_and_years
     shown = []
     for text in sentences:
         # Every second part is the keys of a citation, which are not escaped.
         parts = _CITATION.split(text)
         shown.append("".join(cite(part.split(",")) if i % 2 else escape(part) for i, part in enumerate(parts)))
-    return " ".join(shown) + "\n", "\n\n".join(references()[key] for key in keys) + "\n"
+    settings = settings_table(table)
+    below = render_latex(settings, label="tab:settings") if form == "latex" else render(settings, form)
+    return f"{' '.join(shown)}\n\n{below}", "\n\n".join(references()[key] for key in keys) + "\n"
 
 
-def _latex(text: str) -> str:
-    escaped = latex_escape(text).replace("†", r"$^{\dagger}$")
-    escaped = escaped.replace("If k candidates", "If $k$ candidates").replace(" 1/k ", " $1/k$ ")
-    return re.sub(r"\bp \\textless\{\} ([\d.]+)", r"$p < \1$", escaped)
+def _sentence(table: PaperTable, labels: Sequence[str], statement: str) -> str:
+    if statement.startswith(labels[0]):
+        return f"{statement}."
+    if len(labels) < len(table.shown_datasets):
+        return f"On {join_words(labels)}, {statement}."
+    return f"{statement[:1].upper()}{statement[1:]}."
 
 
 def _citep(keys: list[str]) -> str:
@@ -84,43 +89,50 @@ def _authors_and_years(keys: list[str]) -> str:
     return f" ({'; '.join(map(citation_text, keys))})"
 
 
-def _cited(*keys: str) -> str:
-    """Return a mark for citations; nothing if there are none of others' work."""
-    known = [key for key in dict.fromkeys(keys) if key in references()]
+def _cited(keys: Iterable[str]) -> str:
+    """Return a mark for citations of others' work; nothing if there are none."""
+    known = [key for key in dict.fromkeys(keys) if key in references() and key != "classic_rc"]
     return f"{_OPEN}{','.join(known)}{_CLOSE}" if known else ""
 
 
-def _sentences(table: PaperTable, intervals: IntervalStyle) -> Iterator[str]:
-    datasets, shown = table.shown_datasets, {row.name for row in table.rows}
-    systems: dict[str, list[tuple[PaperDataset, SystemResults]]] = {}
-    for dataset in datasets:
-        for system in dataset.results.systems:
-            if system.name in shown:
-                systems.setdefault(system.name, []).append((dataset, system))
-    yield _data(table, datasets, len(systems))
-    yield from _blocks(table, systems)
-    sources = _known_sources(datasets)
-    yield from _training(systems, sources)
-    yield from _tuning(systems, sources)
-    yield from _decisions(systems)
-    yield from _answers(systems)
-    yield from _metrics(table)
-    if intervals != "none":
-        yield from _intervals(datasets)
-    yield from _tests(table)
-    yield from _software(datasets)
+# ------------------------------------------------------------------------------------------------------------------
+# Statements
 
 
-def _capital(text: str) -> str:
-    return text[:1].upper() + text[1:]
+def method_statements(table: PaperTable, intervals: IntervalStyle = "lines") -> list[tuple[list[str], str]]:
+    """Return what is done, each statement with the names of the datasets whose records say so.
+
+    Parameters
+    ----------
+    table : PaperTable
+    intervals : {"lines", "pm", "none"}
+
+    Returns
+    -------
+    list of (list of str, str)
+        Statements have no full stop; the keys of their citations are between private characters.
+    """
+    every = [dataset.label for dataset in table.shown_datasets]
+    found = {statement: [dataset.label] for dataset in table.shown_datasets for statement in _data(dataset)}
+    found |= dict.fromkeys(_sources(table), every)
+    for make in (_decisions, _metrics, _intervals, _tests, _remarks, _software):
+        if make is _intervals and intervals == "none":
+            continue
+        for dataset in table.shown_datasets:
+            for statement in make(table, dataset):
+                labels = found.setdefault(statement, [])
+                labels += [dataset.label] if dataset.label not in labels else []
+    made = [(labels, statement) for statement, labels in found.items()]
+    cites = [row.cites for row in table.rows if row.block is Block.PUBLISHED and row.cites]
+    if cites:
+        made.append((every, f"published results are as printed{_cited(cites)} and are not part of any comparison"))
+    return made
 
 
-def _count(n: int, what: str) -> str:
-    return f"{_number(n)} {what}{'' if n == 1 else 's'}"
-
-
-def _number(n: int) -> str:
-    return _SMALL[n] if n < len(_SMALL) else f"{n:,}"
+def _systems(table: PaperTable, dataset: PaperDataset) -> list[SystemResults]:
+    """Return a dataset's systems that the table shows."""
+    shown = {row.name for row in table.rows if row.block is not Block.PUBLISHED}
+    return [system for system in dataset.results.systems if system.name in shown]
 
 
 def _fact(dataset: PaperDataset, *path: str) -> Any:
@@ -131,244 +143,196 @@ def _fact(dataset: PaperDataset, *path: str) -> Any:
     return value
 
 
-# ------------------------------------------------------------------------------------------------------------------
-# Data and systems
-
-
-def _data(table: PaperTable, datasets: Sequence[PaperDataset], n_systems: int) -> str:
-    versions = sorted({str(_fact(dataset, "version")) for dataset in datasets})
-    splits = {dataset.split for dataset in datasets}
-    common = _SPLITS.get(next(iter(splits)) or "") if len(splits) == 1 else None
-    described = [_describe_dataset(dataset, "" if common else _set_of(dataset.split)) for dataset in datasets]
-    sets = f"the {common} set{'s' if len(datasets) > 1 else ''} of " if common else ""
-    return (
-        f"We evaluate {_count(n_systems, 'system')} on {sets}{join_words(described)} with classic_rc "
-        f"{' and '.join(versions)}{_cited('classic_rc')}."
-    )
-
-
-def _set_of(split: str | None) -> str:
-    return f"the {_SPLITS[split]} set of " if split in _SPLITS else ""
-
-
-def _describe_dataset(dataset: PaperDataset, before: str) -> str:
+def _data(dataset: PaperDataset) -> Iterator[str]:
     passages, reader = _fact(dataset, "dataset", "passages"), _fact(dataset, "dataset", "reader")
-    size = f"{len(dataset.results.groups):,} questions"
-    size += f" about {passages:,} passages" if isinstance(passages, int) else ""
-    keys = READERS[reader].cites if isinstance(reader, str) and reader in READERS else ()
-    return f"{before}{dataset.label} ({size}){_cited(*_others(keys))}"
+    size = format_count(len(dataset.results.groups), "question")
+    size += f" about {format_count(passages, 'passage')}" if isinstance(passages, int) else ""
+    split = f" (split {dataset.split})" if dataset.split else ""
+    source = ""
+    if isinstance(reader, str) and reader in READERS and READERS[reader].is_dataset and not READERS[reader].is_log:
+        # Only official files are certain to be the cited data; others may be anyone's in their format.
+        is_official = dataset.results.fingerprint in FINGERPRINTS
+        source = _cited(READERS[reader].cites)
+        source = source if is_official or not source else f" in the format of {READERS[reader].title}{source}"
+    yield f"{dataset.label}{split} has {size}{source}"
 
 
-def _others(keys: Sequence[str]) -> list[str]:
-    """Return the keys of others' work: the package itself is cited once, at the beginning."""
-    return [key for key in keys if key != "classic_rc"]
+def _kind(system: SystemResults) -> str:
+    variant = system.facts.get("variant")
+    return f"{system.solver}:{variant}" if isinstance(variant, str) else system.solver
 
 
-def _blocks(table: PaperTable, systems: dict[str, list[tuple[PaperDataset, SystemResults]]]) -> Iterator[str]:
-    names = {block: [row.name for row in table.rows if row.block is block] for block in Block}
-    verbs = {
-        Block.UNTRAINED: ("learns nothing from gold answers", "learn nothing from gold answers"),
-        Block.TRAINED: ("is trained on gold answers", "are trained on gold answers"),
-        Block.GIVEN: ("is given by its answers or scores", "are given by their answers or scores"),
-    }
-    for block, (one, several) in verbs.items():
-        own = [_describe_system(name, systems[name][0][1]) for name in names[block] if name in systems]
-        if own:
-            verb = one if len(own) == 1 else several
-            yield f"{_capital(_count(len(own), 'system'))} {verb}: {join_words(own)}."
-    if names[Block.PUBLISHED]:
-        rows = [row for row in table.rows if row.block is Block.PUBLISHED]
-        cites = _cited(*(row.cites for row in rows if row.cites))
-        yield f"Published results are as printed in their sources{cites} and are not part of any comparison."
+def _sources(table: PaperTable) -> Iterator[str]:
+    """Yield what the solvers follow, if it is others' work."""
+    systems = [system for dataset in table.shown_datasets for system in _systems(table, dataset)]
+    parts = []
+    for kind in dict.fromkeys(map(_kind, systems)):
+        name, _, variant = kind.partition(":")
+        if name in SOLVERS and (not variant or variant in SOLVERS[name].variants):
+            citable = find_citable(kind)[0]
+            cited = _cited(citable.cites)
+            parts += [f"{kind}, {citable.citation}{cited}"] if cited else []
+    if parts:
+        yield f"the solvers are implemented in this package after these sources: {'; '.join(parts)}"
 
 
-def _describe_system(name: str, system: SystemResults) -> str:
-    """Return a system's name, what it is if the name does not say so, and its citations."""
-    facts = system.facts
-    variant, params = facts.get("variant"), facts.get("params")
-    kind = f"{system.solver}:{variant}" if isinstance(variant, str) else system.solver
+def _decisions(table: PaperTable, dataset: PaperDataset) -> Iterator[str]:
+    systems = _systems(table, dataset)
+    for policy, meaning in _TIES.items():
+        names = [system.name for system in systems if system.facts.get("ties") == policy]
+        if names:
+            only = {system.facts.get("ties") for system in systems} - {None} == {policy}
+            yield meaning + ("" if only else f" ({join_words(names)})")
+    for system in systems:
+        if system.expected:
+            yield f"the result of {system.name} is an expectation over all random draws, in closed form"
+    if any("|folds:near" in str(system.facts.get("signature")) for system in systems):
+        yield "folds keep equal and nearly equal passages together"
+
+
+def _metrics(table: PaperTable, dataset: PaperDataset) -> Iterator[str]:
+    metrics = dict.fromkeys(column.metric for column in table.columns if column.dataset == dataset.label)
+    labels = ["accuracy" if metric.name == "accuracy" else metric.label for metric in metrics]
+    yield f"we report {join_words(labels)}{_cited(key for metric in metrics for key in metric.cites)}, in percent"
+
+
+def _units(dataset: PaperDataset) -> str:
+    key = dataset.results.group
+    return "whole passages" if key is None else f"whole passages, grouped by {key} where it is known"
+
+
+def _intervals(table: PaperTable, dataset: PaperDataset) -> Iterator[str]:
+    if (made := dataset.resampling) is not None:
+        yield (
+            f"intervals are {100 * made.level:g}% percentile intervals from {made.n:,} bootstrap resamples of "
+            f"{_units(dataset)} (seed {made.seed})"
+        )
+
+
+def _tests(table: PaperTable, dataset: PaperDataset) -> Iterator[str]:
+    columns = [column for column in table.columns if column.dataset == dataset.label]
+    tested = [column for column in columns if column.is_tested]
+    if not tested or dataset.tests is None:
+        return
+    yield (
+        f"an asterisk marks a system that differs significantly from {dataset.tests.baseline} at p < {ALPHA:g}: a "
+        f"two-sided paired permutation test that swaps the outcomes of {_units(dataset)} between the two systems "
+        f"(exact, or {dataset.tests.n:,} random permutations with seed {dataset.tests.seed} if there are more)"
+    )
+    metrics = join_words(list(dict.fromkeys(column.metric_label for column in tested)))
+    n = format_count(len(dataset.results.systems) - 1, "comparison")
+    yield f"the tested metric is {metrics}, with Holm's correction for {n}"
+    if any(column.group is not None for column in tested):
+        yield "the systems of each group of questions are a family of their own"
+    if len(tested) < len(columns):
+        yield "other metrics are not tested"
+
+
+def _remarks(table: PaperTable, dataset: PaperDataset) -> Iterator[str]:
+    """Yield what the record says about answers, data and systems, in its own words."""
+    for system in _systems(table, dataset):
+        if system.answers is not None and system.answers.note:
+            note = f"{system.name}, {system.answers.note}"
+            yield f"answers that could not be parsed or are empty count as wrong: {note}"
+        yield from (f"{system.name}: {caveat}" for caveat in _texts(system.facts.get("caveats")))
+    for key in ("warnings", "notes"):
+        yield from _texts(_fact(dataset, "dataset", key))
+
+
+def _texts(values: Any) -> list[str]:
+    return [value.rstrip(".") for value in values or () if isinstance(value, str)]
+
+
+def _software(table: PaperTable, dataset: PaperDataset) -> Iterator[str]:
+    used = [f"classic_rc {version}"] if (version := _fact(dataset, "version")) else []
+    python, packages = _fact(dataset, "environment", "python"), _fact(dataset, "environment", "packages")
+    used += [f"Python {python}"] if isinstance(python, str) else []
+    if isinstance(packages, dict):
+        used += [f"{name} {packages[key]}" for key, name in _PACKAGES.items() if packages.get(key)]
+    if used:
+        yield f"the runs used {join_words(used)}{_OPEN}classic_rc{_CLOSE}"
+
+
+# ------------------------------------------------------------------------------------------------------------------
+# Settings
+
+
+def settings_table(table: PaperTable) -> Table:
+    """Return a row for each system and the datasets on which it has the same settings.
+
+    Parameters
+    ----------
+    table : PaperTable
+
+    Returns
+    -------
+    Table
+        Columns: system, datasets, solver, the settings that its signature names, what it is trained and tuned on.
+    """
+    sources = _known_sources(table.shown_datasets)
+    rows: dict[tuple[str, ...], list[str]] = {}
+    for dataset in table.shown_datasets:
+        for system in _systems(table, dataset):
+            facts = system.facts
+            cells = (
+                _kind(system),
+                _changed(facts),
+                _learned(facts.get("trained_on"), sources),
+                _tuned(system, sources),
+            )
+            rows.setdefault((system.name, *cells), []).append(dataset.label)
+    every = [dataset.label for dataset in table.shown_datasets]
+    order = {row.name: i for i, row in enumerate(table.rows)}
+    columns = ("System", "Datasets", "Solver", "Settings", "Trained", "Tuned")
+    body = [
+        [name, "all" if labels == every else join_words(labels), *(cell or None for cell in cells)]
+        for (name, *cells), labels in sorted(rows.items(), key=lambda row: order[row[0][0]])
+    ]
+    return Table("Settings of the systems", [Column(name) for name in columns], [RowGroup(body)])
+
+
+def _changed(facts: Mapping[str, Any]) -> str:
+    """Return the parameters that the signature names, and a threshold that is fixed."""
     try:
         parts = Signature.parse(str(facts.get("signature"))).parts
     except ValueError:
         parts = {}
-    changed = [
-        f"{key}={value}"
-        for key, value in parts.items()
-        if isinstance(params, dict) and params.get(key) is not None and key not in ("analyzer", "seed")
-    ]
-    details = [*([kind] if not name.startswith(kind) and system.solver != "score-file" else []), *changed]
-    shown = f"{name} ({', '.join(details)})" if details and ",".join(details) != name else name
-    return shown + _cited(*_others(_solver_cites(system.solver, variant)))
+    params = facts.get("params")
+    changed = [f"{key}={value}" for key, value in parts.items() if isinstance(params, dict) and key in params]
+    threshold = facts.get("threshold")
+    fixed = is_number(threshold) and facts.get("tuned_on") is None
+    return ", ".join([*changed, *([f"score > {threshold:g}"] if fixed else [])])
 
 
-def _solver_cites(solver: str, variant: Any) -> tuple[str, ...]:
-    if solver not in SOLVERS:
-        return ()
-    found = SOLVERS[solver]
-    bundle = found.variants.get(variant) if isinstance(variant, str) else None
-    return (bundle.cites if bundle is not None else ()) or found.cites
+def _tuned(system: SystemResults, sources: Mapping[str, str]) -> str:
+    """Return what was tuned, for which metric, and on what."""
+    facts = system.facts
+    if not isinstance(facts.get("tuned_on"), str):
+        return ""
+    params = facts.get("tuned_params")
+    what = [f"{key}={value}" for key, value in params.items()] if isinstance(params, dict) else []
+    what += ["threshold"] if facts.get("threshold") is not None else []
+    match = re.search(r"\|tuned_for:(\w+)", str(facts.get("signature")))
+    goal = f" for {METRICS[match[1]].label}" if match and match[1] in METRICS else ""
+    here = ", the data that it reports†" if system.tuned_here else ""
+    return f"{', '.join(what) or 'parameters'}{goal} {_learned(facts['tuned_on'], sources)}{here}"
 
 
-# ------------------------------------------------------------------------------------------------------------------
-# Training, tuning and decisions
-
-_Found = dict[str, list[tuple[PaperDataset, SystemResults]]]
-
-
-def _grouped(
-    systems: _Found, key: Callable[[PaperDataset, SystemResults], Any]
-) -> dict[Any, tuple[list[str], list[str]]]:
-    """Return the names of systems and datasets by a property that is not None."""
-    found: dict[Any, tuple[list[str], list[str]]] = {}
-    for name, results in systems.items():
-        for dataset, system in results:
-            value = key(dataset, system)
-            if value is not None:
-                names, labels = found.setdefault(value, ([], []))
-                names += [name] if name not in names else []
-                labels += [dataset.label] if dataset.label not in labels else []
-    return found
+def _learned(source: Any, sources: Mapping[str, str]) -> str:
+    """Return what was learned or tuned on, in words."""
+    if not isinstance(source, str):
+        return ""
+    folds = re.fullmatch(r"cv(\d+)", source)
+    return f"by {folds[1]}-fold cross-validation" if folds else f"on {sources.get(source, source)}"
 
 
 def _known_sources(datasets: Sequence[PaperDataset]) -> dict[str, str]:
-    """Return the papers' names of the data that the records name: what they report, train and tune on."""
+    """Return the table's names of the data that the records name: what they report, train and tune on."""
     known = {}
     for dataset in datasets:
-        known[dataset.results.dataset] = _set_of(dataset.split) + dataset.label
+        known[dataset.results.dataset] = " ".join(filter(None, (dataset.label, dataset.split)))
         for role in ("train", "tune"):
             name, fingerprint = (_fact(dataset, "protocol", role, key) for key in ("name", "fingerprint"))
             if isinstance(name, str) and isinstance(fingerprint, str) and fingerprint in FINGERPRINTS:
-                label, split = FINGERPRINTS[fingerprint]
-                known[name] = _set_of(split) + label
+                known.setdefault(name, " ".join(FINGERPRINTS[fingerprint]))
     return known
-
-
-def _folds(text: str, sources: Mapping[str, str]) -> str:
-    """Return what was learned or tuned on, in words."""
-    match = re.fullmatch(r"cv(\d+)", text)
-    if match is None:
-        return f"on {sources.get(text, text)}"
-    n = int(match[1])
-    folds = f"{_number(n)}-fold cross-validation"
-    return f"by {folds} over whole passages"
-
-
-def _training(systems: _Found, sources: Mapping[str, str]) -> Iterator[str]:
-    trained = _grouped(systems, lambda _, system: system.facts.get("trained_on"))
-    for source, (names, labels) in trained.items():
-        verb = "is" if len(names) == 1 else "are"
-        yield f"On {join_words(labels)}, {join_words(names)} {verb} trained {_folds(str(source), sources)}."
-
-
-def _tuning(systems: _Found, sources: Mapping[str, str]) -> Iterator[str]:
-    def key(_: PaperDataset, system: SystemResults) -> tuple[str, str, bool] | None:
-        facts = system.facts
-        if not isinstance(facts.get("tuned_on"), str):
-            return None
-        match = re.search(r"\|tuned_for:(\w+)", str(facts.get("signature")))
-        metric = METRICS[match[1]].label if match and match[1] in METRICS else ""
-        what = f"decision thresholds|{metric}" if facts.get("threshold") is not None else "parameters|"
-        return what, facts["tuned_on"], system.tuned_here
-
-    for (what, source, here), (names, labels) in _grouped(systems, key).items():
-        parameters, _, metric = what.partition("|")
-        goal = f" for {metric}" if metric else ""
-        how = _folds(source, sources) + (", the data that is reported (marked †)" if here else "")
-        yield f"On {join_words(labels)}, the {parameters} of {join_words(names)} are tuned{goal} {how}."
-    if any("|folds:near" in str(s.facts.get("signature")) for found in systems.values() for _, s in found):
-        yield "Folds keep equal and nearly equal passages together."
-
-
-def _decisions(systems: _Found) -> Iterator[str]:
-    policies = _grouped(systems, lambda _, system: system.facts.get("ties"))
-    known = {policy: names for policy, (names, _) in policies.items() if policy in _TIES}
-    for policy, names in known.items():
-        yield _capital(_TIES[policy] + (f" ({join_words(names)})" if len(known) > 1 else "")) + "."
-    for threshold, (names, labels) in _grouped(systems, _fixed_threshold).items():
-        verb = "selects" if len(names) == 1 else "select"
-        chosen = f"options with a score above {threshold:g}"
-        yield f"On {join_words(labels)}, {join_words(names)} {verb} the {chosen}."
-    expected = [name for name, results in systems.items() if any(system.expected for _, system in results)]
-    if expected:
-        yield f"Results of {join_words(expected)} are expectations over all random draws, in closed form."
-
-
-def _answers(systems: _Found) -> Iterator[str]:
-    notes = _grouped(systems, lambda _, system: (system.answers and system.answers.note) or None)
-    told = [f"{join_words(names)} on {join_words(labels)}, {note}" for note, (names, labels) in notes.items()]
-    if told:
-        yield f"Answers that could not be parsed or are empty count as wrong: {'; '.join(told)}."
-
-
-def _fixed_threshold(_: PaperDataset, system: SystemResults) -> float | None:
-    threshold = system.facts.get("threshold")
-    return threshold if is_number(threshold) and system.facts.get("tuned_on") is None else None
-
-
-# ------------------------------------------------------------------------------------------------------------------
-# Numbers
-
-
-def _metrics(table: PaperTable) -> Iterator[str]:
-    found: dict[str, tuple[list[str], list[str]]] = {}
-    for dataset in table.shown_datasets:
-        metrics = dict.fromkeys(c.metric for c in table.columns if c.dataset == dataset.label)
-        keys = [key for metric in metrics for key in _others(metric.cites)]
-        labels = ["accuracy" if metric.name == "accuracy" else metric.label for metric in metrics]
-        names = join_words(labels) + _cited(*keys)
-        found.setdefault(names, ([], []))[0].append(dataset.label)
-    parts = [f"{metrics} on {join_words(labels)}" for metrics, (labels, _) in found.items()]
-    yield f"We report {join_words(parts)}, in percent."
-
-
-def _intervals(datasets: Sequence[PaperDataset]) -> Iterator[str]:
-    made = [dataset.resampling for dataset in datasets if dataset.resampling is not None]
-    if not made:
-        return
-    counts = " or ".join(f"{n:,}" for n in sorted({r.n for r in made}))
-    seeds = " and ".join(str(seed) for seed in sorted({r.seed for r in made}))
-    yield (
-        f"Intervals are {100 * made[0].level:g}% percentile intervals from {counts} bootstrap resamples of "
-        f"{_units(datasets)} (seed {seeds})."
-    )
-
-
-def _units(datasets: Sequence[PaperDataset]) -> str:
-    keys = sorted({dataset.results.group for dataset in datasets if dataset.results.group is not None})
-    return f"whole passages, grouped by {join_words(keys)} where it is known" if keys else "whole passages"
-
-
-def _tests(table: PaperTable) -> Iterator[str]:
-    tested = [column for column in table.columns if column.is_tested]
-    datasets = [dataset for dataset in table.shown_datasets if dataset.label in {c.dataset for c in tested}]
-    settings = [dataset.tests for dataset in datasets if dataset.tests is not None]
-    if not datasets or table.baseline is None:
-        return
-    n = max([made.n for made in settings], default=10_000)
-    seeds = " and ".join(str(seed) for seed in sorted({made.seed for made in settings} or {0}))
-    metrics = join_words(list(dict.fromkeys(column.metric_label for column in tested)))
-    sizes = sorted({len(dataset.results.systems) - 1 for dataset in datasets})
-    family = _count(sizes[-1], "comparison")
-    family = family if len(sizes) == 1 else f"{_number(sizes[0])} to {family}"
-    draws = f"exact, or {n:,} random permutations with seed {seeds} if there are more"
-    yield (
-        f"An asterisk marks a system that differs significantly from {table.baseline} in the primary metric "
-        f"({metrics}) at p < {ALPHA:g}: a two-sided paired permutation test that swaps the outcomes of "
-        f"{_units(datasets)} between the two systems ({draws}), with Holm's correction for the {family} of a "
-        "dataset."
-    )
-    if any(column.group is not None for column in tested):
-        yield "The systems of each group of questions are a family of their own."
-    if any(not column.is_tested for column in table.columns if column.dataset in {d.label for d in datasets}):
-        yield "Other metrics are not tested."
-
-
-def _software(datasets: Sequence[PaperDataset]) -> Iterator[str]:
-    found = set()
-    for dataset in datasets:
-        python, packages = _fact(dataset, "environment", "python"), _fact(dataset, "environment", "packages")
-        if isinstance(python, str) and isinstance(packages, dict):
-            names = [f"{name} {packages[key]}" for key, name in _PACKAGES.items() if packages.get(key)]
-            found.add(join_words([f"Python {python}", *names]))
-    if found:
-        yield f"The runs used {'; or '.join(sorted(found))}."

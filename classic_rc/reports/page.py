@@ -20,8 +20,9 @@ from classic_rc.evaluation.breakdown import Breakdown
 from classic_rc.evaluation.comparison import SOLVED_BY
 from classic_rc.evaluation.curves import AVERAGES, PrecisionRecallCurve
 from classic_rc.evaluation.grouping import Grouping
-from classic_rc.evaluation.results import Evaluation, Row, count_passages
-from classic_rc.metrics.registry import METRICS, has_unanswerable, metrics_for, primary_metric
+from classic_rc.evaluation.outcomes import Row
+from classic_rc.evaluation.results import Evaluation, count_passages
+from classic_rc.metrics.base import METRICS, has_unanswerable, metrics_for, primary_metric
 from classic_rc.questions import Dataset, Question
 from classic_rc.reports.annotators import annotator_tables
 from classic_rc.reports.breakdown import breakdown_table
@@ -29,14 +30,14 @@ from classic_rc.reports.datasheet import Datasheet, count_tables, datasheet_fact
 from classic_rc.reports.explanations import LEGEND, is_right, number_name, parts_sum_to_score, rank_candidates
 from classic_rc.reports.html import fill_template
 from classic_rc.reports.page_audit import audit_tiles, defects_section, duplicates_section, findings_section
-from classic_rc.reports.page_figures import curve_drawing, overview_drawing
 from classic_rc.reports.perturbations import perturbation_table
 from classic_rc.reports.published import published_warning, results_table
 from classic_rc.reports.references import bibliography, citables
 from classic_rc.reports.statistics import statistics_tables
 from classic_rc.solvers.explanation import CandidateExplanation, Explanation, Mark
+from classic_rc.solvers.random import Random
 from classic_rc.tables import Column, RowGroup, Table
-from classic_rc.tables.model import format_count
+from classic_rc.tables.model import format_count, format_percent
 
 _MAX_GROUPS = 12
 _PACKAGE = "classic_rc"
@@ -376,3 +377,79 @@ def _round(value: float) -> float | str:
         return "∞" if value > 0 else "−∞"
     short = float(f"{value:.5g}")
     return int(short) if short == int(short) else short
+
+
+# ------------------------------------------------------------------------------------------------------------------
+# Figures: numbers that the templates draw as SVG, readable without colours
+
+_WIDTH = 100
+"""The length of an axis from 0 to 100 %, in units of its drawing."""
+
+
+def overview_drawing(evaluation: Evaluation) -> dict[str, Any]:
+    """Return the values that the chart of all systems needs: a bar and an interval each, and the line of chance.
+
+    Parameters
+    ----------
+    evaluation : Evaluation
+    """
+    metric = evaluation.primary
+    rows = []
+    chance = None
+    for row in evaluation.rows:
+        value, interval = row.metrics()[metric.name], row.intervals.get(metric.name)
+        if row.solver == Random.name:
+            chance = round(_WIDTH * value, 2)
+        bounds = None if interval is None else (round(_WIDTH * interval.low, 2), round(_WIDTH * interval.high, 2))
+        rows.append((row.name, round(_WIDTH * value, 2), bounds, format_percent(value, 1)))
+    has_intervals = any(bounds is not None for _, _, bounds, _ in rows)
+    return {"metric": metric.label, "rows": rows, "chance": chance, "has_intervals": has_intervals}
+
+
+_SIDE, _LEFT, _BOTTOM, _MARGIN = 360, 44, 40, 12
+_COLOURS, _DASHES = 7, 5
+"""How many of each the style sheet has. Their numbers are coprime, so 35 systems have different looks."""
+
+
+def curve_drawing(curves: Sequence[PrecisionRecallCurve], chosen: Sequence[PrecisionRecallCurve]) -> dict[str, Any]:
+    """Return the values that the figure's template needs: curves, a point where each system decides, a legend.
+
+    Parameters
+    ----------
+    curves : sequence of PrecisionRecallCurve
+        All macro or all micro averages.
+    chosen : sequence of PrecisionRecallCurve
+        Single points, in the order of the legend. A point with a curve's name has that curve's look.
+    """
+    names = list(dict.fromkeys(c.name for c in (*chosen, *curves)))
+    look = {name: f"c{i % _COLOURS} d{i % _DASHES}" for i, name in enumerate(names)}
+    drawn = {curve.name for curve in curves}
+    ticks = [tenths / 10 for tenths in range(0, 11, 2)]
+    return {
+        "width": _LEFT + _SIDE + _MARGIN,
+        "height": _MARGIN + _SIDE + _BOTTOM,
+        "frame": (_x(0), _x(1), _y(1), _y(0)),
+        "ticks": [(_x(value), _y(value), value) for value in ticks],
+        "paths": [(look[curve.name], _svg_path(curve)) for curve in curves],
+        "points": [
+            (look[p.name], f"{_x(p.recall[0]):.1f}", f"{_y(p.precision[0]):.1f}", names.index(p.name) + 1)
+            for p in chosen
+        ],
+        "key": [(look[name], name, name in drawn) for name in names],
+    }
+
+
+def _svg_path(curve: PrecisionRecallCurve) -> str:
+    """Return a curve's steps as an SVG path, rounded to half a pixel, without repeated points."""
+    points = np.round(2 * np.column_stack([_x(curve.recall), _y(curve.precision)])) / 2
+    moved = np.append(True, (np.diff(points, axis=0) != 0).any(axis=1))
+    (x, y), *others = points[moved].tolist()
+    return f"M{x:g} {y:g}" + "".join(f"V{y:g}H{x:g}" for x, y in others)
+
+
+def _x(recall: Any) -> Any:
+    return _LEFT + recall * _SIDE
+
+
+def _y(precision: Any) -> Any:
+    return _MARGIN + (1 - precision) * _SIDE

@@ -15,7 +15,7 @@ from classic_rc.audit.duplicates import DuplicateFinding, DuplicatePair
 from classic_rc.audit.integrity import Severity
 from classic_rc.audit.measuring import PartialResult, Verdict
 from classic_rc.audit.without_copies import ScoreWithout, copied_questions
-from classic_rc.metrics.registry import METRICS
+from classic_rc.metrics.base import METRICS
 from classic_rc.reports.checks import (
     balance_notes,
     best_of_the_rest,

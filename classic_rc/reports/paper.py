@@ -16,12 +16,11 @@ from numpy.typing import NDArray
 
 from classic_rc.errors import DataError, UsageError, unknown_name
 from classic_rc.evaluation.comparison import SharedResults, SystemResults
+from classic_rc.evaluation.outcomes import Block
 from classic_rc.evaluation.record import RECORD_NAME, read_results
 from classic_rc.evaluation.resampling import Interval
-from classic_rc.evaluation.results import Block
 from classic_rc.evaluation.significance import family_p_values, subset_intervals
-from classic_rc.metrics.base import Metric
-from classic_rc.metrics.registry import METRICS, get_metric
+from classic_rc.metrics.base import METRICS, Metric, get_metric
 from classic_rc.questions import Task
 from classic_rc.reports.paper_data import PaperDataset, TestSettings, merge_records
 from classic_rc.reports.paper_table import PaperCell, PaperColumn, PaperRow, PaperTable

@@ -14,8 +14,7 @@ from classic_rc.errors import DataError, UsageError, unknown_name
 from classic_rc.evaluation.comparison import SharedResults, SystemResults
 from classic_rc.evaluation.resampling import Resampling
 from classic_rc.io.json import Node, describe_value
-from classic_rc.metrics.base import Metric
-from classic_rc.metrics.registry import METRICS, metric_of_task
+from classic_rc.metrics.base import METRICS, Metric, metric_of_task
 from classic_rc.solvers.base import is_number
 
 

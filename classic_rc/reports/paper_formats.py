@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from decimal import Decimal
 from itertools import groupby
 from typing import Any
 
+from classic_rc.errors import UsageError
+from classic_rc.evaluation.outcomes import Block
 from classic_rc.evaluation.resampling import Interval
-from classic_rc.evaluation.results import ALPHA, Block
-from classic_rc.metrics.registry import METRICS
+from classic_rc.evaluation.results import ALPHA
+from classic_rc.metrics.base import METRICS
 from classic_rc.predictions import AnswerCounts
 from classic_rc.reports.paper_table import PaperCell, PaperRow, PaperTable
 from classic_rc.reports.references import citation_text
 from classic_rc.tables import Cell, Column, RowGroup, Table, records_csv
+from classic_rc.tables.latex import Place, latex_text, render_latex
 from classic_rc.tables.model import IntervalStyle
 
 _SPLITS = {"train": "training", "dev": "development", "test": "test"}
@@ -223,6 +228,50 @@ def as_table(
         caption(table, title, intervals, stacked=stacked),
         _signatures(table) if signatures else {},
     )
+
+
+def table_latex(
+    table: PaperTable,
+    title: str | None = None,
+    intervals: IntervalStyle = "lines",
+    *,
+    label: str = "tab:results",
+    width: Place | None = None,
+    signatures: bool = False,
+) -> str:
+    """Return the table in LaTeX; see :func:`~classic_rc.tables.latex.render_latex` for how it fits a page.
+
+    Parameters
+    ----------
+    table : PaperTable
+    title : str, optional
+        The beginning of the caption, before the notes.
+    intervals : {"lines", "pm", "none"}
+        Intervals as a second line of small figures, after the number as ±, or not at all.
+    label : str
+        The key of ``\\label``.
+    width : {"column", "text"}, optional
+        One column of the paper or its whole width; by default a column if the table has few columns.
+    signatures : bool
+        Whether the signatures of all systems are comments above the table.
+
+    Raises
+    ------
+    UsageError
+        `label` has characters that LaTeX does not take.
+    """
+    if not re.fullmatch(r"[A-Za-z0-9][\w:.+/-]*", label, re.ASCII):
+        raise UsageError(
+            f"invalid label {label!r}: expected letters, digits and any of : . + / - _",
+            field="--label",
+            found=label,
+            expected="tab:results",
+        )
+    has_lines = intervals == "lines" and any(shown_interval(cell, table.decimals) for cell in table.cells)
+    shown = as_table(table, title, intervals, stacked=has_lines, signatures=signatures)
+    cited = {row_name(row): rf"{latex_text(row.name)} \citep{{{row.cites}}}" for row in table.rows if row.cites}
+    # The caption has the notes.
+    return render_latex(replace(shown, notes=()), label=label, place=width, names=cited)
 
 
 def _signatures(table: PaperTable) -> dict[str, str]:

@@ -57,7 +57,7 @@ def _notes(evaluation: PerturbedEvaluation) -> Iterator[str]:
     if not evaluation.trained_on_perturbed and any(original.tuned_on for original in evaluation.originals):
         yield (
             "tuned thresholds are the original's: a copy that lowers all scores selects fewer candidates "
-            "(--perturbed-train tunes them on the copy)"
+            "(perturbed_train=True tunes them on the copy)"
         )
     yield f"function words: the list {evaluation.function_words}, interrogatives, and contractions of both"
     yield evaluation.resampling.note + "; intervals are not adjusted for their number"

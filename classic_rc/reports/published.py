@@ -14,7 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from classic_rc.datasets.official import OfficialPart, match_official_parts
-from classic_rc.evaluation.results import Block, Evaluation, evaluation_table
+from classic_rc.evaluation.outcomes import Block
+from classic_rc.evaluation.results import Evaluation, evaluation_table
 from classic_rc.questions import Dataset, Task
 from classic_rc.tables import Table
 from classic_rc.tables.model import Value

@@ -63,7 +63,7 @@ def citation_text(key: str) -> str:
 def citables() -> Iterator[Citable]:
     """Yield everything that can be cited by name: solvers with their variants, datasets, metrics."""
     from classic_rc.datasets.registry import READERS
-    from classic_rc.metrics.registry import METRICS
+    from classic_rc.metrics.base import METRICS
     from classic_rc.solvers.registry import SOLVERS
 
     for name, solver in SOLVERS.items():

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from classic_rc.kernels.arrays import TokenArrays
+from classic_rc.kernels.arrays import TokenArrays, block_size
 from classic_rc.kernels.pairs import WordCounts, word_counts
 from classic_rc.kernels.search import best_constrained
 from classic_rc.kernels.sentence_postings import SentencePostings
@@ -52,7 +52,7 @@ def best_of_sentences(
     arrays = encoded.dataset.arrays
     n_candidates = len(arrays.candidate_question)
     sentences, scores = np.full(n_candidates, -1, dtype=np.int64), np.zeros(n_candidates, dtype=np.float32)
-    for where, block in arrays.blocks(_BLOCK_TOKENS):
+    for where, block in arrays.blocks(block_size(_BLOCK_TOKENS)):
         passage = int(arrays.question_passage[arrays.candidate_question[where.start]])
         bounds = encoded.passage_offsets[passage : passage + len(block.passage_offsets)]
         lengths = np.diff(encoded.offsets[bounds[0] : bounds[-1] + 1])

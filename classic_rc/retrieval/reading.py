@@ -15,6 +15,7 @@ from classic_rc.errors import DataError, UsageError
 from classic_rc.io.files import STDIN, check_is_regular, strip_compression_suffix
 from classic_rc.io.json import Node, parse_json
 from classic_rc.io.text import LONGEST_LINE, read_line_blocks
+from classic_rc.kernels.arrays import block_size
 from classic_rc.questions import Passage
 from classic_rc.retrieval.texts import StoredTexts
 from classic_rc.text.sentences import passage_sentences, split_sentences
@@ -172,8 +173,8 @@ class PassageInput(TextInput):
 
     def blocks(self, advance: ProgressCallback) -> Iterator[TextBlock]:
         """Yield one record per passage, with the passage's id as its label."""
-        for first in range(1, len(self._passages) + 1, _BLOCK_PASSAGES):
-            passages = self._passages[first - 1 : first - 1 + _BLOCK_PASSAGES]
+        for first in range(1, len(self._passages) + 1, block_size(_BLOCK_PASSAGES)):
+            passages = self._passages[first - 1 : first - 1 + block_size(_BLOCK_PASSAGES)]
             advance(sum(len(passage.text.encode("utf-8", "surrogatepass")) for passage in passages))
             own = [[p.text[begin:end] for begin, end in passage_sentences(p)] for p in passages]
             numbers = range(first, first + len(passages))

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from classic_rc.errors import DataError, UsageError
-from classic_rc.io.hashing import sha256_of_text
+from classic_rc.io.files import sha256_of_text
 from classic_rc.io.json import Node, describe_value, parse_json
 from classic_rc.io.text import read_text, replace_file, write_file
 from classic_rc.retrieval.texts import StoredTexts, fingerprint

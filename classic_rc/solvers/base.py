@@ -15,17 +15,15 @@ from numpy.typing import ArrayLike
 
 from classic_rc.decisions import Decision, default_decision
 from classic_rc.errors import DataError, OutputError, UsageError, system_failures, unknown_name
-from classic_rc.estimator import Estimator, clone
 from classic_rc.kernels.arrays import offsets_of
-from classic_rc.metrics.registry import primary_metric
-from classic_rc.parameters import Parameter, is_integer, is_number, parameter
+from classic_rc.metrics.base import primary_metric
+from classic_rc.parameters import Estimator, Parameter, clone, is_integer, is_number, parameter
 from classic_rc.predictions import Prediction, Scores
 from classic_rc.questions import Dataset, Question, Task
 from classic_rc.solvers.explanation import Explanation, given
-from classic_rc.text.analyzers import get_analyzer
+from classic_rc.text.analyzers import STOP_LISTS, get_analyzer, stop_list_signature
 from classic_rc.text.encode import SharedQuestions, encode, without_answers, without_gold
 from classic_rc.text.encoded import EncodedDataset
-from classic_rc.text.stop_words import STOP_LISTS, stop_list_signature
 
 
 @dataclass(frozen=True)

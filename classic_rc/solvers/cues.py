@@ -11,8 +11,7 @@ from numpy.typing import NDArray
 
 from classic_rc.decisions import Decision
 from classic_rc.errors import NotFittedError
-from classic_rc.kernels.arrays import offsets_of
-from classic_rc.kernels.postings import longest_runs
+from classic_rc.kernels.arrays import longest_runs, offsets_of
 from classic_rc.parameters import parameter
 from classic_rc.predictions import Scores
 from classic_rc.questions import Question, Task

@@ -12,7 +12,6 @@ import numpy as np
 
 from classic_rc.decisions import Decision, Threshold
 from classic_rc.errors import NotFittedError, UsageError
-from classic_rc.estimator import clone
 from classic_rc.kernels import bm25, tfidf
 from classic_rc.parameters import parameter, whole_number
 from classic_rc.predictions import Scores
@@ -253,54 +252,12 @@ class IRSolver(Solver):
         """Whether the solver searches corpora instead of the question's own passage."""
         return bool(self._parts())
 
-    @classmethod
-    def variant(cls, name: str, **changes: Any) -> Self:
-        """See :meth:`Solver.variant`."""
-        solver = super().variant(name, **changes)
-        solver._asked_variant = name
-        return solver
-
-    _asked_variant: str | None = None  # "passage" is the default: only this tells that somebody asked for it
-
     def variant_name(self) -> str | None:
         """See :meth:`Solver.variant_name`; a variant that also searches indexes keeps its name."""
         found, parts = super().variant_name(), self._parts()
         if found is not None or parts[:1] != ["paragraphs"] or len(parts) == 1:
             return found
         return self.from_params({**self.get_params(deep=False), "corpus": "paragraphs"}).variant_name()
-
-    def searching(self, paths: Sequence[str] = (), *, exclude_verbatim: bool = False) -> Self:
-        """Return a clone that also searches the indexes at `paths`, or that leaves verbatim sentences out.
-
-        If the solver searches the question's own passage because nothing else was asked for, the clone searches the
-        indexes instead.
-
-        Raises
-        ------
-        UsageError
-            The solver has indexes of its own, or searches each passage on purpose.
-        """
-        copy: Self = clone(self)
-        if paths:
-            parts = self._parts()
-            if self._asked_variant == "passage" and not parts:
-                raise UsageError(
-                    "ir:passage searches the question's own passage, so --corpus has no effect: use -s ir",
-                    field="--corpus",
-                    found="ir:passage",
-                    expected="-s ir, or no --corpus",
-                )
-            if parts not in ([], ["paragraphs"]):
-                raise UsageError(
-                    f"{self.name},corpus={self.corpus} names its corpus: it cannot be combined with --corpus; "
-                    "leave out one of them",
-                    field="--corpus",
-                    found=f"corpus={self.corpus}",
-                    expected="one of the two",
-                )
-            copy.corpus = [*parts, *paths]
-        copy.exclude_verbatim = exclude_verbatim or self.exclude_verbatim
-        return copy
 
     def _open(self, part: Any, questions: Sequence[Question]) -> Corpus:
         if isinstance(part, Corpus):

@@ -120,7 +120,7 @@ def save_solver(solver: Solver, path: str | Path) -> None:
             raise TypeError(f"array {name!r} of {solver.name} holds objects, which cannot be stored without pickle")
         members[_ARRAY + name] = np.ascontiguousarray(array)
     buffer = io.BytesIO()
-    np.savez(buffer, **members, sha256=_bytes_array(_digest(members)))
+    np.savez(buffer, **members, sha256=_bytes_array(members_digest(members)))
     write_file(Path(path), buffer.getvalue())
 
 
@@ -304,7 +304,7 @@ def _read_archive(path: str) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
             expected=f"format {_FORMAT!r}",
             hint=_HINT,
         ) from None
-    if digest != _digest(members):
+    if digest != members_digest(members):
         raise DataError("the content was changed after it was saved", source=path, field="sha256", hint=_HINT)
     arrays = {name.removeprefix(_ARRAY): array for name, array in members.items() if name.startswith(_ARRAY)}
     return header, arrays
@@ -327,7 +327,8 @@ def _bytes_array(data: bytes) -> NDArray[Any]:
     return np.frombuffer(data, dtype=np.uint8)
 
 
-def _digest(members: Mapping[str, NDArray[Any]]) -> bytes:
+def members_digest(members: Mapping[str, NDArray[Any]]) -> bytes:
+    """Return the sha256 that a saved file has of its members."""
     digest = hashlib.sha256()
     for name, array in sorted(members.items()):
         digest.update(json.dumps([name, array.dtype.str, list(array.shape)]).encode("ascii"))

@@ -10,8 +10,7 @@ import numpy as np
 from classic_rc.decisions import Decision, GivenAnswers
 from classic_rc.errors import ClassicRCError, DataError, NotFittedError, UsageError
 from classic_rc.formats.registry import has_scores, read_predictions, read_scores
-from classic_rc.io.files import read_bytes
-from classic_rc.io.hashing import sha256_of_bytes
+from classic_rc.io.files import read_bytes, sha256_of_bytes
 from classic_rc.kernels.arrays import offsets_of
 from classic_rc.parameters import parameter
 from classic_rc.predictions import AnswerCounts, Prediction, Scores

@@ -15,17 +15,15 @@ from classic_rc.kernels.distance import DistanceRule, window_and_distance, word_
 from classic_rc.kernels.reference.distance import word_distance as plain_word_distance
 from classic_rc.kernels.weights import SCALE, inverse_count_weights
 from classic_rc.kernels.window import sliding_window, window_sweep
-from classic_rc.metrics.registry import primary_metric
+from classic_rc.metrics.base import primary_metric
 from classic_rc.parameters import number, parameter, whole_number
 from classic_rc.predictions import Scores
 from classic_rc.questions import Candidate, Question
 from classic_rc.solvers.base import ANALYZER, DECISION, STOP_WORDS, Scorer, Solver, Variant
 from classic_rc.solvers.explanation import CandidateExplanation, Explanation, Mark, Term, given, minus, plus, times
 from classic_rc.solvers.match_formulas import best_window, distance_term
-from classic_rc.text.analyzers import get_analyzer
+from classic_rc.text.analyzers import get_analyzer, stemmer, stop_words
 from classic_rc.text.encoded import EncodedDataset
-from classic_rc.text.stemmers import stemmer
-from classic_rc.text.stop_words import stop_words
 
 if TYPE_CHECKING:
     from classic_rc.solvers.base import Solver

@@ -4,6 +4,9 @@ A value is a number, ``True``, ``False``, ``None`` or a string. A string in doub
 anything. The path of a file or folder is a string even if it looks like a number (``path=2024``).
 ``[value; value]`` is a list. A comma inside brackets or quotes does not end a parameter, so the members
 of a combination are a list of specifications: ``combination,solvers=[sw+d; score-file,path=rte.txt]``.
+
+The parameters of a decision (:data:`classic_rc.decisions.RULES`) are given like those of the solver:
+``sw+d,ties=first``.
 """
 
 from __future__ import annotations
@@ -19,9 +22,9 @@ from contextvars import ContextVar
 from pathlib import Path
 from typing import Any
 
+from classic_rc.decisions import RULES, Decision, changed_decision, make_decision
 from classic_rc.errors import DataError, UsageError, system_failures, unknown_name
-from classic_rc.io.files import read_bytes
-from classic_rc.io.hashing import sha256_of_bytes
+from classic_rc.io.files import read_bytes, sha256_of_bytes
 from classic_rc.solvers.base import Solver
 from classic_rc.solvers.registry import SHORT_NAMES, SOLVERS
 from classic_rc.text.analyzers import Analyzer
@@ -71,22 +74,23 @@ def parse_solver(spec: str) -> Solver:
     if colon and file.endswith(".py"):
         own_class = load_solver_class(Path(file), class_name)
         with system_failures(class_name, own_class):
-            own = own_class.from_params(_parse_params(own_class, texts))
+            own = own_class.from_params(_parse_params(own_class, texts, None))
             own.row_name()  # needs every parameter
             return own
     name, _, variant = head.partition(":")
     if name not in SOLVERS:
         raise unknown_name("solver", name, [*SOLVERS, *SHORT_NAMES])
     solver = SOLVERS[name]
-    params = _parse_params(solver, texts)
+    base = solver.variants[variant].params.get("decision") if variant in solver.variants else None
+    params = _parse_params(solver, texts, base)
     return solver.variant(variant, **params) if variant else solver.from_params(params)
 
 
 def solver_spec(solver: Solver) -> str:
     """Return the specification of a solver, which :func:`parse_solver` turns back into the solver.
 
-    It leaves out the decision, because specifications have none. It cannot be parsed back if the solver is not
-    registered, or if a value is an object in memory such as a classifier or a corpus.
+    It cannot be parsed back if the solver is not registered, or if a value is an object in memory such as a
+    classifier or a corpus.
 
     Examples
     --------
@@ -103,7 +107,7 @@ def solver_spec(solver: Solver) -> str:
 def changed_texts(solver: Solver) -> dict[str, str]:
     """Return the parameters that differ from those of the solver's variant, or from the defaults, as texts.
 
-    The decision is left out, because specifications have none.
+    The parameters of a decision stand for it.
     """
     cls, variant = type(solver), solver.variant_name()
     if variant is None:
@@ -113,7 +117,9 @@ def changed_texts(solver: Solver) -> dict[str, str]:
     texts = {
         name: _format_value(value) for name, value in solver.get_params(deep=False).items() if name != "decision"
     }
-    return {name: text for name, text in texts.items() if text != _format_value(base[name])}
+    changed = {name: text for name, text in texts.items() if text != _format_value(base[name])}
+    deciding = changed_decision(solver.decision, base.get("decision"))
+    return changed | {name: _format_value(value) for name, value in deciding.items() if name not in texts}
 
 
 def change_paths(solver: Solver, change: Callable[[str], str]) -> Solver:
@@ -172,10 +178,15 @@ def _split_assignment(text: str, spec: str) -> tuple[str, str]:
     return key.strip(), value.strip()
 
 
-def _parse_params(solver: type[Solver], texts: Mapping[str, str]) -> dict[str, Any]:
-    """Return the values of parameters, given their texts."""
-    params = {}
+def _parse_params(solver: type[Solver], texts: Mapping[str, str], base: Decision | None) -> dict[str, Any]:
+    """Return the values of parameters, given their texts; those of decisions make one, from that of the variant."""
+    known = solver._get_param_names()
+    rules = {name for rule in RULES for name in rule.parameters} - {*known} if "decision" in known else set()
+    deciding = {key: _parse_value(text) for key, text in texts.items() if key in rules}
+    params: dict[str, Any] = {"decision": make_decision(deciding, base)} if deciding else {}
     for key, text in texts.items():
+        if key in deciding:
+            continue
         member, _, name = key.rpartition("__")  # MEMBER__PARAMETER of a combination
         owner: Any = SOLVERS.get(member.rpartition("__")[2], Solver) if member else solver
         params[key] = _parse_value(text, is_path=owner.parameter(name).is_file)

@@ -2,75 +2,193 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import groupby
+from dataclasses import replace
+from itertools import groupby, pairwise
+from typing import Literal
 
-from classic_rc.io.printable import printable
-from classic_rc.tables.model import Cell, Column, Table
+from classic_rc.io.text import printable
+from classic_rc.tables.model import Cell, Column, IntervalStyle, RowGroup, Table
+
+Place = Literal["column", "text"]
+
+_MOST_COLUMNS: Mapping[IntervalStyle, Mapping[Place, int]] = {
+    "none": {"column": 3, "text": 8},
+    "lines": {"column": 3, "text": 8},
+    "pm": {"column": 2, "text": 5},
+}
+"""How many columns stand next to the names of the rows, in one column of a paper and over its whole width."""
+_MOST_LINES, _HEAD_LINES = 44, 4
+"""The lines of a page that one float may take, but for its caption; and those of a panel's head."""
+_LONG_CELL, _SHORT_CELL = 40, 20
+"""A column whose texts have more characters is wrapped; beside it, one whose texts are not short is wrapped too."""
+_WRAPPED = r">{\raggedright\arraybackslash}X"
+_SMALL = "scriptsize"
+"""The size of the figures of intervals."""
 
 
-def render_latex(table: Table) -> str:
-    """Return a table as a LaTeX float; notes and signatures are comments above it."""
-    body = [
-        r"\begin{table}",
-        r"\centering",
-        rf"\caption{{{latex_caption(table.caption or table.title)}}}",
-        *latex_tabular(table),
-        r"\end{table}",
-    ]
-    notes = [f"% {note}" for note in (*table.note_lines, *table.signature_lines, *latex_preamble(body))]
-    return "\n".join([*notes, *body]) + "\n"
+def render_latex(
+    table: Table,
+    *,
+    label: str | None = None,
+    place: Place | None = None,
+    names: Mapping[str, str] | None = None,
+) -> str:
+    """Return a table as LaTeX floats; notes and signatures are comments above them.
 
-
-def latex_tabular(
-    table: Table, *, small: str = "scriptsize", names: Mapping[str, str] | None = None, columns: str | None = None
-) -> list[str]:
-    """Return the lines of a table's ``tabular``, without caption and notes.
+    A table with more columns than fit has panels below each other, a long one has several floats. What is still too
+    wide is scaled down by the package adjustbox.
 
     Parameters
     ----------
     table : Table
-    small : str
-        The size of the figures of intervals.
+    label : str, optional
+        The key of ``\\label``.
+    place : {"column", "text"}, optional
+        One column of the paper, or its whole width; by default a column if the table has few columns.
     names : mapping of str to str, optional
         Other names of rows, in LaTeX, such as those with a citation.
-    columns : str, optional
-        The specification of the columns, if not the usual one.
     """
-    width = len(table.shown)
-    lines = [rf"\begin{{tabular}}{{{columns or ''.join(_column_specifications(table))}}}", r"\toprule"]
-    lines += [*_header_lines(table), r"\midrule"]
-    for i, (heading, cells) in enumerate(table.lines()):
-        if heading is not None:
-            lines += [r"\addlinespace"] if i else []
-            lines.append(_line([rf"\multicolumn{{{width}}}{{@{{}}l}}{{\textit{{{latex_text(heading)}}}}}"]))
-        lines += _row_lines(table, cells, small, names or {})
-    return [*lines, r"\bottomrule", r"\end{tabular}"]
+    most = _MOST_COLUMNS[_interval_style(table)]
+    is_wide = len(table.shown) - 1 > most["column"] or any(_is_wrapped(table))
+    place = place or ("text" if is_wide else "column")
+    environment = "table*" if place == "text" else "table"
+    floats: list[list[Table]] = []
+    free = 0
+    for part in _parts(table, most[place]):
+        n_lines = len(_body_lines(part, {})) + _HEAD_LINES
+        if n_lines > free:
+            floats.append([])
+            free = _MOST_LINES
+        floats[-1].append(part)
+        free -= n_lines
+    lines = []
+    for i, panels in enumerate(floats):
+        lines += [r"\addtocounter{table}{-1}"] if i else []
+        lines += [rf"\begin{{{environment}}}[t]", r"\centering", r"\small"]
+        for j, panel in enumerate(panels):
+            lines += [r"\par\medskip"] if j else []
+            lines += latex_tabular(panel, names=names)
+        title = table.title if i else table.caption or table.title
+        lines += [rf"\caption{{{latex_caption(title)}{' (continued)' if i else ''}}}"]
+        lines += [rf"\label{{{label}}}"] if label and not i else []
+        lines += [rf"\end{{{environment}}}"]
+    notes = [f"% {note}" for note in (*table.note_lines, *table.signature_lines, *latex_preamble(lines))]
+    return "\n".join([*notes, *lines]) + "\n"
 
 
-def longest_mark(table: Table) -> int:
-    """Return the number of characters of the longest mark."""
-    return max((len(cell.mark) for _, cells in table.lines() for cell in cells), default=0)
+def _interval_style(table: Table) -> IntervalStyle:
+    """Return how a table shows intervals, if it does."""
+    shown = {
+        column.intervals
+        for _, cells in table.lines()
+        for column, cell in zip(table.shown, cells, strict=True)
+        if column.parts(cell).interval
+    }
+    return next((style for style in ("pm", "lines") if style in shown), "none")
 
 
 def is_stacked(table: Table) -> bool:
     """Return whether intervals have lines of their own."""
-    return any(
-        column.intervals == "lines" and column.parts(cell).interval
-        for _, cells in table.lines()
-        for column, cell in zip(table.shown, cells, strict=True)
-    )
+    return _interval_style(table) == "lines"
+
+
+def _parts(table: Table, most: int) -> Iterator[Table]:
+    """Yield panels of the columns that a float has room for, and of the rows that it can hold."""
+    most_rows = (_MOST_LINES - _HEAD_LINES) // (2 if is_stacked(table) else 1)
+    row_parts = list(_row_parts(table, most_rows))
+    for chosen in _column_parts(table, most):
+        for groups in row_parts:
+            rows = [RowGroup([[row[j] for j in chosen] for row in of.rows], of.heading) for of in groups]
+            yield replace(table, columns=[table.shown[j] for j in chosen], row_groups=rows)
+
+
+def _column_parts(table: Table, most: int) -> list[list[int]]:
+    """Return the columns of each panel; groups of columns stay together if they can."""
+    n_names = next((j for j, column in enumerate(table.shown) if not column.is_text), len(table.shown))
+    names, room = list(range(n_names)), max(most + 1 - n_names, 2)
+    parts: list[list[int]] = []
+    for _, group in groupby(range(n_names, len(table.shown)), key=lambda j: table.shown[j].group):
+        columns = list(group)
+        n_pieces = math.ceil(len(columns) / room)
+        cuts = [i * len(columns) // n_pieces for i in range(n_pieces + 1)]
+        for start, end in pairwise(cuts):
+            if not parts or len(parts[-1]) + end - start > room:
+                parts.append([])
+            parts[-1] += columns[start:end]
+    return [names + part for part in parts or [[]]]
+
+
+def _row_parts(table: Table, most: int) -> Iterator[list[RowGroup]]:
+    """Yield the rows that people see in equal parts; headings are repeated where a group goes on."""
+    visible = list(table.visible_groups)
+    n_rows = sum(len(group.rows) for group in visible)
+    most = math.ceil(n_rows / max(math.ceil(n_rows / most), 1))
+    part: list[RowGroup] = []
+    free = most
+    for group in visible:
+        rows = list(group.rows)
+        while rows:
+            if not free:
+                yield part
+                part, free = [], most
+            part.append(RowGroup(rows[:free], group.heading))
+            rows, free = rows[free:], free - min(free, len(rows))
+    yield part
+
+
+def latex_tabular(table: Table, *, names: Mapping[str, str] | None = None) -> list[str]:
+    """Return the lines of a table's tabular, without caption and notes; it is never wider than the line.
+
+    Parameters
+    ----------
+    table : Table
+    names : mapping of str to str, optional
+        Other names of rows, in LaTeX, such as those with a citation.
+    """
+    columns = "".join(_column_specifications(table))
+    start, end = rf"\begin{{tabular}}{{{columns}}}", r"\end{tabular}"
+    if any(_is_wrapped(table)):
+        start, end = rf"\begin{{tabularx}}{{\linewidth}}{{{columns}}}", r"\end{tabularx}"
+    head = [r"\begin{adjustbox}{max width=\linewidth}", start, r"\toprule", *_header_lines(table), r"\midrule"]
+    return [*head, *_body_lines(table, names or {}), r"\bottomrule", end, r"\end{adjustbox}"]
+
+
+def _body_lines(table: Table, names: Mapping[str, str]) -> list[str]:
+    lines: list[str] = []
+    for i, (heading, cells) in enumerate(table.lines()):
+        if heading is not None:
+            lines += [r"\addlinespace"] if i else []
+            width = len(table.shown)
+            lines.append(_line([rf"\multicolumn{{{width}}}{{@{{}}l}}{{\textit{{{latex_text(heading)}}}}}"]))
+        lines += _row_lines(table, cells, names)
+    return lines
+
+
+def _is_wrapped(table: Table) -> list[bool]:
+    """Return which columns wrap their texts."""
+    rows = [cells for _, cells in table.lines()]
+    lengths = [
+        max((len(column.text(cells[j])) for cells in rows), default=0) if column.is_text else 0
+        for j, column in enumerate(table.shown)
+    ]
+    return [max(lengths) > _LONG_CELL and length > _SHORT_CELL for length in lengths]
 
 
 def _column_specifications(table: Table) -> Iterator[str]:
-    yield "@{}l"
     stacked = is_stacked(table)
-    for align, of in groupby(_alignment(column, stacked) for column in table.shown[1:]):
+    alignments = [_alignment(column, stacked) for column in table.shown]
+    for j, is_wrapped in enumerate(_is_wrapped(table)):
+        alignments[j] = _WRAPPED if is_wrapped else alignments[j]
+    yield r"@{}"
+    for align, of in groupby(alignments):
         n = len(list(of))
         yield align if n == 1 else f"*{{{n}}}{{{align}}}"
     # Marks stick out of the last column: leave room for them before the end of the rules.
-    yield r"@{\hspace{\tabcolsep}}" if longest_mark(table) else r"@{}"
+    has_marks = any(cell.mark for _, cells in table.lines() for cell in cells)
+    yield r"@{\hspace{\tabcolsep}}" if has_marks else r"@{}"
 
 
 def _alignment(column: Column, stacked: bool) -> str:
@@ -109,14 +227,14 @@ def _line(cells: Sequence[str], end: str = "") -> str:
     return " & ".join(cells) + rf" \\{end}"
 
 
-def _row_lines(table: Table, cells: Sequence[Cell], small: str, names: Mapping[str, str]) -> list[str]:
+def _row_lines(table: Table, cells: Sequence[Cell], names: Mapping[str, str]) -> list[str]:
     first, *others = table.shown
     name = first.text(cells[0])
     tops, below = [names.get(name) or latex_text(name)], [""]
     for column, cell in zip(others, cells[1:], strict=True):
-        tops.append(_top(table, column, cell, small))
+        tops.append(_top(table, column, cell))
         interval = column.parts(cell).interval if column.intervals == "lines" else ""
-        below.append(rf"{{\{small} {_bounds(column, interval)}}}" if interval else "")
+        below.append(rf"{{\{_SMALL} {_bounds(column, interval)}}}" if interval else "")
     return [_line(tops), _line(below, "[1pt]")] if any(below) else [_line(tops)]
 
 
@@ -127,7 +245,7 @@ def _bounds(column: Column, interval: str) -> str:
     return interval.strip(" []").replace(", ", "--")
 
 
-def _top(table: Table, column: Column, cell: Cell, small: str) -> str:
+def _top(table: Table, column: Column, cell: Cell) -> str:
     """Return a cell's number with its marks and, if it is on the same line, its interval."""
     if cell.is_missing and not column.is_text:
         return r"\multicolumn{1}{c}{--}" if column.intervals == "pm" else "--"
@@ -146,7 +264,7 @@ def _top(table: Table, column: Column, cell: Cell, small: str) -> str:
     # Here ± follows the mark: cells without a mark get its width, so that numbers are below each other.
     wide = _signs(max((other.mark for other in of_column), key=len))
     mark = rf"$^{{{signs}}}$" if signs else rf"\phantom{{$^{{{wide}}}$}}" if wide else ""
-    return rf"{shown}{mark}\,{{\{small}$\pm$}}{{\{small} {parts.interval.strip(' ±')}}}"
+    return rf"{shown}{mark}\,{{\{_SMALL}$\pm$}}{{\{_SMALL} {parts.interval.strip(' ±')}}}"
 
 
 def _signs(mark: str) -> str:
@@ -195,7 +313,11 @@ def latex_escape(text: str) -> str:
 
 def latex_preamble(lines: Iterable[str]) -> list[str]:
     """Return remarks on what the LaTeX lines need in a document: packages, and an engine for non-Latin scripts."""
-    remarks = [r"\usepackage{booktabs}"]
+    lines = [line for line in lines if not line.startswith("%")]
+    packages = ["booktabs", "adjustbox", *(["tabularx"] if any("{tabularx}" in line for line in lines) else [])]
+    remarks = [rf"\usepackage{{{','.join(packages)}}}"]
+    if any(r"\citep{" in line for line in lines):
+        remarks.append(r"\usepackage{natbib}, which the style may load already")
     if any(not _is_latin(character) for line in lines for character in line):
         remarks.append("has non-Latin characters: compile with XeLaTeX or LuaLaTeX, and with a font that has them")
     return remarks

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from html import escape
 
-from classic_rc.io.printable import printable
+from classic_rc.io.text import printable
 from classic_rc.tables.model import Cell, Column, Table
 from classic_rc.tables.text import isolate_direction
 

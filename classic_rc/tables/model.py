@@ -9,7 +9,7 @@ from functools import cached_property
 from itertools import groupby
 from typing import Any, Literal, NamedTuple, TypeAlias
 
-from classic_rc.io.printable import printable
+from classic_rc.io.text import printable
 
 EMPTY_CELL = "–"
 """What a cell without a value shows."""
@@ -209,6 +209,12 @@ class Table:
         """The groups of neighbouring columns that people see, each with its number of columns."""
         return [(name, len(list(of))) for name, of in groupby(column.group for column in self.shown)]
 
+    @property
+    def visible_groups(self) -> Iterator[RowGroup]:
+        """The groups of rows with the cells of the columns that people see."""
+        shown = [j for j, column in enumerate(self.columns) if not column.hidden]
+        return (RowGroup([[row[j] for j in shown] for row in of.rows], of.heading) for of in self.row_groups)
+
     def lines(self, *, hidden: bool = False) -> Iterator[tuple[str | None, list[Cell]]]:
         """Yield each row, after the heading of its group if it is the first of one that has a heading, else None.
 
@@ -217,11 +223,9 @@ class Table:
         hidden : bool
             Whether rows have the cells of hidden columns too.
         """
-        for group in self.row_groups:
+        for group in self.row_groups if hidden else self.visible_groups:
             for i, row in enumerate(group.rows):
                 cells = [value if isinstance(value, Cell) else Cell(value) for value in row]
-                if not hidden:
-                    cells = [cell for column, cell in zip(self.columns, cells, strict=True) if not column.hidden]
                 yield (None if i or group.heading is None else printable(group.heading)), cells
 
     def __getitem__(self, column: str) -> dict[str, Cell]:

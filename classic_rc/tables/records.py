@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from classic_rc.errors import MissingPackageError
-from classic_rc.io.printable import csv_cell
+from classic_rc.io.text import csv_cell
 
 if TYPE_CHECKING:
     import pandas
@@ -18,7 +18,7 @@ def records_csv(records: Sequence[Mapping[str, Any]]) -> str:
     """Return records as CSV. Columns are in the order of their first use.
 
     No text is run by a spreadsheet, and control characters are escaped; see
-    :func:`~classic_rc.io.printable.csv_cell`.
+    :func:`~classic_rc.io.text.csv_cell`.
     """
     out = io.StringIO()
     fields = list(dict.fromkeys(key for record in records for key in record))

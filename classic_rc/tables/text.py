@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import zip_longest
 
-from classic_rc.io.printable import printable
+from classic_rc.io.text import printable
 from classic_rc.tables.model import EMPTY_CELL, Cell, Column, Table
 
 _WIDTH_WITHOUT_TERMINAL = 100

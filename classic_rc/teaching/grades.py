@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from classic_rc.evaluation.resampling import Interval
-from classic_rc.io.printable import csv_cell
+from classic_rc.io.text import csv_cell
 from classic_rc.teaching.assignment import Assignment
 from classic_rc.teaching.sandbox import Level
 from classic_rc.teaching.submissions import AlikePair

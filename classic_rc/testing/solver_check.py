@@ -11,7 +11,8 @@ from dataclasses import replace
 import numpy as np
 
 from classic_rc.decisions import TunedThreshold
-from classic_rc.estimator import clone
+from classic_rc.kernels.arrays import small_blocks
+from classic_rc.parameters import clone
 from classic_rc.predictions import Prediction, Scores
 from classic_rc.questions import Dataset, Task
 from classic_rc.solvers.base import Solver, score_questions
@@ -87,6 +88,8 @@ def _check_task(solver: Solver, dataset: Dataset, position_matters: bool) -> Non
     random.Random(1).shuffle(order)
     shuffled = score_questions(solver, [dataset[i] for i in order])
     assert _same(shuffled, scores.take(order)), "scores must not depend on the questions' order"
+    with small_blocks(10):
+        assert _same(score_questions(solver, dataset), scores), "scores must not depend on the size of blocks"
     hidden = score_questions(solver, [replace(q, gold=None) for q in dataset])
     assert _same(hidden, scores), "scores must not depend on gold"
     if not position_matters:

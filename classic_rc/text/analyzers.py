@@ -1,20 +1,23 @@
-"""Analyzers (tokenizer, case, stemmer and stop list in one value), and the named analyzers and tokenizers."""
+"""Analyzers: tokenizer, case, stemmer and stop list in one value; tokenizers, stemmers and stop lists by name."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import cache, lru_cache, partial
+from importlib.resources import files
+from pathlib import Path
 from typing import Self
 
-from classic_rc.errors import unknown_name
+from classic_rc.errors import DataError, unknown_name
+from classic_rc.io.files import read_input, sha256_of_text
 from classic_rc.plugins import Registry, accept_instances, by_name
 from classic_rc.text.chinese import JiebaTokenizer
 from classic_rc.text.clitics import CliticTokenizer
 from classic_rc.text.dream import DreamTokenizer
 from classic_rc.text.lucene_english import LuceneEnglishTokenizer
-from classic_rc.text.stemmers import STEMMERS, stemmer
-from classic_rc.text.stop_words import STOP_LISTS, stop_list_signature, stop_words
+from classic_rc.text.porter import porter_stem
 from classic_rc.text.tokenizers import (
     ASCII_BLANKS,
     CharTokenizer,
@@ -94,6 +97,136 @@ def get_tokenizer(name: str) -> Tokenizer:
     return TOKENIZERS[name]
 
 
+STEMMERS: dict[str, str] = {
+    "none": "No stemming.",
+    "porter": "Porter (1980) with its author's later changes, as in Lucene's PorterStemFilter.",
+    "porter-nltk": "Porter with nltk's changes, as in nltk's PorterStemmer().",
+    "snowball": "Snowball English, also known as Porter 2 (2001).",
+    "lancaster": "Paice and Husk (1990), which removes more than the others.",
+}
+"""A one-sentence description of each stemmer."""
+
+
+@cache
+def stemmer(name: str) -> Callable[[str], str]:
+    """Return the stemming function of this name; its input should be lower case.
+
+    The Porter stemmers do not change case; ``snowball`` and ``lancaster`` lower-case the word first.
+
+    Raises
+    ------
+    UsageError
+        No stemmer has this name.
+
+    Examples
+    --------
+    >>> stemmer("porter")("happily"), stemmer("lancaster")("maximum"), stemmer("none")("trees")
+    ('happili', 'maxim', 'trees')
+    """
+    if name not in STEMMERS:
+        raise unknown_name("stemmer", name, STEMMERS)
+    if name == "none":
+        return _identity
+    if name == "snowball":
+        from nltk.stem.snowball import EnglishStemmer
+
+        return EnglishStemmer().stem
+    if name == "lancaster":
+        from nltk.stem.lancaster import LancasterStemmer
+
+        return LancasterStemmer().stem
+    # Cached: the words of queries are mostly words of the passages, stemmed already.
+    return lru_cache(maxsize=2**17)(partial(porter_stem, nltk=name == "porter-nltk"))
+
+
+def _identity(word: str) -> str:
+    return word
+
+
+STOP_LISTS: dict[str, str] = {
+    "none": "No words.",
+    "smart": "The SMART retrieval system's 570 English words (571 lines in its file: 'would' is there twice).",
+    "mctest": "The MCTest authors' list: SMART, ten punctuation marks and brackets, and 's.",
+    "mcobzarenco": "The list of Sugawara et al. (AAAI 2017): MCTest's list and four more quotes and marks.",
+    "lucene": "Lucene's 33 English words (EnglishAnalyzer; Elasticsearch's _english_).",
+    "nltk": "nltk's 179 English words (its list until 2024), used in DREAM's sliding window.",
+    "sklearn": "scikit-learn's 318 English words (ENGLISH_STOP_WORDS).",
+}
+"""A one-sentence description of each named list."""
+
+_SHIPPED = ("smart", "lucene", "nltk")
+_MCTEST_MARKS = frozenset([",", "?", ";", "_", "$", "'s", ".", "-LRB-", "-RRB-", '"', ":"])
+_MCOBZARENCO_MARKS = frozenset(["!", "'", "''", "``"])
+
+
+@cache
+def stop_words(name_or_path: str) -> frozenset[str]:
+    """Return the words of a stop list.
+
+    Parameters
+    ----------
+    name_or_path : str
+        A name in :data:`STOP_LISTS`, or the path of a UTF-8 text file with one word per line. A string with a
+        slash, a backslash or a full stop is a path. The file is read once and lower-cased.
+
+    Returns
+    -------
+    frozenset of str
+
+    Raises
+    ------
+    UsageError
+        No list has this name.
+    DataError
+        The file is missing or not UTF-8.
+
+    Examples
+    --------
+    >>> len(stop_words("lucene")), "?" in stop_words("mctest"), stop_words("none")
+    (33, True, frozenset())
+    """
+    if name_or_path == "none":
+        return frozenset()
+    if name_or_path == "mctest":
+        return stop_words("smart") | _MCTEST_MARKS
+    if name_or_path == "mcobzarenco":
+        return stop_words("mctest") | _MCOBZARENCO_MARKS
+    if name_or_path == "sklearn":
+        from sklearn.feature_extraction.text import ENGLISH_STOP_WORDS
+
+        return frozenset(ENGLISH_STOP_WORDS)
+    if name_or_path in _SHIPPED:
+        shipped = files("classic_rc.text") / "stop_lists" / f"{name_or_path}.txt"
+        return frozenset(shipped.read_text(encoding="utf-8").split())
+    if not any(mark in name_or_path for mark in "/\\."):
+        raise unknown_name("stop list", name_or_path, STOP_LISTS)
+    return _read_stop_list(name_or_path)
+
+
+def stop_list_signature(name_or_path: str) -> str:
+    """Return a named list's name, or a file's name and content hash (``mine.txt@1f2e3d4c``) without its folder."""
+    if name_or_path in STOP_LISTS:
+        return name_or_path
+    content = "\n".join(sorted(stop_words(name_or_path)))
+    return f"{Path(name_or_path).name}@{sha256_of_text(content)[:8]}"
+
+
+def _read_stop_list(path: str) -> frozenset[str]:
+    try:
+        text = read_input(path).decode("utf-8-sig")
+    except FileNotFoundError:
+        raise DataError(
+            "no such file", source=path, hint=f"Use a file of stop words or one of {', '.join(STOP_LISTS)}"
+        ) from None
+    except UnicodeDecodeError as error:
+        raise DataError(
+            "the stop list is not UTF-8", source=path, where=f"byte {error.start}", hint="Save it as UTF-8"
+        ) from None
+    except OSError as error:
+        raise DataError("the stop list cannot be read", source=path, found=error.strerror) from None
+    return frozenset(line.strip().lower() for line in text.splitlines()) - {""}
+
+
 _CASES = {"cased": False, "lower": True}
 _UNSTEMMED = "unstemmed"
 
@@ -108,7 +241,7 @@ class Analyzer:
         A name in :data:`~classic_rc.text.analyzers.TOKENIZERS`.
     lowercase : bool, default=True
     stemmer : str, default="none"
-        A name in :data:`~classic_rc.text.stemmers.STEMMERS`.
+        A name in :data:`~classic_rc.text.analyzers.STEMMERS`.
     stop_words : str, default="none"
         The words to drop: the name of a stop list or the path of a file. They are compared with the
         lower-cased, unstemmed token.

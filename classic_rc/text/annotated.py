@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from classic_rc.io.hashing import sha256_of_text
+from classic_rc.io.files import sha256_of_text
 from classic_rc.text.analyzers import Analyzer
 
 
@@ -40,7 +40,7 @@ class AnnotatedText:
     sentences: tuple[int, ...] | None = None  # first token of each sentence, beginning with 0
     chunks: tuple[Chunk, ...] | None = None
     chains: tuple[Chain, ...] | None = None  # coreference
-    sha256: str | None = None  # of the annotated text: `classic_rc.io.hashing.sha256_of_text`
+    sha256: str | None = None  # of the annotated text: `classic_rc.io.files.sha256_of_text`
     # False: `tokens` and `lemmas` are sets, the words that the text is known to share with its passage
     complete: bool = True
     # first token of each sentence, counted before the annotator dropped punctuation

@@ -10,8 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from classic_rc.errors import DataError
-from classic_rc.io.files import gzip_bytes, read_unpacked
-from classic_rc.io.hashing import sha256_of_bytes, sha256_of_text
+from classic_rc.io.files import gzip_bytes, read_unpacked, sha256_of_bytes, sha256_of_text
 from classic_rc.io.json import Node, describe_value, parse_json
 from classic_rc.io.text import decode_text, read_text, write_file
 from classic_rc.questions import Candidate, Question

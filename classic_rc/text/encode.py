@@ -14,9 +14,8 @@ from classic_rc.kernels.arrays import TokenArrays, offsets_of, ragged_indices
 from classic_rc.questions import PLACEHOLDER, Dataset, LazyCandidates, Passage, Question, candidate_texts
 from classic_rc.text.analyzers import Analyzer, get_analyzer, get_tokenizer
 from classic_rc.text.encoded import EncodedDataset, EncodedSentences
-from classic_rc.text.pieces import PieceTable, numbering, split_long_texts
 from classic_rc.text.sentences import passage_sentences
-from classic_rc.text.tokenizers import WORD_LENGTH
+from classic_rc.text.tokenizers import WORD_LENGTH, PieceTable, numbering, split_long_texts
 
 _Cut: TypeAlias = Callable[[Passage], Sequence[str]]
 

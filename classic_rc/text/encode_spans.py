@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from classic_rc.errors import DataError
-from classic_rc.kernels.arrays import TokenArrays, offsets_of, ragged_indices
+from classic_rc.kernels.arrays import TokenArrays, block_size, offsets_of, ragged_indices
 from classic_rc.questions import Candidate, LazyCandidates, Passage, Question
 from classic_rc.text.analyzers import Analyzer, get_analyzer
 from classic_rc.text.sentences import passage_sentences
@@ -142,7 +142,7 @@ def encode_spans(
                 lists[key] = _list_candidates(questions[i].candidates)
             n_candidates += len(lists[key])
         index += members
-        if n_candidates >= _BLOCK_CANDIDATES:
+        if n_candidates >= block_size(_BLOCK_CANDIDATES):
             yield np.array(index), _encode([questions[i] for i in index], lists, analyzer)
             index, lists, n_candidates = [], {}, 0
     if index:

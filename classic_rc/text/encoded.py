@@ -12,9 +12,7 @@ from numpy.typing import NDArray
 from classic_rc.kernels.arrays import TokenArrays, offsets_of, ragged_indices
 from classic_rc.predictions import Scores
 from classic_rc.questions import Question
-from classic_rc.text.analyzers import Analyzer
-from classic_rc.text.stemmers import stemmer
-from classic_rc.text.stop_words import stop_words
+from classic_rc.text.analyzers import Analyzer, stemmer, stop_words
 
 
 class EncodedDataset(Sequence[Question]):

@@ -13,9 +13,8 @@ from numpy.typing import NDArray
 from classic_rc.errors import UsageError
 from classic_rc.kernels.arrays import ragged_indices
 from classic_rc.questions import Candidate, Passage
-from classic_rc.text.analyzers import get_tokenizer
+from classic_rc.text.analyzers import get_tokenizer, stop_list_signature, stop_words
 from classic_rc.text.sentences import passage_sentences, word_table
-from classic_rc.text.stop_words import stop_list_signature, stop_words
 
 _LINKS = word_table(
     "of the and for in on at to a de del della der des di da do dos du la las le les el al bin ibn van von"

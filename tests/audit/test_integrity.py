@@ -64,7 +64,7 @@ def test_a_passage_has_the_place_of_its_first_question(tmp_path):
     cells = ["Once there was an owl.", "Once there was a hen.", "once there was an owl"]
     rows = [f"{text},Who {i}?,Ann,Eve,0" for i, text in enumerate(cells)]
     path.write_text("\n".join(["passage,question,candidate_0,candidate_1,gold", *rows]), "utf-8")
-    found = {f.kind.name: f.places for f in find_defects(classic_rc.load(path, skip_bad=True))}
+    found = {f.kind.name: f.places for f in find_defects(classic_rc.load(path, skip="bad"))}
     assert found["passage-repeated"] == (f"{path}, line 4, passage passage-3",)
 
 

@@ -514,7 +514,7 @@ def test_several_right_single_choices_are_a_list():
 
 def test_tasks_that_the_harness_cannot_take(sample):
     for task in ("cloze", "span"):
-        with raises(UsageError, field="--as"):
+        with raises(UsageError, field="--format"):
             harness_rows(sample_of(task))
     with raises(DataError):
         harness_yaml(Dataset([replace(q, gold=None) for q in sample]), "hidden", "rows.jsonl")

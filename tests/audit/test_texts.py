@@ -124,9 +124,7 @@ def test_what_reading_left_out_comes_first_and_everything_has_its_place(tmp_path
     path = tmp_path / "a.jsonl"
     rows = [_row("a", "One cafÃ©."), _row("b", "Two.") | {"gold": 9}, _row("a", "Three."), _row("c", "Four.", "")]
     path.write_text("\n".join(map(json.dumps, rows)) + "\n{", "utf-8")
-    found = [
-        (f.kind.name, str(f.kind.severity), f.count, f.places) for f in find_defects(load(path, skip_bad=True))
-    ]
+    found = [(f.kind.name, str(f.kind.severity), f.count, f.places) for f in find_defects(load(path, skip="bad"))]
     assert found == [
         ("left-out", "error", 1, (f"{path}, line 5 column 2",)),
         ("left-out", "error", 1, (f"{path}, line 2, question b",)),
@@ -141,8 +139,8 @@ def test_repaired_offsets_are_a_warning(tmp_path):
     data = {"data": [{"paragraphs": [{"context": "So Ann sang. Ann!", "qas": [question]}]}]}
     path = tmp_path / "squad.json"
     path.write_text(json.dumps(data), "utf-8")
-    assert find_defects(load(path, skip_bad=True)) == ()
+    assert find_defects(load(path, skip="bad")) == ()
     question["answers"][0]["answer_start"] = 4
     path.write_text(json.dumps(data), "utf-8")
-    (finding,) = find_defects(load(path, skip_bad=True))
+    (finding,) = find_defects(load(path, skip="bad"))
     assert (finding.kind.name, finding.count, finding.examples) == ("repaired", 1, ("q",))

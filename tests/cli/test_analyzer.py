@@ -62,12 +62,12 @@ def test_other_commands_and_suites_have_it(cli, tmp_path):
     assert cli("fit", SAMPLE, "-s", "surface-lr", "--analyzer", "char", "-o", models[0]).code == 0
     assert cli("fit", SAMPLE, "-s", "surface-lr,analyzer=char", "-o", models[1]).code == 0
     assert models[0].read_bytes() == models[1].read_bytes()
-    compared = cli("compare", "--data", SAMPLE, "sw", "sw+d", "--analyzer", "char", "--signatures")
+    compared = cli("compare", "--data", SAMPLE, "sw", "sw+d", "--analyzer", "char", "-v")
     assert compared.out.count("a:char") == 2
     suite = tmp_path / "suite.toml"
     cli("run", SAMPLE, "-s", "sw", "--analyzer", "char", "--write-suite", suite)
     assert 'analyzer = "char"' in suite.read_text()
-    assert cli("run", suite, "-o", tmp_path / "results", "--signatures").out.count("a:char") == 1
+    assert cli("run", suite, "-o", tmp_path / "results", "-v").out.count("a:char") == 1
 
 
 def test_a_recorded_run_has_the_same_analyzer(cli, tmp_path):

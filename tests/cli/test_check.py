@@ -119,7 +119,7 @@ def test_systems_are_scored_without_the_copies(cli, write):
     file = write("twice.jsonl", [*rows, {**rows[1], "id": "again"}])
     (best,) = cli("check", file, "--rules-only", "--format", "json").json["checks"][0]["scores_without_duplicates"]
     assert (best["questions"], best["left"], best["value"], best["value_left"]) == (3, 2, 1, 1)
-    done = cli("check", file, "--rules-only", "-s", "longest", "-s", "sw", "--resamples", 20)
+    done = cli("check", file, "--rules-only", "-s", "longest", "-s", "sw", "--intervals", 20)
     shown = [line.split()[:2] for line in done.out.splitlines() if line.startswith(("longest", "sliding-window"))]
     assert shown == [["longest", "0.00"], ["sliding-window", "100.00"]]
     assert "Acc. without 2" in done.out

@@ -162,13 +162,13 @@ def test_scores_in_a_file_become_decisions(cli, single, tmp_path):
 
 def test_metric_test_resamples_and_seed(cli, several):
     args = ("all-positive", "longest", "--threshold", "3", "--data", several)
-    (found,) = compared(cli, *args, "--metrics", "em0", "--test", "mcnemar", "--resamples", "77", "--seed", "5")
+    (found,) = compared(cli, *args, "--metrics", "em0", "--test", "mcnemar", "--intervals", "77", "--seed", "5")
     assert (found["metric"], found["test"]["name"]) == ("em0", "mcnemar")
     assert "independent" in found["test"]["null_hypothesis"]
     assert (found["resampling"]["resamples"], found["resampling"]["seed"]) == (77, 5)
     assert compared(cli, *args)[0]["test"]["name"] == "permutation"
     cli("compare", *args, "--test", "mcnemar").fails(2, "F1a")
-    assert cli("compare", *args, "--resamples", "0").code == 2
+    assert cli("compare", *args, "--intervals", "0").code == 2
 
 
 def test_group_keeps_passages_together_and_needs_data(cli, write, saved):
@@ -281,7 +281,7 @@ def test_a_baseline_is_a_row_or_an_argument_or_one_more_system(cli, single, save
 
 def test_the_baseline_is_found_as_in_run(cli, tmp_path):
     file = tmp_path / "swd.jsonl"
-    assert cli("predict", "sample:single-choice", "-s", "swd", "-o", file, "--as", "jsonl").code == 0
+    assert cli("predict", "sample:single-choice", "-s", "swd", "-o", file, "--format", "jsonl").code == 0
     args = ("compare", f"A={file}", "B=sw", "--data", "sample:single-choice", "--format", "json", "--baseline")
 
     def names(baseline):

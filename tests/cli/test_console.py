@@ -105,10 +105,10 @@ def test_an_output_file_never_replaces_an_input(cli, single, tmp_path, monkeypat
     ("command", "args"),
     [
         ("run", ["DATA", "-s", "longest"]),
-        ("compare", ["--data", "DATA", "longest", "shortest", "--resamples", "20"]),
+        ("compare", ["--data", "DATA", "longest", "shortest", "--intervals", "20"]),
         ("check", ["DATA", "--rules-only"]),
         ("reproduce", ["RECORD"]),
-        ("check", ["DATA", "--hard", "-s", "longest", "--resamples", "20"]),
+        ("check", ["DATA", "--hard", "-s", "longest", "--intervals", "20"]),
         ("explain", ["DATA", "q1"]),
     ],
 )

@@ -37,23 +37,19 @@ def test_other_commands_stop_at_the_first_defect(cli, damaged):
 
 
 def test_bad_and_hidden_questions_are_left_out_on_demand(cli, damaged, tmp_path):
-    done = cli("run", damaged, "-s", "random", "--skip-bad")
+    done = cli("run", damaged, "-s", "random", "--skip", "bad")
     done.fails(
         3,
         "1 of 3 questions hide their gold answers",
-        hint="To use the labelled questions only, add --labelled-only",
+        hint="To use the labelled questions only, add --skip unlabelled",
     )
-    done = cli("run", damaged, "-s", "longest", "--skip-bad", "--labelled-only", "--save", tmp_path / "record")
+    done = cli("run", damaged, "-s", "longest", "--skip", "bad,unlabelled", "--save", tmp_path / "record")
     assert (done.code, len(done.messages("note", "left out: "))) == (0, 2)
     assert done.messages("note", "gold is not among the candidates: 1", "line 2, question q2")
     assert done.messages("note", "questions left out because their gold is hidden (q3): 1")
     record = json.loads((tmp_path / "record" / "run.json").read_text("utf-8"))
     dataset = record["runs"][0]["dataset"]
-    assert (dataset["questions"], dataset["read_with"]["skip_bad"], dataset["read_with"]["labelled_only"]) == (
-        2,
-        True,
-        True,
-    )
+    assert (dataset["questions"], dataset["read_with"]["skip"]) == (2, ["bad", "unlabelled"])
     assert cli("reproduce", tmp_path / "record").code == 0
 
 
@@ -69,7 +65,7 @@ def test_bad_and_hidden_questions_are_left_out_on_demand(cli, damaged, tmp_path)
 )
 def test_every_command_that_reads_data_can_skip(cli, damaged, tmp_path, command):
     name, *options = command
-    done = cli(name, damaged, "--skip-bad", "--labelled-only", *(o.format(out=tmp_path / "out") for o in options))
+    done = cli(name, damaged, "--skip", "bad,unlabelled", *(o.format(out=tmp_path / "out") for o in options))
     assert done.messages("note", "left out: missing (passage): 1")
     assert not done.messages("error", "line 2")
 
@@ -200,9 +196,9 @@ def test_a_file_that_answers_all_questions_is_scored_on_the_labelled_ones(cli, w
     rows = [_ROW | {"gold": None}, _ROW, _ROW | {"gold": 1}]
     path = write("partly.jsonl", rows)
     out = path.with_name("answers.jsonl")
-    assert cli("predict", path, "-s", "longest", "-o", out, "--as", "jsonl").code == 0
-    cli("run", path, "-s", out).fails(3, "--labelled-only")
-    done = cli("run", path, "-s", out, "--labelled-only", "--format", "json")
+    assert cli("predict", path, "-s", "longest", "-o", out, "--format", "jsonl").code == 0
+    cli("run", path, "-s", out).fails(3, "--skip unlabelled")
+    done = cli("run", path, "-s", out, "--skip", "unlabelled", "--format", "json")
     (run,) = done.json["runs"]
     assert (run["dataset"]["questions"], run["rows"][0]["metrics"]["accuracy"]) == (2, 0.5)
 
@@ -251,7 +247,7 @@ def test_no_defect_hides_another(cli, everything):
 def test_answers_to_questions_that_cannot_be_read_are_left_out(cli, everything, write):
     ids = dict.fromkeys(json.loads(line)["id"] for line in everything.read_text("utf-8").splitlines())
     answers = write("answers.jsonl", [{"id": id_, "answer": "A"} for id_ in [*ids, "q0 (2)"]])
-    options = ("--skip-bad", "--labelled-only")
+    options = ("--skip", "bad,unlabelled")
     for command in (
         ("run", everything, "-s", answers),
         ("compare", answers, "longest", "--data", everything),
@@ -259,7 +255,7 @@ def test_answers_to_questions_that_cannot_be_read_are_left_out(cli, everything, 
     ):
         done = cli(*command, *options)
         assert done.code == 0, done.err
-        assert done.messages("warning", answers.name, "left out", "--skip-bad")
+        assert done.messages("warning", answers.name, "left out", "--skip bad")
         assert done.messages("note", "left out: gold is not among the candidates: 1")
     strict = write("strict.jsonl", [{"id": f"q{i}", "answer": "A"} for i in range(31)])
     sound = write("sound.jsonl", [json.loads(line) for line in everything.read_text("utf-8").splitlines()[:30]])

@@ -25,7 +25,7 @@ MATCHERS = {"sliding-window", "word-distance", "sw+d", "ir", "lexical", "cloze-d
 @pytest.mark.parametrize(("sample", "solver"), CASES)
 def test_every_solver_explains_every_task(cli, sample, solver):
     question = load(sample)[0]
-    args = ("explain", sample, question.id, "-s", solver, "--spans", "2")
+    args = ("explain", f"{sample},spans=2", question.id, "-s", solver)
     text, plain = cli(*args), cli(*args, "--format", "json")
     assert (text.code, text.err, plain.code) == (0, "", 0)
     assert text.out.startswith(f"{question.id}: {question.text}\nsolver: {solver}\n")

@@ -119,7 +119,9 @@ def test_every_command_keeps_the_other_systems(cli, own, command, kept):
 
 def test_a_report_has_the_rest(cli, own, tmp_path):
     page = tmp_path / "r.html"
-    done = cli("report", SAMPLE, "--no-check", "-o", page, *(f"-s{own}:{name}" for name in ("Explain", "Fit")))
+    done = cli(
+        "report", SAMPLE, "--without", "check", "-o", page, *(f"-s{own}:{name}" for name in ("Explain", "Fit"))
+    )
     assert (done.code, {error.name for error in done.errors}) == (5, {"Explain", "Fit"})
     assert line_of("Fit") in page.read_text("utf-8")
 
@@ -223,7 +225,7 @@ def test_a_folder_of_binaries_is_not_indexed(cli, tmp_path):
     lucene.mkdir()
     (lucene / "segments_1").write_bytes(b"\x3f\xd7\x6c\x17\x08segments" + bytes(80))
     done = cli("index", lucene, "-o", tmp_path / "i")
-    done.fails(3, f"-s ir,engine=lucene --corpus {lucene}", source=str(lucene))
+    done.fails(3, f"-s ir,engine=lucene,corpus={lucene}", source=str(lucene))
     (lucene / "segments_1").rename(lucene / "a.bin")
     cli("index", lucene, "-o", tmp_path / "i").fails(3, source=str(lucene / "a.bin"), found=re.compile("binary"))
 
@@ -233,7 +235,7 @@ def test_a_figure_has_no_date_whatever_the_environment_says(cli, single, tmp_pat
     figures = [tmp_path / f"{i}.pdf" for i in range(2)]
     for figure, date in zip(figures, ("0", "today"), strict=True):
         monkeypatch.setenv("SOURCE_DATE_EPOCH", date)
-        assert cli("run", single, "-s", "sw", "--by", "kind", "--plot", figure).code == 0
+        assert cli("run", single, "-s", "sw", "--by", "kind", "--figure", "groups", "-o", figure).code == 0
     assert figures[0].read_bytes() == figures[1].read_bytes()
 
 

@@ -125,9 +125,9 @@ def test_without_names_it_points_to_the_list(cli):
 
 
 def test_offline(cli, mirror):
-    cli("fetch", "--offline", "talks:dev").fails(3, "classic-rc fetch talks:dev", source="talks/dev.json")
+    cli("fetch", "--check", "talks:dev").fails(3, "classic-rc fetch talks:dev", source="talks/dev.json")
     cli("fetch", "talks:dev")
-    assert cli("fetch", "--offline", "talks:dev").code == 0
+    assert cli("fetch", "--check", "talks:dev").code == 0
     assert len(mirror.requests) == 1
 
 

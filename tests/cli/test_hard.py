@@ -18,7 +18,7 @@ def test_ids_and_a_dataset_that_can_be_run(cli, tmp_path):
         "surface-lr",
         "--report",
         "ir",
-        "--resamples",
+        "--intervals",
         50,
     )
     ids, lines = tmp_path / "hard.txt", tmp_path / "hard.jsonl"
@@ -46,15 +46,6 @@ def test_ids_and_a_dataset_that_can_be_run(cli, tmp_path):
     assert (plain["rows"][3]["before"]["value"], plain["rows"][3]["after"]["value"]) == (before, after)
 
 
-def test_the_format_can_differ_from_the_suffix(cli, single, tmp_path):
-    lines = tmp_path / "hard.data"
-    assert cli("check", "--hard", single, "-s", "longest", "-o", lines, "--as", "jsonl", "--quiet").code == 0
-    assert load(lines).task.value == "single-choice"
-    ids = tmp_path / "ids.jsonl"
-    assert cli("check", "--hard", single, "-s", "longest", "-o", ids, "--as", "ids").code == 0
-    assert ids.read_text(encoding="utf-8").splitlines() == [q.id for q in load(lines)]
-
-
 def test_options_reach_the_filter(cli, single):
     args = (
         "check",
@@ -66,15 +57,13 @@ def test_options_reach_the_filter(cli, single):
         "constant-position:first",
         "--format",
         "json",
-        "--resamples",
+        "--intervals",
         10,
     )
-    strict, lenient = cli(*args).json, cli(*args, "--max-solved", 1).json
+    strict, lenient = cli(*args, "--hard").json, cli(*args, "--hard", 1).json
     assert [len(plain["hard"]) for plain in (strict, lenient)] == [0, 2]
     assert lenient["solved"] == {"metric": "accuracy", "above": 0.5, "max_solved": 1}
-    ties = cli("check", "--hard", single, "-s", "word-distance", "--solved-above", 0, "--format", "json").json
-    assert ties["solved"]["above"] == 0
-    learned = cli(*args, "--report", "surface-lr", "--cv", 2).json
+    learned = cli(*args, "--hard", "--report", "surface-lr", "--cv", 2).json
     assert "train:cv2" in learned["rows"][-1]["signature"].replace("trained_on", "train")
 
 
@@ -87,8 +76,7 @@ def test_latex_and_markdown(cli, single):
     ("args", "code", "facts", "fields"),
     [
         (["DATA", "-s", "longest", "--fail"], 2, ["without --hard"], {"field": "--fail"}),
-        (["DATA", "-s", "longest", "--max-solved", "1"], 2, ["1"], {}),
-        (["DATA", "-s", "longest", "--as", "ids"], 2, ["-o FILE"], {"field": "--as", "found": "ids"}),
+        (["DATA", "-s", "longest", "--hard", "1"], 2, ["1"], {}),
         (["DATA", "-s", "surface-lr", "--train", "DATA"], 2, ["train"], {}),
         (["HIDDEN", "-s", "longest"], 3, ["3 of 3 questions", "gold"], {"source": "hidden"}),
         (["nothing", "-s", "longest"], 3, [], {"source": "nothing"}),
@@ -104,13 +92,13 @@ def test_ids_with_a_line_break_do_not_cost_the_scores(cli, write, tmp_path):
     row = {"id": "a\nb", "passage": "p", "question": "q", "candidates": ["x", "yy"], "gold": 0}
     broken = write("broken.jsonl", [row])
     done = cli("check", "--hard", broken, "-s", "longest", "-o", tmp_path / "ids.txt")
-    done.fails(2, r"a\nb", "--as jsonl", field="--as")
+    done.fails(2, r"a\nb", "-o FILE.jsonl", field="--output")
     assert "longest" in done.out  # the scores are not lost
 
 
 def test_files_are_members_and_systems_have_the_users_names(cli, tmp_path):
     file = tmp_path / "swd.jsonl"
-    assert cli("predict", "sample:single-choice", "-s", "swd", "-o", file, "--as", "jsonl").code == 0
+    assert cli("predict", "sample:single-choice", "-s", "swd", "-o", file, "--format", "jsonl").code == 0
     args = ("check", "--hard", "sample:single-choice", "--format", "json")
     found = cli(*args, "-s", f"Own={file}", "--report", "SW=sw").json
     assert [row["name"] for row in found["rows"]] == ["Own", "random", "SW"]
@@ -123,6 +111,6 @@ def test_without_systems_the_usual_ones_filter(cli):
     assert found["members"] == len(found["rows"]) - 1
 
 
-@pytest.mark.parametrize("option", [["--max-solved", "1"], ["--report", "ir"], ["--as", "ids"]])
+@pytest.mark.parametrize("option", [["--report", "ir"]])
 def test_options_of_the_filter_need_it(cli, single, option):
     cli("check", single, *option).fails(2, "add --hard", field=option[0])

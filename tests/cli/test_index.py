@@ -108,11 +108,11 @@ def test_datasets_are_distinguished_from_text(cli, single, own_files, write, ind
         [(single, "a dataset (jsonl), 2 passages"), (table, "a dataset (table), 1 passages"), (tale, "(mctest)")]
     ):
         assert expected in cli("index", data, "-o", tmp_path / f"index-{number}").err
-    done = cli("index", single, "--reader", "text", "-o", index)
+    done = cli("index", f"{single},reader=text", "-o", index)
     done.fails(3, source=str(single), line=1, field="text")
     assert done.out == ""
-    assert "each line a sentence" in cli("index", write("a.csv", "A fox."), "--reader", "text", "-o", index).err
-    assert cli("index", write("b.txt", "A fox."), "--reader", "jsonl", "-o", tmp_path / "b").code == 3
+    assert "each line a sentence" in cli("index", f"{write('a.csv', 'A fox.')},reader=text", "-o", index).err
+    assert cli("index", f"{write('b.txt', 'A fox.')},reader=jsonl", "-o", tmp_path / "b").code == 3
 
 
 def test_a_passage_of_several_datasets_is_taken_once(cli, single, write, index):
@@ -188,7 +188,7 @@ def test_a_truncated_file_is_one_error_that_says_what_is_kept(cli, tmp_path, ind
         (["{text}", "-o", "{index}", "--segment-sentences", "0"], 2, ["500,000"], {}),
         (["{text}", "-o", "{index}", "--segment-sentences", "x"], 2, ["'x'"], {"field": "--segment-sentences"}),
         (["{text}", "-o", "{index}", "--append"], 2, ["{index}"], {}),
-        (["{text}", "-o", "{index}", "--reader", "races"], 2, [], {"field": "reader", "found": "races"}),
+        (["{text},reader=races", "-o", "{index}"], 2, [], {"field": "reader", "found": "races"}),
         (["{text}", "--check"], 3, [], {"source": "{text}"}),
         (["{folder}", "--check"], 3, ["index"], {"source": "{folder}"}),
         (["-o", "{index}"], 2, ["CORPUS"], {}),
@@ -265,6 +265,6 @@ def test_a_subset_of_a_dataset_is_indexed(cli, tmp_path):
         questions = [{"question": "?", "choice": ["猫", "雪"], "answer": "猫"}]
         document = [[text], questions, "1-1"]
         (tmp_path / f"c3-{part}-dev.json").write_text(json.dumps([document]), encoding="utf-8")
-    done = cli("index", str(tmp_path), "--subset", "m", "-o", str(tmp_path.parent / "made"))
+    done = cli("index", f"{tmp_path},subset=m", "-o", str(tmp_path.parent / "made"))
     assert done.code == 0, done.err
     assert done.messages("note", "1 passages")

@@ -12,8 +12,7 @@ from classic_rc.formats import FORMATS
 from classic_rc.metrics import METRICS
 from classic_rc.reports.references import references
 from classic_rc.solvers import SOLVERS, parse_solver
-from classic_rc.text.analyzers import TOKENIZERS
-from classic_rc.text.stop_words import STOP_LISTS
+from classic_rc.text.analyzers import STOP_LISTS, TOKENIZERS
 
 
 @pytest.mark.parametrize(

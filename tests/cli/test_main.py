@@ -27,12 +27,12 @@ SINGLE, SEVERAL = "sample:single-choice", "sample:multiple-answer"
         (["run", SINGLE, "-s", "sw+d,wndow=3"], "parameter", "wndow", "window"),
         (["run", SINGLE, "-s", "sw+d,analyzer=wrd"], "analyzer", "wrd", "word"),
         (["run", SINGLE, "-s", "sw+d,stop_words=smrt"], "stop list", "smrt", "smart"),
-        (["run", SINGLE, "--reader", "json"], "reader", "json", "jsonl"),
+        (["run", f"{SINGLE},reader=json"], "reader", "json", "jsonl"),
         (["run", SEVERAL, "-s", "longest", "--tune-metric", "f1a"], "metric", "f1a", "f1_a"),
         (["run", SINGLE, "--by", "levle"], "key", "levle", "level"),
         (["run", "sample:single"], "sample", "sample:single", "sample:single-choice"),
         (["run", SINGLE, "--tresh", "1"], "option of classic-rc run", "--tresh", "--threshold"),
-        (["predict", SINGLE, "-s", "longest", "--as", "jsnl"], "format", "jsnl", "jsonl"),
+        (["predict", SINGLE, "-s", "longest", "--format", "jsnl"], "format", "jsnl", "jsonl"),
         (["explain", SINGLE, "lantern.11"], f"question of {SINGLE}", "lantern.11", "lantern.1"),
     ],
 )
@@ -65,9 +65,9 @@ def test_an_unknown_name_gets_the_one_that_was_meant(cli, args, kind, found, mea
         ),
         (["run", "sample:multi-span", "-s", "sliding-window:race"], ["sliding-window", "tune"]),
         (["explain", SINGLE, "lantern.1", "-s", "length"], ["length", "--train DATA", "--cv 5"]),
-        (["predict", SINGLE, "-s", "longest", "--as", "record"], ["record", "single-choice"]),
+        (["predict", SINGLE, "-s", "longest", "--format", "record"], ["record", "single-choice"]),
         (
-            ["predict", SINGLE, "-s", "longest", "--as", "mctest-answers", "--ties", "strict"],
+            ["predict", SINGLE, "-s", "longest", "--format", "mctest-answers", "--ties", "strict"],
             ["strict", "--ties first"],
         ),
     ],
@@ -91,8 +91,6 @@ def test_usage_is_exit_code_2(cli, args, facts):
         ("--jobs", "0", "-1"),
         ("--jobs", "-2", "-1"),
         ("--jobs", "two", "whole number"),
-        ("--spans", "0", "at least 1"),
-        ("--spans", "ten", "at least 1"),
     ],
 )
 def test_a_malformed_value_of_an_option_is_exit_code_2(cli, option, value, expected):
@@ -102,8 +100,8 @@ def test_a_malformed_value_of_an_option_is_exit_code_2(cli, option, value, expec
 
 
 def test_an_option_that_the_format_has_no_use_for_is_refused(cli, single):
-    cli("run", single, "--subset", "high").fails(2, "jsonl", "subset")
-    cli("run", single, "--answers", single).fails(2, "jsonl", "answers")
+    cli("run", f"{single},subset=high").fails(2, "jsonl", "subset")
+    cli("run", f"{single},answers={single}").fails(2, "jsonl", "answers")
 
 
 def test_thresholds_below_nothing_need_an_equals_sign(cli):
@@ -160,14 +158,14 @@ def test_the_datasets_that_can_be_read_are_reported(cli, write, single, several)
     "args",
     [
         ["run", SINGLE, "-s", "random", "--intervals", "9" * 20],
-        ["compare", "sw+d", "--data", SINGLE, "--resamples", "9" * 20],
-        ["check", SINGLE, "--hard", "-s", "sw+d", "--resamples", "9" * 20],
-        ["run", "sample:multi-span", "-s", "random", "--spans", "k=" + "9" * 5000],
+        ["compare", "sw+d", "--data", SINGLE, "--intervals", "9" * 20],
+        ["check", SINGLE, "--hard", "-s", "sw+d", "--intervals", "9" * 20],
+        ["run", "-s", "random", "sample:multi-span,spans=" + "9" * 5000],
         ["run", SINGLE, "-s", "random", "--intervals", "9" * 5000],
     ],
 )
 def test_numbers_beyond_all_bounds_are_refused(cli, args):
-    cli(*args).fails(2, args[-1].removeprefix("k=")[:20])
+    cli(*args).fails(2, args[-1].rpartition("=")[2][:20])
 
 
 def test_too_little_memory_is_one_line(cli, monkeypatch):

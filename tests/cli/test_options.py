@@ -1,4 +1,4 @@
-"""One table has every option, and a sub-command has exactly the options that it names there."""
+"""The options of commands: how many each has, that one table declares them, and how their values are parsed."""
 
 from __future__ import annotations
 
@@ -10,66 +10,62 @@ from importlib import import_module
 
 import pytest
 
-from classic_rc.cli.main import COMMANDS, build_parser
-from classic_rc.cli.option import (
-    job_count,
-    parse_finite_number,
-    parse_integer,
-    resample_count,
-)
-from classic_rc.cli.options import TABLE, Option, choose_options, vary_option
+from classic_rc.cli.main import COMMANDS
+from classic_rc.cli.options import TABLE
 
-OPTIONS = {option.name: option for options in TABLE.values() for option in options}
+MOST_SHORT, MOST_LONG, MOST_COMMANDS = 20, 32, 15
 
 
 def choice_of(command):
     return import_module(f"classic_rc.cli.{COMMANDS[command][0]}").OPTIONS
 
 
-def actions_of(command):
-    """What the program's own parser has for a sub-command, without --help."""
-    (commands,) = (a for a in build_parser()._actions if isinstance(a, argparse._SubParsersAction))
-    parser = commands.choices[command]
-    with pytest.raises(SystemExit):
-        parser.parse_args(["--help"])
-    return [action for action in parser._actions if action.dest != "help"]
+def options_of(command):
+    return [option for _, option in TABLE.choose(choice_of(command))]
 
 
-def test_every_option_has_one_name_which_is_no_heading():
-    assert len(OPTIONS) == sum(map(len, TABLE.values()))
-    assert not set(OPTIONS) & set(TABLE)
+def flags_in(text):
+    """The flags that have an entry in a help text."""
+    return re.findall(r"^  (?:-\w(?: \S+)?, )?(--[\w-]+)", text, re.MULTILINE)
 
 
-def test_every_option_says_what_it_is_for():
-    assert all(len(option.settings["help"]) > 10 for option in OPTIONS.values())
+def value(name, text):
+    return TABLE.vary(name).settings["type"](text)
 
 
-@pytest.mark.parametrize("command", COMMANDS)
-def test_a_command_has_the_options_that_it_names_in_the_table_and_no_other(command, capsys):
-    named = [option for _, option in choose_options(choice_of(command))]
-    assert all(option.flags == OPTIONS[option.name].flags for option in named)
-    declared = {tuple(action.option_strings) or (action.dest,): action for action in actions_of(command)}
-    assert len(declared) == len(named)
-    for option in named:
-        action = declared[option.flags]
-        for setting in ("default", "type", "choices", "metavar", "help", "nargs"):
-            assert getattr(action, setting) == option.settings.get(setting, getattr(action, setting))
+@pytest.fixture(autouse=True)
+def wide(monkeypatch):
+    monkeypatch.setenv("COLUMNS", "200")
 
 
-@pytest.mark.parametrize("name", OPTIONS)
-def test_every_option_of_the_table_is_an_option_of_some_command(name):
-    assert any(name == option.name for command in COMMANDS for _, option in choose_options(choice_of(command)))
+def test_there_are_few_commands():
+    assert len(COMMANDS) <= MOST_COMMANDS
 
 
 @pytest.mark.parametrize("command", COMMANDS)
-def test_help_shows_every_option(cli, command):
+def test_the_long_help_shows_every_option(cli, command):
     done = cli(command, "--help")
     assert (done.code, done.err) == (0, "")
     assert done.out.startswith(f"usage: classic-rc {command} ")
-    for heading, option in choose_options(choice_of(command)):
-        if not option.is_positional:
-            assert f"\n{heading}:\n" in done.out
-            assert option.flags[0] in done.out
+    named = [option for option in options_of(command) if not option.is_positional]
+    assert len(named) <= MOST_LONG
+    assert {*flags_in(done.out)} == {"--help", *(option.flag for option in named)}
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_the_short_help_shows_the_usual_options(cli, command):
+    done = cli(command, "-h")
+    named = [option for option in options_of(command) if not option.is_positional]
+    shown = flags_in(done.out)
+    assert (done.code, len(shown) <= MOST_SHORT) == (0, True)
+    assert {*shown} == {"--help", *(option.flag for option in named if not option.rare)}
+    rare = sum(option.rare for option in named)
+    assert (f"{rare} more options: classic-rc {command} --help" in done.out) is (rare > 0)
+
+
+def test_every_option_of_the_table_is_an_option_of_some_command():
+    chosen = {option.name for command in COMMANDS for option in options_of(command)}
+    assert chosen == {option.name for option in TABLE}
 
 
 def test_the_programs_help_has_a_line_for_each_command(cli):
@@ -88,64 +84,55 @@ def test_a_commands_line_is_that_of_its_module(command):
 
 def test_what_is_not_in_the_table_cannot_be_chosen_or_varied():
     with pytest.raises(KeyError):
-        list(choose_options(["--frobnicate"]))
+        list(TABLE.choose(["--frobnicate"]))
     with pytest.raises(KeyError):
-        vary_option("--frobnicate", help="nothing")
+        TABLE.vary("--frobnicate", help="nothing")
 
 
 def test_a_varied_option_leaves_the_table_as_it_is():
-    varied = vary_option("--output", required=True)
-    assert isinstance(varied, Option)
-    assert (varied.flags, varied.name) == (OPTIONS["--output"].flags, "--output")
-    assert varied.settings["required"]
-    assert "required" not in OPTIONS["--output"].settings
+    assert TABLE.vary("--output", required=True).settings["required"]
+    assert "required" not in TABLE.vary("--output").settings
 
 
 @pytest.mark.parametrize(
-    ("parse", "text", "value"),
+    ("name", "text", "expected"),
     [
-        (parse_integer, "-7", -7),
-        (parse_finite_number, "-1e-3", -0.001),
-        (resample_count, "0", 0),
-        (resample_count, "1000000000", 10**9),
-        (resample_count, "200", 200),
-        (job_count, "-1", -1),
-        (job_count, "3", 3),
+        ("--jobs", "-1", -1),
+        ("--jobs", "3", 3),
+        ("--intervals", "200", 200),
+        ("--threshold", "-1e-3", -0.001),
+        ("--threshold", "multirc2018", "multirc2018"),
+        ("--skip", "bad, unlabelled", ("bad", "unlabelled")),
     ],
 )
-def test_values_are_parsed(parse, text, value):
-    assert parse(text) == value
+def test_values_are_parsed(name, text, expected):
+    assert value(name, text) == expected
 
 
 @pytest.mark.parametrize(
-    ("parse", "found", "expected"),
+    ("name", "found", "expected"),
     [
-        (parse_integer, "1.5", "whole number"),
-        (parse_integer, "", "whole number"),
-        (parse_finite_number, "nan", "finite number"),
-        (parse_finite_number, "-inf", "finite number"),
-        (parse_finite_number, "x", "finite number"),
-        (resample_count, "ten", "whole number"),
-        (resample_count, "1000000001", "1,000,000,000"),
-        (OPTIONS["--intervals"].settings["type"], "0", "resamples"),
-        (OPTIONS["--intervals"].settings["type"], "sample", "resamples"),
-        (OPTIONS["--cv"].settings["type"], "1", "at least 2"),
-        (job_count, "0", "-1 for all cores"),
-        (job_count, "-2", "-1 for all cores"),
-        (job_count, "two", "whole number"),
+        ("--intervals", "0", "resamples"),
+        ("--intervals", "1000000001", "1,000,000,000"),
+        ("--intervals", "sample", "resamples"),
+        ("--cv", "1", "at least 2"),
+        ("--jobs", "0", "-1 for all cores"),
+        ("--jobs", "-2", "-1 for all cores"),
+        ("--jobs", "two", "whole number"),
+        ("--threshold", "nan", "finite number, exact or multirc2018"),
+        ("--threshold", "x", "finite number, exact or multirc2018"),
+        ("--skip", "bad,good", "bad or unlabelled"),
+        ("--without", "results", "check, explanations, floors"),
     ],
 )
-def test_malformed_values_are_refused(parse, found, expected):
+def test_malformed_values_are_refused(name, found, expected):
     with pytest.raises(argparse.ArgumentTypeError, match=expected) as error:
-        parse(found)
+        value(name, found)
     assert re.search(rf" '?{found}'?(?!\w)", str(error.value))
 
 
-OPTION_MODULES = {"option", "options", "input_options", "analysis_options", "output_options"}
-
-
 @pytest.mark.parametrize(
-    ("args", "imported"), [(["--help"], set()), (["list", "readers"], {"listing"} | OPTION_MODULES)]
+    ("args", "imported"), [(["--help"], set()), (["list", "readers"], {"listing", "option", "options"})]
 )
 def test_a_command_imports_no_other(args, imported):
     code = f"import sys; from classic_rc.cli.main import main; main({args!r}); print(); print(*sys.modules)"

@@ -35,17 +35,19 @@ def test_options_reach_the_copy(cli, single, tmp_path):
 
 def test_a_task_for_the_harness(cli, single, tmp_path):
     rows = tmp_path / "my copy.jsonl"
-    done = cli("perturb", single, "--with", "no-passage", "-o", rows, "--as", "lm-eval")
+    done = cli("perturb", single, "--with", "no-passage", "-o", rows, "--format", "lm-eval")
     assert done.code == 0
     assert "--tasks my_copy --include_path" in done.err
     task = (tmp_path / "my copy.yaml").read_text(encoding="utf-8")
     assert f'"test": {json.dumps(str(rows))}' in task
     assert len(rows.read_text(encoding="utf-8").splitlines()) == 3
-    cli("perturb", single, "--with", "no-passage", "-o", tmp_path / "a.yaml", "--as", "lm-eval").fails(
+    cli("perturb", single, "--with", "no-passage", "-o", tmp_path / "a.yaml", "--format", "lm-eval").fails(
         2, field="--output", expected=str(tmp_path / "a.jsonl")
     )
     cloze = tmp_path / "cloze.jsonl"
-    cli("perturb", "sample:cloze", "--with", "no-question", "-o", cloze, "--as", "lm-eval").fails(2, field="--as")
+    cli("perturb", "sample:cloze", "--with", "no-question", "-o", cloze, "--format", "lm-eval").fails(
+        2, field="--format"
+    )
     assert not cloze.exists()
 
 
@@ -68,8 +70,6 @@ def test_every_system_beside_its_perturbed_selves(cli):
     assert done.out.count("\nshuffled-words ") == 2
     assert done.out.count("\noriginal ") == 2
     assert "learners are trained and tuned on original data" in done.out
-    again = cli("run", "sample:single-choice", "--perturbed", "-s", "surface-lr", "--cv", 3, "--perturbed-train")
-    assert "same perturbation and seed" in again.out
 
 
 def test_some_perturbations_as_json_and_csv(cli, tmp_path):
@@ -121,13 +121,9 @@ def test_options_that_do_not_apply(cli, single, option):
     cli("run", single, "--perturbed", "no-passage", "-s", "sw", *option).fails(2, field=option[0])
 
 
-def test_perturbed_train_needs_perturbed(cli, single):
-    cli("run", single, "-s", "sw", "--perturbed-train").fails(2, field="--perturbed-train")
-
-
 def test_a_file_of_answers_is_refused_with_what_to_do(cli, single, tmp_path):
     answers = tmp_path / "answers.jsonl"
-    assert cli("predict", single, "-s", "sw", "-o", answers, "--as", "jsonl").code == 0
+    assert cli("predict", single, "-s", "sw", "-o", answers, "--format", "jsonl").code == 0
     done = cli("run", single, "--perturbed", "no-passage", "-s", answers, "-s", "sw")
     assert done.code == 0
     assert re.search(r"^not measured: answers: .*classic-rc perturb", done.out, re.MULTILINE)

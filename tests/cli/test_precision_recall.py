@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from classic_rc.cli import precision_recall as command
+from classic_rc.cli import run as command
 from classic_rc.errors import UsageError
 
 FIGURES = {"macro": "pr", "micro": "pr-micro"}
@@ -29,14 +29,14 @@ def by_system(text):
 def decided(cli, several, tmp_path):
     """Decisions of the longest option and longer ones, as a submission."""
     path = tmp_path / "decided.json"
-    cli("predict", several, "-s", "longest", "--threshold", "6.5", "--as", "multirc", "-o", path)
+    cli("predict", several, "-s", "longest", "--threshold", "6.5", "--format", "multirc", "-o", path)
     return path
 
 
 @pytest.fixture
 def scores(cli, several, tmp_path):
     path = tmp_path / "scores.json"
-    cli("predict", several, "-s", "longest", "--as", "multirc", "--scores", "-o", path)
+    cli("predict", several, "-s", "longest", "--format", "multirc", "--scores", "-o", path)
     return path
 
 

@@ -48,13 +48,13 @@ def test_scores_are_written_on_request(cli, own_files):
 
 def test_scores_are_refused_where_a_format_has_none(cli, data, own_files):
     record = data("superglue-record")
-    cli("predict", record, "-s", "sw+d", "--scores", "--as", "superglue").fails(
-        2, "--as jsonl", field="--as", found="superglue", expected="a format that holds scores"
+    cli("predict", record, "-s", "sw+d", "--scores", "--format", "superglue").fails(
+        2, "--format jsonl", field="--format", found="superglue", expected="a format that holds scores"
     )
-    assert cli("predict", record, "-s", "sw+d", "--scores", "--as", "jsonl").code == 0
+    assert cli("predict", record, "-s", "sw+d", "--scores", "--format", "jsonl").code == 0
     mctest = own_files / "mctest" / "sample.dev.tsv"
-    cli("predict", mctest, "-s", "sw+d", "--as", "mctest-scores").fails(
-        2, "--scores", field="--as", found="mctest-scores", expected="a format that holds decisions"
+    cli("predict", mctest, "-s", "sw+d", "--format", "mctest-scores").fails(
+        2, "--scores", field="--format", found="mctest-scores", expected="a format that holds decisions"
     )
     for name in ("span", "sample:multi-span"):
         cli("predict", data(name), "-s", "sw+d", "--scores").fails(2, field="--scores")
@@ -69,9 +69,8 @@ UNUSED = [
     ("sample:multiple-answer", "sw+d", ["--ties", "first"], "--ties"),
     ("sample:multiple-answer", "sw+d", ["--threshold", "3", "--tune-metric", "em0"], "--tune-metric"),
     ("sample:cloze", "sw+d", ["--tune-metric", "em0"], "--tune-metric"),
-    ("sample:cloze", "sw+d", ["--tune-cuts", "exact"], "--tune-cuts"),
-    ("sample:cloze", "sw+d", ["--relative-threshold", "1"], "--relative-threshold"),
-    ("sample:multi-span", "sw+d", ["--relative-threshold", "1", "--ties", "first"], "--ties"),
+    ("sample:cloze", "sw+d", ["--threshold", "exact"], "--threshold"),
+    ("sample:multi-span", "sw+d,margin=1", ["--ties", "first"], "--ties"),
 ]
 
 
@@ -101,7 +100,7 @@ def test_predict_needs_no_gold(cli, hidden, write):
     assert cli("predict", several, "-s", "longest", "--scores").code == 0
     done = cli("predict", several, "-s", "longest")
     done.fails(2, "gold", "--tune")
-    decided = cli("predict", several, "-s", "longest", "--as", "jsonl", "--threshold", "1.5").out
+    decided = cli("predict", several, "-s", "longest", "--format", "jsonl", "--threshold", "1.5").out
     assert [json.loads(line)["selected"] for line in decided.splitlines()] == [False, True] * 2
     assert "score" not in json.loads(decided.partition("\n")[0])
     tuned = cli("predict", several, "-s", "longest", "--tune", "sample:multiple-answer")

@@ -103,13 +103,13 @@ def test_all_positive_is_added_if_several_answers_can_be_right(cli, several, sin
 
 
 def test_reader_names_the_format(cli, single, write):
-    assert json_of(cli, single, "--reader", "jsonl").run["dataset"]["reader"] == "jsonl"
-    assert cli("run", single, "--reader", "mctest").code == 3
+    assert json_of(cli, f"{single},reader=jsonl").run["dataset"]["reader"] == "jsonl"
+    assert cli("run", f"{single},reader=mctest").code == 3
 
 
 def test_split_and_subset_choose_parts(cli, own_files):
     race = own_files / "race"
-    both, high = json_of(cli, race, "-s", "random"), json_of(cli, race, "--subset", "high", "-s", "random")
+    both, high = json_of(cli, race, "-s", "random"), json_of(cli, f"{race},subset=high", "-s", "random")
     assert (both.run["dataset"]["questions"], high.run["dataset"]["questions"]) == (8, 4)
     assert json_of(cli, race, "--split", "dev", "-s", "random").run["dataset"]["split"] == "dev"
     assert cli("run", race, "--split", "test").code == 3
@@ -122,7 +122,7 @@ def test_answers_may_lie_elsewhere(cli, own_files, tmp_path):
     answers = tmp_path / "elsewhere" / "right.ans"
     answers.write_bytes((own_files / "mctest" / "sample.dev.ans").read_bytes())
     assert cli("run", stories, "-s", "longest").code == 3
-    with_answers = json_of(cli, stories, "--answers", answers, "-s", "longest").row("longest")
+    with_answers = json_of(cli, f"{stories},answers={answers}", "-s", "longest").row("longest")
     next_to_data = json_of(cli, own_files / "mctest" / "sample.dev.tsv", "-s", "longest").row("longest")
     assert with_answers["metrics"] == next_to_data["metrics"]
 
@@ -137,9 +137,7 @@ def test_fields_and_gold_as_read_a_file_of_ones_own(cli, write):
 
 
 def test_spans_sets_how_long_candidates_may_be(cli):
-    short, long = (
-        json_of(cli, "sample:multi-span", "-s", "random", "--spans", k).run["dataset"] for k in ("1", "3")
-    )
+    short, long = (json_of(cli, f"sample:multi-span,spans={k}", "-s", "random").run["dataset"] for k in ("1", "3"))
     assert short["candidates"] < long["candidates"]
     assert "max_tokens=1" in short["spans"]
     assert "max_tokens=3" in long["spans"]
@@ -252,8 +250,10 @@ def test_the_feature_ranker_comes_with_its_partial_inputs(cli):
 def test_train_split_chooses_what_to_learn_from(cli, single, write):
     row = {"passage": "p", "question": "q", "candidates": ["a", "b", "c"]}
     both = write("both.jsonl", [{**row, "gold": 0, "split": "train"}, {**row, "gold": 2, "split": "dev"}])
-    args = (single, "-s", "constant-position:majority", "--train", both, "--train-split")
-    first, last = (json_of(cli, *args, split).row("constant-position") for split in ("train", "dev"))
+    args = (single, "-s", "constant-position:majority", "--train")
+    first, last = (
+        json_of(cli, *args, f"{both},split={split}").row("constant-position") for split in ("train", "dev")
+    )
     assert (first["metrics"]["accuracy"], last["metrics"]["accuracy"]) == (pytest.approx(1 / 3), 0)
 
 
@@ -295,8 +295,10 @@ def test_tune_split_chooses_what_to_tune_on(cli, several, write):
     long_is_right = [{**row, "split": "train"} for row in _several_elsewhere()]
     all_are_right = [{**row, "gold": [0, 1], "split": "dev"} for row in _several_elsewhere()]
     both = write("both.jsonl", [*long_is_right, *all_are_right])
-    args = (several, "-s", "longest", "--tune", both, "--tune-split")
-    train, dev = (json_of(cli, *args, split).row("longest")["threshold"] for split in ("train", "dev"))
+    args = (several, "-s", "longest", "--tune")
+    train, dev = (
+        json_of(cli, *args, f"{both},split={split}").row("longest")["threshold"] for split in ("train", "dev")
+    )
     assert train > dev
 
 

@@ -30,7 +30,7 @@ SCORES = [
 @pytest.mark.parametrize(("name", "solver", "form"), SCORES)
 def test_scores_come_back_as_what_run_measures(cli, data, tmp_path, name, solver, form):
     out = tmp_path / "scores"
-    done = cli("predict", data(name), "-s", solver, "--as", form, "--scores", "-o", out)
+    done = cli("predict", data(name), "-s", solver, "--format", form, "--scores", "-o", out)
     assert (done.code, done.out, done.err) == (0, "", "")
     scored = cli("run", data(name), "-s", out, "--format", "json").row("score-file")
     ran = cli("run", data(name), "-s", solver, "--format", "json").row(solver.split(":")[0])
@@ -48,7 +48,7 @@ DECISIONS = [
     ("sample:multiple-answer", "sw+d", "answers", []),
     ("sample:multiple-answer", "longest", "answers", ["--threshold", "99"]),
     ("sample:cloze", "max-frequency", "answers", ["--ties", "first"]),
-    ("sample:multi-span", "word-distance", "answers", ["--relative-threshold", "1", "--spans", "3"]),
+    ("sample:multi-span,spans=3", "word-distance,margin=1", "answers", []),
     ("span", "sw+d", "answers", ["--ties", "first"]),
     ("sample:single-choice", "sw+d", "mctest-answers", ["--ties", "first"]),
     ("sample:single-choice", "sliding-window", "mctest-answers", ["--ties", "random", "--seed", "5"]),
@@ -61,7 +61,7 @@ DECISIONS = [
     ("sample:cloze", "exclusive-frequency", "record", ["--ties", "first"]),
     ("sample:cloze", "sw+d", "jsonl", ["--ties", "first"]),
     ("sample:multi-span", "sw+d", "squad", ["--ties", "first"]),
-    ("sample:multi-span", "word-distance", "jsonl", ["--ties", "first", "--spans", "3"]),
+    ("sample:multi-span,spans=3", "word-distance", "jsonl", ["--ties", "first"]),
     ("span", "sliding-window", "squad", ["--ties", "first", "--spans", "2"]),
     ("span", "sw+d", "jsonl", ["--ties", "first"]),
 ]
@@ -70,7 +70,7 @@ DECISIONS = [
 @pytest.mark.parametrize(("name", "solver", "form", "options"), DECISIONS)
 def test_decisions_come_back_as_what_run_measures(cli, data, tmp_path, name, solver, form, options):
     out = tmp_path / "decisions"
-    done = cli("predict", data(name), "-s", solver, "--as", form, "-o", out, *options)
+    done = cli("predict", data(name), "-s", solver, "--format", form, "-o", out, *options)
     assert (done.code, done.out) == (0, "")
     scored = cli("run", data(name), "-s", out, "--format", "json").row("score-file")
     rows = cli("run", data(name), "-s", solver, "--format", "json", *options).rows
@@ -108,7 +108,7 @@ def test_tie_policies_apply_to_scores(cli, write, tmp_path):
 
 def test_options_for_scores_change_nothing_where_there_are_only_decisions(cli, several, many, files, tmp_path):
     out = tmp_path / "decisions.json"
-    cli("predict", several, "-s", "longest", "--as", "multirc", "-o", out)
+    cli("predict", several, "-s", "longest", "--format", "multirc", "-o", out)
     plain = cli("run", several, "-s", out, "--format", "json").row("score-file")
     for options in (["--threshold", "0.5"], ["--tune", several], ["--tune-metric", "em0"]):
         done = cli("run", several, "-s", out, *options, "--format", "json")
@@ -144,7 +144,7 @@ def test_all_positive_is_next_to_files_if_several_answers_can_be_right(cli, seve
 
 def test_a_file_of_nothing_but_0_and_1_holds_decisions(cli, several, tmp_path):
     out = tmp_path / "ones.json"
-    cli("predict", several, "-s", "all-positive", "--as", "multirc", "-o", out)
+    cli("predict", several, "-s", "all-positive", "--format", "multirc", "-o", out)
     all_positive, ones = cli("run", several, "-s", out, "--format", "json").rows
     assert ones["metrics"] == all_positive["metrics"]
     assert ones["threshold"] is None
@@ -158,7 +158,7 @@ def test_the_format_of_a_file_is_named_before_it(cli, single, tmp_path):
     assert cli("run", single, "-s", f"multirc:{out}").code == 2
     assert cli("run", single, "-s", f"record:{out}").code == 2
     for form in ("table", "markdown", "latex", "csv"):
-        assert "score-file" in cli("run", single, "-s", out, "--signatures", "--format", form).out
+        assert "score-file" in cli("run", single, "-s", out, "-v", "--format", form).out
 
 
 def test_the_file_of_another_dataset_is_refused(cli, single, several, tmp_path):
@@ -279,7 +279,7 @@ OFFICIAL = [
         "longest",
         "race",
         ["--ties", "first"],
-        ["--split", "dev", "--subset", "middle"],
+        ["--split", "dev"],
     ),
     ("dream/dev.json", "sliding-window", "answers", ["--ties", "first"], []),
     ("mcscript/dev-data.xml", "sliding-window", "answers", ["--ties", "first"], []),
@@ -326,7 +326,7 @@ def test_files_score_what_the_official_scripts_said(cli, shared_data, shared_gol
 def test_a_file_is_written_in_another_format(cli, several, single, tmp_path):
     answers = tmp_path / "llm.csv"
     answers.write_text("id,response\nq1,(A) and (B)\nq2,A\nq3,none\nq4,B\n", encoding="utf-8")
-    rows = cli("predict", several, "-s", answers, "--as", "multirc").json
+    rows = cli("predict", several, "-s", answers, "--format", "multirc").json
     assert [row["scores"] for row in rows] == [[1, 1, 0], [1, 0], [0, 0, 0], [0, 1]]
     cli("predict", several, "-s", answers, "--scores").fails(2, field="--scores", found="answers")
     cli("predict", several, "-s", answers, "--threshold", "1").fails(2, field="--threshold")

@@ -305,9 +305,9 @@ def test_a_run_says_what_the_spans_allow(cli, quoref):
 
 
 @pytest.mark.parametrize("solver", SPAN_SOLVERS)
-@pytest.mark.parametrize("more", [[], ["--relative-threshold", "0.5"]])
+@pytest.mark.parametrize("more", ["", ",margin=0.5"])
 def test_a_written_file_scores_what_a_run_says(cli, quoref, tmp_path, solver, more):
-    options = ["-s", solver, "--cv", "2", *(more or ["--ties", "first"])]  # a file holds the first of a tie
+    options = ["-s", solver + (more or ",ties=first"), "--cv", "2"]  # a file holds the first of a tie
     ran = cli("run", quoref, *options, "--format", "json")
     assert ran.code == 0, ran.err
     file = tmp_path / "predictions.json"
@@ -321,15 +321,13 @@ def test_a_written_file_scores_what_a_run_says(cli, quoref, tmp_path, solver, mo
 
 def test_the_relative_threshold_is_for_several_spans(cli, quoref):
     plain, near = (
-        cli("run", quoref, "-s", "span-sw", "--format", "json", *more).rows[0]
-        for more in ([], ["--relative-threshold", "1000"])
+        cli("run", quoref, "-s", f"span-sw{more}", "--format", "json").rows[0] for more in ("", ",margin=1000.0")
     )
     assert "relative_threshold:1000.0" in near["signature"]
     assert near["selected_share"] > plain["selected_share"]
     assert near["params"]["decision"] == {"rule": "RelativeThreshold", "margin": 1000.0, "max_spans": None}
-    unused = cli("run", "sample:single-choice", "-s", "sliding-window", "--relative-threshold", "1")
-    assert unused.messages("warning", "relative threshold")
-    assert cli("run", quoref, "-s", "span-sw", "--relative-threshold", "-1").code == 2
+    cli("run", "sample:single-choice", "-s", "sw,margin=1").fails(2, "multi-span")
+    cli("run", quoref, "-s", "span-sw,margin=-1").fails(2, "at least 0", field="margin", found="-1")
 
 
 def test_fitted_before_it_answers_as_fitted_now(cli, quoref, tmp_path):

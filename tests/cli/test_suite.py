@@ -247,15 +247,15 @@ def test_an_error_of_a_dataset_names_it(cli, write, out):
             "accuracy",
         ),
         ("sample:multiple-answer", "-s", "sw", "--baseline", "ir", "--intervals", "50", "--threshold", "1.5"),
-        ("sample:single-choice", "-s", "surface-lr", "-s", "ir", "--cv", "2", "--exclude-verbatim"),
-        ("sample:multi-span", "-s", "sw", "--spans", "3", "--relative-threshold", "0.2"),
+        ("sample:single-choice", "-s", "surface-lr", "-s", "ir,exclude_verbatim=True", "--cv", "2"),
+        ("sample:multi-span,spans=3", "-s", "sw,margin=0.2"),
         ("{single}", "--train", "sample:single-choice", "--drop-overlap", "-s", "surface-lr"),
     ],
 )
 def test_a_written_suite_gives_the_same_numbers(cli, single, tmp_path, monkeypatch, arguments):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "suites").mkdir()
-    assert cli("predict", single.name, "-s", "sw+d", "-o", "ours.jsonl", "--as", "jsonl").code == 0
+    assert cli("predict", single.name, "-s", "sw+d", "-o", "ours.jsonl", "--format", "jsonl").code == 0
     typed = [a.format(single=single.name).replace("sample:several", "sample:multiple-answer") for a in arguments]
     written = cli("run", *typed, "--write-suite", "suites/typed.toml")
     assert written.code == 0, written.err

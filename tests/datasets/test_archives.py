@@ -21,8 +21,7 @@ from hypothesis import strategies as st
 from classic_rc.datasets import load
 from classic_rc.errors import DataError
 from classic_rc.io import files
-from classic_rc.io.files import MAX_INPUT, unpack
-from classic_rc.io.hashing import sha256_of
+from classic_rc.io.files import MAX_INPUT, sha256_of, unpack
 from classic_rc.io.members import archive_members
 from tests.errors import raises
 

@@ -165,7 +165,7 @@ def test_an_id_of_different_questions_becomes_unique_and_a_repeated_question_is_
     dataset = load(path)
     assert [question.id for question in dataset] == ["a", "a (2)", "a (2) (2)", "a (3)"]
     assert any(note.startswith("question ids that an earlier") and note.endswith(": 3") for note in dataset.notes)
-    assert load(path, skip_bad=True).fingerprint == dataset.fingerprint
+    assert load(path, skip="bad").fingerprint == dataset.fingerprint
     path.write_text("\n".join(map(json.dumps, [row, {**row, "gold": 1}])), "utf-8")
     with raises(DataError, where="line 2, question a", expected="unique ids"):
         load(path)

@@ -32,7 +32,7 @@ from classic_rc.errors import DataError, UsageError
 from classic_rc.evaluation.evaluate import evaluate
 from classic_rc.evaluation.record import run_record
 from classic_rc.evaluation.rerun import rerun, restore_record
-from classic_rc.io.hashing import sha256_of_bytes
+from classic_rc.io.files import sha256_of_bytes
 from tests.datasets.conftest import DREAM, MCTEST, MCTEST_ANSWERS, RACE
 from tests.errors import raises
 from tests.http_server import Resource, http_server

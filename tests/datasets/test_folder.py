@@ -74,11 +74,15 @@ def test_numbered_files_alone_have_the_name_of_the_folder(fill, tmp_path):
 
 def test_split_and_subset_choose_files(fill, shared_data):
     folder = fill("train.jsonl", "dev_a.jsonl", "dev_b.jsonl")
-    assert names_of(list_datasets(folder, split="validation")) == [["dev_a.jsonl"], ["dev_b.jsonl"]]
+    assert names_of(list_datasets(f"{folder},split=validation")) == [
+        [f"dev_{name}.jsonl,split=validation"] for name in "ab"
+    ]
     with raises(DataError, field="split", expected="'test'"):
-        list_datasets(folder, split="test")
+        list_datasets(f"{folder},split=test")
     mctest = str(shared_data / "mctest")
-    assert names_of(list_datasets(mctest, subset="mc160")) == [["mc160.dev.tsv"], ["mc160.train.tsv"]]
+    assert names_of(list_datasets(f"{mctest},subset=mc160")) == [
+        [f"mc160.{split}.tsv,subset=mc160"] for split in ("dev", "train")
+    ]
 
 
 def test_one_dataset_is_the_folder_itself(fill):
@@ -135,7 +139,7 @@ MCTEST_SCORES = "0.5,0.25,0,1\t1,2,3,4\n"
             "a results file",
             "with --log_samples",
         ),
-        ("x.ans", "A\tB\tC\tD\n", "MCTest's answers", "classic-rc run x.tsv --answers {}"),
+        ("x.ans", "A\tB\tC\tD\n", "MCTest's answers", "classic-rc run x.tsv,answers={}"),
     ],
 )
 def test_other_files_are_named_with_their_command(tmp_path, name, text, found, command):
@@ -192,7 +196,7 @@ def test_folders_of_an_index_and_a_record_are_named(tmp_path, cli_main):
     model = tmp_path / "model.npz"
     assert cli_main("fit", "sample:single-choice", "-s", "surface-lr", "-o", model) == 0
     for path, found, command in (
-        (index, "a search index", f"classic-rc run DATA -s ir --corpus {index}"),
+        (index, "a search index", f"classic-rc run DATA -s ir,corpus={index}"),
         (record, "a run record", f"classic-rc compare {record / 'run.json'}"),
         (model, "a saved solver", f"classic-rc run DATA -s saved,path={model}"),
     ):

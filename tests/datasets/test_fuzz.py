@@ -68,7 +68,7 @@ def _read_or_refused(path, reader):
             assert len(strict) > 0
             assert strict.fingerprint
         with contextlib.suppress(*REFUSALS):
-            lenient = load(path, name, skip_bad=True)
+            lenient = load(path, name, skip="bad")
             assert len(lenient) > 0
             assert [*lenient.log.places] == [question.id for question in lenient]
             assert all(error.kind and error.place for error in lenient.log.left_out)
@@ -121,7 +121,7 @@ def test_fields_of_any_rows(tmp_path, data):
     with contextlib.suppress(*REFUSALS):
         load(path, fields="id=i,passage=p,question=q.t,candidates=c.x,gold=g", gold_as=coding)
     with contextlib.suppress(*REFUSALS):
-        load(path, fields="id=i,passage=p,question=q.t,candidates=c.x,gold=g", gold_as=coding, skip_bad=True)
+        load(path, fields="id=i,passage=p,question=q.t,candidates=c.x,gold=g", gold_as=coding, skip="bad")
 
 
 @given(
@@ -131,9 +131,9 @@ def test_fields_of_any_rows(tmp_path, data):
 )
 @_FUZZ
 def test_any_rows(rows):
-    for skip_bad in (False, True):
+    for skip in ((), "bad"):
         with contextlib.suppress(*REFUSALS):
-            from_rows(rows, skip_bad=skip_bad)
+            from_rows(rows, skip=skip)
 
 
 @given(data=st.data())
@@ -150,9 +150,9 @@ def test_any_columns_of_any_rows(tmp_path, data):
         )
     )
     coding = data.draw(st.sampled_from([None, "index0", "index1", "letter", "text", "flags"]))
-    for skip_bad in (False, True):
+    for skip in ((), "bad"):
         with contextlib.suppress(*REFUSALS):
-            load(path, fields=f"passage=p,question=q,{fields}", gold_as=coding, skip_bad=skip_bad)
+            load(path, fields=f"passage=p,question=q,{fields}", gold_as=coding, skip=skip)
 
 
 @given(text=st.text() | st.text(alphabet=',\n"\tAB1'))

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from classic_rc.datasets import join_datasets, load
-from classic_rc.datasets.joined import as_dataset
+from classic_rc.datasets.registry import as_dataset
 from classic_rc.errors import UsageError
 from classic_rc.folds import drop_overlap_with
 from classic_rc.questions import Dataset, Passage, Task

@@ -1,4 +1,4 @@
-"""Reading with ``skip_bad`` and ``labelled_only``: what is left out, where it was, and what remains."""
+"""Reading with ``skip``: what is left out, where it was, and what remains."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def damaged(tmp_path):
 def test_every_defect_is_kept_with_its_place(damaged):
     with raises(DataError, where="line 2 column 24"):
         load(damaged)
-    dataset = load(damaged, skip_bad=True)
+    dataset = load(damaged, skip="bad")
     assert [question.id for question in dataset] == ["a", "f", "h", "a (2)"]
     assert [(error.found, error.expected) for error in dataset.log.repaired] == [("a", "a (2)")]
     found = [(error.line, error.question, error.kind) for error in dataset.log.left_out]
@@ -65,13 +65,13 @@ def test_a_damaged_first_line_does_not_hide_the_format(tmp_path):
     path = _write_lines(tmp_path / "a.jsonl", ['{"id": "x", ', _ROW, _ROW | {"gold": 1}])
     with raises(DataError, where="line 1 column 13"):
         load(path)
-    dataset = load(path, skip_bad=True)
+    dataset = load(path, skip="bad")
     assert (dataset.reader, len(dataset), [error.line for error in dataset.log.left_out]) == ("jsonl", 2, [1])
 
 
 def test_sound_data_are_the_same(tmp_path, form, write):
     path = write(tmp_path, form)
-    strict, lenient = load(path), load(path, skip_bad=True)
+    strict, lenient = load(path), load(path, skip="bad")
     assert lenient.fingerprint == strict.fingerprint
     assert lenient.notes == strict.notes
     assert lenient.log.left_out == ()
@@ -98,7 +98,7 @@ def test_one_bad_question_leaves_its_passage(tmp_path, write, content, name):
     value = content(name)
     sound, where = _cut(name, value)
     path = write(tmp_path, name, value)
-    dataset = load(path, skip_bad=True)
+    dataset = load(path, skip="bad")
     assert [question.id for question in dataset] == [sound]
     assert [error.where.startswith(where) for error in dataset.log.left_out] == [True]
 
@@ -107,7 +107,7 @@ def test_a_bad_passage_leaves_the_others(tmp_path, write, content):
     value = content("dream") + content("dream") + content("dream")
     value[0][0] = "no turns"
     value[2][2] = "12-4"
-    dataset = load(write(tmp_path, "dream", value), "dream", skip_bad=True)
+    dataset = load(write(tmp_path, "dream", value), "dream", skip="bad")
     assert [question.id for question in dataset] == ["12-3-0", "12-4-0"]
     assert [error.where for error in dataset.log.left_out] == ["$[0]"]
 
@@ -115,7 +115,7 @@ def test_a_bad_passage_leaves_the_others(tmp_path, write, content):
 def test_stories_and_lines_of_mctest(tmp_path, write, content):
     lines = content("mctest").splitlines()
     lines[0] = lines[0].replace("one: What colour", "What colour")
-    dataset = load(write(tmp_path, "mctest", "\n".join(lines) + "\n"), "mctest", skip_bad=True)
+    dataset = load(write(tmp_path, "mctest", "\n".join(lines) + "\n"), "mctest", skip="bad")
     assert len(dataset) == 7
     (error,) = dataset.log.left_out
     assert (error.line, error.question) == (1, "mc160.dev.0,2")
@@ -126,7 +126,7 @@ def test_reading_of_cbt_goes_on_after_the_next_blank_line(tmp_path, write, conte
     lines = first.split("\n")
     del lines[5]
     path = write(tmp_path, "cbt", "\n".join(lines) + "\n\n" + second + "\n\n")
-    dataset = load(path, "cbt", skip_bad=True)
+    dataset = load(path, "cbt", skip="bad")
     assert len(dataset) == 1
     assert [(error.line, error.kind) for error in dataset.log.left_out] == [(6, "wrong line number")]
 
@@ -143,7 +143,7 @@ def test_rows_of_a_table(tmp_path):
         " , ,,,\n",
         "utf-8",
     )
-    dataset = load(path, skip_bad=True)
+    dataset = load(path, skip="bad")
     assert [question.text for question in dataset] == ["Who?", "Who now?"]
     assert [(e.line, e.kind) for e in dataset.log.left_out] == [
         (3, "wrong number of columns"),
@@ -156,19 +156,19 @@ def test_a_row_of_hugging_face_keeps_the_ids_of_the_others(tmp_path, write, cont
     row = content("huggingface")
     rows = [row, {**row, "options": 3}, {**row, "question": "What else?"}]
     path = _write_lines(tmp_path / "rows.jsonl", rows)
-    assert [q.id for q in load(path, skip_bad=True)] == ["high2-0", "high2-2"]
+    assert [q.id for q in load(path, skip="bad")] == ["high2-0", "high2-2"]
 
 
 def test_without_any_question_the_error_counts_all(tmp_path):
     path = _write_lines(tmp_path / "a.jsonl", [_ROW | {"gold": 5}, _ROW | {"gold": "x"}, _ROW | {"gold": 7}])
     with raises(DataError, source=str(path)) as caught:
-        load(path, skip_bad=True)
+        load(path, skip="bad")
     assert caught.value.found.startswith("3 defects, the first: ")
 
 
 def test_moved_offsets_are_counted_with_their_places(tmp_path, write, content):
     value = content("squad")
-    dataset = load(write(tmp_path, "squad", value), skip_bad=True)
+    dataset = load(write(tmp_path, "squad", value), skip="bad")
     (moved,) = dataset.log.repaired
     assert (moved.question, moved.found, moved.expected) == ("s1", "'aya ' at 1", "'Maya'")
 
@@ -181,34 +181,34 @@ def test_wrong_gold_does_not_decide_the_coding(tmp_path):
     with raises(DataError, where="line 5", field="gold"):
         load(path, fields=fields)
     with raises(DataError, where="line 5", field="gold") as caught:
-        load(path, fields=fields, skip_bad=True)
+        load(path, fields=fields, skip="bad")
     assert "--gold-as letter (4 of 5 rows)" in caught.value.hint
-    dataset = load(path, fields=fields, skip_bad=True, gold_as="letter")
+    dataset = load(path, fields=fields, skip="bad", gold_as="letter")
     assert [sorted(question.gold) for question in dataset] == [[0], [1], [2], [0]]
     assert [error.line for error in dataset.log.left_out] == [5]
 
 
-@pytest.mark.parametrize("skip_bad", [False, True])
-def test_indices_from_0_and_from_1_are_refused(skip_bad):
+@pytest.mark.parametrize("skip", [(), "bad"])
+def test_indices_from_0_and_from_1_are_refused(skip):
     rows = [{"p": "Ann.", "q": "?", "o": ["x", "y", "z"], "a": gold} for gold in (0, 0, 1, 2, 3)]
     fields = "passage=p,question=q,candidates=o,gold=a"
     with raises(DataError, field="gold", where="row 4") as caught:
-        from_rows(rows, fields=fields, skip_bad=skip_bad)
+        from_rows(rows, fields=fields, skip=skip)
     assert "--gold-as index0 (4 of 5 rows) or --gold-as index1 (3 of 5 rows)" in caught.value.hint
-    assert len(from_rows(rows, fields=fields, skip_bad=True, gold_as="index0")) == 4
+    assert len(from_rows(rows, fields=fields, skip="bad", gold_as="index0")) == 4
 
 
 def test_our_own_schema_counted_from_1_is_not_cut_to_what_fits():
     rows = [_ROW | {"gold": gold} for gold in (1, 2, 1)]
     with raises(DataError, field="gold", found="the number 2") as caught:
-        from_rows(rows, skip_bad=True)
+        from_rows(rows, skip="bad")
     assert "--gold-as index1" in caught.value.hint
     assert [sorted(q.gold) for q in from_rows(rows, gold_as="index1")] == [[0], [1], [0]]
 
 
 def test_rows_of_another_task_are_left_out():
     rows = [_ROW | {"gold": [0]}, _ROW, _ROW | {"gold": 1}]
-    dataset = from_rows(rows, skip_bad=True)
+    dataset = from_rows(rows, skip="bad")
     assert (dataset.task, len(dataset)) == ("single-choice", 2)
     assert [error.kind for error in dataset.log.left_out] == ["the rows have different tasks"]
 
@@ -216,17 +216,17 @@ def test_rows_of_another_task_are_left_out():
 def test_labelled_only(tmp_path):
     rows = [_ROW | {"id": f"q{i}", "gold": 0 if i % 2 else None} for i in range(10)]
     path = _write_lines(tmp_path / "a.jsonl", rows)
-    dataset = load(path, labelled_only=True)
+    dataset = load(path, skip="unlabelled")
     assert [question.id for question in dataset] == ["q1", "q3", "q5", "q7", "q9"]
     assert "questions left out because their gold is hidden (q0, q2, q4, …): 5" in dataset.notes
     assert load(**dataset.read_with).fingerprint == dataset.fingerprint
     with raises(DataError, source=str(path)):
-        load(_write_lines(path, [_ROW | {"gold": None, "task": "single-choice"}]), labelled_only=True)
+        load(_write_lines(path, [_ROW | {"gold": None, "task": "single-choice"}]), skip="unlabelled")
 
 
 def test_how_the_data_were_read_is_kept(damaged):
-    dataset = load(damaged, skip_bad=True, labelled_only=True)
-    assert (dataset.read_with["skip_bad"], dataset.read_with["labelled_only"]) == (True, True)
+    dataset = load(damaged, skip=("bad", "unlabelled"))
+    assert dataset.read_with["skip"] == ["bad", "unlabelled"]
     assert load(**dataset.read_with).fingerprint == dataset.fingerprint
 
 
@@ -242,13 +242,13 @@ def test_damaged_bytes_are_lines_with_their_numbers(tmp_path):
     path.write_bytes(b"\n".join([*lines[:2], b"\0\0", *lines[2:]]))
     with raises(DataError, line=6):
         load(path)
-    dataset = load(path, skip_bad=True)
+    dataset = load(path, skip="bad")
     assert [question.id for question in dataset] == list("012345")
     assert [q.id for q in dataset if "\ufffd" in q.text] == ["4"]
     assert [(error.line, "NUL" in error.problem) for error in dataset.log.repaired] == [(3, True), (6, False)]
     path.write_bytes("\n".join(rows).encode("latin-1"))
     with raises(DataError, line=1):  # not damaged, but in another encoding
-        load(path, skip_bad=True)
+        load(path, skip="bad")
 
 
 @pytest.mark.parametrize("closed", [True, False])
@@ -260,7 +260,7 @@ def test_an_open_quote_leaves_out_its_own_line_only(tmp_path, closed):
     path.write_text("\n".join(["id,passage,question,candidate_0,candidate_1,gold", *rows]), "utf-8")
     with raises(DataError, line=4):
         load(path)
-    dataset = load(path, skip_bad=True)
+    dataset = load(path, skip="bad")
     assert [question.id for question in dataset] == list("01345")
     assert [error.line for error in dataset.log.left_out] == [4]
     assert dataset.log.places["5"].endswith("line 8")
@@ -273,7 +273,7 @@ def test_a_line_of_wrong_answers_leaves_out_its_story(tmp_path, write, content):
     path.with_suffix(".ans").write_text("A\tB\tE\tD\nA\tB\tC\tD\n", "utf-8")
     with raises(DataError, line=1):
         load(path)
-    dataset = load(path, skip_bad=True)
+    dataset = load(path, skip="bad")
     assert [q.id for q in dataset] == [f"mc160.dev.0,{i}" for i in range(4)]
     assert [(error.line, error.source.endswith(".ans")) for error in dataset.log.left_out] == [(1, True)]
 
@@ -284,9 +284,9 @@ def test_rows_divided_between_two_codings_leave_the_choice_to_the_user(tmp_path,
     path = _write_lines(tmp_path / "a.jsonl", rows)
     fields = {role: role for role in ("id", "passage", "question", "candidates", "gold")}
     with raises(DataError, field="gold") as caught:
-        load(path, fields=fields, skip_bad=True)
+        load(path, fields=fields, skip="bad")
     assert "--gold-as letter" in caught.value.hint
-    dataset = load(path, fields=fields, skip_bad=True, gold_as="letter")
+    dataset = load(path, fields=fields, skip="bad", gold_as="letter")
     assert (len(dataset), len(dataset.log.left_out)) == (2, 2)
 
 
@@ -296,10 +296,10 @@ def test_one_wrong_cell_does_not_change_how_the_others_are_read(tmp_path):
     path.write_text(header + "".join(f"P{i},Q,x,y,z,{gold}\n" for i, gold in enumerate("01203")), "utf-8")
     with raises(DataError, where="line 6", field="gold"):
         load(path)
-    dataset = load(path, skip_bad=True)
+    dataset = load(path, skip="bad")
     assert [sorted(question.gold) for question in dataset] == [[0], [1], [2], [0]]
     years = "".join(f"P{i},Q,1914,1918,1939,{gold}\n" for i, gold in enumerate(["1918", "1939", "2", "1914"]))
     path.write_text(header + years, "utf-8")
-    for skip_bad in (False, True):
+    for skip in ((), "bad"):
         with raises(DataError, where="line 4", field="gold", hint=re.compile("--gold-as text .3 of 4 rows")):
-            load(path, skip_bad=skip_bad)
+            load(path, skip=skip)

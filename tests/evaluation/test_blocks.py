@@ -10,6 +10,7 @@ import pytest
 from classic_rc.evaluation import evaluate
 from classic_rc.evaluation import fitted_system as blocks
 from classic_rc.evaluation.evaluate import predict
+from classic_rc.kernels.arrays import small_blocks
 from classic_rc.questions import Dataset, Task
 from classic_rc.solvers import DEFAULT_SOLVERS, parse_solver
 from classic_rc.testing import synthetic_dataset
@@ -29,13 +30,14 @@ def spanned(task: Task) -> Dataset:
 
 
 @pytest.mark.parametrize("task", [Task.SPAN, Task.MULTI_SPAN])
-def test_several_blocks_equal_one(task, monkeypatch):
+def test_several_blocks_equal_one(task):
     dataset = interleaved(task)
     solvers = [parse_solver(name) for name in DEFAULT_SOLVERS[task]]
     whole = evaluate(dataset, solvers, spans=SPANS)
-    monkeypatch.setattr(blocks, "_BLOCK_CANDIDATES", 100)
-    assert len(list(blocks.iter_blocks(spanned(task)))) > 2
-    parts = evaluate(dataset, solvers, spans=SPANS)
+    with small_blocks(100):
+        assert len(list(blocks.iter_blocks(spanned(task)))) > 2
+        parts = evaluate(dataset, solvers, spans=SPANS)
+        answers = predict(dataset, solvers[-1], spans=SPANS).predictions
     for one, other in zip(whole.rows, parts.rows, strict=True):
         assert one.signature == other.signature
         assert one.outcomes.answers == other.outcomes.answers
@@ -43,16 +45,13 @@ def test_several_blocks_equal_one(task, monkeypatch):
             assert np.array_equal(getattr(one.outcomes, name), getattr(other.outcomes, name)), name
         for name, statistics in one.outcomes.statistics.items():
             assert np.array_equal(statistics, other.outcomes.statistics[name])
-    answers = [predict(dataset, solvers[-1], spans=SPANS).predictions]
-    monkeypatch.setattr(blocks, "_BLOCK_CANDIDATES", 10**9)
-    answers.append(predict(dataset, solvers[-1], spans=SPANS).predictions)
-    assert answers[0] == answers[1]
+    assert predict(dataset, solvers[-1], spans=SPANS).predictions == answers
 
 
-def test_blocks_cover_every_question_once_and_keep_passages_whole(monkeypatch):
-    monkeypatch.setattr(blocks, "_BLOCK_CANDIDATES", 1)
+def test_blocks_cover_every_question_once_and_keep_passages_whole():
     dataset = spanned(Task.SPAN)
-    parts = list(blocks.iter_blocks(dataset))
+    with small_blocks(1):
+        parts = list(blocks.iter_blocks(dataset))
     assert sorted(i for index, _ in parts for i in index) == list(range(len(dataset)))
     assert len(parts) >= len(dataset.passages) - 1  # the empty passage has no spans, so it fills no block
     for index, questions in parts:
@@ -62,8 +61,7 @@ def test_blocks_cover_every_question_once_and_keep_passages_whole(monkeypatch):
             assert len(lists) == 1
 
 
-def test_spans_of_a_passage_are_made_once_for_all_its_questions(monkeypatch):
-    monkeypatch.setattr(blocks, "_BLOCK_CANDIDATES", 1)
+def test_spans_of_a_passage_are_made_once_for_all_its_questions():
     made = []
 
     def generator(passage):
@@ -71,7 +69,8 @@ def test_spans_of_a_passage_are_made_once_for_all_its_questions(monkeypatch):
         return SPANS(passage)
 
     dataset = synthetic_dataset(Task.SPAN, n_passages=5).with_candidates(generator, "counted")
-    evaluate(dataset, [parse_solver("sw+d"), parse_solver("random")])
+    with small_blocks(1):
+        evaluate(dataset, [parse_solver("sw+d"), parse_solver("random")])
     assert sorted(made) == sorted(p.id for p in dataset.passages)
 
 

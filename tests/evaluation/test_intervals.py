@@ -10,11 +10,12 @@ from scipy import stats
 
 from classic_rc.datasets import from_rows, load
 from classic_rc.errors import UsageError
-from classic_rc.evaluation import evaluate, resampling, with_intervals
+from classic_rc.evaluation import evaluate, with_intervals
 from classic_rc.evaluation.record import run_record, runs_to_dict
 from classic_rc.evaluation.resampling import percentile_interval, resample_means
 from classic_rc.evaluation.significance import resample_metrics
 from classic_rc.folds import passage_groups
+from classic_rc.kernels.arrays import small_blocks
 from classic_rc.metrics import METRICS, get_metric
 from classic_rc.questions import Task
 from classic_rc.solvers import parse_solver
@@ -53,15 +54,15 @@ def test_an_expectation_has_the_interval_of_the_expectation(dataset, says):
     assert 0.25 < low < 0.375 < high < 0.5  # only which passages are there is uncertain: 1/2 or 1/4 each
 
 
-def test_seeds_are_seeds_and_zero_is_one(evaluation, monkeypatch):
+def test_seeds_are_seeds_and_zero_is_one(evaluation):
     def bounds(seed):
         return [row.intervals for row in with_intervals(evaluation, 300, seed=seed).rows]
 
     assert bounds(0) == bounds(0)
     assert bounds(0) != bounds(1)
     whole = bounds(2**70)
-    monkeypatch.setattr(resampling, "_DRAWS_PER_BATCH", 50)
-    assert bounds(2**70) == whole
+    with small_blocks(50):
+        assert bounds(2**70) == whole
 
 
 def test_a_wider_level_is_a_wider_interval(evaluation):

@@ -10,7 +10,7 @@ from classic_rc.datasets import join_datasets
 from classic_rc.errors import UsageError
 from classic_rc.evaluation import evaluate
 from classic_rc.evaluation.evaluate import predict
-from classic_rc.evaluation.results import Block
+from classic_rc.evaluation.outcomes import Block
 from classic_rc.predictions import Scores
 from classic_rc.questions import Task
 from classic_rc.solvers import ConstantPosition, ScoreFile, Solver, parse_solver

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from classic_rc.errors import UsageError
-from classic_rc.evaluation import resampling as paired
 from classic_rc.evaluation.resampling import NULL_HYPOTHESES, mcnemar_test, permutation_test
+from classic_rc.kernels.arrays import small_blocks
 from classic_rc.metrics import get_metric
 from tests.errors import raises
 
@@ -104,22 +104,22 @@ def test_a_drawn_p_is_never_zero():
     assert permutation_test(ACCURACY, first, second, np.arange(100), n=999) == (1 / 1000, False)
 
 
-def test_bits_depend_on_the_seed_and_on_nothing_else(monkeypatch):
+def test_bits_depend_on_the_seed_and_on_nothing_else():
     first, second, groups = two_systems(300, 70, gap=0.05)
     p = permutation_test(ACCURACY, first, second, groups, n=501, seed=0).p
     assert permutation_test(ACCURACY, second, first, groups, n=501, seed=0).p == p
     order = np.random.default_rng(1).permutation(300)
     assert permutation_test(ACCURACY, first[order], second[order], groups[order], n=501, seed=0).p == p
     assert permutation_test(ACCURACY, first, second, groups, n=501, seed=1).p != p
-    monkeypatch.setattr(paired, "_CELLS_PER_BATCH", 200)  # a few permutations at a time
-    assert permutation_test(ACCURACY, first, second, groups, n=501, seed=0).p == p
+    with small_blocks(200):  # a few permutations at a time
+        assert permutation_test(ACCURACY, first, second, groups, n=501, seed=0).p == p
 
 
-def test_parts_of_the_count_are_all_of_it(monkeypatch):
+def test_parts_of_the_count_are_all_of_it():
     first, second, groups = two_selections(40, 10)
     whole = permutation_test(F1A, first, second, groups)
-    monkeypatch.setattr(paired, "_CELLS_PER_BATCH", 70)
-    assert permutation_test(F1A, first, second, groups) == whole
+    with small_blocks(70):
+        assert permutation_test(F1A, first, second, groups) == whole
 
 
 @given(st.lists(st.tuples(st.booleans(), st.booleans(), st.integers(0, 4)), min_size=1, max_size=12))

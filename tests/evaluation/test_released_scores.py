@@ -13,9 +13,8 @@ from classic_rc.evaluation import evaluate
 from classic_rc.kernels import reference, sliding_window, word_distance
 from classic_rc.questions import Dataset
 from classic_rc.solvers import AllPositive, Random, parse_solver
-from classic_rc.text.analyzers import get_analyzer
+from classic_rc.text.analyzers import get_analyzer, stop_words
 from classic_rc.text.encode import encode
-from classic_rc.text.stop_words import stop_words
 
 SETS = ("mc160.train", "mc160.dev", "mc500.train", "mc500.dev")
 CANDIDATES = {"mc160.train": 1120, "mc160.dev": 480, "mc500.train": 4800, "mc500.dev": 800}

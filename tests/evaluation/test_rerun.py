@@ -547,7 +547,7 @@ def test_data_that_is_read_differently_is_a_change(evaluation, tmp_path):
 
 
 def test_no_number_depends_on_the_order_of_a_folder(tmp_path):
-    from classic_rc.io.hashing import sha256_of
+    from classic_rc.io.files import sha256_of
 
     for i, folder in enumerate(("one", "two")):
         (tmp_path / folder / "inner").mkdir(parents=True)

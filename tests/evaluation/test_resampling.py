@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from classic_rc.errors import UsageError
-from classic_rc.evaluation import resampling
 from classic_rc.evaluation.resampling import percentile_interval, resample_means
+from classic_rc.kernels.arrays import small_blocks
 from classic_rc.metrics import get_metric
 from tests.errors import raises
 
@@ -46,14 +46,14 @@ def test_an_interval_is_that_of_the_loop():
     assert found == pytest.approx((np.quantile(expected, 0.025), np.quantile(expected, 0.975)))
 
 
-def test_bits_depend_on_the_seed_and_on_nothing_else(monkeypatch):
+def test_bits_depend_on_the_seed_and_on_nothing_else():
     statistics, groups = rows_and_groups(200, 21)
     means = resample_means(statistics, groups, n=101, seed=5)
     order = np.random.default_rng(1).permutation(200)
     assert np.array_equal(resample_means(statistics[order], groups[order], n=101, seed=5), means)
     assert not np.array_equal(resample_means(statistics, groups, n=101, seed=6), means)
-    monkeypatch.setattr(resampling, "_DRAWS_PER_BATCH", 90)  # a few resamples at a time
-    assert np.array_equal(resample_means(statistics, groups, n=101, seed=5), means)
+    with small_blocks(90):  # a few resamples at a time
+        assert np.array_equal(resample_means(statistics, groups, n=101, seed=5), means)
 
 
 @given(st.floats(-1e6, 1e6), st.integers(2, 6), st.integers(0, 2**70))

@@ -91,7 +91,7 @@ def test_the_same_number_on_another_machine_has_the_same_signature(tmp_path):
     assert here.signature == there.signature
     assert "stop_words:stop.txt@" in here.signature
     (tmp_path / "there" / "stop.txt").write_text("the\n", encoding="utf-8")
-    from classic_rc.text.stop_words import stop_words
+    from classic_rc.text.analyzers import stop_words
 
     stop_words.cache_clear()
     assert row_of(DATASET, f"sw+d,stop_words={tmp_path / 'there' / 'stop.txt'}").signature != here.signature

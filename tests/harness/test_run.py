@@ -21,7 +21,7 @@ from classic_rc.decisions import Argmax, Threshold
 from classic_rc.errors import UsageError
 from classic_rc.evaluation.systems import System
 from classic_rc.formats import read_predictions
-from classic_rc.metrics.registry import SELECTION_METRICS
+from classic_rc.metrics.multirc import SELECTION_METRICS
 from classic_rc.predictions import Prediction
 from classic_rc.questions import Task
 from classic_rc.solvers.saved import save_solver
@@ -236,7 +236,7 @@ def test_a_refusal_is_one_sentence(tasks, tmp_path):
 def test_what_perturb_writes_runs_with_any_model(dataset, model, arguments, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     Path("data.jsonl").write_text(to_jsonl(dataset), encoding="utf-8")
-    assert main(["perturb", "data.jsonl", "--with", "no-question", "-o", "made.jsonl", "--as", "lm-eval"]) == 0
+    assert main(["perturb", "data.jsonl", "--with", "no-question", "-o", "made.jsonl", "--format", "lm-eval"]) == 0
     copy = perturb_dataset(dataset, "no-question")
     options = ["--model", model, "--tasks", "made", "--include_path", ".", "--output_path", model, "--log_samples"]
     done = command(tmp_path, "run", *options, *arguments)

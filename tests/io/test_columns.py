@@ -14,7 +14,8 @@ import pytest
 
 from classic_rc.datasets import load
 from classic_rc.errors import DataError, MissingPackageError
-from classic_rc.io.columns import Columns, column_format, find_shards, join_shards
+from classic_rc.io.columns import Columns, find_shards, join_shards
+from classic_rc.io.files import column_format
 from tests.datasets.conftest import BELEBELE, BOOLQ, QUAIL, ROW
 from tests.errors import raises
 

@@ -22,13 +22,12 @@ from classic_rc.datasets.labels import read_labels
 from classic_rc.errors import DataError
 from classic_rc.formats import read_predictions
 from classic_rc.io import files
-from classic_rc.io.files import read_input
-from classic_rc.io.hashing import sha256_of
+from classic_rc.io.files import read_input, sha256_of
 from classic_rc.io.text import read_text
 from classic_rc.retrieval.reading import find_files, read_lines, read_texts
 from classic_rc.solvers import load_solver
+from classic_rc.text.analyzers import stop_words
 from classic_rc.text.annotations import read_annotations
-from classic_rc.text.stop_words import stop_words
 from classic_rc.text.wordnet import WordNet
 from tests.errors import raises
 
@@ -166,7 +165,7 @@ def test_standard_input_is_read_under_its_own_path(path):
     row = json.dumps(ROW).encode()
     done = subprocess.run([sys.executable, "-c", code], input=row, capture_output=True, check=True, timeout=120)
     assert done.stdout.decode().startswith("1 ")
-    code = "from classic_rc.io.files import *; from classic_rc.io.hashing import *; "
+    code = "from classic_rc.io.files import *; from classic_rc.io.files import *; "
     code += f"print(read_input({path!r}) == read_input({path!r}), sha256_of({path!r}))"
     done = subprocess.run([sys.executable, "-c", code], input=row, capture_output=True, check=True, timeout=120)
     assert done.stdout.decode().split() == ["True", hashlib.sha256(row).hexdigest()]

@@ -7,7 +7,7 @@ import io
 import re
 
 from classic_rc.errors import DataError
-from classic_rc.io.hashing import sha256_of, sha256_of_bytes, sha256_of_listing, sha256_of_stream, sha256_of_text
+from classic_rc.io.files import sha256_of, sha256_of_bytes, sha256_of_listing, sha256_of_stream, sha256_of_text
 from tests.errors import raises
 
 _DATA = bytes(range(256)) * 5000

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from classic_rc.io.printable import printable
+from classic_rc.io.text import printable
 
 
 @pytest.mark.parametrize(

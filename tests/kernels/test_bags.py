@@ -8,8 +8,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from classic_rc.kernels import bags as module
-from classic_rc.kernels.arrays import offsets_of
+from classic_rc.kernels.arrays import offsets_of, small_blocks
 from classic_rc.kernels.bags import (
     least_shared,
     overlapping_bags,
@@ -104,15 +103,13 @@ def test_many_equal_bags_take_linear_time_and_stay_bounded():
     assert (one < two).all()
 
 
-def test_blocks_change_nothing(monkeypatch):
+def test_blocks_change_nothing():
     bags = random_bags(random.Random(9), 80)
     every = np.ones(len(bags), dtype=bool)
     options = {"here": every, "there": every, "part_share": 0.4}
     whole = overlapping_bags(*ragged(bags), least_of(bags, 0.6), **options)
-    for name in ("_BLOCK_PAIRS", "_BLOCK_WORDS", "_MAX_TABLE"):
-        monkeypatch.setattr(module, name, 20)
-    monkeypatch.setattr(module.pairs_with_equal_keys, "__defaults__", (20,))
-    parts = overlapping_bags(*ragged(bags), least_of(bags, 0.6), **options)
+    with small_blocks(20):
+        parts = overlapping_bags(*ragged(bags), least_of(bags, 0.6), **options)
     assert {*zip(*(a.tolist() for a in parts), strict=True)} == {*zip(*(a.tolist() for a in whole), strict=True)}
 
 

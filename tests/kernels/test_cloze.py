@@ -7,8 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from classic_rc.kernels import cloze_distance, cloze_window, inverse_count_weights, phrase_counts, reference
+from classic_rc.kernels.arrays import passage_postings
 from classic_rc.kernels.cloze import phrase_places
-from classic_rc.kernels.postings import passage_postings
 from classic_rc.kernels.reference.phrases import phrase_starts
 from tests.kernels.builders import Problem, flags_of, problems
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.sparse import csr_matrix
 
-from classic_rc.kernels import equal_columns
+from classic_rc.kernels.arrays import small_blocks
 from classic_rc.kernels.equal_columns import find_equal_columns
 
 MATRICES = st.tuples(st.integers(1, 6), st.integers(1, 7)).flatmap(
@@ -30,11 +30,12 @@ def test_equal_columns_are_one_set_and_others_are_not(rows):
     assert found.set_of.tolist() == [list(sets).index(tuple(column)) for column in dense.T]
 
 
-def test_blocks_do_not_change_the_sets(monkeypatch):
+def test_blocks_do_not_change_the_sets():
     rng = np.random.default_rng(0)
     x = csr_matrix((rng.random((200, 40)) < 0.01).astype(float))
     whole = find_equal_columns(x.indices, x.indptr, 40)
-    monkeypatch.setattr(equal_columns, "_BLOCK_ENTRIES", 3)
-    for one, other in zip(whole, find_equal_columns(x.indices, x.indptr, 40), strict=True):
+    with small_blocks(3):
+        parts = find_equal_columns(x.indices, x.indptr, 40)
+    for one, other in zip(whole, parts, strict=True):
         assert np.array_equal(one, other)
     assert len(whole.first) < 40

@@ -7,9 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from classic_rc.kernels import reference
-from classic_rc.kernels.arrays import offsets_of
+from classic_rc.kernels.arrays import offsets_of, passage_postings
 from classic_rc.kernels.ngrams import Texts, common_subsequences, longest_found, ngram_counts
-from classic_rc.kernels.postings import passage_postings
 from classic_rc.kernels.word_sets import share
 from tests.kernels.builders import problems, ragged
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from classic_rc.kernels import reference
-from classic_rc.kernels.postings import longest_runs, look_up, match_words, matched_blocks, passage_postings
+from classic_rc.kernels.arrays import longest_runs, look_up, match_words, matched_blocks, passage_postings
 from tests.kernels.builders import Problem, problems
 
 TEXT = st.lists(st.integers(0, 3), max_size=9)

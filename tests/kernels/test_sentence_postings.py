@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from classic_rc.kernels.sentence_postings import runs_of
+from classic_rc.kernels.arrays import runs_of
 
 
 @given(st.lists(st.integers(0, 20)), st.integers(1, 30))

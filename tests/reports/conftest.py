@@ -9,6 +9,7 @@ import select
 import shutil
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator
 from html.parser import HTMLParser
 from pathlib import Path
@@ -80,7 +81,7 @@ def outline() -> type[Outline]:
 
 _NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable")
 _PATIENCE = 60
-"""Seconds without an answer after which the browser counts as lost."""
+"""Seconds without the awaited answer or event after which the browser counts as lost."""
 
 _LAUNCHER = """
 import fcntl, os, sys
@@ -123,6 +124,7 @@ class Chromium:
     def call(self, method: str, **params: Any) -> dict[str, Any]:
         """The result of one command; events that arrive meanwhile are stored."""
         self._last += 1
+        self._deadline = time.monotonic() + _PATIENCE
         message = {"id": self._last, "method": method, "params": params}
         if self._session:
             message["sessionId"] = self._session
@@ -135,7 +137,8 @@ class Chromium:
 
     def _read(self) -> dict[str, Any]:
         while b"\0" not in self._buffer:
-            assert select.select([self._in], [], [], _PATIENCE)[0], "Chromium does not answer"
+            left = max(0, self._deadline - time.monotonic())
+            assert select.select([self._in], [], [], left)[0], "Chromium does not answer"
             chunk = os.read(self._in.fileno(), 1 << 20)
             assert chunk, "Chromium has gone"
             self._buffer += chunk

@@ -16,6 +16,8 @@ from classic_rc.questions import Dataset
 from classic_rc.reports.explanations import explanation_html
 from classic_rc.reports.page import PageContent, default_breakdown_keys, page_html
 
+pytestmark = pytest.mark.ci  # .ci/chromium runs them
+
 TAB, ENTER = ("Tab", 9), ("Enter", 13, "\r")
 COUNT = 'document.getElementById("count").textContent'
 ROWS = '[...document.querySelectorAll("#list summary")].map((row) => row.textContent)'

@@ -25,8 +25,7 @@ from classic_rc.evaluation import (
     with_intervals,
     with_significance,
 )
-from classic_rc.evaluation.outcomes import Outcomes
-from classic_rc.evaluation.results import Block
+from classic_rc.evaluation.outcomes import Block, Outcomes
 from classic_rc.questions import Candidate, Dataset, Passage, Question, Task
 from classic_rc.reports import results_table
 from classic_rc.reports.breakdown import breakdown_tables, cross_table

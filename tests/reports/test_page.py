@@ -21,12 +21,13 @@ from classic_rc.predictions import Scores
 from classic_rc.questions import Task
 from classic_rc.reports.page import (
     PageContent,
+    curve_drawing,
     default_breakdown_keys,
+    overview_drawing,
     page_data,
     page_html,
 )
 from classic_rc.reports.page_audit import audit_tiles, defects_section, duplicates_section, findings_section
-from classic_rc.reports.page_figures import curve_drawing, overview_drawing
 from classic_rc.solvers import Solver
 from classic_rc.solvers.explanation import CandidateExplanation, Explanation, Mark
 from classic_rc.testing import synthetic_dataset

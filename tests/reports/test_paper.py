@@ -17,14 +17,13 @@ import pytest
 from classic_rc import evaluate, from_rows
 from classic_rc.errors import DataError, UsageError
 from classic_rc.evaluation import with_intervals, with_significance
+from classic_rc.evaluation.outcomes import Block
 from classic_rc.evaluation.record import run_record
-from classic_rc.evaluation.results import Block
-from classic_rc.metrics.registry import METRICS
+from classic_rc.metrics.base import METRICS
 from classic_rc.reports.figures import figure_bytes, forest_figure
-from classic_rc.reports.methods import methods_text
+from classic_rc.reports.methods import method_statements, methods_text, settings_table
 from classic_rc.reports.paper import make_paper_table, read_paper_records
-from classic_rc.reports.paper_formats import as_table, caption, table_csv, uneven_intervals
-from classic_rc.reports.paper_latex import table_latex, text_width
+from classic_rc.reports.paper_formats import as_table, caption, table_csv, table_latex, uneven_intervals
 from classic_rc.reports.paper_table import PaperCell
 from classic_rc.reports.references import references
 from classic_rc.tables import render
@@ -362,7 +361,7 @@ def test_why_a_system_has_no_result_is_a_note(save):
     assert cell(table, "mine", "barn:accuracy") == PaperCell(reason="it needs training data")
     assert table.missing == ["no result of mine on barn: it needs training data"]
     assert "never is left out: no" in table.notes
-    for text in (table_text(table), table_markdown(table), table_latex(table).text):
+    for text in (table_text(table), table_markdown(table), table_latex(table)):
         assert "training data" not in text
     assert "–" in table_text(table)
 
@@ -394,7 +393,7 @@ def test_published_figures_are_in_the_columns_that_they_are_about(save):
     assert [c.number(1) for c in rows["SW"].cells] == ["43.3", None, "37.3"]
     assert [c.number(1) for c in rows["Other"].cells] == ["50", None, None]
     assert any("and not 44.0 (s)" in note for note in table.notes)
-    assert r"SW \citep{lai2017} & " in table_latex(table).text
+    assert r"SW \citep{lai2017} & " in table_latex(table)
     assert "SW (Lai et al., 2017)" in table_markdown(table)
     assert not [row for row in paper(file).rows if row.block is Block.PUBLISHED]
     none = paper(save("b", run), published=True)
@@ -479,12 +478,12 @@ def test_captions_have_neither_hashes_nor_files(wide):
 def test_plus_minus_is_the_longer_side(wide):
     assert 0 < uneven_intervals(wide) < len(list(wide.cells))
     assert " ± " in table_text(wide, intervals="pm")
-    assert r"$\pm$" in table_latex(wide, intervals="pm").text
+    assert r"$\pm$" in table_latex(wide, intervals="pm")
 
 
 def test_latex_takes_any_name(save):
     run = evaluate(questions(r"50 % \x{} _~"), {r"a_b & $c$ #^\input{x}": "longest", "é": "shortest"})
-    text = table_latex(paper(save("a", run)), title=r"100 % \foo_bar").text
+    text = table_latex(paper(save("a", run)), title=r"100 % \foo_bar")
     assert r"a\_b \& \$c\$ \#\textasciicircum{}\textbackslash{}input\{x\}" in text
     assert r"\caption{100 \% \textbackslash{}foo\_bar." in text
     assert r"\label{tab:results}" in text
@@ -492,30 +491,47 @@ def test_latex_takes_any_name(save):
         table_latex(paper(save("a", run)), label="a b")
 
 
+def tabulars(latex):
+    """The numbers of columns and of rows with a number, for each tabular."""
+    return [
+        (header.count("&"), sum(bool(re.match(r"[^&\\ ][^&]*&", line)) for line in body.splitlines()))
+        for header, body in re.findall(
+            r"^(System &[^\n]*)\n\\midrule\n(.*?)\\bottomrule", latex, re.DOTALL | re.MULTILINE
+        )
+    ]
+
+
 def test_latex_is_as_wide_as_asked(wide):
-    assert r"\begin{table*}" in table_latex(wide).text
+    assert r"\begin{table*}" in table_latex(wide)
     small = wide.select(columns="MC160,MC500")
-    assert r"\begin{table}" in table_latex(small).text
-    assert r"\begin{table*}" in table_latex(small, width="text").text
+    assert r"\begin{table}" in table_latex(small)
+    assert r"\begin{table*}" in table_latex(small, width="text")
     narrow = table_latex(wide, width="column")
-    assert r"\begin{table}" in narrow.text
-    assert narrow.is_too_wide
-    assert not table_latex(wide).is_too_wide
-    assert "too wide for the" not in table_latex(small).fit
+    assert r"\begin{table}" in narrow
+    assert tabulars(narrow) == [(3, len(wide.rows)), (2, len(wide.rows)), (3, len(wide.rows))]
 
 
-def test_a_table_that_fits_nowhere_says_by_how_much(wide):
+def test_a_table_with_many_columns_has_panels_that_keep_datasets_together(wide):
+    n = len(wide.columns)
     wider = replace(
         wide,
-        columns=wide.columns * 3,
-        rows=tuple(replace(row, cells=row.cells * 3) for row in wide.rows),
+        columns=(*wide.columns, *(replace(c, dataset=f"{c.dataset} 2") for c in wide.columns)),
+        datasets=(*wide.datasets, *(replace(d, label=f"{d.label} 2") for d in wide.datasets)),
+        rows=tuple(replace(row, cells=row.cells * 2) for row in wide.rows),
     )
-    made = table_latex(wider)
-    assert made.is_too_wide
-    assert re.search(r"ACL's text width by \d+ pt", made.fit)
-    assert "--columns" in made.advice("lines")
-    assert "--intervals-as none" not in made.advice("none")
-    assert table_latex(wide).advice("lines") == ""
+    assert tabulars(table_latex(wider)) == [(n, len(wide.rows))] * 2
+    assert [columns for columns, _ in tabulars(table_latex(wider, intervals="pm"))] == [5, 5, 3, 3]
+
+
+def test_a_long_table_has_several_floats_with_one_number(wide):
+    rows = tuple(replace(row, name=f"{row.name} {i}") for i in range(9) for row in wide.rows)
+    text = table_latex(replace(wide, rows=rows), intervals="none")
+    assert sum(n for _, n in tabulars(text)) == len(rows)
+    assert max(n for _, n in tabulars(text)) <= 40
+    n_floats = text.count(r"\begin{table*}")
+    assert n_floats == 3
+    assert text.count(r"\addtocounter{table}{-1}") == text.count("(continued)}") == n_floats - 1
+    assert text.count(r"\label{tab:results}") == 1
 
 
 ACL = r"""\documentclass[11pt,twocolumn]{article}
@@ -533,7 +549,9 @@ def compiled(head, body, folder):
     """Compile a document in Times, and give its log."""
     if shutil.which("pdflatex") is None:
         pytest.skip("pdflatex is not installed (apt-get install texlive-latex-extra texlive-fonts-recommended)")
-    source = head + r"\usepackage{mathptmx,booktabs,xcolor,natbib}" + "\n\\begin{document}\n" + body
+    source = (
+        head + r"\usepackage{mathptmx,booktabs,adjustbox,tabularx,xcolor,natbib}" + "\n\\begin{document}\n" + body
+    )
     (folder / "paper.tex").write_text(source + "\n\\end{document}\n", encoding="utf-8")
     command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "paper.tex"]
     done = subprocess.run(command, cwd=folder, capture_output=True, check=False)
@@ -544,40 +562,19 @@ def compiled(head, body, folder):
 
 @pytest.mark.parametrize("head", [ACL, NEURIPS], ids=["acl", "neurips"])
 @pytest.mark.parametrize("style", ["lines", "pm", "none"])
-def test_the_table_compiles_and_fits(wide, head, style, tmp_path):
+def test_tables_compile_and_fit(wide, head, style, tmp_path):
     assert len(wide.rows) >= 8
-    made = table_latex(wide, intervals=style)
-    assert not made.is_too_wide
-    column = table_latex(wide.select(columns="RACE,DREAM"), intervals=style, label="tab:b")
-    log = compiled(head, made.text + column.text + "Text.", tmp_path)
+    long = replace(wide, rows=tuple(replace(row, name=f"{row.name} {i}") for i in range(6) for row in wide.rows))
+    made = [
+        table_latex(wide, intervals=style),
+        table_latex(wide.select(columns="RACE,DREAM"), intervals=style, label="tab:narrow"),
+        table_latex(wide, intervals=style, label="tab:panels", width="column"),
+        table_latex(long, intervals=style, label="tab:long"),
+    ]
+    log = compiled(head, "".join(made) + "Text.", tmp_path)
     assert "Overfull" not in log
+    assert "Float too large" not in log
     assert (tmp_path / "paper.pdf").stat().st_size > 10_000
-
-
-@pytest.mark.parametrize(("head", "style"), [(ACL, "ACL"), (NEURIPS, "NeurIPS")], ids=["acl", "neurips"])
-@pytest.mark.parametrize("intervals", ["lines", "pm", "none"])
-def test_the_estimated_width_is_near_the_real_one(wide, head, style, intervals, tmp_path):
-    made = table_latex(wide, intervals=intervals)
-    inside = re.search(r"\\(\w+)\n\\setlength.*?\\end\{tabular\}", made.text, re.DOTALL).group()
-    body = rf"\newsavebox{{\found}}\sbox{{\found}}{{{inside}}}\typeout{{measured=\the\wd\found}}Text."
-    real = float(re.search(r"measured=([\d.]+)pt", compiled(head, body, tmp_path)).group(1))
-    assert real <= made.widths[style] <= 1.06 * real
-
-
-def test_two_marks_do_not_touch_the_next_number(wide):
-    first, *others = (replace(row, name=row.name * 20) for row in wide.rows)  # too wide: the least space is taken
-    marked = replace(first.cells[0], p_value=0.001, is_tuned_here=True)
-    several = replace(wide, rows=(replace(first, cells=(marked, *first.cells[1:])), *others))
-    for table, marks, space in ((several, "**", 4), (replace(wide, rows=(first, *others)), "*", 2)):
-        text = table_latex(table, intervals="none").text
-        assert "\\footnotesize\n\\setlength{\\tabcolsep}" + f"{{{space}pt}}" in text
-        assert 2 * space >= text_width(marks, 0.75 * 9)
-
-
-def test_widths_of_letters():
-    assert text_width("0", 10) == 5
-    assert text_width("é", 10) == text_width("e", 10)
-    assert text_width("語", 10) == 10
 
 
 # ------------------------------------------------------------------------------------------------------------------
@@ -587,21 +584,21 @@ def test_widths_of_letters():
 def test_the_paragraph_says_what_was_done_and_cites_it(wide):
     paragraph, bibtex = methods_text(wide)
     for fact in (
-        "nine systems on the development sets of MC160 (36 questions about 36 passages)",
-        "Eight systems learn nothing from gold answers: random",
-        "surface-lr is trained by two-fold cross-validation over whole passages",
-        "On MultiRC, the decision thresholds of",
-        "are tuned for F1a",
-        "each gets $1/k$ of the credit",
+        "MC160 (split dev) has 36 questions about 36 passages.",
+        "sw+d, Richardson, Burges and Renshaw 2013",
+        "each gets an equal part of the credit",
         "95\\% percentile intervals from 200 bootstrap resamples",
-        "differs significantly from sw+d in the primary metric (Acc. and F1a) at $p < 0.05$",
+        "differs significantly from sw+d at $p < 0.05$",
+        "the tested metric is F1a",
         "300 random permutations",
-        "Other metrics are not tested",
+        "other metrics are not tested",
         "Python 3.",
+        r"\caption{Settings of the systems}",
     ):
-        assert fact in paragraph.replace("all-positive", ""), fact
+        assert fact in paragraph, fact
     cited = {key for keys in re.findall(r"\\citep\{([^}]*)\}", paragraph) for key in keys.split(",")}
     assert "classic_rc" in cited
+    assert "lai2017" not in cited  # these data only have the name RACE
     assert cited == set(re.findall(r"^@\w+\{([^,]+),", bibtex, re.MULTILINE))
     assert cited <= set(references())
     plain, same = methods_text(wide, "table")
@@ -610,29 +607,88 @@ def test_the_paragraph_says_what_was_done_and_cites_it(wide):
     assert "\\" not in plain
 
 
-def test_the_paragraph_says_what_was_tuned_on_the_reported_data(save):
+def test_what_was_tuned_on_the_reported_data_is_marked(save):
     data = questions("lamp", several=True)
     train = questions("fence", several=True, seed=1)
     run = evaluate(data, ["longest", "surface-lr"], train=train, tune=data)
-    paragraph, _ = methods_text(paper(save("a", run)))
-    assert "surface-lr and surface-lr (out of fold) are trained on fence" in paragraph
-    assert re.search(r"are tuned for F1a on the development set of lamp, the data that is reported", paragraph)
+    settings = settings_table(paper(save("a", run)))
+    assert settings["Trained"]["surface-lr"].value == "on fence"
+    assert settings["Tuned"]["longest"].value == "threshold for F1a on lamp dev, the data that it reports†"
+    assert settings["Trained"]["longest"].value is None
 
 
-def test_the_paragraph_says_which_threshold_is_fixed_and_cites_no_paper_for_chance(save):
+def test_a_fixed_threshold_is_a_setting(save):
     run = evaluate(questions("lamp", several=True), ["random", "longest", "sw+d"], threshold=0.5)
-    paragraph, bibtex = methods_text(paper(save("a", run)))
-    assert "On lamp, longest and sw+d select the options with a score above 0.5." in paragraph
-    assert "are tuned" not in paragraph
-    assert "random, longest and sw+d~\\citep{richardson2013}" in paragraph
-    assert "lai2017" not in bibtex
+    settings = settings_table(paper(save("a", run)))
+    assert settings["Settings"]["longest"].value == "score > 0.5"
+    assert settings["Tuned"]["longest"].value is None
+    assert settings["Settings"]["random"].value is None
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_every_statement_is_that_of_its_datasets_fields(tmp_path, seed):
+    """Random records: what is said of a dataset is what its own fields say, and nothing else."""
+    draw = random.Random(seed)
+    names, systems = ["barn", "lamp", "fence"], {"A": "longest", "B": "sw+d", "C": "shortest"}
+    file = tmp_path / "run.json"
+    file.write_text(
+        json.dumps(run_record([evaluate(questions(name), systems) for name in names])), encoding="utf-8"
+    )
+    records = []
+    for source, results in read_paper_records([file]):
+        rows = []
+        for system in results.systems:
+            tuned_on = draw.choice([None, "cv3", "my dev"])
+            made = {
+                "trained_on": draw.choice([None, "cv3", "cv4", "my train"]),
+                "tuned_on": tuned_on,
+                "tuned_params": {"window": draw.randrange(3, 5)} if tuned_on else {},
+                "ties": draw.choice(["partial", "first"]),
+                "caveats": draw.sample(["the mean of three samples", "approximated"], draw.randrange(3)),
+            }
+            rows.append(replace(system, facts={**system.facts, **made}))
+        warnings = draw.sample(["it overlaps", "two questions were dropped"], draw.randrange(3))
+        facts = {
+            **results.facts,
+            "resampling": {"level": 0.95, "resamples": draw.choice([50, 60]), "seed": draw.randrange(2)},
+            "significance": {"baseline": "B", "n": draw.choice([70, 80]), "seed": draw.randrange(2)},
+            "dataset": {**results.facts["dataset"], "warnings": warnings},
+        }
+        records.append((source, replace(results, systems=tuple(rows), facts=facts)))
+    table = make_paper_table(records)
+
+    statements = method_statements(table)
+    settings = [[cell.value for cell in cells] for _, cells in settings_table(table).lines()]
+    for name, (_, results) in zip(names, records, strict=True):
+        own = {text for labels, text in statements if name in labels}
+        made, tests = results.facts["resampling"], results.facts["significance"]
+        (interval,) = (text for text in own if text.startswith("intervals are"))
+        assert f"from {made['resamples']} bootstrap" in interval
+        assert f"(seed {made['seed']})" in interval
+        (test,) = (text for text in own if text.startswith("an asterisk"))
+        assert f"or {tests['n']} random permutations with seed {tests['seed']} " in test
+        told = {f"{system.name}: {caveat}" for system in results.systems for caveat in system.facts["caveats"]}
+        assert {text for text in own if re.match("[ABC]: ", text)} == told
+        warnings = {"it overlaps", "two questions were dropped"}
+        assert own & warnings == set(results.facts["dataset"]["warnings"])
+        policies = {system.facts["ties"] for system in results.systems}
+        assert len([text for text in own if text.startswith("if several")]) == len(policies)
+        for system in results.systems:
+            facts = system.facts
+            (found,) = (of for of in settings if of[0] == system.name and (of[1] == "all" or name in of[1]))
+            trained, tuned = (
+                None if on is None else f"by {on[2:]}-fold cross-validation" if on[:2] == "cv" else f"on {on}"
+                for on in (facts["trained_on"], facts["tuned_on"])
+            )
+            assert found[4] == trained
+            assert found[5] == (tuned and f"window={facts['tuned_params']['window']} {tuned}")
 
 
 def test_control_characters_in_names_are_visible_escapes(save):
     run = evaluate(questions("lamp", several=True), ["longest", "sw+d"])
     table = paper(save("a", run), rename=["longest=be\x07ll\n"])
     for text in (
-        table_latex(table, "ti\x1btle").text,
+        table_latex(table, "ti\x1btle"),
         table_markdown(table, "ti\x1btle"),
         table_text(table, "ti\x1btle"),
         methods_text(table)[0],
@@ -644,7 +700,7 @@ def test_control_characters_in_names_are_visible_escapes(save):
 def test_bounds_have_no_more_digits_than_numbers(wide):
     table = replace(wide, decimals=0)
     for style in ("lines", "pm"):
-        for text in (table_text(table, "T", style), table_latex(table, "T", style).text.partition("caption")[0]):
+        for text in (table_text(table, "T", style), table_latex(table, "T", style).partition("caption")[0]):
             assert set(re.findall(r"\d*\.\d+", text)) <= {"0.05"}  # of the note on tests
 
 

@@ -10,8 +10,7 @@ import numpy as np
 import pytest
 
 from classic_rc.evaluation import Evaluation, Row
-from classic_rc.evaluation.outcomes import Outcomes
-from classic_rc.evaluation.results import Block
+from classic_rc.evaluation.outcomes import Block, Outcomes
 from classic_rc.questions import Candidate, Dataset, Passage, Question, Task
 from classic_rc.reports import results_table
 from classic_rc.tables import render
@@ -98,7 +97,7 @@ def test_markdown():
 def test_latex():
     lines = render(results_table(SINGLE), "latex").splitlines()
     assert lines[:2] == ["% in parentheses: groups of fewer than 10 questions", "% Signatures"]
-    assert r"\begin{tabular}{@{}l*{4}{r}l@{}}" in lines
+    assert r"\begin{tabularx}{\linewidth}{@{}l*{4}{r}>{\raggedright\arraybackslash}X@{}}" in lines
     groups = (rf"\multicolumn{{1}}{{c}}{{Acc. {name} (1)}}" for name in (r"x\textbar{}y", "日本"))
     ties = r"\multicolumn{1}{c}{ties}"
     assert rf"system & \multicolumn{{1}}{{c}}{{Acc.}} & {' & '.join(groups)} & {ties} & notes \\" in lines

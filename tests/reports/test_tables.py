@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from classic_rc.io.printable import printable
+from classic_rc.io.text import printable
 from classic_rc.tables import TABLE_FORMATS, Cell, Column, RowGroup, Table, records_csv, render
 from classic_rc.tables.latex import latex_escape, latex_preamble
 from classic_rc.tables.markup import markdown_block, markdown_escape
@@ -64,10 +64,11 @@ def test_latex():
     assert render(PLAIN, "latex") == (
         "% Signatures\n"
         "% sw+d = sw+d|a:word\n"
-        "% \\usepackage{booktabs}\n"
-        "\\begin{table}\n"
+        "% \\usepackage{booktabs,adjustbox}\n"
+        "\\begin{table}[t]\n"
         "\\centering\n"
-        "\\caption{mini · 2 questions}\n"
+        "\\small\n"
+        "\\begin{adjustbox}{max width=\\linewidth}\n"
         "\\begin{tabular}{@{}lrl@{}}\n"
         "\\toprule\n"
         "system & \\multicolumn{1}{c}{Acc.} & notes \\\\\n"
@@ -76,6 +77,8 @@ def test_latex():
         "sw+d & 7.50 & ties: first \\\\\n"
         "\\bottomrule\n"
         "\\end{tabular}\n"
+        "\\end{adjustbox}\n"
+        "\\caption{mini · 2 questions}\n"
         "\\end{table}\n"
     )
 
@@ -217,7 +220,9 @@ def test_wrapped_lines_have_every_character_and_fit(text, width):
 def cell(text: str, form: str) -> str:
     """A cell's text in the only row of a table."""
     lines = render(table_of(["x"], [text]), form).splitlines()
-    return {"table": lines[-1], "markdown": lines[-1][2:-2], "latex": lines[-4].removesuffix(r" \\")}[form]
+    return (
+        lines[-6].removesuffix(r" \\") if form == "latex" else lines[-1][2:-2] if form == "markdown" else lines[-1]
+    )
 
 
 @pytest.mark.parametrize(
@@ -362,7 +367,7 @@ def is_right_to_left(text: str) -> bool:
 
 
 def test_remarks_name_what_a_document_needs():
-    assert latex_preamble(["a"]) == [r"\usepackage{booktabs}"]
+    assert latex_preamble(["a"]) == [r"\usepackage{booktabs,adjustbox}"]
     for text in ("日本", "שלום", "👩"):
         assert "XeLaTeX" in latex_preamble([text])[1]
     assert len(latex_preamble(["naïve – “Ł”…"])) == 1

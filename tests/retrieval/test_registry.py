@@ -110,9 +110,7 @@ def test_a_plugin_is_listed_builds_searches_and_explains_like_our_own_engines(pl
         )
 
     assert "(plug-in of rc-shared 1.2)" in run("list", "engines").stdout
-    done = run(
-        "run", "sample:single-choice", "-s", "ir:paragraphs,engine=shared", "-s", "ir,engine=shared", "--signatures"
-    )
+    done = run("run", "sample:single-choice", "-s", "ir:paragraphs,engine=shared", "-s", "ir,engine=shared", "-v")
     assert (done.returncode, done.stdout.count("|engine:shared of rc-shared 1.2|")) == (0, 2), done.stderr
     (tmp_path / "text.txt").write_text("A fox ran.\nA hen slept.\n", encoding="utf-8")
     done = run("index", "text.txt", "-o", "place.json", "--engine", "shared", "--quiet")
@@ -120,7 +118,7 @@ def test_a_plugin_is_listed_builds_searches_and_explains_like_our_own_engines(pl
     assert done.stdout.startswith("place.json: 2 sentences; shared:bm25:lucene-english; fingerprint ")
     assert run("index", "place.json", "--check", "--engine", "shared").stdout == f"{done.stdout}  intact\n"
     assert run("index", "text.txt", "-o", "other", "--engine", "shared", "--append").returncode == 2
-    done = run("run", "sample:single-choice", "-s", "ir,engine=shared,corpus=place.json", "--signatures")
+    done = run("run", "sample:single-choice", "-s", "ir,engine=shared,corpus=place.json", "-v")
     assert "place.json@" in done.stdout, done.stderr
     done = run("explain", "sample:single-choice", "lantern.1", "-s", "ir:paragraphs,engine=shared")
     assert done.returncode == 0, done.stderr

@@ -193,24 +193,17 @@ def test_questions_without_passages_have_no_text_to_search(variant, tmp_path):
     with raises(DataError, hint=re.compile("corpus=DIR")):
         IRSolver.variant(variant).fit([bare])
     index = write_index(tmp_path, ["The fox sleeps in the barn."])
-    solver = IRSolver.variant("clark2016").searching([index]).fit([bare])
+    solver = IRSolver.variant("clark2016", corpus=["paragraphs", index]).fit([bare])
     assert solver.score_candidates([bare]).evidence.tolist() == [True, False]
 
 
 def test_a_variant_that_also_searches_an_index_keeps_its_name(tmp_path):
     index = write_index(tmp_path, ["The fox sleeps in the barn."])
     for variant in ("paragraphs", "clark2016", "multirc2018"):
-        solver = IRSolver.variant(variant).searching([index])
+        solver = parse_solver(f"ir:{variant},corpus=paragraphs+{index}")
         assert solver.row_name() == f"ir:{variant}"
-        assert solver_spec(solver) == f"ir:{variant},corpus=[paragraphs; {index}]"
-    assert solver_spec(IRSolver().searching([index])) == f"ir,corpus=[{index}]"
+        assert solver_spec(solver) == f"ir:{variant},corpus=paragraphs+{index}"
     assert IRSolver(corpus=[index], similarity="classic").row_name() == "ir"
-
-
-@pytest.mark.parametrize("spec", ["ir:passage", "ir,corpus=there", "ir,corpus=paragraphs+there"])
-def test_an_index_is_not_added_to_a_corpus_that_was_named(spec):
-    with raises(UsageError, field="--corpus"):
-        parse_solver(spec).searching(["here"])
 
 
 @pytest.mark.parametrize(

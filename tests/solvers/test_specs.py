@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from classic_rc.decisions import Argmax, RelativeThreshold, Threshold, TunedThreshold
 from classic_rc.errors import DataError, UsageError
 from classic_rc.questions import Candidate, Passage, Question, Task
 from classic_rc.solvers import SOLVERS, Combination, ScoreFile, parse_solver, solver_spec
@@ -241,3 +242,34 @@ def test_a_users_solver(tmp_path):
     path.write_text("import classic_rc\n", encoding="utf-8")
     with raises(UsageError, field=class_field, found="Mine", expected="a subclass of classic_rc.Solver"):
         parse_solver(f"{path}:Mine")
+
+
+@pytest.mark.parametrize(
+    ("spec", "decision", "printed"),
+    [
+        ("span-sw,margin=0.1", RelativeThreshold(margin=0.1), "span-sw:squad2016,margin=0.1"),
+        ("span-sw,margin=0.0", RelativeThreshold(), "span-sw:squad2016,margin=0.0"),
+        ("sw+d,ties=first", Argmax(ties="first"), "sw+d,ties=first"),
+        ("ir:multirc2018,value=0.1", Threshold(value=0.1), "ir:multirc2018,value=0.1"),
+        ("ir:clark2016,metric=em0", TunedThreshold(metric="em0"), "ir:clark2016,metric=em0"),
+        ("sw+d:mctest160,seed=3", Argmax(seed=3), "sw+d:mctest160,seed=3"),
+    ],
+)
+def test_parameters_of_a_decision_are_given_like_those_of_the_solver(spec, decision, printed):
+    solver = parse_solver(spec)
+    assert repr(solver.decision) == repr(decision)
+    assert solver_spec(solver) == printed
+    assert repr(parse_solver(printed).decision) == repr(decision)
+
+
+@pytest.mark.parametrize(
+    ("spec", "field", "found"),
+    [
+        ("sw+d,ties=frist", "ties", "'frist'"),
+        ("sw+d,margin=-1", "margin", "-1"),
+        ("sw+d,margin=1,ties=first", "decision", "margin and ties"),
+    ],
+)
+def test_wrong_parameters_of_a_decision_are_refused(spec, field, found):
+    with raises(UsageError, field=field, found=found):
+        parse_solver(spec)

@@ -11,9 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from classic_rc.errors import DataError, UsageError
-from classic_rc.text.analyzers import TOKENIZERS, Analyzer, get_analyzer
-from classic_rc.text.stemmers import STEMMERS
-from classic_rc.text.stop_words import STOP_LISTS
+from classic_rc.text.analyzers import STEMMERS, STOP_LISTS, TOKENIZERS, Analyzer, get_analyzer
 from tests.errors import raises
 
 INSTALLED = sorted(TOKENIZERS if importlib.util.find_spec("jieba") else TOKENIZERS.keys() - {"jieba"})

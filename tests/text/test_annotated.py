@@ -8,10 +8,9 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
-from classic_rc.text.analyzers import get_analyzer
+from classic_rc.text.analyzers import get_analyzer, stop_words
 from classic_rc.text.annotated import AnnotatedText, content_runs, locate_tokens
 from classic_rc.text.sentences import split_sentences
-from classic_rc.text.stop_words import stop_words
 
 STOPS = frozenset("the of and in it was who".split())
 

@@ -11,7 +11,7 @@ from dataclasses import replace
 import pytest
 
 from classic_rc.errors import DataError, UsageError
-from classic_rc.io.hashing import sha256_of_text
+from classic_rc.io.files import sha256_of_text
 from classic_rc.questions import Candidate, Passage, Question, Task
 from classic_rc.text.annotated import AnnotatedQuestion, AnnotatedText, Chain, Chunk, locate_tokens
 from classic_rc.text.annotations import Annotations, read_annotations, read_categories

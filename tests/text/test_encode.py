@@ -10,10 +10,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from benchmarks.plain_encoder import PlainEncoder
+from classic_rc.kernels.arrays import small_blocks
 from classic_rc.kernels.byte_pieces import KeyCache
 from classic_rc.questions import PLACEHOLDER, Candidate, Passage, Question, Task
 from classic_rc.testing import synthetic_dataset
-from classic_rc.text import pieces as text_pieces
 from classic_rc.text.analyzers import TOKENIZERS, get_analyzer
 from classic_rc.text.encode import TextEncoder, encode, tokens_before_placeholder
 from classic_rc.text.encoded import EncodedDataset
@@ -148,15 +148,10 @@ SPECS = [*TOKENIZERS, "word+cased", "mctest+porter", "word+porter+stop=smart", "
 @given(
     groups=GROUPS,
     chunk=st.integers(1, 200),
-    few=st.integers(0, 20),
-    long=st.integers(1, 400),
     n_slots=st.sampled_from([1, 2, 16, None]),
 )
-def test_ids_are_those_of_the_plain_encoder(spec, groups, chunk, few, long, n_slots):
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(text_pieces, "_CHUNK_CHARACTERS", chunk)
-        patch.setattr(text_pieces, "_FEW_CHARACTERS", few)
-        patch.setattr(text_pieces, "_LONG_TEXT", long)
+def test_ids_are_those_of_the_plain_encoder(spec, groups, chunk, n_slots):
+    with pytest.MonkeyPatch.context() as patch, small_blocks(chunk):
         if n_slots is not None:  # all keys of the cache share a few slots
             patch.setattr(KeyCache, "_hash", lambda _, keys: (keys.first % n_slots).astype(np.int64))
         encoder, plain = TextEncoder(spec), PlainEncoder(spec)

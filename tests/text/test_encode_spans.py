@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from classic_rc.errors import DataError
+from classic_rc.kernels.arrays import small_blocks
 from classic_rc.questions import Candidate, LazyCandidates, Passage, Question, Task
 from classic_rc.testing import synthetic_dataset
-from classic_rc.text import encode_spans as module
 from classic_rc.text.analyzers import get_analyzer
 from classic_rc.text.encode_spans import encode_spans
 from classic_rc.text.sentences import passage_sentences
@@ -99,8 +99,7 @@ def _whole_words(candidates, text):
     return [text[c.start : c.end + 2 * text.startswith("'s", c.end)] for c in candidates]
 
 
-def test_parts_are_bounded_and_spans_are_generated_once_a_passage(monkeypatch):
-    monkeypatch.setattr(module, "_BLOCK_CANDIDATES", 50)
+def test_parts_are_bounded_and_spans_are_generated_once_a_passage():
     generated = []
 
     def generate(passage):
@@ -111,7 +110,8 @@ def test_parts_are_bounded_and_spans_are_generated_once_a_passage(monkeypatch):
     lazy = {id(p): LazyCandidates(p, generate) for p in dataset.passages}
     questions = [replace(q, candidates=lazy[id(q.passage)]) for q in dataset]
     order = [*range(0, len(questions), 2), *range(1, len(questions), 2)]
-    parts = list(encode_spans([questions[i] for i in order], "word"))
+    with small_blocks(50):
+        parts = list(encode_spans([questions[i] for i in order], "word"))
     assert len(parts) > 2
     assert sorted(generated) == sorted(p.id for p in dataset.passages)
     assert sorted(i for index, _ in parts for i in index.tolist()) == list(range(len(questions)))

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 from classic_rc.errors import UsageError
 from classic_rc.questions import Candidate, Passage
+from classic_rc.text.analyzers import stop_words
 from classic_rc.text.sentences import split_sentences
 from classic_rc.text.spans import SpanCandidates, SpanGenerator
-from classic_rc.text.stop_words import stop_words
 from classic_rc.text.tokenizers import WordTokenizer
 from tests.errors import raises
 

@@ -10,7 +10,7 @@ import pytest
 from nltk.stem.porter import PorterStemmer
 
 from classic_rc.errors import UsageError
-from classic_rc.text.stemmers import STEMMERS, stemmer
+from classic_rc.text.analyzers import STEMMERS, stemmer
 from tests.errors import raises
 
 
@@ -52,7 +52,7 @@ def test_porter_is_that_of_nltk(name, mode):
 
 
 def test_porter_does_not_import_nltk():
-    use = "import sys; from classic_rc.text.stemmers import stemmer; print(stemmer('porter')('runs'), "
+    use = "import sys; from classic_rc.text.analyzers import stemmer; print(stemmer('porter')('runs'), "
     code = use + "'nltk' in sys.modules)"
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert ran.stdout == "run False\n"

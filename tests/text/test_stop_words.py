@@ -9,7 +9,7 @@ import re
 import pytest
 
 from classic_rc.errors import DataError, UsageError
-from classic_rc.text.stop_words import STOP_LISTS, stop_list_signature, stop_words
+from classic_rc.text.analyzers import STOP_LISTS, stop_list_signature, stop_words
 from tests.errors import raises
 
 

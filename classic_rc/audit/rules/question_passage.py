@@ -13,9 +13,7 @@ from classic_rc.audit.options import Floats, Integers, OptionTable
 from classic_rc.audit.rules.fields import text_in
 from classic_rc.audit.rules.partial_input import Measure, PartialInput, has, ordered, shares
 from classic_rc.audit.rules.similarity import trigrams
-from classic_rc.kernels.arrays import distinct
-from classic_rc.kernels.bags import runs_of_load
-from classic_rc.kernels.postings import is_in, longest_runs
+from classic_rc.kernels.arrays import distinct, is_in, longest_runs, runs_of
 from classic_rc.questions import Passage, normalised_text
 from classic_rc.text.encode import TextEncoder, encode
 from classic_rc.text.sentences import passage_sentences
@@ -42,7 +40,7 @@ def _question_trigrams(table: OptionTable) -> Floats:
     asked = [q.query for q in table.questions]
     result = np.zeros(len(table.texts))
     loads = np.array([len(text) for text in asked], dtype=np.int64) + table.sum(table.lengths).astype(np.int64)
-    for start, stop in runs_of_load(loads, _BLOCK_CHARACTERS):
+    for start, stop in runs_of(loads, _BLOCK_CHARACTERS):
         first, last = table.offsets[start], table.offsets[stop]
         items, offsets, n_items = trigrams([*table.texts[first:last], *asked[start:stop]])
         keys = distinct(np.repeat(np.arange(len(offsets) - 1), np.diff(offsets)) * n_items + items)

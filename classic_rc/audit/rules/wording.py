@@ -22,7 +22,7 @@ from classic_rc.audit.rules.partial_input import (
     shares,
 )
 from classic_rc.solvers.cues import NEGATIONS
-from classic_rc.text.stop_words import stop_words
+from classic_rc.text.analyzers import stop_words
 
 # Lengths
 

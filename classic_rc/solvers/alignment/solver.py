@@ -11,7 +11,7 @@ import numpy as np
 
 from classic_rc.decisions import Decision
 from classic_rc.errors import UsageError
-from classic_rc.kernels.arrays import offsets_of
+from classic_rc.kernels.arrays import block_size, offsets_of
 from classic_rc.parameters import number, parameter, whole_number
 from classic_rc.predictions import Scores
 from classic_rc.questions import Question, Task
@@ -27,14 +27,12 @@ from classic_rc.solvers.alignment.texts import (
 )
 from classic_rc.solvers.base import ANALYZER, ANNOTATIONS, DECISION, STOP_WORDS, WORDNET, Solver
 from classic_rc.solvers.explanation import Explanation, Mark, Term, given, minus, plus, times
-from classic_rc.text.analyzers import get_analyzer
+from classic_rc.text.analyzers import STEMMERS, get_analyzer, stemmer, stop_words
 from classic_rc.text.annotated import TextChunk
 from classic_rc.text.annotations import Annotations, read_annotations
-from classic_rc.text.stemmers import STEMMERS, stemmer
-from classic_rc.text.stop_words import stop_words
 from classic_rc.text.wordnet import WordNet, find_wordnet, read_wordnet
 
-QUESTIONS_PER_SHARD = 1_000
+_QUESTIONS_PER_SHARD = 1_000
 """The least number of questions for each process: fewer are solved faster than another process starts."""
 
 
@@ -157,7 +155,7 @@ class AlignmentILP(Solver):
         """Score like :meth:`score_candidates`, with up to `jobs` processes."""
         from joblib import Parallel, delayed, effective_n_jobs
 
-        n_shards = min(effective_n_jobs(jobs), len(questions) // QUESTIONS_PER_SHARD)
+        n_shards = min(effective_n_jobs(jobs), len(questions) // block_size(_QUESTIONS_PER_SHARD))
         if n_shards < 2:
             return self.score_candidates(questions)
         bounds = np.linspace(0, len(questions), n_shards + 1).astype(int).tolist()

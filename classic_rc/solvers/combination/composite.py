@@ -9,8 +9,7 @@ from typing import Any, Literal, Self
 import numpy as np
 
 from classic_rc.errors import UsageError, unknown_name
-from classic_rc.estimator import clone
-from classic_rc.parameters import parameter
+from classic_rc.parameters import clone, parameter
 from classic_rc.predictions import Scores
 from classic_rc.questions import Question, Task
 from classic_rc.solvers.base import Solver, score_questions

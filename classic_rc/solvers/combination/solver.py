@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from classic_rc.decisions import Argmax, Decision, TunedThreshold
 from classic_rc.errors import NotFittedError, UsageError
 from classic_rc.folds import FoldPlan, passage_groups
-from classic_rc.metrics.registry import primary_metric
+from classic_rc.metrics.base import primary_metric
 from classic_rc.parameters import is_number, parameter, whole_number
 from classic_rc.predictions import Scores
 from classic_rc.questions import Question, Task

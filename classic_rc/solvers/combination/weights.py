@@ -10,8 +10,8 @@ from numpy.typing import NDArray
 
 from classic_rc.decisions import Argmax, Decision, TunedThreshold
 from classic_rc.errors import UsageError
-from classic_rc.estimator import clone
 from classic_rc.folds import Folds
+from classic_rc.parameters import clone
 from classic_rc.predictions import ABSOLUTE_TIE_TOLERANCE, RELATIVE_TIE_TOLERANCE, Scores
 from classic_rc.questions import Question
 from classic_rc.solvers.learning import one_thread

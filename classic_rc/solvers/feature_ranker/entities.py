@@ -15,9 +15,18 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from classic_rc.kernels.arrays import TokenArrays, offsets_of, ragged_indices, sums_by
+from classic_rc.kernels.arrays import (
+    BLOCK_TOKENS,
+    Postings,
+    TokenArrays,
+    distinct_words,
+    is_in,
+    offsets_of,
+    passage_postings,
+    ragged_indices,
+    sums_by,
+)
 from classic_rc.kernels.cloze import Alignment, counted_lengths, mention_distances, phrase_places, query_counts
-from classic_rc.kernels.postings import BLOCK_TOKENS, Postings, distinct_words, is_in, passage_postings
 from classic_rc.kernels.window import row_chunks
 from classic_rc.kernels.word_sets import share
 from classic_rc.questions import Passage, Question

@@ -12,10 +12,16 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from classic_rc.kernels.arrays import offsets_of, ragged_indices, sums_by
+from classic_rc.kernels.arrays import (
+    BLOCK_TOKENS,
+    MatchedBlock,
+    matched_blocks,
+    offsets_of,
+    ragged_indices,
+    sums_by,
+)
 from classic_rc.kernels.contrast import mean_jaccard, words_of_others
 from classic_rc.kernels.ngrams import Texts, common_subsequences, longest_found, ngram_counts, token_runs
-from classic_rc.kernels.postings import BLOCK_TOKENS, MatchedBlock, matched_blocks
 from classic_rc.kernels.proximity import proximity
 from classic_rc.kernels.regions import (
     Cells,

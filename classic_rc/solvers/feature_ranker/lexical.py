@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from classic_rc.kernels.arrays import TokenArrays, binary_search, offsets_of
+from classic_rc.kernels.arrays import TokenArrays, binary_search, block_size, offsets_of
 from classic_rc.kernels.pairs import occurrences, pair_blocks, word_counts, word_pairs
 from classic_rc.solvers.feature_ranker.texts import QUESTION_TYPES, RankerTexts
 from classic_rc.solvers.feature_ranker.words import TrainingWords, content_counts, passage_of_candidates
@@ -151,7 +151,7 @@ class LexicalCells:
         numbers[numbers == 0] = -1
         if not len(numbers):
             numbers = np.full(1, -1)
-        for where, arrays in pair_blocks(texts.encoded.arrays, _BLOCK_TOKENS, _BLOCK_PAIRS):
+        for where, arrays in pair_blocks(texts.encoded.arrays, block_size(_BLOCK_TOKENS), block_size(_BLOCK_PAIRS)):
             first = texts.encoded.arrays.candidate_question[where.start]
             types = texts.types[first : first + len(arrays.question_passage)]
             parts_of = _block_cells(arrays, texts.stop, types, numbers)
@@ -251,7 +251,8 @@ class _KeyCounts:
         """Count some keys."""
         self._waiting.append(keys)
         self._n_waiting += len(keys)
-        if self._n_waiting > max(len(self._keys), _BLOCK_PAIRS):  # the work stays proportional to all keys
+        # The work stays proportional to all keys.
+        if self._n_waiting > max(len(self._keys), block_size(_BLOCK_PAIRS)):
             self._merge()
 
     def frequent(self, min_count: int) -> NDArray[np.int64]:

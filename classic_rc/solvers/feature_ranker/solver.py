@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from classic_rc.decisions import Decision
 from classic_rc.errors import NotFittedError, UsageError, unknown_name
 from classic_rc.folds import FoldPlan
-from classic_rc.kernels.arrays import offsets_of
+from classic_rc.kernels.arrays import block_size, offsets_of
 from classic_rc.kernels.logistic import Features
 from classic_rc.parameters import is_number, parameter, whole_number
 from classic_rc.predictions import Scores
@@ -453,7 +453,7 @@ class FeatureRanker(Solver):
         """
         offsets = self._offsets(texts.encoded)
         values = self._features(texts, self._groups(), None)[:, self.columns_]
-        starts = np.flatnonzero(np.diff(offsets[:-1] // _BLOCK_CANDIDATES, prepend=-1))
+        starts = np.flatnonzero(np.diff(offsets[:-1] // block_size(_BLOCK_CANDIDATES), prepend=-1))
         for start, stop in itertools.pairwise([*starts.tolist(), len(offsets) - 1]):
             where = slice(int(offsets[start]), int(offsets[stop]))
             own = offsets[start : stop + 1] - offsets[start]

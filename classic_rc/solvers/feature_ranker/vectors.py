@@ -13,9 +13,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from classic_rc.kernels.arrays import TokenArrays, offsets_of, ragged_indices
+from classic_rc.kernels.arrays import TokenArrays, block_size, look_up, offsets_of, ragged_indices
 from classic_rc.kernels.pairs import WordCounts, occurrences
-from classic_rc.kernels.postings import look_up
 from classic_rc.kernels.word_sets import flagged_or_all
 from classic_rc.solvers.feature_ranker.texts import RankerTexts
 from classic_rc.solvers.feature_ranker.words import (
@@ -107,7 +106,7 @@ def _count_neighbours(tokens: NDArray[np.int64], offsets: NDArray[np.int64], n_w
     from scipy.sparse import csr_matrix
 
     total = csr_matrix((n_words, n_words), dtype=np.int64)
-    for start, stop in itertools.pairwise(_passage_bounds(offsets, _COUNTED_TOKENS)):
+    for start, stop in itertools.pairwise(_passage_bounds(offsets, block_size(_COUNTED_TOKENS))):
         first, last = offsets[start], offsets[stop]
         own = tokens[first:last]
         passage = np.repeat(np.arange(stop - start), np.diff(offsets[start : stop + 1]))
@@ -189,7 +188,7 @@ def vector_features(
     row_of = vectors.rows_of(words, texts)
     weights = np.maximum(rarity >> (RARITY_BITS - _WEIGHT_BITS), 1)
     space = _Space(vectors.vectors.astype(np.float64), row_of, weights, texts.stop, arrays.n_words)
-    for start, stop in itertools.pairwise(_passage_bounds(arrays.passage_offsets, _BLOCK_TOKENS)):
+    for start, stop in itertools.pairwise(_passage_bounds(arrays.passage_offsets, block_size(_BLOCK_TOKENS))):
         questions = np.searchsorted(arrays.question_passage, (start, stop))
         if questions[0] < questions[1]:
             first, last = np.searchsorted(arrays.candidate_question, questions).tolist()

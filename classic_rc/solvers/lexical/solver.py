@@ -36,10 +36,9 @@ from classic_rc.solvers.lexical.components import (
 )
 from classic_rc.solvers.lexical.explanation import explain_components
 from classic_rc.solvers.lexical.texts import AnnotatedReader, RawTexts, raw_tokens
-from classic_rc.text.analyzers import get_analyzer
+from classic_rc.text.analyzers import STEMMERS, get_analyzer
 from classic_rc.text.annotations import Annotations, Categories, read_annotations, read_categories
 from classic_rc.text.encoded import EncodedDataset
-from classic_rc.text.stemmers import STEMMERS
 
 _CITATION = "Smith, Greco, Bosnjak and Vlachos 2015, and the released code, scores and Results.md"
 

@@ -13,18 +13,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from classic_rc.errors import DataError
-from classic_rc.kernels.arrays import TokenArrays, offsets_of
+from classic_rc.kernels.arrays import TokenArrays, block_size, offsets_of, runs_of
 from classic_rc.kernels.lexical import token_counts
-from classic_rc.kernels.sentence_postings import runs_of
 from classic_rc.questions import Passage, Question
-from classic_rc.text.analyzers import get_analyzer
+from classic_rc.text.analyzers import get_analyzer, stemmer
+from classic_rc.text.analyzers import stop_words as stop_list
 from classic_rc.text.annotated import AnnotatedText
 from classic_rc.text.annotations import Annotations
 from classic_rc.text.encode import encode_sentences
 from classic_rc.text.encoded import EncodedDataset, stop_flags
 from classic_rc.text.sentences import passage_sentences
-from classic_rc.text.stemmers import stemmer
-from classic_rc.text.stop_words import stop_words as stop_list
 
 _BLOCK_TOKENS = 2**20
 """Tokens of the questions that are scored together, unless one question has more."""
@@ -129,7 +127,7 @@ class RawTexts:
         loads = loads + np.bincount(arrays.candidate_question, np.diff(arrays.candidate_offsets), len(loads))
         first = np.flatnonzero(np.diff(arrays.question_passage, prepend=-1))
         loads[first] += np.diff(arrays.passage_offsets)[arrays.question_passage[first]]
-        for start, stop in runs_of(loads.astype(np.int64), _BLOCK_TOKENS):
+        for start, stop in runs_of(loads.astype(np.int64), block_size(_BLOCK_TOKENS)):
             yield self._texts_of(self.encoded.part(start, stop, with_questions=False), start, stop)
 
     def _texts_of(self, encoded: EncodedDataset, start: int, stop: int) -> LexicalTexts:

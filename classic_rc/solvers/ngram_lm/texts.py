@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from classic_rc.errors import DataError
-from classic_rc.kernels.arrays import offsets_of, ragged_indices
+from classic_rc.kernels.arrays import block_size, offsets_of, ragged_indices
 from classic_rc.kernels.kneser_ney import START, token_probabilities
 from classic_rc.kernels.pairs import WordCounts, occurrences, word_counts
 from classic_rc.questions import PLACEHOLDER, LazyCandidates, Passage, Question, Task
@@ -34,7 +34,7 @@ class _Frame(NamedTuple):
         return answer.join(self.parts)
 
 
-def _split_question(question: Question) -> _Frame:
+def split_question(question: Question) -> _Frame:
     """Return the frame of a cloze query's placeholder; for other questions, the answer follows the question."""
     if question.task is not Task.CLOZE or PLACEHOLDER not in question.text:
         return _Frame(f"{question.text} ", ["", ""], "")
@@ -73,7 +73,7 @@ def gold_queries(questions: Sequence[Question]) -> Iterator[str]:
                 where=f"question {question.id}",
                 hint="Use questions with gold answers, or corpus=passages",
             )
-        frame, answers = _split_question(question), question.gold_texts
+        frame, answers = split_question(question), question.gold_texts
         if question.task in (Task.CLOZE, Task.SPAN):
             answers = answers[:1]
         for answer in answers:
@@ -116,7 +116,7 @@ def substitute_candidates(
     with_passages : bool
         Whether to count the words of the passages too.
     """
-    frames = [_split_question(question) for question in questions]
+    frames = [split_question(question) for question in questions]
     filled: dict[str, int] = {}  # distinct filled slots of all questions; each is encoded once
     members, sizes = [], []
     for question, frame in zip(questions, frames, strict=True):
@@ -271,7 +271,7 @@ def _window_sizes(model: LanguageModel, texts: Substitutions) -> NDArray[np.int6
 def _split_answers(model: LanguageModel, texts: Substitutions) -> Iterator[slice]:
     """Split the answers into blocks with a limited number of tokens."""
     ends = offsets_of(_window_sizes(model, texts).sum(axis=1) + 1)
-    starts = np.flatnonzero(np.diff(ends[:-1] // _BLOCK_TOKENS, prepend=-1)).tolist()
+    starts = np.flatnonzero(np.diff(ends[:-1] // block_size(_BLOCK_TOKENS), prepend=-1)).tolist()
     return (slice(*bounds) for bounds in itertools.pairwise([*starts, len(texts.question)]))
 
 

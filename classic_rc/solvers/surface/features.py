@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from classic_rc.errors import UsageError, unknown_name
-from classic_rc.kernels.arrays import TokenArrays, offsets_of, ragged_indices
+from classic_rc.kernels.arrays import TokenArrays, block_size, offsets_of, ragged_indices
 from classic_rc.kernels.pairs import WordCounts, occurrences, pair_blocks, word_counts, word_pairs
 from classic_rc.text.encoded import EncodedDataset
 
@@ -134,7 +134,8 @@ class FeatureSet:
     def blocks(self, encoded: EncodedDataset) -> Iterator[FeatureBlock]:
         """Yield the features of an encoding's candidates in blocks, so that memory is bounded."""
         word_lengths = np.fromiter(map(len, encoded.vocabulary), np.int64, len(encoded.vocabulary))
-        for where, arrays in pair_blocks(self._hide_inputs(encoded.arrays), _BLOCK_TOKENS, _BLOCK_PAIRS):
+        sizes = block_size(_BLOCK_TOKENS), block_size(_BLOCK_PAIRS)
+        for where, arrays in pair_blocks(self._hide_inputs(encoded.arrays), *sizes):
             matches = _match_words(arrays)
             numbers = {**_text_lengths(arrays, word_lengths), **_count_shared(arrays, matches)}
             table = np.empty((where.stop - where.start, len(self.numbers)))

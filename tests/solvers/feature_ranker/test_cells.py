@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from classic_rc.kernels.arrays import small_blocks
 from classic_rc.questions import Task
-from classic_rc.solvers.feature_ranker import lexical
 from classic_rc.solvers.feature_ranker.lexical import CELLS, LexicalCells
 from classic_rc.solvers.feature_ranker.texts import QUESTION_TYPES, RankerTexts, ranker_texts
 from classic_rc.solvers.feature_ranker.words import TrainingWords
@@ -92,7 +92,7 @@ def test_cells_that_need_hidden_inputs_are_left_out(inputs, hidden):
     assert not any(hidden in CELLS[group] for group in cells.tables)
 
 
-def test_scores_are_sums_of_weights_in_any_blocks(monkeypatch):
+def test_scores_are_sums_of_weights_in_any_blocks():
     texts = texts_of(3, n_passages=8)
     cells = LexicalCells.learn(texts, TrainingWords.learn(texts), ALL, 2)
     weights = np.random.default_rng(0).standard_normal(cells.n_columns).astype(np.float32)
@@ -100,8 +100,7 @@ def test_scores_are_sums_of_weights_in_any_blocks(monkeypatch):
     names = dict(zip(cells.describe(range(cells.n_columns)), weights.tolist(), strict=True))
     own, whole = named_cells(cells, texts), cells.matrix(texts)
     assert np.allclose(scores, [sum(names[name] for name in row) for row in own], rtol=0, atol=1e-12)
-    monkeypatch.setattr(lexical, "_BLOCK_TOKENS", 16)
-    monkeypatch.setattr(lexical, "_BLOCK_PAIRS", 8)
-    assert LexicalCells.learn(texts, cells.words, ALL, 2).describe(range(cells.n_columns)) == list(names)
-    assert np.array_equal(cells.score(texts, weights), scores)
-    assert (cells.matrix(texts) != whole).nnz == 0
+    with small_blocks(8):
+        assert LexicalCells.learn(texts, cells.words, ALL, 2).describe(range(cells.n_columns)) == list(names)
+        assert np.array_equal(cells.score(texts, weights), scores)
+        assert (cells.matrix(texts) != whole).nnz == 0

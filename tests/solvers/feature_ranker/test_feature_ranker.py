@@ -17,7 +17,6 @@ from classic_rc.questions import Candidate, Dataset, Passage, Question, Task
 from classic_rc.reports.explanations import explanation_text, parts_sum_to_score
 from classic_rc.solvers import load_solver, parse_solver, save_solver
 from classic_rc.solvers.feature_ranker import FeatureRanker
-from classic_rc.solvers.feature_ranker import solver as module
 from classic_rc.solvers.feature_ranker.features import FEATURES
 from classic_rc.testing import synthetic_dataset
 from tests.errors import raises
@@ -150,13 +149,6 @@ def test_hidden_inputs_do_not_change_what_is_learned():
     own = FeatureRanker(inputs="candidates", features="surface", C=0.01).fit(TRAIN)
     assert np.array_equal(own.ranker_.weights, other.ranker_.weights)
     assert hidden.vectors_ is None
-
-
-def test_scores_do_not_depend_on_blocks(monkeypatch):
-    solver = FeatureRanker(**FIXED).fit(TRAIN)
-    whole = solver.score_candidates(TRAIN)
-    monkeypatch.setattr(module, "_BLOCK_CANDIDATES", 5)
-    assert same(solver.score_candidates(TRAIN), whole)
 
 
 def test_several_right_candidates_of_one_choice_and_none():

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from classic_rc.questions import Task
-from classic_rc.solvers.feature_ranker import vectors as module
+from classic_rc.kernels.arrays import small_blocks
+from classic_rc.questions import Passage, Question, Task, TextCandidates
 from classic_rc.solvers.feature_ranker.texts import RankerTexts, ranker_texts
 from classic_rc.solvers.feature_ranker.vectors import (
     VECTOR_FEATURES,
@@ -51,17 +51,12 @@ def test_vectors_reproduce_the_information_matrix_of_a_plain_count(seed):
     frequency = np.bincount(texts.encoded.arrays.passage_tokens, minlength=len(words))
     assert np.array_equal(row_of >= 0, frequency >= 3)
 
-    tokens = row_of[texts.encoded.arrays.passage_tokens]
-    counts = module._count_neighbours(tokens, texts.encoded.arrays.passage_offsets, len(vectors.numbers))
     plain = plain_counts(texts, row_of, len(vectors.numbers))
-    assert np.array_equal(counts.toarray(), plain)
-
     smoothed = plain.sum(axis=1) ** 0.75
     information = np.zeros(plain.shape)
     for w, c in zip(*np.nonzero(plain), strict=True):
         pmi = math.log(plain[w, c] / plain[w].sum()) - math.log(smoothed[c] / smoothed.sum())
         information[w, c] = max(0.0, pmi)
-    assert np.allclose(module._positive_information(counts).toarray(), information, rtol=0, atol=1e-9)
 
     # With fewer words than dimensions the decomposition is exact: U S U' and M M' have the same cosines of rows.
     left, values, _ = np.linalg.svd(information)
@@ -154,7 +149,7 @@ def test_features_are_those_of_plain_loops(seed):
     assert np.array_equal(features[:, exact], expected[:, exact])
 
 
-def test_features_do_not_depend_on_blocks_or_on_other_questions(monkeypatch):
+def test_features_do_not_depend_on_blocks_or_on_other_questions():
     dataset = synthetic_dataset(Task.SINGLE_CHOICE, n_passages=8, seed=4)
     texts = ranker_texts(dataset)
     words = TrainingWords.learn(texts)
@@ -164,15 +159,17 @@ def test_features_do_not_depend_on_blocks_or_on_other_questions(monkeypatch):
     alone = vector_features(part, words, vectors, words.rarity(part.encoded.vocabulary))
     question = texts.encoded.place[7]
     assert np.array_equal(alone, whole[texts.encoded.arrays.candidate_question == question])
-    monkeypatch.setattr(module, "_BLOCK_TOKENS", 8)
-    monkeypatch.setattr(module, "_COUNTED_TOKENS", 8)
-    assert np.array_equal(CountVectors.learn(texts, words).vectors, vectors.vectors)
-    assert np.array_equal(vector_features(texts, words, vectors, words.rarity(texts.encoded.vocabulary)), whole)
+    with small_blocks(8):
+        assert np.array_equal(CountVectors.learn(texts, words).vectors, vectors.vectors)
+        rarity = words.rarity(texts.encoded.vocabulary)
+        assert np.array_equal(vector_features(texts, words, vectors, rarity), whole)
 
 
-def test_without_frequent_words_there_are_no_vectors(monkeypatch):
-    monkeypatch.setattr(module, "MIN_COUNT", 10**6)
-    texts = texts_of(0, n_passages=1)
+def test_without_frequent_words_there_are_no_vectors():
+    passage = Passage("p", "Every word is here once.")
+    texts = ranker_texts(
+        [Question("q", passage, "Where?", TextCandidates(["here", "there"]), frozenset({0}), Task.SINGLE_CHOICE)]
+    )
     words = TrainingWords.learn(texts)
     none = CountVectors.learn(texts, words)
     assert not len(none.numbers)

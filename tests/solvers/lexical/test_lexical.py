@@ -14,6 +14,7 @@ import pytest
 from classic_rc.decisions import Argmax
 from classic_rc.errors import DataError, NotFittedError, UsageError
 from classic_rc.kernels import reference
+from classic_rc.kernels.arrays import small_blocks
 from classic_rc.kernels.reference import lexical as reference_lexical
 from classic_rc.questions import Candidate, Dataset, Passage, Question, Task
 from classic_rc.reports.explanations import explanation_text
@@ -21,11 +22,10 @@ from classic_rc.solvers import LexicalMatcher, load_solver, parse_solver, save_s
 from classic_rc.solvers.lexical.components import BUGS, COMPONENTS, learn_weights
 from classic_rc.solvers.lexical.texts import is_negated, raw_tokens
 from classic_rc.testing import check_solver, synthetic_dataset
-from classic_rc.text.analyzers import get_analyzer
+from classic_rc.text.analyzers import get_analyzer, stemmer
 from classic_rc.text.annotated import AnnotatedQuestion, AnnotatedText, Chain
 from classic_rc.text.annotations import Annotations
 from classic_rc.text.sentences import passage_sentences
-from classic_rc.text.stemmers import stemmer
 from tests.errors import raises
 from tests.reports.formulas import assert_formulas_add_up
 
@@ -424,14 +424,14 @@ def test_explanations_add_up(tmp_path):
 @pytest.mark.parametrize("task", [Task.SINGLE_CHOICE, Task.MULTIPLE_ANSWER, Task.CLOZE])
 @pytest.mark.parametrize("bugs", ["none", "all"])
 @pytest.mark.parametrize("block_tokens", [1, 200])
-def test_blocks_change_nothing(monkeypatch, task, bugs, block_tokens):
+def test_blocks_change_nothing(task, bugs, block_tokens):
     questions = [*synthetic_dataset(task, n_passages=9, seed=5)]
     questions = [*questions[::2], *questions[1::2]]  # the questions about a passage are apart
     solver = LexicalMatcher(bugs=bugs, negation=True)
     whole = solver.components(questions)
     values = sum(weight * column for weight, column in zip(solver.component_weights(), whole.scores.T, strict=True))
     expected = whole.texts.encoded.scores(values, whole.evidence)
-    monkeypatch.setattr("classic_rc.solvers.lexical.texts._BLOCK_TOKENS", block_tokens)
-    scores = solver.score_candidates(questions)
+    with small_blocks(block_tokens):
+        scores = solver.score_candidates(questions)
     for part in ("values", "offsets", "evidence"):
         np.testing.assert_array_equal(getattr(scores, part), getattr(expected, part))

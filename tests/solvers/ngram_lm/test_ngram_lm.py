@@ -16,12 +16,13 @@ from hypothesis import strategies as st
 from classic_rc.errors import DataError, NotFittedError, UsageError
 from classic_rc.evaluation import evaluate
 from classic_rc.evaluation.plan import add_span_candidates
+from classic_rc.kernels.arrays import small_blocks
 from classic_rc.kernels.reference.kneser_ney import ReferenceKneserNey
 from classic_rc.questions import PLACEHOLDER, Candidate, Dataset, Passage, Question, Task
 from classic_rc.solvers import NGramLM, SavedSolver, load_solver, save_solver
 from classic_rc.solvers.ngram_lm.model import LanguageModel
-from classic_rc.solvers.ngram_lm.texts import _split_question
-from classic_rc.solvers.saved import _digest
+from classic_rc.solvers.ngram_lm.texts import split_question
+from classic_rc.solvers.saved import members_digest
 from classic_rc.testing import check_solver, synthetic_dataset
 from classic_rc.text.sentences import passage_sentences
 from tests.errors import raises
@@ -122,14 +123,11 @@ def test_partial_scoring_keeps_the_solver_contract_for_cloze_queries_only():
         NGramLM(scoring="partial").fit(CHOICE).score_candidates(CHOICE)
 
 
-def test_candidates_are_scored_in_blocks_with_the_same_bits(monkeypatch):
-    from classic_rc.solvers.ngram_lm import texts as windows
-
+def test_candidates_are_scored_in_blocks_with_the_same_bits():
     for dataset in (CLOZE, add_span_candidates(synthetic_dataset(Task.SPAN))):
         solver = NGramLM(cache_weight=0.2).fit(dataset)
         whole = solver.score_candidates(dataset)
-        with monkeypatch.context() as patch:
-            patch.setattr(windows, "_BLOCK_TOKENS", 20)
+        with small_blocks(20):
             assert np.array_equal(solver.score_candidates(dataset).values, whole.values)
 
 
@@ -366,7 +364,7 @@ def rewrite(path, change) -> None:
     change(header, members)
     members["header"] = np.frombuffer(json.dumps(header).encode("ascii"), dtype=np.uint8)
     with open(path, "wb") as file:
-        np.savez(file, **members, sha256=np.frombuffer(_digest(members), dtype=np.uint8))
+        np.savez(file, **members, sha256=np.frombuffer(members_digest(members), dtype=np.uint8))
 
 
 @pytest.mark.parametrize(
@@ -445,7 +443,7 @@ def test_a_dataset_and_a_list_of_questions_give_the_same_scores():
     [("a" * 300_000 + " ", " " + "b" * 300_000), ("a" * 300_000 + " (", ") b"), ("", ""), ("x\n", "\ty")],
 )
 def test_the_frame_of_a_query_ends_at_the_nearest_blanks(left, right):
-    frame = _split_question(cloze(f"{left}{PLACEHOLDER}{right}", "Ann"))
+    frame = split_question(cloze(f"{left}{PLACEHOLDER}{right}", "Ann"))
     assert frame.left + frame.fill("Ann") + frame.right == f"{left}Ann{right}"
     assert frame.left == left[: 1 + max(left.rfind(" "), left.rfind("\n"))]
     assert not re.search(r"\s", "".join(frame.parts))

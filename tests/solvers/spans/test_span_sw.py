@@ -16,10 +16,9 @@ from classic_rc.kernels.reference.spans import span_overlap
 from classic_rc.questions import Candidate, Passage, Question, Task
 from classic_rc.solvers import SpanSlidingWindow
 from classic_rc.testing import check_solver, synthetic_dataset
-from classic_rc.text.analyzers import get_analyzer
+from classic_rc.text.analyzers import get_analyzer, stop_words
 from classic_rc.text.sentences import passage_sentences
 from classic_rc.text.spans import SpanGenerator
-from classic_rc.text.stop_words import stop_words
 
 
 def expected(question: Question, candidate: Candidate, solver: SpanSlidingWindow) -> tuple[float, bool]:

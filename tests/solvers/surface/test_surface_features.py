@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_matrix
 
 from classic_rc.errors import UsageError
+from classic_rc.kernels.arrays import small_blocks
 from classic_rc.kernels.reference import surface_features as reference
 from classic_rc.questions import Candidate, Dataset, Passage, Question, Task
-from classic_rc.solvers.surface import features as surface_features
 from classic_rc.solvers.surface.design import Design, HashedColumns, VocabularyColumns
 from classic_rc.solvers.surface.features import INPUTS, SURFACE_FEATURE_GROUPS, FeatureSet, feature_groups
 from classic_rc.testing import synthetic_dataset
@@ -93,19 +93,17 @@ def test_bulk_equals_the_reference(analyzer, groups, questions, inputs, question
 
 
 @pytest.mark.parametrize("size", [1, 7, 40])
-def test_features_do_not_depend_on_the_size_of_blocks(monkeypatch, size):
+def test_features_do_not_depend_on_the_size_of_blocks(size):
     questions = synthetic_dataset(Task.MULTIPLE_ANSWER)
     features = FeatureSet(feature_groups("all"))
     whole = in_bulk(questions, features, "word")
-    monkeypatch.setattr(surface_features, "_BLOCK_TOKENS", 8 * size)
-    monkeypatch.setattr(surface_features, "_BLOCK_PAIRS", size)
-    assert len(list(features.blocks(encode(questions, "word")))) > 3
-    assert in_bulk(questions, features, "word") == whole
+    with small_blocks(size):
+        assert len(list(features.blocks(encode(questions, "word")))) > 3
+        assert in_bulk(questions, features, "word") == whole
 
 
-@pytest.mark.parametrize("block_pairs", [1, 2**20])
-def test_each_feature_has_a_column_that_does_not_depend_on_word_ids(monkeypatch, block_pairs):
-    monkeypatch.setattr(surface_features, "_BLOCK_PAIRS", block_pairs)
+@small_blocks(1)
+def test_each_feature_has_a_column_that_does_not_depend_on_word_ids():
     questions = synthetic_dataset(Task.SINGLE_CHOICE)
     features = FeatureSet(feature_groups("all+prominent"))
     encoded = encode(questions, "word")
@@ -141,10 +139,9 @@ def _with_distinct_candidates(questions: Dataset) -> Dataset:
     return Dataset([replace(q, candidates=unique(q), gold=None) for q in questions])
 
 
-@pytest.mark.parametrize("block_pairs", [1, 2**20])
 @pytest.mark.parametrize("hashing", [None, 50])
-def test_the_training_matrix_is_that_of_the_blocks_with_repeated_rows(monkeypatch, block_pairs, hashing):
-    monkeypatch.setattr(surface_features, "_BLOCK_PAIRS", block_pairs)
+@small_blocks(1)
+def test_the_training_matrix_is_that_of_the_blocks_with_repeated_rows(hashing):
     encoded = encode(synthetic_dataset(Task.SINGLE_CHOICE), "word")
     repeats = np.random.default_rng(0).integers(1, 4, len(encoded.arrays.candidate_question))
     design, matrix = Design.fit(

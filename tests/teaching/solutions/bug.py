@@ -8,8 +8,7 @@ from collections import Counter
 from math import log
 
 import classic_rc
-from classic_rc.text.analyzers import get_analyzer
-from classic_rc.text.stop_words import stop_words
+from classic_rc.text.analyzers import get_analyzer, stop_words
 
 ANALYZER = get_analyzer("word")
 STOP_WORDS = stop_words("smart")

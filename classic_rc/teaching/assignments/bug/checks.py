@@ -15,7 +15,7 @@ from classic_rc.solvers.specs import parse_solver
 from classic_rc.teaching.assignment import CheckFailedError, Submission, check
 from classic_rc.teaching.feedback import compare_function, question_lines, scores_of
 from classic_rc.testing.synthetic import synthetic_dataset
-from classic_rc.text.stop_words import stop_words
+from classic_rc.text.analyzers import stop_words
 
 TITLE = "The bug that costs 8 points"
 MAIN = TEMPLATE = "buggy.py"

@@ -1,0 +1,267 @@
+"""Data in memory as a dataset: rows, data frames, Arrow tables, and what Hugging Face's ``datasets`` loads."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, NamedTuple
+
+from classic_rc.datasets.base import (
+    Options,
+    Reading,
+    canonical_split,
+    check_skipped,
+    gather,
+    keep_labelled,
+    no_questions_error,
+    select_part,
+)
+from classic_rc.datasets.fields import parse_fields
+from classic_rc.datasets.proposal import unrecognised_rows_error
+from classic_rc.datasets.rows import is_own_row, parse_task, read_questions
+from classic_rc.errors import DataError, MissingPackageError, UsageError
+from classic_rc.io.json import Node, describe_value
+from classic_rc.questions import Dataset, Task
+
+PROPOSAL_ROWS = 200
+"""How many rows the error for an unknown form looks at."""
+
+_BATCH = 1000  # rows that are Python objects at a time
+
+
+class _Table(NamedTuple):
+    """Rows in memory, with what their container knows of them."""
+
+    rows: Iterable[Any]
+    name: str | None = None
+    split: str | None = None
+
+
+def from_rows(
+    rows: Any,
+    *,
+    fields: str | Mapping[str, str] | None = None,
+    gold_as: str | None = None,
+    task: str | Task | None = None,
+    name: str | None = None,
+    split: str | None = None,
+    skip: str | Iterable[str] = (),
+) -> Dataset:
+    """Read questions from rows in memory.
+
+    Parameters
+    ----------
+    rows : iterable of mapping, or table
+        A list of dicts; a ``Dataset`` of Hugging Face's ``datasets``, or a ``DatasetDict`` with `split`; a pandas
+        data frame; or an Arrow table, as pyarrow, polars and others have it. The rows have our own schema (see
+        :class:`~classic_rc.datasets.jsonl.JsonLinesReader`) or a Hugging Face schema (RACE, SuperGLUE's MultiRC and
+        ReCoRD, SQuAD, Quoref, ARC, OpenBookQA, DREAM, C3, QuAIL, Cosmos QA, LogiQA, BoolQ or Belebele); or any
+        other schema with `fields`.
+    fields, gold_as
+        See :func:`~classic_rc.datasets.load`.
+    task : Task or str, optional
+        The task. It overrides the task in the rows.
+    name : str, optional
+        The name of the dataset; by default the one that ``datasets`` knows, else ``"rows"``.
+    split : str, optional
+        The split to read, of a ``DatasetDict`` or of rows whose ``split`` says theirs; else the name of the split.
+    skip : str or iterable of str
+        As in :func:`~classic_rc.datasets.load`.
+
+    Returns
+    -------
+    Dataset
+
+    Raises
+    ------
+    DataError
+        The rows are malformed, have no known schema, or do not have the split.
+    UsageError
+        An option is unknown, `gold_as` does not apply to these rows, or a split must be chosen.
+
+    Examples
+    --------
+    >>> row = {"passage": "It rained.", "question": "Did it?", "candidates": ["no", "yes"], "gold": 1}
+    >>> from_rows([row])[0].gold
+    frozenset({1})
+    """
+    table = _as_table(rows, split)
+    if table is None:
+        if isinstance(rows, str | os.PathLike | Mapping):
+            found = "a path" if not isinstance(rows, Mapping) else "one mapping"
+            fix = (
+                "put it in brackets, [row]"
+                if isinstance(rows, Mapping)
+                else "read a file with classic_rc.load(path)"
+            )
+            raise UsageError(
+                f"rows is {found}: {fix}", field="rows", found=found, expected="mappings, one for each row"
+            )
+        table = _Table(rows)
+    name = name or table.name or "rows"
+    roles = None if fields is None else parse_fields(fields)
+    task_override = None if task is None else parse_task(task)
+    nodes = [_row_node(row, name, number) for number, row in enumerate(table.rows)]
+    if not nodes:
+        raise DataError("no rows", source=name, expected="at least one row")
+    options = Options(split=split, fields=roles, gold_as=gold_as, skip=check_skipped(skip))
+    reading = Reading(options)
+    if roles is None and not is_own_row(nodes[0].value):
+        from classic_rc.datasets.huggingface import schema_of  # Deferred: it imports several other readers.
+
+        schema = schema_of(nodes[0].value)
+        if schema is None:
+            raise unknown_rows_error(nodes[:PROPOSAL_ROWS], name, command=False)
+        if gold_as is not None:
+            raise UsageError(
+                f"gold_as={gold_as} needs fields: {schema.name} rows have a fixed gold coding",
+                field="gold_as",
+                found=gold_as,
+                expected="None, or fields too",
+            )
+        nodes = list(schema.convert(nodes, reading))
+    places: dict[str, str] = {}
+    questions = gather(read_questions(nodes, reading, roles, gold_as, task_override), name, reading, {}, places)
+    if not questions:
+        raise no_questions_error(name, reading.left_out)
+    split_of = {q: table.split or (str(q.meta["split"]) if "split" in q.meta else None) for q in questions}
+    questions = select_part(questions, split_of, split, canonical_split, "split", name)
+    if "unlabelled" in options.skip:
+        questions = keep_labelled(questions, name, reading)
+    return Dataset(
+        questions,
+        name=name,
+        split=table.split or split,
+        reader="rows",
+        notes=reading.notes,
+        log=reading.log(places),
+    )
+
+
+def unknown_rows_error(rows: list[Node], source: str, command: bool = True) -> DataError:
+    """Return the error for rows of an unknown form, with the command or the call that may read them."""
+
+    def trial(fields: Mapping[str, str], gold_as: str | None) -> None:
+        roles = parse_fields(fields)
+        reading = Reading(Options(fields=roles, gold_as=gold_as))
+        Dataset(list(read_questions(rows, reading, roles, gold_as)), source)
+
+    return unrecognised_rows_error(rows, source, trial, command)
+
+
+def is_table(value: Any) -> bool:
+    """Return whether a value is a data frame, an Arrow table, or a dataset or a ``DatasetDict`` of ``datasets``."""
+    if isinstance(value, Mapping):
+        return bool(value) and all(map(is_table, value.values()))
+    # Series have a stream too, and no columns.
+    is_arrow = hasattr(value, "__arrow_c_stream__") and (hasattr(value, "schema") or hasattr(value, "columns"))
+    return is_arrow or _comes_from(value, "pandas", "columns") or _is_hugging(value)
+
+
+def _as_table(value: Any, split: str | None) -> _Table | None:
+    """Return the rows of a table, or of the table of a split; None if the value is something else.
+
+    Raises
+    ------
+    UsageError
+        There are several splits, and none is chosen.
+    DataError
+        There is no such split, or two columns have one name.
+    """
+    if not is_table(value):
+        return None
+    if isinstance(value, Mapping):
+        names = [str(name) for name in value]
+        chosen = [n for n in value if split is None or canonical_split(str(n)) == canonical_split(split)]
+        if not chosen:
+            raise DataError(
+                "no such split", source="rows", field="split", found=", ".join(names), expected=repr(split)
+            )
+        if len(chosen) > 1:
+            raise UsageError(
+                f"choose one of the splits {', '.join(names)}: classic_rc.load(data, split={names[-1]!r})",
+                field="split",
+                found="None" if split is None else split,
+                expected=f"one of {', '.join(names)}",
+            )
+        rows, name, _ = _as_table(value[chosen[0]], None) or _Table(())
+        return _Table(rows, name, str(chosen[0]))
+    if _is_hugging(value):
+        info = value.info
+        own = None if value.split is None else str(value.split)
+        return _Table(_rows_of_hugging(value), info.dataset_name or info.builder_name, own)
+    return _Table(_rows_of_frame(value) if _comes_from(value, "pandas", "columns") else _rows_of_arrow(value))
+
+
+def _comes_from(value: Any, package: str, attribute: str) -> bool:
+    """Return whether a value's class is one of a package, which need not be installed, and has an attribute."""
+    packages = {kind.__module__.partition(".")[0] for kind in type(value).__mro__}
+    return package in packages and hasattr(value, attribute)
+
+
+def _is_hugging(value: Any) -> bool:
+    return _comes_from(value, "datasets", "with_format") and not isinstance(value, Mapping)
+
+
+def _rows_of_hugging(dataset: Any) -> Iterator[dict[str, Any]]:
+    from classic_rc.io.columns import plain_rows
+
+    schema = None if dataset.features is None else dataset.features.arrow_schema
+    for table in dataset.with_format("arrow").iter(_BATCH):
+        yield from plain_rows(schema or table.schema, table.to_batches())
+
+
+def _rows_of_arrow(table: Any) -> Iterator[dict[str, Any]]:
+    from classic_rc.io.columns import plain_rows
+
+    try:
+        import pyarrow
+    except ImportError as error:
+        raise MissingPackageError("pyarrow", needed_for="reading an Arrow table", extra="hf") from error
+    reader = pyarrow.RecordBatchReader.from_stream(table)
+    _check_names(reader.schema.names)
+    parts = (batch.slice(start, _BATCH) for batch in reader for start in range(0, len(batch), _BATCH))
+    return plain_rows(reader.schema, parts)
+
+
+def _rows_of_frame(frame: Any) -> list[dict[str, Any]]:
+    if any(name is not None for name in frame.index.names):
+        frame = frame.reset_index()
+    _check_names(map(str, frame.columns))
+    present = frame.notna()
+    return list(frame.astype(object).where(present, None).to_dict("records"))
+
+
+def _check_names(names: Iterable[str]) -> None:
+    """Refuse columns of one name: a row as a mapping would have the last one only."""
+    seen: set[str] = set()
+    for name in names:
+        if name in seen:
+            raise DataError("two columns have one name", source="rows", found=repr(name), expected="unique names")
+        seen.add(name)
+
+
+def _row_node(row: Any, source: str, number: int) -> Node:
+    if isinstance(row, Mapping):
+        return Node({str(key): _plain(value) for key, value in row.items()}, source, f"row {number}")
+    raise DataError(
+        "not a row",
+        source=source,
+        where=f"row {number}",
+        found=describe_value(row),
+        expected="a mapping",
+    )
+
+
+def _plain(value: Any) -> Any:
+    """Return a value with NumPy types as plain Python types, NaN (missing in pandas) as None, dates as texts."""
+    if hasattr(value, "tolist"):
+        value = value.tolist()
+    if isinstance(value, float) and math.isnan(value):
+        return None
+    if isinstance(value, Mapping):
+        return {str(key): _plain(inner) for key, inner in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_plain(inner) for inner in value]
+    return str(value) if hasattr(value, "isoformat") else value

@@ -1,0 +1,167 @@
+"""Specifications of data, ``DATA[,key=value]…``: a dataset and how it is read, in one text.
+
+Commands, suites and :func:`classic_rc.load` take data as such a text.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from classic_rc.errors import UsageError, unknown_name
+
+DATA_SETTINGS: Mapping[str, str] = {
+    "split": "the split to use, if the data has several",
+    "subset": "the subset to use: mc160, middle, …",
+    "reader": "the data format (see `classic-rc list readers`; default: detected)",
+    "answers": "the answer file, if it is not next to the data file (MCTest)",
+    "spans": "for span questions: candidates are the spans of up to this number of tokens (default 10)",
+}
+"""What a specification of data can set, with help texts."""
+
+_SETTING = re.compile(r",\s*([A-Za-z_][\w-]*)\s*=")
+_MOST_TOKENS = 2**31 - 1
+
+
+def quote_argument(text: str) -> str:
+    """Return a word for a command line: unchanged, in double quotes (all shells), or quoted for POSIX shells.
+
+    Examples
+    --------
+    >>> quote_argument("passage=a,question=b"), quote_argument("my file.csv")
+    ('passage=a,question=b', '"my file.csv"')
+    """
+    if text and not re.search(r"[^\w./:\\@~,=+-]", text, re.ASCII) and not text.startswith("~"):
+        return text
+    return shlex.quote(text) if re.search(r'["$`!\\]', text) else f'"{text}"'
+
+
+@dataclass(frozen=True)
+class DataSpec:
+    """A dataset and how it is read. ``str`` gives the text back."""
+
+    path: str  # a path, or a name such as race:dev
+    split: str | None = None
+    subset: str | None = None
+    reader: str | None = None
+    answers: str | None = None
+    spans: int | None = None
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """The settings that are given, by name."""
+        return {name: value for name in DATA_SETTINGS if (value := getattr(self, name)) is not None}
+
+    @property
+    def reading(self) -> dict[str, Any]:
+        """The settings that are keywords of :func:`classic_rc.load`."""
+        return {name: value for name, value in self.settings.items() if name != "spans"}
+
+    def __str__(self) -> str:
+        return "".join([self.path, *(f",{name}={value}" for name, value in self.settings.items())])
+
+    def with_default(self, **settings: Any) -> DataSpec:
+        """Return the specification with settings for those that it does not give."""
+        return replace(self, **{name: value for name, value in settings.items() if getattr(self, name) is None})
+
+    def with_paths(self, change: Callable[[str], str]) -> DataSpec:
+        """Return the specification with its paths changed."""
+        return replace(self, path=change(self.path), answers=self.answers and change(self.answers))
+
+
+def parse_data(text: str) -> DataSpec:
+    """Return the specification of data that a text is.
+
+    A path that exists is the whole text, or as much of it as possible: if there is a file ``a,b=c.json``, then
+    ``a,b=c.json,split=dev`` is its split ``dev``.
+
+    Parameters
+    ----------
+    text : str
+        ``DATA[,split=NAME][,subset=NAME][,reader=NAME][,answers=FILE][,spans=N]``, in any order.
+
+    Raises
+    ------
+    UsageError
+        A key is unknown or is given twice, or a value is missing or no number of tokens.
+
+    Examples
+    --------
+    >>> parse_data("RACE,split=dev,subset=high")
+    DataSpec(path='RACE', split='dev', subset='high', reader=None, answers=None, spans=None)
+    >>> str(parse_data("quoref.json, spans=5"))
+    'quoref.json,spans=5'
+    """
+    found = [] if os.path.exists(text) else list(_SETTING.finditer(text))
+    n_in_path = next((i for i in range(len(found) - 1, 0, -1) if os.path.exists(text[: found[i].start()])), 0)
+    found = found[n_in_path:]
+    if not found:
+        return DataSpec(text)
+    path = text[: found[0].start()].strip()
+    if not path:
+        raise _refusal(text, "no dataset before the settings", "DATA[,key=value]…")
+    values: dict[str, Any] = {}
+    for match, end in zip(found, [*(match.start() for match in found[1:]), len(text)], strict=True):
+        name, value = match[1], text[match.end() : end].strip()
+        if name not in DATA_SETTINGS:
+            raise unknown_name(f"setting of {shlex.quote(path)}", name, DATA_SETTINGS)
+        if name in values:
+            raise _refusal(text, f"{name} is given twice", f"one {name}=VALUE")
+        if not value:
+            raise _refusal(text, f"{name} has no value", f"{name}=VALUE")
+        values[name] = _parse_spans(text, value) if name == "spans" else value
+    return DataSpec(path, **values)
+
+
+def _parse_spans(text: str, value: str) -> int:
+    if not (value.isascii() and value.isdigit() and len(value) <= 10 and 1 <= int(value) <= _MOST_TOKENS):
+        raise _refusal(text, f"spans is {value!r}", "a number of tokens of at least 1")
+    return int(value)
+
+
+def _refusal(text: str, problem: str, expected: str) -> UsageError:
+    return UsageError(
+        f"cannot read the data {text!r}: {problem}, expected {expected}",
+        field="DATA",
+        found=text,
+        expected=expected,
+    )
+
+
+def merge_settings(spec: DataSpec, given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the reading settings of a specification together with keywords.
+
+    Raises
+    ------
+    UsageError
+        A setting is given in both.
+    """
+    for name, value in given.items():
+        if value is not None and getattr(spec, name) is not None:
+            raise UsageError(
+                f"{name} is given twice, in {str(spec)!r} and as {name}={value!r}: leave out one of them",
+                field=name,
+                found=str(value),
+                expected="one of them",
+            )
+    return {**given, **spec.reading}
+
+
+@dataclass(frozen=True)
+class DatasetFiles:
+    """The file, the folder or the shards of one dataset."""
+
+    paths: tuple[str, ...]  # one path, or those of all shards in order, each with the settings of its DataSpec
+    name: str | None = None  # of the dataset that the shards make; None for one path
+
+    def __str__(self) -> str:
+        return self.paths[0] if len(self.paths) == 1 else f"{self.name} ({len(self.paths)} files)"
+
+    @property
+    def spans(self) -> int | None:
+        """The longest candidate spans that the specification asks for."""
+        return parse_data(self.paths[0]).spans

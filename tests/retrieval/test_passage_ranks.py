@@ -1,0 +1,48 @@
+"""Where a search for a question finds its own passage: against sorting all sentences by their scores."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from classic_rc.evaluation.grouping import group_questions
+from classic_rc.questions import Passage, Question, Task, TextCandidates
+from classic_rc.retrieval.corpus import passage_corpus, passage_ranks
+from classic_rc.retrieval.registry import get_engine
+from classic_rc.testing import synthetic_dataset
+
+
+@pytest.mark.parametrize("depth", [1, 2, 5, 100])
+def test_ranks_are_those_of_the_sorted_sentences(depth):
+    dataset = synthetic_dataset(Task.SINGLE_CHOICE, n_passages=15, seed=3)
+    corpus = passage_corpus((q.passage for q in dataset), get_engine("sparse"))
+    expected = []
+    for question in dataset:
+        found: list[str] = []
+        for number in corpus.engine.top([question.query], corpus.engine.n_sentences).sentences.tolist():
+            if (source := corpus.source(number)) not in found:
+                found.append(source)
+        own = f"passage {question.passage.id}"
+        expected.append(found.index(own) + 1 if own in found[:depth] else 0)
+    ranks = passage_ranks(list(dataset), get_engine("sparse"), depth=depth)
+    assert ranks.tolist() == expected
+    assert np.count_nonzero(ranks) > 0
+
+
+def test_passages_with_many_sentences_do_not_hide_others():
+    long = Passage("long", "The mill stood there. " * 3000)
+    short = Passage("short", "The mill stood there for a hundred years or so, as people of the valley say.")
+    questions = [
+        Question(f"q{i}", passage, "mill", TextCandidates(["a", "b"]), frozenset({0}), Task.SINGLE_CHOICE)
+        for i, passage in enumerate((long, short))
+    ]
+    assert passage_ranks(questions, get_engine("sparse"), depth=2).tolist() == [1, 2]
+
+
+def test_the_key_has_recall_and_leaves_data_without_passages_out():
+    dataset = synthetic_dataset(Task.SINGLE_CHOICE, n_passages=8)
+    grouping = group_questions(dataset, "found")
+    has_passage = [bool(q.passage.text) for q in dataset]
+    assert grouping.covered.tolist() == has_passage
+    first = 100 * grouping.masks["first"].sum() / sum(has_passage)
+    assert f"recall of the own passage {first:.2f} at 1, " in grouping.coverage
