@@ -225,6 +225,7 @@ def data(write) -> Callable[[str], object]:
     def named(name):
         if name.startswith("sample:"):
             return name
+        name, comma, settings = name.partition(",")
         rows = {
             "superglue-multirc": SUPERGLUE_MULTIRC,
             "superglue-record": SUPERGLUE_RECORD,
@@ -239,6 +240,6 @@ def data(write) -> Callable[[str], object]:
                 for question, gold in [("What did Nora plant?", "beans"), ("Who built a fence?", "Omar")]
             ],
         }[name]
-        return write(f"{name}.jsonl", "".join(json.dumps(row) + "\n" for row in rows))
+        return f"{write(f'{name}.jsonl', ''.join(json.dumps(row) + chr(10) for row in rows))}{comma}{settings}"
 
     return named

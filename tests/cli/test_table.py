@@ -209,7 +209,7 @@ def test_wrong_figures(cli, runs, tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("arguments", "way"),
     [
-        (["run", "DATA"], "classic-rc table DIR --figure forest -o OUT"),
+        (["run", "DATA"], "--figure groups -o OUT"),
         (["compare", "longest", "sw+d", "--data", "DATA"], "classic-rc table DIR --figure forest"),
         (["check", "DATA"], "classic-rc table DIR --figure forest"),
         (["table", "RUNS"], "use --figure forest -o OUT"),

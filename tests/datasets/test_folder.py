@@ -7,6 +7,7 @@ import json
 import pytest
 
 from classic_rc.datasets.folder import list_datasets
+from classic_rc.datasets.joined import join_datasets
 from classic_rc.datasets.registry import load
 from classic_rc.errors import DataError
 from tests.errors import raises
@@ -61,8 +62,8 @@ def test_shards_are_files_whose_numbers_are_consecutive(fill, files, datasets):
 def test_shards_are_joined_in_the_order_of_their_numbers(fill):
     folder = fill(*(f"x_{i}.jsonl" for i in range(1, 12)))
     (found,) = list_datasets(folder).datasets
-    joined = found.join([load(path) for path in found.paths])
-    assert joined.name == "x"
+    assert found.name == "x"
+    joined = join_datasets([load(path) for path in found.paths])
     assert [question.text for question in joined] == [f"x_{i}.jsonl?" for i in range(1, 12)]
 
 

@@ -192,14 +192,14 @@ def test_a_threshold_gives_way_where_one_answer_is_right():
 def test_what_thresholds_are_tried_is_in_the_signature():
     made = synthetic_dataset(Task.MULTIPLE_ANSWER)
     (exact,), (grid,) = (
-        evaluate(made, [LongestCandidate()], tune_cuts=cuts).rows for cuts in (None, "multirc2018")
+        evaluate(made, [LongestCandidate()], threshold=cuts).rows for cuts in (None, "multirc2018")
     )
     assert "tuned_cuts" not in exact.signature
     assert "tuned_cuts:multirc2018" in grid.signature
     assert set(grid.threshold) <= set(np.arange(-0.5, 1.0, 0.02))
-    unused = evaluate(synthetic_dataset(Task.SINGLE_CHOICE), [LongestCandidate()], tune_cuts="multirc2018")
+    unused = evaluate(synthetic_dataset(Task.SINGLE_CHOICE), [LongestCandidate()], threshold="multirc2018")
     (warning,) = unused.warnings
-    assert "'multirc2018' are not used" in warning
+    assert "the threshold multirc2018 is not used" in warning
 
 
 def test_hidden_gold_is_one_clear_error(dataset, says):

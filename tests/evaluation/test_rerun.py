@@ -92,7 +92,7 @@ def test_rows_tuned_here_on_another_split_and_out_of_fold_come_out_again(tmp_pat
     several, single = load("sample:multiple-answer"), load("sample:single-choice")
     evaluations = [
         evaluate(several, [parse_solver("sw+d"), parse_solver("surface-lr")], tune=several, train=several),
-        evaluate(several, [parse_solver("sw+d")], tune_metric="em0", tune_cuts="multirc2018"),
+        evaluate(several, [parse_solver("sw+d")], tune_metric="em0", threshold="multirc2018"),
         evaluate(several, [parse_solver("ir:multirc2018")], threshold=0.25, seed=7),
         evaluate(several, [parse_solver("position-prior")], cv=4),
         evaluate(single, [parse_solver("sliding-window:race"), parse_solver("random")], ties="random", seed=0),
@@ -113,7 +113,7 @@ def test_decisions_analyzers_and_spans_of_the_python_interface_are_kept(tmp_path
     evaluations = [
         evaluate(several, [given]),
         evaluate(load("sample:single-choice"), [ties]),
-        evaluate(load("sample:multi-span"), [parse_solver("span-sw")], spans=spans, relative_threshold=0.5),
+        evaluate(load("sample:multi-span"), [parse_solver("span-sw,margin=0.5")], spans=spans),
     ]
     assert again(save(evaluations, tmp_path)).same
 

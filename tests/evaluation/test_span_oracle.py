@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import itertools
+import re
 
 import pytest
 
 from classic_rc.datasets import load
 from classic_rc.decisions import RelativeThreshold
-from classic_rc.errors import DataError
+from classic_rc.errors import DataError, UsageError
 from classic_rc.evaluation import evaluate
 from classic_rc.evaluation.plan import add_span_candidates
 from classic_rc.evaluation.span_oracle import compute_span_oracle, oracle_predictions
 from classic_rc.metrics import get_metric
 from classic_rc.questions import Candidate, Dataset, Passage, Question, Task
-from classic_rc.solvers import Random, SpanSlidingWindow
+from classic_rc.solvers import Random, SpanSlidingWindow, parse_solver
 from classic_rc.text.spans import SpanGenerator
 from tests.errors import raises
 
@@ -86,14 +87,15 @@ def test_every_run_on_spans_notes_the_ceilings():
 
 def test_a_relative_threshold_answers_with_several_spans():
     dataset = Dataset([question("a", "fox", "owl")])
-    near = evaluate(dataset, [SpanSlidingWindow()], relative_threshold=1e6, spans=SpanGenerator(max_tokens=1))
+    near = evaluate(dataset, [parse_solver("span-sw,margin=1e6")], spans=SpanGenerator(max_tokens=1))
     (row,) = near.rows
     assert sorted(row.outcomes.answers[0]) == ["2", "farm", "fox", "hens", "met", "owl", "slept"]
     assert "relative_threshold:1000000.0" in row.signature
     own = SpanSlidingWindow(decision=RelativeThreshold(margin=1e6, max_spans=1))
     assert len(evaluate(dataset, [own]).rows[0].outcomes.answers[0]) == 1
-    unused = evaluate(Dataset([question("a", "fox", task=Task.SPAN)]), [SpanSlidingWindow()], relative_threshold=1)
-    assert any("relative threshold 1 is not used" in warning for warning in unused.warnings)
+    single = Dataset([question("a", "fox", task=Task.SPAN)])
+    with raises(UsageError, expected=re.compile("multi-span")):
+        evaluate(single, [parse_solver("span-sw,margin=1")])
 
 
 def test_quoref_dev(shared_data):

@@ -37,8 +37,7 @@ path = "sample:multiple-answer"
 metrics = ["f1_m", "f1_a"]
 
 [datasets.spans]
-path = "sample:multi-span"
-spans = 4
+path = "sample:multi-span,spans=4"
 
 [systems]
 Random = "random"

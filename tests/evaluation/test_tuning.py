@@ -203,7 +203,7 @@ def test_what_nothing_uses_is_named(dataset, says):
     assert [warning.partition(" is not used: ")[0] for warning in unused] == [
         "training data other",
         "tuning data other",
-        "the threshold 1",
+        "the threshold 1.0",
         "the metric 'em0'",
     ]
     several = dataset(Task.MULTIPLE_ANSWER, [LOW, HIGH])
