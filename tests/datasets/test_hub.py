@@ -161,7 +161,8 @@ def test_subsets_and_splits_are_listed(hub):
         load("hf:own/race:test", subset="middle")
     names = [f"hf:own/race@{hub.commits.race}:{split},subset=high" for split in ("train", "validation")]
     assert [str(one) for one in list_datasets("hf:own/race,subset=high").datasets] == names
-    assert [str(one) for one in list_datasets("hf:own/race,subset=middle").datasets] == ["hf:own/race,subset=middle"]
+    name = "hf:own/race,subset=middle"
+    assert [str(one) for one in list_datasets(name).datasets] == [name]
 
 
 @needs_datasets
