@@ -230,9 +230,16 @@ def save_record(folder: Path, evaluations: Sequence[Evaluation], unfinished: Seq
 
 
 def report_missing(
-    args: argparse.Namespace, evaluations: Sequence[Evaluation], failures: Failures, *, notes: bool = True
+    args: argparse.Namespace,
+    evaluations: Sequence[Evaluation],
+    failures: Failures,
+    *,
+    asked_for: bool = True,
+    notes: bool = True,
 ) -> None:
-    """Report the systems that did not answer: one that failed, or answered no dataset at all, is a failure.
+    """Report the systems that did not answer.
+
+    One that failed, or that was asked for and answered no dataset at all, is a failure.
 
     Parameters
     ----------
@@ -240,6 +247,8 @@ def report_missing(
     evaluations : sequence of Evaluation
     failures : Failures
         Gets the failures.
+    asked_for : bool
+        Whether the user named the systems.
     notes : bool
         Whether to report the others too, for each dataset that they did not answer.
     """
@@ -247,7 +256,7 @@ def report_missing(
     for evaluation in evaluations:
         for name, error in evaluation.errors.items():
             about = f"{evaluation.dataset.name}: {name}"
-            if name not in answered or isinstance(error, SystemFailedError):
+            if isinstance(error, SystemFailedError) or (asked_for and name not in answered):
                 failures.add(error, about)
             elif notes:
                 inputs.report_notes(args, "note", [str(error)], about)
