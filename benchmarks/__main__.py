@@ -20,6 +20,7 @@ from benchmarks import (
     ngrams,
     ranker,
     retrieval,
+    retrieval_pyserini,
     scale,
     surface,
 )
@@ -32,6 +33,7 @@ BENCHMARKS = {
     "encoding": encoding,
     "end_to_end": end_to_end,
     "retrieval": retrieval,
+    "retrieval_pyserini": retrieval_pyserini,
     "surface": surface,
     "ranker": ranker,
     "ngrams": ngrams,
