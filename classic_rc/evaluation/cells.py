@@ -27,19 +27,18 @@ from classic_rc.evaluation.identity import (
 )
 from classic_rc.evaluation.outcomes import Row
 from classic_rc.evaluation.plan import add_span_candidates, prepare_data, require_gold
-from classic_rc.evaluation.record import row_from_record, row_records, selections_to_plain
+from classic_rc.evaluation.record import read_rows, rows_to_plain, system_to_plain
 from classic_rc.evaluation.results import Evaluation
 from classic_rc.evaluation.significance import with_statistics
 from classic_rc.evaluation.suite import Suite, SuiteDataset
 from classic_rc.evaluation.systems import System, name_systems, with_companions
 from classic_rc.folds import passage_groups
 from classic_rc.io.files import sha256_of, sha256_of_text
-from classic_rc.io.json import parse_json
+from classic_rc.io.json import Node, parse_json
 from classic_rc.io.text import read_text, write_file
 from classic_rc.metrics.base import Metric, measured_metrics, metric_of_task
 from classic_rc.protocol import READING, Protocol, Step
 from classic_rc.questions import Dataset
-from classic_rc.solvers.codec import solver_to_record
 
 _NAME = "{name}"
 """The name of every system while its cell is computed. A cell does not have the user's name for the system."""
@@ -136,8 +135,7 @@ def _cell_to_plain(cell: Cell, dataset: Dataset, facts: Mapping[str, Any]) -> di
         "follows_from": facts,
         "fingerprint": cell.fingerprint,
         "signatures": [row.signature for row in cell.rows],
-        "rows": row_records(Evaluation(dataset, cell.rows)),
-        "selections": [selections_to_plain(row.outcomes) for row in cell.rows],
+        "rows": rows_to_plain(Evaluation(dataset, cell.rows)),
         "warnings": cell.warnings,
         "unused": cell.unused,
         "notes": cell.notes,
@@ -148,12 +146,12 @@ def _cell_from_plain(document: Any, key: str, dataset: Dataset) -> Cell:
     plain = document["cell"]
     if document["sha256"] != digest_of(plain) or plain["key"] != key or cell_key(**plain["follows_from"]) != key:
         raise ValueError("another content than was written")
-    ids = [question.id for question in dataset]
-    if plain["fingerprint"] != dataset.fingerprint or any(list(row["outcomes"]) != ids for row in plain["rows"]):
+    assert dataset.task is not None
+    ids, rows = read_rows(Node(plain, key), dataset.task, len(dataset))
+    if plain["fingerprint"] != dataset.fingerprint or ids != [question.id for question in dataset]:
         raise ValueError("other questions")
-    rows = tuple(map(row_from_record, plain["rows"], plain["selections"]))
     texts = (tuple(plain[name]) for name in ("warnings", "unused", "notes"))
-    return Cell(key, plain["fingerprint"], rows, *texts)
+    return Cell(key, plain["fingerprint"], tuple(rows), *texts)
 
 
 # ------------------------------------------------------------------------------------------------------------------
@@ -352,17 +350,14 @@ class DatasetRun:
             paths[sha256] = path
             return {"sha256": sha256}
 
-        plain: dict[str, Any] | None = None
-        if system.solver is None:
-            assert system.path is not None
-            of_system: dict[str, Any] = {"file": sha256_of(system.path), "format": system.format}
-        else:
-            plain = solver_to_record(system.solver, keep)
-            # A specification has paths, and what the bytes of code mean is in the identity.
-            of_system = {"solver": {name: value for name, value in plain.items() if name not in ("spec", "code")}}
-        measured = [metric.name for metric in measured_metrics(self.data.dataset, self.data.protocol.metrics)]
-        identity = identify(plain, self.data.dataset.reader, lambda kept: paths.get(kept["sha256"], ""), measured)
-        settings = {**self.data.settings, **of_system, "packages": dict(identity.packages)}
+        entry = {**system_to_plain(system, keep), "name": None}
+        solver, settings = entry.get("solver"), self.data.settings
+        identity = identify(
+            solver, self.data.dataset.reader, lambda kept: paths.get(kept["sha256"], ""), settings["measured"]
+        )
+        if solver is not None:  # a specification has paths, and what the bytes of code mean is in the identity
+            entry["solver"] = {name: value for name, value in solver.items() if name not in ("spec", "code")}
+        settings = {**settings, "system": entry, "packages": dict(identity.packages)}
         return {"settings": settings, "data": self.data.facts, "identity": identity.digest}
 
     def _compute(

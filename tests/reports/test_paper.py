@@ -266,13 +266,6 @@ def test_of_two_baselines_for_one_dataset_the_first_is_used(save):
     assert any("sw+d, longest" in note for note in table.notes)
 
 
-def test_a_record_without_the_settings_of_its_tests_gets_the_usual_ones(save):
-    run = evaluate(questions("barn"), ["longest", "sw+d"])
-    table = paper(save("a", run, significance={"baseline": "sw+d"}))
-    row = with_significance(run, "sw+d").rows[0]
-    assert cell(table, "longest", "barn:accuracy").p_value == row.p_values["accuracy"]
-
-
 def test_a_baseline_without_a_result_marks_nothing_there(save):
     file = save("a", measured(questions("barn"), ["longest", "sw+d"]), measured(questions("lamp"), ["longest"]))
     table = paper(file, baseline="sw+d")
