@@ -191,6 +191,15 @@ def protocol_for(protocol: Protocol, data: str | DatasetFiles) -> Protocol:
     return replace(protocol, spans=parse_data(data).spans if isinstance(data, str) else data.spans)
 
 
+def refuse_spans(data: Iterable[str | DatasetFiles], why: str) -> None:
+    """Raise an error for DATA that asks for candidate spans, where nothing has a use for them."""
+    for one in data:
+        if (spans := protocol_for(Protocol(), one).spans) is not None:
+            raise UsageError(
+                f"spans={spans} has no effect here, because {why}: leave it out", field="DATA", found=str(one)
+            )
+
+
 def read_protocol(args: argparse.Namespace) -> Protocol:
     """Read the data to learn from, and return the protocol that the options describe.
 

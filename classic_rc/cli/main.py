@@ -31,10 +31,7 @@ COMMANDS = {
         "compare systems: differences, intervals, p-values, and which questions each solves.",
     ),
     "table": ("table", "make one table for a paper from saved runs, its figure, or its paragraph on methods."),
-    "check": (
-        "check",
-        "test whether a dataset can be answered without reading it, and look for defects and copies.",
-    ),
+    "check": ("check", "test whether a dataset can be answered without reading it, and look for defects."),
     "reproduce": (
         "reproduce",
         "compare published scores, or the scores of a saved run, with scores computed here.",

@@ -563,7 +563,7 @@ class RecordedFiles:
         for place in self._places:
             if not place.is_dir():
                 raise DataError(
-                    "no such folder", source=str(place), hint="Give a folder that contains the data: --data DIR"
+                    "no such folder", source=str(place), hint="Give a folder that contains the data: --search DIR"
                 )
 
     def place(self, path: str) -> Path:
@@ -608,9 +608,9 @@ class RecordedFiles:
     def problem(self, kept: Mapping[str, Any]) -> DataError:
         """Return the error for a file or folder that is missing or has changed."""
         own = self.place(kept["path"])
-        hint = None if self._places else "Give a folder that contains it: --data DIR"
+        hint = None if self._places else "Give a folder that contains it: --search DIR"
         if not own.exists():
-            where = ", and no file below --data has the same content" if self._places else ""
+            where = ", and no file below --search has the same content" if self._places else ""
             return DataError(f"missing{where}", source=str(own), hint=hint)
         return DataError(
             "changed since the record was made",

@@ -58,7 +58,6 @@ def test_bad_and_hidden_questions_are_left_out_on_demand(cli, damaged, tmp_path)
     [
         ("run", "--by", "candidates", "-s", "longest"),
         ("run", "--figure", "pr", "-s", "surface-lr", "--cv", "2"),
-        ("check", "--hard", "-s", "longest"),
         ("predict", "-s", "longest", "-o", "{out}"),
     ],
     ids=lambda command: command[0],

@@ -260,11 +260,11 @@ def test_a_missing_file_is_told_with_what_to_do(record, data, tmp_path):
     data.unlink()
     (change,) = restore_record(record).changes
     assert "missing" in change
-    assert "--data DIR" in change
+    assert "--search DIR" in change
     (tmp_path / "empty").mkdir()
     (change,) = restore_record(record, [str(tmp_path / "empty")]).changes
     assert "below --data" in change
-    with raises(DataError, source=str(tmp_path / "nowhere"), hint=re.compile("--data DIR")):
+    with raises(DataError, source=str(tmp_path / "nowhere"), hint=re.compile("--search DIR")):
         restore_record(record, [str(tmp_path / "nowhere")])
 
 
