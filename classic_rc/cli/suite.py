@@ -98,9 +98,7 @@ class _SuiteCommand:
                     self._run_dataset(entry)
         except KeyboardInterrupt:
             done, kept = self.progress.steps_done, self.progress.steps_kept
-            words = [
-                word for option in TABLE.given(self.args, tuple(_WITH_SUITES)) for word in option.words(self.args)
-            ]
+            words = (word for option in TABLE.given(self.args, self.options) for word in option.words(self.args))
             command = shlex.join(["classic-rc", "run", self.args.data[0], *words])
             print_message(f"{done} of {self.n_cells} cells are finished ({done - kept} now); go on with: {command}")
             raise
