@@ -28,6 +28,8 @@ SYSTEM = "[NAME=]SYSTEM"
 SYSTEM_HELP = f"{SOLVER_HELP}, or a file of predictions (see `classic-rc list formats`)"
 
 FORMATS = ("table", "markdown", "latex", "csv", "html", "json")
+FORMAT_BY_SUFFIX = {".md": "markdown", ".tex": "latex", ".html": "html", ".json": "json", ".csv": "csv"}
+"""The format of a file by its suffix."""
 
 _OPTIONS: dict[str, tuple[Option, ...]] = {
     "arguments": (
