@@ -154,7 +154,7 @@ def test_a_table_has_a_caption_and_headed_rows_and_columns(part, outline):
     assert ("caption", {"id": "here"}) in found.elements
     region = found.elements[0][1]
     assert (region["role"], region["aria-labelledby"], region["tabindex"]) == ("region", "here", "0")
-    assert "<strong>1.00</strong> <wbr>[0.5, 1.5]" in html
+    assert "<strong>1.00</strong><wbr><small> [0.5, 1.5]</small>" in html
     assert '<td class="grey">(2.00)</td>' in html
     assert found.text.split("\n")[-1] == "n < 3"
 
