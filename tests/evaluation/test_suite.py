@@ -19,7 +19,6 @@ from classic_rc.evaluation.cells import Cell, CellFolder, DatasetRun, read_data
 from classic_rc.evaluation.record import run_record
 from classic_rc.evaluation.suite import KEYS, SuiteDataset, read_suite, suite_text
 from classic_rc.evaluation.systems import System, name_systems, parse_system
-from classic_rc.text import encode as encoding
 from tests.errors import raises
 
 SUITE = """
@@ -437,16 +436,3 @@ def test_hidden_gold_and_unknown_keys_are_errors_of_the_dataset(write, files):
         files(FILES.replace("[systems]", 'metrics = "em0"\n[systems]'))
     with raises(UsageError):
         files(FILES.replace("[systems]", 'by = "nothing"\n[systems]'))
-
-
-def test_cells_of_a_dataset_are_encoded_once(suite, folder, monkeypatch):
-    analyzers = []
-    real = encoding._encode
-
-    def counted(questions, analyzer, cut=encoding.whole_text):
-        analyzers.append((analyzer.spec, cut))
-        return real(questions, analyzer, cut)
-
-    monkeypatch.setattr(encoding, "_encode", counted)
-    run_dataset(suite, suite.datasets[1], folder)
-    assert analyzers.count(("word", encoding.whole_text)) == 1
