@@ -172,6 +172,7 @@ def test_an_interrupted_run_keeps_its_rows_and_says_what_is_missing(cli, own, tm
     assert cli("reproduce", saved).code == 0
 
 
+@pytest.mark.ci
 @pytest.mark.skipif(sys.platform == "win32", reason="there are no such signals")
 def test_the_end_that_a_batch_system_asks_for_is_an_interruption(own, tmp_path):
     command = [sys.executable, "-m", "classic_rc", "run", SAMPLE, "-s", "sw", "-s", f"{own}:Slow"]

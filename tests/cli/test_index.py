@@ -237,6 +237,7 @@ def _killed(command, index, n_segments, fed=b""):
         process.communicate()
 
 
+@pytest.mark.ci
 def test_a_killed_build_goes_on_and_ends_with_the_same_answers(cli, index, tmp_path, monkeypatch):
     """It reads what is piped in, so that it cannot have ended when it is killed."""
     _killed([*COMMAND, "-", "-o", str(index)], index, 3, b"".join(LINES[:1250]))
@@ -249,6 +250,7 @@ def test_a_killed_build_goes_on_and_ends_with_the_same_answers(cli, index, tmp_p
     assert answers(index) == answers(tmp_path / "whole")
 
 
+@pytest.mark.ci
 def test_a_build_of_files_that_is_killed_goes_on_too(cli, write, index, tmp_path):
     paths = [write(f"{n}.txt", b"".join(LINES[n::4]).decode()) for n in range(4)]
     while not any(index.glob("segment-*.bin")) or (index / MANIFEST).exists():  # it ended before it was killed

@@ -7,8 +7,6 @@ import json
 import pytest
 
 from classic_rc import __version__
-from classic_rc.cli import run as run_command
-from classic_rc.cli.main import main
 from classic_rc.datasets import load
 from classic_rc.protocol import Protocol
 from classic_rc.solvers import registry
@@ -410,23 +408,6 @@ def test_intervals_may_stand_anywhere(cli, single, order):
     arguments = [single if word == "DATA" else word for word in order]
     done = cli("run", *arguments, "-s", "longest", "--format", "json", "--quiet")
     assert done.run["resampling"]["resamples"] == (50 if "50" in order else 10_000)
-
-
-def test_the_table_of_a_dataset_is_printed_when_it_is_finished(cli, single, several, monkeypatch, capsys):
-    printed = []
-    real = run_command._evaluate
-
-    def evaluate(args, data, *more):
-        printed.append(capsys.readouterr().out)
-        return real(args, data, *more)
-
-    monkeypatch.setattr(run_command, "_evaluate", evaluate)
-    main(["run", str(several), str(single), "-s", "random"])
-    printed.append(capsys.readouterr().out)
-    assert printed[0] == ""
-    assert [text.strip().split()[0] for text in printed[1:]] == ["several", "single"]
-    monkeypatch.undo()
-    assert "".join(printed) == cli("run", several, single, "-s", "random").out
 
 
 def test_wrong_tuning_data_loses_only_what_is_tuned(cli):

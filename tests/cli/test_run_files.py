@@ -220,12 +220,9 @@ OFFICIAL = [
     ("multirc/superglue/val.jsonl", "sw+d", "superglue", [], []),
     ("record/record_explorer_123.json", "sw+d", "record", ["--ties", "first"], []),
     ("record/superglue_format_example.jsonl", "sw+d", "superglue", ["--ties", "first"], []),
-    (
-        "race/RACE-train-dev.tar.gz",
-        "longest",
-        "race",
-        ["--ties", "first"],
-        ["--split", "dev"],
+    pytest.param(
+        *("race/RACE-train-dev.tar.gz", "longest", "race", ["--ties", "first"], ["--split", "dev"]),
+        marks=pytest.mark.ci,
     ),
     ("dream/dev.json", "sliding-window", "answers", ["--ties", "first"], []),
     ("mcscript/dev-data.xml", "sliding-window", "answers", ["--ties", "first"], []),

@@ -279,6 +279,7 @@ def replace_outcomes(row):
     return {name: value for name, value in vars(row).items() if name != "outcomes"}
 
 
+@pytest.mark.ci
 def test_results_do_not_depend_on_the_number_of_processes(suite, tmp_path):
     for entry in suite.datasets[:2]:
         alone, _ = run_dataset(suite, entry, CellFolder(tmp_path / "one"))
@@ -288,6 +289,7 @@ def test_results_do_not_depend_on_the_number_of_processes(suite, tmp_path):
     assert {p.name for p in (tmp_path / "one").iterdir()} == {p.name for p in (tmp_path / "two").iterdir()}
 
 
+@pytest.mark.ci
 def test_dask_runs_the_cells(suite, tmp_path):
     distributed = pytest.importorskip("distributed", reason="the extra `dask` is not installed")
     from joblib import parallel_config

@@ -124,6 +124,7 @@ def test_what_is_not_there_is_an_error(source):
         template_environment().from_string(source).render(table=Table("t", [Column("a")], []))
 
 
+@pytest.mark.ci
 def test_jinja_loads_with_the_first_page():
     code = (
         "import pkgutil, sys\n"

@@ -553,6 +553,7 @@ def compiled(head, body, folder):
     return log
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("head", [ACL, NEURIPS], ids=["acl", "neurips"])
 @pytest.mark.parametrize("style", ["lines", "pm", "none"])
 def test_tables_compile_and_fit(wide, head, style, tmp_path):
@@ -703,6 +704,7 @@ def test_plain_text_has_no_note_on_bold_numbers(wide):
     assert "Bold" not in table_text(wide)
 
 
+@pytest.mark.ci
 def test_the_paragraph_compiles(wide, tmp_path):
     compiled(ACL, methods_text(wide)[0], tmp_path)
 
