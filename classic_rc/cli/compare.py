@@ -211,13 +211,7 @@ class _SystemArgument:
         return folder_of_record.name if folder_of_record else Path(self.path).stem
 
     def rows_of(self, results: SharedResults) -> SharedResults:
-        """Return the results with only the rows of this argument, renamed if it has a name.
-
-        Raises
-        ------
-        UsageError
-            The record has no row of that name.
-        """
+        """Return the results with only the rows of this argument, renamed if it has a name."""
         rows = results.systems
         if self.row is not None:
             rows = tuple(row for row in rows if row.name == self.row)
@@ -231,15 +225,7 @@ class _SystemArgument:
 
 
 def _parse_argument(text: str) -> _SystemArgument:
-    """Parse a system argument, with or without ``NAME=``: a record, or whatever ``-s`` of ``run`` takes.
-
-    Raises
-    ------
-    DataError
-        The text looks like a path, but there is no such file.
-    UsageError
-        The text is neither a path nor a solver.
-    """
+    """Parse a system argument, with or without ``NAME=``: a record, or whatever ``-s`` of ``run`` takes."""
     from classic_rc.evaluation.record import record_file
     from classic_rc.evaluation.systems import parse_system, split_name
 
@@ -256,15 +242,7 @@ def _parse_argument(text: str) -> _SystemArgument:
 
 
 def _parse_arguments(texts: Sequence[str]) -> list[_SystemArgument]:
-    """Parse system arguments; solvers and files of predictions get the names that they have in ``run``.
-
-    Raises
-    ------
-    DataError
-        See :func:`_parse_argument`.
-    UsageError
-        See :func:`_parse_argument`; or two systems have the same name.
-    """
+    """Parse system arguments; solvers and files of predictions get the names that they have in ``run``."""
     from classic_rc.evaluation.systems import name_systems
 
     systems = [_parse_argument(text) for text in texts]
@@ -298,11 +276,6 @@ def _iter_shared_results(
     """Yield, for each dataset that all systems answered, the results and the row of `random` (None if unknown).
 
     Solvers and predictions answer the questions of ``--data``. `failures` gets the systems that fail.
-
-    Raises
-    ------
-    UsageError
-        A system needs questions and there are none, or the systems answered different questions.
     """
     dataset = _read_questions(args, systems)
     answered = list(_evaluate_systems(args, systems, dataset, failures))
@@ -390,13 +363,7 @@ def _evaluate_random(args: argparse.Namespace, dataset: Dataset) -> dict[str, Sy
 
 
 def _shared_fingerprints(args: argparse.Namespace, by_system: Sequence[Mapping[str, SharedResults]]) -> list[str]:
-    """Return the fingerprints of the datasets that all systems answered.
-
-    Raises
-    ------
-    UsageError
-        No dataset was answered by all systems.
-    """
+    """Return the fingerprints of the datasets that all systems answered."""
     from classic_rc.evaluation.comparison import join_results
 
     first, *others = by_system

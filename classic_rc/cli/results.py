@@ -35,15 +35,7 @@ class QuestionGroups(NamedTuple):
 
 
 def read_groups(args: argparse.Namespace, dataset: Dataset) -> QuestionGroups:
-    """Group the questions of a dataset by the keys of ``--by``, by default all labels of ``--labels``.
-
-    Raises
-    ------
-    UsageError
-        A key is unknown.
-    DataError
-        A file of labels is malformed.
-    """
+    """Group the questions of a dataset by the keys of ``--by``, by default all labels of ``--labels``."""
     from classic_rc.evaluation.grouping import group_questions
 
     labels = inputs.read_label_files(args, dataset)
@@ -140,20 +132,7 @@ def _render_results(
     *,
     verbose: bool = False,
 ) -> str:
-    """Return the results of all datasets in one format, with a final line break.
-
-    Parameters
-    ----------
-    evaluations : list of Evaluation
-    form : str
-        A format of :data:`~classic_rc.tables.TABLE_FORMATS`, or ``"json"``.
-    published : bool
-        Also show the published figures of the same data.
-    groups : sequence of GroupTables
-        The breakdowns of each evaluation; none without ``--by`` and ``--labels``.
-    verbose : bool
-        Whether plain text shows signatures.
-    """
+    """Return the results of all datasets in one format, with a final line break."""
     from classic_rc.evaluation.record import runs_to_dict
     from classic_rc.evaluation.results import evaluation_table
     from classic_rc.reports.comparison import difference_table
@@ -208,20 +187,7 @@ def _add_published(plain: dict[str, Any], evaluations: Sequence[Evaluation]) -> 
 
 
 def save_record(folder: Path, evaluations: Sequence[Evaluation], unfinished: Sequence[str] = ()) -> None:
-    """Write the run record of evaluations into a folder, which is created.
-
-    Parameters
-    ----------
-    folder : Path
-    evaluations : sequence of Evaluation
-    unfinished : sequence of str
-        The data that has no results yet, or because the run was interrupted.
-
-    Raises
-    ------
-    UsageError
-        It cannot be written.
-    """
+    """Write the run record of evaluations into a folder, which is created."""
     from classic_rc.evaluation.record import RECORD_NAME, record_text, run_record
 
     try:
@@ -314,17 +280,7 @@ class RunResults:
 def report_missing(
     args: argparse.Namespace, evaluations: Sequence[Evaluation], failures: Failures, *, notes: bool = True
 ) -> None:
-    """Report the systems that did not answer: one that failed, or answered no dataset at all, is a failure.
-
-    Parameters
-    ----------
-    args : Namespace
-    evaluations : sequence of Evaluation
-    failures : Failures
-        Gets the failures.
-    notes : bool
-        Whether to report the others too, for each dataset that they did not answer.
-    """
+    """Report the systems that did not answer: one that failed, or answered no dataset at all, is a failure."""
     answered = {row.name for evaluation in evaluations for row in evaluation.rows}
     for evaluation in evaluations:
         for name, error in evaluation.errors.items():

@@ -125,13 +125,7 @@ def handle(args: argparse.Namespace) -> int:
 
 
 def _check_groups_figure(args: argparse.Namespace) -> str:
-    """Return the format of the figure.
-
-    Raises
-    ------
-    UsageError
-        There is nothing to draw, or the figure cannot be written.
-    """
+    """Return the format of the figure."""
     if not args.by and not args.labels:
         raise UsageError(
             "--figure groups draws groups of questions: add --by KEY (see `classic-rc list keys`) or --labels FILE",

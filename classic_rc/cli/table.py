@@ -180,13 +180,7 @@ def _write_methods(args: argparse.Namespace, table: PaperTable, form: str) -> No
 
 
 def _check_bibtex(output: str | None) -> Path | None:
-    """Return the file of the BibTeX next to `output`, or None without one.
-
-    Raises
-    ------
-    UsageError
-        It is `output` itself, or it has entries of others, such as an author's own bibliography.
-    """
+    """Return the file of the BibTeX next to `output`, or None without one."""
     from classic_rc.reports.references import references
 
     if output is None:
