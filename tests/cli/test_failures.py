@@ -131,12 +131,12 @@ def test_a_failed_cell_of_a_suite_is_tried_again(cli, own, tmp_path):
     suite.write_text(
         f'[datasets.one]\npath = "{SAMPLE}"\n[systems]\nSW = "sw"\nA = "own.py:Score"\nB = "own.py:Init"\n', "utf-8"
     )
-    done = cli("run", suite, "-o", tmp_path / "out", "--trust")
+    done = cli("run", suite, "--save", tmp_path / "out", "--trust")
     assert (done.code, {error.name for error in done.errors}) == (5, {"A", "Init"})
     assert len(list((tmp_path / "out" / "cells").iterdir())) == 1
     mended = OWN.replace("missing for q", "[0.0] * len(q.candidates) for q").replace("1 / 0", "decision")
     own.write_text(mended, "utf-8")
-    done = cli("run", suite, "-o", tmp_path / "out", "--trust")
+    done = cli("run", suite, "--save", tmp_path / "out", "--trust")
     assert done.code == 0
     assert [row["name"] for row in record(tmp_path / "out")["runs"][0]["rows"]] == ["SW", "A", "B"]
 
@@ -263,4 +263,4 @@ def test_answers_that_say_nothing_are_a_part_of_the_row_and_of_the_paper(cli, si
         assert said in cli("table", saved, *options).out.replace("\\", "")
     suite = write("s.toml", f'[datasets.d]\npath = "{single}"\n[systems]\nLLM = "{answers}"\n')
     for _ in range(2):  # computed, and kept
-        assert said in cli("run", suite, "-o", tmp_path / "out").out
+        assert said in cli("run", suite, "--save", tmp_path / "out").out

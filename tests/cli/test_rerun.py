@@ -108,8 +108,8 @@ def test_own_code_needs_trust(cli, single, tmp_path):
     suite = tmp_path / "suite.toml"
     written = cli("run", single, "-s", f"{code}:Flat", "--write-suite", suite)
     assert written.err.rstrip().endswith("--trust")
-    cli("run", suite, "-o", tmp_path / "out").fails(2, field="--trust")
-    assert cli("run", suite, "-o", tmp_path / "out", "--trust").code == 0
+    cli("run", suite, "--save", tmp_path / "out").fails(2, field="--trust")
+    assert cli("run", suite, "--save", tmp_path / "out", "--trust").code == 0
 
 
 def test_a_table_is_verified_against_what_is_here(cli, saved, single):
