@@ -10,6 +10,7 @@ import os
 import platform
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from importlib.metadata import PackageNotFoundError, version
@@ -407,11 +408,11 @@ def read_rows(run: Node, task: Task, n_questions: int) -> tuple[list[str], list[
                 found=f"{len(ids)} questions" if len(ids) != len(first_ids) else "different ids",
                 expected=f"the same {n_questions} questions in every row",
             )
-        rows.append(_read_row(row, [outcomes.at(id_) for id_ in ids], task))
+        rows.append(_read_row(row, outcomes, task))
     return first_ids, rows
 
 
-def _read_row(row: Node, outcomes: Sequence[Node], task: Task) -> Row:
+def _read_row(row: Node, outcomes: Node, task: Task) -> Row:
     block = row.text("block") if row.has("block") else str(Block.UNTRAINED)
     if block not in set(Block):
         raise row.error("unknown block", field="block", found=repr(block), expected=", ".join(Block))
@@ -437,20 +438,29 @@ def _read_answer_counts(row: Node) -> AnswerCounts | None:
     return AnswerCounts(*map(row.child("answers").integer, AnswerCounts._fields)) if row.has("answers") else None
 
 
-def _read_outcomes(row: Node, outcomes: Sequence[Node], task: Task) -> Outcomes:
-    nodes = [outcome.child("statistics") for outcome in outcomes]
+def _read_outcomes(row: Node, outcomes: Node, task: Task) -> Outcomes:
+    first = next(iter(outcomes.value), None)
+    named = () if first is None else outcomes.child(first).child("statistics").value
     # A row has the metrics that its table shows, and those that the run named.
-    metrics = dict.fromkeys([*metrics_for(task), *(metric_of_task(task, name) for name in nodes[0].value)])
-    selections = row.value.get("selections") or {"selected": [0] * len(nodes), "candidates": [0] * len(nodes)}
+    metrics = dict.fromkeys([*metrics_for(task), *(metric_of_task(task, name) for name in named)])
+    n_questions = len(outcomes.value)
+    selections = row.value.get("selections") or {"selected": [0] * n_questions, "candidates": [0] * n_questions}
     evidence = selections.get("evidence")
     return Outcomes(
-        {metric.name: _read_statistics(nodes, metric.name) for metric in metrics},
-        np.array([outcome.integer("tied") for outcome in outcomes], dtype=np.int64),
+        {metric.name: _read_statistics(outcomes, metric.name) for metric in metrics},
+        np.array([_count_of(outcomes, id_, "tied") for id_ in outcomes.value], dtype=np.int64),
         np.array(selections["selected"], dtype=np.float64),
         np.array(selections["candidates"], dtype=np.int64),
-        None if evidence is None else np.isin(np.arange(len(nodes)), evidence),
-        tuple(outcome.value.get("answer") for outcome in outcomes),
+        None if evidence is None else np.isin(np.arange(n_questions), evidence),
+        tuple(outcome.get("answer") for outcome in outcomes.value.values()),
     )
+
+
+def _count_of(outcomes: Node, id_: str, name: str) -> int:
+    # Rows have many outcomes: only a wrong one is worth a node, for its place in the error.
+    outcome = outcomes.value[id_]
+    count = outcome.get(name) if isinstance(outcome, dict) else None
+    return count if type(count) is int else outcomes.child(id_).integer(name)
 
 
 _EQUAL = 1e-9
@@ -495,16 +505,22 @@ def _consequences(
         yield dataset, name, signature.parts.get(part_name)
 
 
-def _read_statistics(nodes: Sequence[Node], metric: str) -> NDArray[np.float64]:
+def _read_statistics(outcomes: Node, metric: str) -> NDArray[np.float64]:
     """Return a metric's statistics for all questions, shape (n_questions, n_statistics)."""
-    rows = [node.sequence(metric) for node in nodes]
-    width = len(rows[0])
-    for node, row in zip(nodes, rows, strict=True):
-        if not row or len(row) != width or not all(map(is_number, row)):
-            raise node.error(
-                "invalid statistics", field=metric, found=repr(row)[:40], expected=f"{width or 1} numbers"
-            )
-    return np.array(rows, dtype=np.float64)
+    with suppress(AttributeError, KeyError, OverflowError, TypeError, ValueError):
+        rows = [outcome["statistics"][metric] for outcome in outcomes.value.values()]
+        if {int, float}.issuperset(map(type, itertools.chain.from_iterable(rows))):
+            array = np.array(rows, dtype=np.float64)
+            if array.ndim == 2 and array.shape[1] and np.isfinite(array).all():
+                return array
+    width = 0
+    for id_ in outcomes.value:
+        node = outcomes.child(id_).child("statistics")
+        row = node.sequence(metric)
+        width = width or len(row) or 1
+        if len(row) != width or not all(map(is_number, row)):
+            raise node.error("invalid statistics", field=metric, found=repr(row)[:40], expected=f"{width} numbers")
+    raise outcomes.error("invalid statistics", field=metric, expected="numbers of each question")
 
 
 def recorded_path(path: str, folder: Path | None = None) -> str:
