@@ -111,8 +111,11 @@ from classic_rc import Scores, Solver
 
 class Stops(Solver):
     def score_candidates(self, questions):
-        if Path("stop").exists():
-            os.kill(os.getpid(), getattr(signal, Path("stop").read_text()))
+        kind = Path("stop").read_text() if Path("stop").exists() else ""
+        if kind == "SIGTERM":
+            os.kill(os.getpid(), signal.SIGTERM)
+        if kind == "SIGINT":  # which a process in the background may ignore
+            raise KeyboardInterrupt
         return Scores.from_lists([0.0] * len(q.candidates) for q in questions)
 """
 

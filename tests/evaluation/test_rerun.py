@@ -263,7 +263,7 @@ def test_a_missing_file_is_told_with_what_to_do(record, data, tmp_path):
     assert "--search DIR" in change
     (tmp_path / "empty").mkdir()
     (change,) = restore_record(record, [str(tmp_path / "empty")]).changes
-    assert "below --data" in change
+    assert "below --search" in change
     with raises(DataError, source=str(tmp_path / "nowhere"), hint=re.compile("--search DIR")):
         restore_record(record, [str(tmp_path / "nowhere")])
 
