@@ -278,14 +278,22 @@ class RunResults:
 
 
 def report_missing(
-    args: argparse.Namespace, evaluations: Sequence[Evaluation], failures: Failures, *, notes: bool = True
+    args: argparse.Namespace,
+    evaluations: Sequence[Evaluation],
+    failures: Failures,
+    *,
+    asked_for: bool = True,
+    notes: bool = True,
 ) -> None:
-    """Report the systems that did not answer: one that failed, or answered no dataset at all, is a failure."""
+    """Report the systems that did not answer; `notes` says whether to report also those that answered other data.
+
+    One that failed, or that was asked for and answered no dataset at all, is a failure.
+    """
     answered = {row.name for evaluation in evaluations for row in evaluation.rows}
     for evaluation in evaluations:
         for name, error in evaluation.errors.items():
             about = f"{evaluation.dataset.name}: {name}"
-            if name not in answered or isinstance(error, SystemFailedError):
+            if isinstance(error, SystemFailedError) or (asked_for and name not in answered):
                 failures.add(error, about)
             elif notes:
                 inputs.report_notes(args, "note", [str(error)], about)

@@ -120,7 +120,7 @@ def handle(args: argparse.Namespace) -> int:
                     draw_groups(tables.drawn, args.output, figure)
     finally:
         results.finish()
-    report_missing(args, results.evaluations, failures)
+    report_missing(args, results.evaluations, failures, asked_for=bool(systems))
     return failures.exit_code
 
 

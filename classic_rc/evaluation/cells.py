@@ -16,7 +16,7 @@ from classic_rc.datasets.specification import parse_data
 from classic_rc.errors import ClassicRCError, DataError, SystemFailedError, UsageError
 from classic_rc.evaluation.evaluate import evaluate
 from classic_rc.evaluation.fitted_system import EncodingCache
-from classic_rc.evaluation.grouping import group_masks
+from classic_rc.evaluation.grouping import group_questions
 from classic_rc.evaluation.identity import (
     UnidentifiedCodeError,
     digest_of,
@@ -238,7 +238,7 @@ class DatasetRun:
         systems = [found for found in given.values() if isinstance(found, System)]
         self.systems = name_systems(with_companions(systems, data.dataset, as_dataset(data.protocol.train)))
         key = data.protocol.by
-        self._groups = {} if key is None else group_masks(data.dataset, key)
+        self._grouping = None if key is None else group_questions(data.dataset, key)
 
     @property
     def n_cells(self) -> int:
@@ -386,11 +386,14 @@ class DatasetRun:
             if warning not in cell.unused
         ]
         unused = [w for w in (cells[0][1].unused if cells else ()) if all(w in cell.unused for _, cell in cells)]
+        grouping = self._grouping
         notes = dict.fromkeys(note for _, cell in cells for note in cell.notes)
+        if grouping is not None and grouping.note is not None:
+            notes = {grouping.note: None, **notes}
         evaluation = Evaluation(
             replace(data.dataset, name=entry.name),
             tuple(rows),
-            self._groups,
+            {} if grouping is None else grouping.masks,
             data.protocol.by,
             (*dict.fromkeys(warnings), *unused) if final else (),
             tuple(notes) if final else (),

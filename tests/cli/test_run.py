@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 
@@ -414,3 +415,20 @@ def test_wrong_tuning_data_loses_only_what_is_tuned(cli):
     done = cli("run", "sample:multiple-answer", "-s", "longest", "--tune", "sample:single-choice")
     done.fails(2, "sample:single-choice", "multiple-answer", field="tuning data")
     assert "all-positive  63.50" in done.out
+
+
+def test_questions_without_passages_are_rows_and_dashes(cli, write):
+    questions = [
+        {"id": "1", "question": "What barks?", "candidates": ["a dog", "a cat"], "gold": 0},
+        {"id": "2", "question": "What swims in rivers?", "candidates": ["a lamp", "a trout"], "gold": 1},
+    ]
+    path = write("arc.jsonl", "".join(json.dumps(question) + "\n" for question in questions))
+    plain = cli("run", path)
+    assert (plain.code, plain.messages("error")) == (0, [])
+    assert re.search(r"^ir:passage .*– +–", plain.out, re.MULTILINE)
+    assert "Search an index: -s ir,corpus=DIR" in plain.out
+    cli("run", path, "-s", "ir:clark2016").fails(3, "no question has a passage")
+    mixed = write(
+        "mixed.jsonl", json.dumps({**questions[0], "passage": "Dogs bark."}) + "\n" + json.dumps(questions[1])
+    )
+    cli("run", mixed).fails(3, "'passage'", where="line 2")
