@@ -28,6 +28,8 @@ SYSTEM = "[NAME=]SYSTEM"
 SYSTEM_HELP = f"{SOLVER_HELP}, or a file of predictions (see `classic-rc list formats`)"
 
 FORMATS = ("table", "markdown", "latex", "csv", "html", "json")
+FORMAT_BY_SUFFIX = {".md": "markdown", ".tex": "latex", ".html": "html", ".json": "json", ".csv": "csv"}
+"""The format of a file by its suffix."""
 
 _OPTIONS: dict[str, tuple[Option, ...]] = {
     "arguments": (
@@ -81,7 +83,6 @@ _OPTIONS: dict[str, tuple[Option, ...]] = {
         ),
         option(
             "--check",
-            name="--check of fetch",
             action="store_true",
             help="download nothing: check the files in the cache",
         ),
@@ -96,8 +97,7 @@ _OPTIONS: dict[str, tuple[Option, ...]] = {
         ),
         option("--data", metavar="DATA", help="the dataset that predictions and solvers answer"),
         option(
-            "--data",
-            name="--data of records",
+            "--search",
             dest="places",
             action="append",
             default=[],
@@ -106,7 +106,7 @@ _OPTIONS: dict[str, tuple[Option, ...]] = {
             "their sha256; repeat for several",
         ),
         option(
-            "--with",
+            "--file",
             dest="files",
             action="append",
             default=[],
@@ -232,11 +232,6 @@ _OPTIONS: dict[str, tuple[Option, ...]] = {
             help="how to compute p-values: swap passages between systems (permutation, the default), or McNemar's "
             "test, which assumes independent questions",
         ),
-        option(
-            "--check",
-            action="store_true",
-            help="exit with 1 if a score that is known to be reproducible differs",
-        ),
     ),
     "findings": (
         option(
@@ -352,16 +347,15 @@ _OPTIONS: dict[str, tuple[Option, ...]] = {
             help="grade nothing; write what students get: the page, the file to start from, data if there are any",
         ),
     ),
-    "filtering": (
+    "subset": (
         option(
             "--hard",
             nargs="?",
             type=parse_integer,
             const=0,
             metavar="K",
-            help="instead of all else: find the questions that at most K (default 0) of the -s systems solve "
-            "(default: the usual systems of the task), and score systems on all and on these; -o FILE.jsonl writes "
-            "them, or their ids into another file",
+            help="instead of differences: score the systems on all questions of --data, and on those that at most "
+            "K (default 0) of them solve",
         ),
         option(
             "--report",
@@ -369,8 +363,15 @@ _OPTIONS: dict[str, tuple[Option, ...]] = {
             action="append",
             default=[],
             metavar=SYSTEM,
-            help="a system to score on all and on the hard questions without using it as a filter; repeat for "
-            "several",
+            help="with --hard: one more system to score, which has no part in the choice; repeat for several",
+        ),
+        option(
+            "--ids",
+            name="--ids of a subset",
+            rare=True,
+            metavar="FILE",
+            help="with --hard: write the questions that stay, as JSON lines to FILE.jsonl, or their ids to another "
+            "file",
         ),
     ),
     "contents": (
