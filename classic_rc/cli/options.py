@@ -48,6 +48,13 @@ _OPTIONS: dict[str, tuple[Option, ...]] = {
             help="records of `run --save`: folders with run.json, or the files",
         ),
         option(
+            "floors",
+            nargs="*",
+            metavar="NAME|LOG|DATA",
+            help="a dataset of the list, such as race:test; a log (samples_*.jsonl) or a results file of "
+            "lm-evaluation-harness; a file of data, which is recognised by its content; nothing for the list",
+        ),
+        option(
             "corpus",
             nargs="+",
             metavar="CORPUS",
@@ -412,6 +419,26 @@ _OPTIONS: dict[str, tuple[Option, ...]] = {
             default=[],
             metavar="NAME=TEXT",
             help="a fact to show on the datasheet: Licence='CC BY 4.0', Language=English; repeat for several",
+        ),
+    ),
+    "floor": (
+        option(
+            "--verify",
+            name="--verify DATA",
+            metavar="DATA",
+            help="run the systems that learn nothing again on this data, and compare every digit; exit with 1 if "
+            "one differs",
+        ),
+        option(
+            "--learned", action="store_true", help="with --verify: also the systems that learn from gold answers"
+        ),
+        option(
+            "--train",
+            name="--train of floors",
+            action="append",
+            default=[],
+            metavar="DATA",
+            help="with --verify --learned: the training data of the rows that name it; repeat for several",
         ),
     ),
     "paper": (
