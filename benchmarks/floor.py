@@ -4,8 +4,9 @@
     python -m benchmarks floor build/floor --rows test_rows.json --twins build/floor_old
 
 Records of runs are reduced to a row for each system, without texts and outcomes. Rows of data that is not here
-(``--rows``) ship only where the code that made them and today's code agree: ``--twins`` names a record of the
-former on data that is here, and a system's row ships if both have equal digits on another split of the same dataset.
+(``--rows``) ship only where the code that made them and today's code agree. ``--twins`` names a record of that
+code on data that is here. A system's row ships if both have equal digits on another split of the same dataset, and
+if the signatures there and here name the same parameters, training data and learned constants.
 """
 
 from __future__ import annotations
@@ -25,7 +26,8 @@ from classic_rc.reports.floor import CHANCE, SCHEMA, row_differences, row_entry,
 
 FILE = Path(__file__).parents[1] / "classic_rc" / "reports" / "floor.json"
 
-TEST_SETS: Mapping[str, tuple[str, str | None]] = {
+NAMES: Mapping[str, tuple[str, str | None]] = {
+    "race-last.dev": ("race-last:dev", None),
     "mc160.test": ("mctest:mc160.test", "MC160"),
     "mc500.test": ("mctest:mc500.test", "MC500"),
     "race.test": ("race:test", "RACE"),
@@ -34,13 +36,15 @@ TEST_SETS: Mapping[str, tuple[str, str | None]] = {
     "c3.test.m": ("c3:m.test", None),
     "c3.test.d": ("c3:d.test", None),
 }
-"""The names of the rows' datasets here, and in published figures."""
+"""The names that datasets get here, and those that published figures give their test sets."""
 
 NOTES: Mapping[str, str] = {
     "record:sample": "123 queries that the authors' page shows, not the development set",
     "squad:dev-part": "2,000 of the 10,570 questions of the development set, in whole passages",
     "race-last:dev": "the last question of each article of the high schools, which is what lm-evaluation-harness "
     "asks of RACE: other questions than race:dev, and not its floor",
+    "quail:dev-ordered": 'a file whose options are not shuffled: the right one is the first, or "not enough '
+    'information"; positions tell nothing about the shuffled file',
     "arct:train": "two warrants of an argument; the reason is the passage, the claim the question",
     "mutual:dev": "the next turn of a dialogue; there is no question",
 }
@@ -84,11 +88,11 @@ def main(argv: Sequence[str]) -> None:
         write_last_questions(*map(Path, args.last_questions))
         return
     runs = [(run, record["version"]) for record in map(_read, args.records) for run in record["runs"]]
-    datasets = [_dataset(run, version, _RECORDED, args.date) for run, version in runs]
+    datasets = [dataset_entry(run, version, _RECORDED, args.date) for run, version in runs]
     if args.rows:
         made = _read(args.rows)
-        kept = _agreeing(datasets, _read(args.twins)["runs"] if args.twins else [])
-        datasets += _unseen(made, kept, args.date)
+        kept = agreeing(datasets, _read(args.twins)["runs"] if args.twins else [])
+        datasets += unseen(made, kept, args.date)
     datasets.sort(key=lambda entry: entry["name"])
     args.output.write_text(floors_text(datasets), encoding="utf-8", newline="\n")
     n_rows = sum(len(entry["rows"]) for entry in datasets)
@@ -110,9 +114,9 @@ def _read(path: Path) -> Any:
     return json.loads((path / "run.json" if path.is_dir() else path).read_text(encoding="utf-8"))
 
 
-def _dataset(run: Mapping[str, Any], version: str, verified: str, date: str) -> dict[str, Any]:
+def dataset_entry(run: Mapping[str, Any], version: str, verified: str, date: str) -> dict[str, Any]:
     of = run["dataset"]
-    name, official = TEST_SETS.get(of["name"], (of["name"], None))
+    name, official = NAMES.get(of["name"], (of["name"], None))
     found = FINGERPRINTS.get(of["fingerprint"]) or (official and (official, "test"))
     settings = (run.get("protocol") or {}).get("settings", {})
     reader = READERS.get(of["reader"])
@@ -135,18 +139,24 @@ def _dataset(run: Mapping[str, Any], version: str, verified: str, date: str) -> 
     }
 
 
-def _agreeing(
+def agreeing(
     datasets: Sequence[Mapping[str, Any]], twins: Sequence[Mapping[str, Any]]
-) -> dict[tuple[str, str, str | None], str]:
-    """Return where older and today's code agree: the dataset, by its name without split, system and training."""
+) -> dict[tuple[str, str], str]:
+    """Return where older and today's code agree: the dataset, by its name without split and the row's setup."""
     older = {(run["dataset"]["fingerprint"], row["name"]): row for run in twins for row in run["rows"]}
-    agreeing = {}
+    places = {}
     for entry in datasets:
         for row in entry["rows"]:
             old = older.get((entry["fingerprint"], row["system"]))
             if old is not None and not _differences(old, row):
-                agreeing[_family(entry["name"]), row["system"], row["trained_on"]] = entry["name"]
-    return agreeing
+                places[_family(entry["name"]), _setup(row)] = entry["name"]
+    return places
+
+
+def _setup(row: Mapping[str, Any]) -> str:
+    """Return a row's signature without what says on which data it was measured."""
+    of_data = ("data:", "split:", "questions:", "version:")
+    return "|".join(part for part in row["signature"].split("|") if not part.startswith(of_data))
 
 
 def _differences(old: Mapping[str, Any], row: Mapping[str, Any]) -> list[str]:
@@ -158,20 +168,14 @@ def _family(name: str) -> str:
     return re.sub(r"[:.](train|dev|test)$", "", name)
 
 
-def _unseen(
-    made: Mapping[str, Any], agreeing: Mapping[tuple[str, str, str | None], str], date: str
-) -> Iterator[dict[str, Any]]:
+def unseen(made: Mapping[str, Any], agreeing: Mapping[tuple[str, str], str], date: str) -> Iterator[dict[str, Any]]:
     """Yield the datasets that are not here, with the rows whose system still gives the same digits elsewhere."""
     for run in made["runs"]:
-        entry = _dataset(run, made["version"], "", date)
-        places = {
-            row["system"]: agreeing.get((_family(entry["name"]), row["system"], row["trained_on"]))
-            for row in entry["rows"]
-        }
-        left_out = [system for system, place in places.items() if place is None]
-        entry["rows"] = [row for row in entry["rows"] if places[row["system"]] is not None]
-        if left_out:
+        entry = dataset_entry(run, made["version"], "", date)
+        places = {row["system"]: agreeing.get((_family(entry["name"]), _setup(row))) for row in entry["rows"]}
+        if left_out := [system for system, place in places.items() if place is None]:
             print(f"{entry['name']}: left out, not made again: {', '.join(left_out)}")
+        entry["rows"] = [row for row in entry["rows"] if places[row["system"]] is not None]
         if any(row["system"] == CHANCE for row in entry["rows"]):
             where = ", ".join(sorted({place for place in places.values() if place}))
             entry["verified"] = f"{_MADE} and today's code agree in all digits on {where}, system by system"

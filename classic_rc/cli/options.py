@@ -476,6 +476,12 @@ _OPTIONS: dict[str, tuple[Option, ...]] = {
             help="digits after the decimal point, 0 to 3 (default 1)",
         ),
         option(
+            "--above",
+            choices=("chance", "floor"),
+            help="after each dataset's primary metric, also (value - base) / (1 - base); the base is random "
+            "choice, or the best system that learns nothing: of the record, or as `classic-rc floor` has it",
+        ),
+        option(
             "--caption",
             rare=True,
             metavar="TEXT",

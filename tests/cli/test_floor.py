@@ -1,0 +1,57 @@
+"""``classic-rc floor``: names, logs, results files and data on the command line."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from classic_rc.reports.floor import load_floors
+
+
+def test_golden_logs_have_the_floor_of_their_own_questions(cli, shared_golden):
+    log = next((shared_golden / "harness").glob("samples_race_*.jsonl"))
+    rows = {row["system"]: row for row in json.loads(cli("floor", str(log), "--format", "json").out)["floors"]}
+    assert rows["dummy"]["accuracy"] == 0.2
+    assert rows["dummy"]["above_chance"] == pytest.approx((0.2 - 0.25) / 0.75)
+    best = max(rows.values(), key=lambda row: row["accuracy"])
+    assert best["system"] == "lexical"
+    assert best["above_floor"] == 0
+    assert rows["dummy"]["above_floor"] == pytest.approx((0.2 - 0.35) / 0.65)
+    results = next((shared_golden / "harness").glob("results_*.json"))
+    shown = cli("floor", str(results)).out
+    assert "race:" not in shown
+    assert "15.6" in shown  # (22 of 60 - 1/4) / (3/4)
+
+
+def test_content_is_known_whatever_the_name_of_the_file(cli, shared_data, tmp_path):
+    copy = tmp_path / "mine.tsv"
+    copy.write_bytes((shared_data / "mctest" / "mc160.dev.tsv").read_bytes())
+    (tmp_path / "mine.ans").write_bytes((shared_data / "mctest" / "mc160.dev.ans").read_bytes())
+    done = cli("floor", str(copy))
+    assert "has the content of mctest:mc160.dev" in done.err
+
+
+def test_unknown_content_gets_the_commands_that_compute_it(cli, tmp_path):
+    file = tmp_path / "mine.jsonl"
+    row = {"id": "1", "passage": "Ann met Bob.", "question": "Who?", "candidates": ["Ann", "Eve"], "gold": 0}
+    file.write_text(json.dumps(row), encoding="utf-8")
+    done = cli("floor", str(file))
+    assert f"`classic-rc run {file} --intervals` computes its floor" in done.err
+    assert done.out == ""
+
+
+def test_data_of_other_content_verifies_nothing(cli):
+    done = cli("floor", "race:dev", "--verify", "sample:single-choice")
+    assert done.code == 3
+    assert "the data is not race:dev, so nothing can be verified" in done.err
+
+
+@pytest.mark.parametrize("form", ["table", "markdown", "latex", "csv", "json", "html"])
+def test_every_format_has_the_list_and_a_dataset(cli, form):
+    assert "race" in cli("floor", "--format", form).out
+    shown = cli("floor", "race:dev", "--by", "level", "--format", form).out
+    of = load_floors()["race:dev"]
+    share = of.value(of.floor)
+    assert f"{100 * share:.2f}" in shown or f"{share}" in shown
+    assert "high" in shown
