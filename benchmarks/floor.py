@@ -4,7 +4,7 @@
     python -m benchmarks floor build/floor --rows test_rows.json --twins build/floor_old
 
 Records of runs are reduced to a row for each system, without texts and outcomes. Rows of data that is not here
-(``--rows``) ship only where the code that made them and today's code agree. ``--twins`` names a record of that
+(``--rows``) ship only where the code that made them and today's code agree. ``--twins`` names records of that
 code on data that is here. A system's row ships if both have equal digits on another split of the same dataset, and
 if the signatures there and here name the same parameters, training data and learned constants.
 """
@@ -74,7 +74,9 @@ def main(argv: Sequence[str]) -> None:
         "records", nargs="*", type=Path, metavar="DIR", help="folders of `run --save`, or of suites"
     )
     parser.add_argument("--rows", type=Path, metavar="FILE", help="rows without outcomes, of data that is not here")
-    parser.add_argument("--twins", type=Path, metavar="DIR", help="a record of the code that made --rows")
+    parser.add_argument(
+        "--twins", type=Path, nargs="+", default=[], metavar="DIR", help="records of the code that made --rows"
+    )
     parser.add_argument("--date", default=datetime.date.today().isoformat(), help="the day of the numbers")
     parser.add_argument("-o", "--output", type=Path, default=FILE, metavar="FILE")
     parser.add_argument(
@@ -91,7 +93,7 @@ def main(argv: Sequence[str]) -> None:
     datasets = [dataset_entry(run, version, _RECORDED, args.date) for run, version in runs]
     if args.rows:
         made = _read(args.rows)
-        kept = agreeing(datasets, _read(args.twins)["runs"] if args.twins else [])
+        kept = agreeing(datasets, [run for record in map(_read, args.twins) for run in record["runs"]])
         datasets += unseen(made, kept, args.date)
     datasets.sort(key=lambda entry: entry["name"])
     args.output.write_text(floors_text(datasets), encoding="utf-8", newline="\n")

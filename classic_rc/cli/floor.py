@@ -1,4 +1,4 @@
-"""``classic-rc floor``: the floor of known datasets from the package, and of logs from their own questions."""
+"""``classic-rc floor``: show what systems without understanding get on known datasets, without any data."""
 
 from __future__ import annotations
 

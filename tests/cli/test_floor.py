@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+from pathlib import Path
 
 import pytest
 
@@ -55,3 +57,16 @@ def test_every_format_has_the_list_and_a_dataset(cli, form):
     share = of.value(of.floor)
     assert f"{100 * share:.2f}" in shown or f"{share}" in shown
     assert "high" in shown
+
+
+def test_the_readme_begins_with_a_floor_that_is_so():
+    text = (Path(__file__).resolve().parents[2] / "README.md").read_text(encoding="utf-8")
+    assert text.index("classic-rc floor race:test") < text.index("```bash")
+    said = re.search(
+        r"chance ([\d.]+), floor ([\d.]+) \[([\d.]+), ([\d.]+)\] \((.*?)\), human ([\d.]+);", text
+    ).groups()
+    of = load_floors()["race:test"]
+    low, high = of.floor.intervals[of.metric]
+    shares = [of.value(of.chance), of.value(of.floor)]
+    shown = [*(f"{100 * share:.2f}" for share in shares), *(f"{100 * bound:.1f}" for bound in (low, high))]
+    assert list(said) == [*shown, of.floor.system, str(of.best_published("human")["value"])]

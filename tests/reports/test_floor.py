@@ -10,6 +10,7 @@ from copy import deepcopy
 from dataclasses import asdict, fields, replace
 from importlib.resources import files
 from types import NoneType
+from typing import Any
 
 import pytest
 
@@ -211,10 +212,10 @@ def test_a_row_of_unseen_data_ships_only_if_old_and_new_code_agree():
 # Logs and results files of lm-evaluation-harness
 
 
-def race_results(**changes: object) -> dict:
+def race_results(**changes: object) -> dict[str, Any]:
     """A results file of the harness's `race`, as it would be on the validation split, with changes."""
     of = load_floors()["race-last:dev"]
-    config = {
+    config: dict[str, Any] = {
         "task": "race",
         "dataset_path": "EleutherAI/race",
         "dataset_name": "high",
@@ -222,7 +223,7 @@ def race_results(**changes: object) -> dict:
         "output_type": "multiple_choice",
         "doc_to_choice": "def doc_to_choice(doc): …",
     }
-    plain = {
+    plain: dict[str, Any] = {
         "results": {"race": {"acc,none": 0.5, "acc_stderr,none": 0.01}},
         "configs": {"race": config},
         "versions": {"race": 2.0},
