@@ -26,6 +26,7 @@ _DIFFERS = 1
 
 OPTIONS = (
     "floors",
+    "reading",
     vary_option("--by of a table", help="also show the groups of this key, if the results are kept by it (level)"),
     "--verify DATA",
     "--learned",
@@ -105,8 +106,8 @@ def _commands(data: str) -> str:
 
 
 def _reading(args: argparse.Namespace) -> argparse.Namespace:
-    """Return the options with those of reading that this command does not have."""
-    return argparse.Namespace(**{"split": None, "fields": None, "pool": False, "solver": [], **vars(args)})
+    """Return the options with those that the functions of other commands read too."""
+    return argparse.Namespace(**{"pool": False, **vars(args)})
 
 
 def _read_results(path: str) -> dict[str, Any] | None:

@@ -61,7 +61,7 @@ def results_table(results: Mapping[str, Any], source: str) -> Table:
     A results file has no questions. A shipped floor is shown only if the task, its version, data, subset and split,
     the number of questions and the metric are all recorded, and equal.
     """
-    rows = [cells for task in results["results"] for cells in _task_cells(results, task)]
+    rows = [cells for task in _tasks(results) for cells in _task_cells(results, task)]
     columns = [
         Column("task"),
         Column("metric"),
@@ -79,14 +79,19 @@ def results_table(results: Mapping[str, Any], source: str) -> Table:
     return Table(f"Results of lm-evaluation-harness ({source})", columns, [RowGroup(rows)], notes)
 
 
+def _tasks(results: Mapping[str, Any]) -> list[str]:
+    found = results.get("results")
+    return list(found) if isinstance(found, dict) else []
+
+
 def _task_cells(results: Mapping[str, Any], task: str) -> Iterator[list[Any]]:
-    config, values = results["configs"].get(task), results["results"][task]
-    if not isinstance(config, dict) or not isinstance(values, dict):
+    config, values = _part(results, "configs", task), _part(results, "results", task)
+    if not config:
         return  # a group of tasks
     n_options = _count_options(config)
     for key, value in values.items():
         metric = key.partition(",")[0]
-        if metric not in _ACCURACIES or not isinstance(value, int | float):
+        if metric not in _ACCURACIES or not isinstance(value, int | float) or isinstance(value, bool):
             continue
         known = find_harness_floor(results, task, metric)
         chance = 1 / n_options if n_options else None
@@ -95,8 +100,15 @@ def _task_cells(results: Mapping[str, Any], task: str) -> Iterator[list[Any]]:
             chance, floor = known.value(known.chance), known.value(known.floor)
         note = f"{known.name}: {known.floor.system}" if known else _why_none(n_options)
         adjusted = [None if base is None else above(value, base)[0] for base in (chance, floor)]
-        n = results.get("n-samples", {}).get(task, {}).get("effective")
-        yield [task, metric, n, float(value), chance, floor, *adjusted, note]
+        n = _part(results, "n-samples", task).get("effective")
+        yield [task, metric, n if isinstance(n, int) else None, float(value), chance, floor, *adjusted, note]
+
+
+def _part(results: Mapping[str, Any], part: str, task: str) -> dict[str, Any]:
+    """Return what a part of the file has about a task; nothing if it lacks it, or has something else there."""
+    of_tasks = results.get(part)
+    found = of_tasks.get(task) if isinstance(of_tasks, dict) else None
+    return found if isinstance(found, dict) else {}
 
 
 def _why_none(n_options: int | None) -> str:
@@ -115,10 +127,11 @@ def _count_options(config: Mapping[str, Any]) -> int | None:
 
 def find_harness_floor(results: Mapping[str, Any], task: str, metric: str) -> FloorDataset | None:
     """Return the shipped dataset that a task surely asks; None if anything differs or is not recorded."""
-    config = results["configs"][task]
+    config = _part(results, "configs", task)
     split = config.get("test_split") or config.get("validation_split")
-    counts = results.get("n-samples", {}).get(task, {})
-    version = results.get("versions", {}).get(task)
+    counts = _part(results, "n-samples", task)
+    versions = results.get("versions")
+    version = versions.get(task) if isinstance(versions, dict) else None
     recorded = {
         "task": config.get("task"),
         "version": None if version is None else str(version),
@@ -130,7 +143,7 @@ def find_harness_floor(results: Mapping[str, Any], task: str, metric: str) -> Fl
     if None in recorded.values() or config.get("process_docs") or config.get("dataset_kwargs"):
         return None
     for known in load_floors().values():
-        sizes = {counts.get("original"), counts.get("effective")}
-        if known.harness == recorded and sizes == {known.questions}:
+        sizes = [counts.get("original"), counts.get("effective")]
+        if known.harness == recorded and sizes == [known.questions] * 2:
             return known
     return None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import re
 from pathlib import Path
@@ -57,6 +58,35 @@ def test_every_format_has_the_list_and_a_dataset(cli, form):
     share = of.value(of.floor)
     assert f"{100 * share:.2f}" in shown or f"{share}" in shown
     assert "high" in shown
+
+
+def test_a_table_measures_from_the_records_chance_or_floor(cli, tmp_path):
+    systems = ("-s", "random", "-s", "longest", "-s", "SW+D=sw+d")
+    cli("run", "sample:single-choice", *systems, "--intervals", "--save", tmp_path / "run", "--quiet")
+    values = {}
+    for base in ("chance", "floor"):
+        shown = cli("table", tmp_path / "run", "--above", base, "--format", "csv").out
+        rows = list(csv.DictReader(shown.splitlines()))
+        values |= {(row["system"], row["metric"]): float(row["value"]) for row in rows}
+    share = values["SW+D", "accuracy"]
+    assert values["random", "accuracy above chance"] == 0
+    assert values["SW+D", "accuracy above chance"] == pytest.approx((share - 0.25) / 0.75)
+    assert values["SW+D", "accuracy above floor"] == 0  # the best of the two that learn nothing
+    assert values["random", "accuracy above floor"] == pytest.approx((0.25 - share) / (1 - share))
+    text = cli("table", tmp_path / "run", "--above", "chance", "--decimals", "2")
+    assert f"{100 * (share - 0.25) / 0.75:.2f}" in text.out
+    assert "b = 25.00 (random of the record)" in text.err
+    assert "Above chance: (value - chance) / (1 - chance)" in text.out
+    figure = cli("table", tmp_path / "run", "--above", "chance", "--figure", "forest", "-o", tmp_path / "f.pdf")
+    figure.fails(2, "leave it out with --figure", field="--above")
+
+
+def test_a_record_without_a_base_takes_that_of_the_package_or_is_refused(cli, shared_data, tmp_path):
+    cli("run", shared_data / "mctest" / "mc160.dev.tsv", "-s", "longest", "--save", tmp_path / "known", "--quiet")
+    done = cli("table", tmp_path / "known", "--above", "chance")
+    assert "b = 25.00 (random, as `classic-rc floor mctest:mc160.dev` has it)" in done.err
+    cli("run", "sample:single-choice", "-s", "longest", "--save", tmp_path / "own", "--quiet")
+    cli("table", tmp_path / "own", "--above", "chance").fails(2, "run it with random too", field="--above")
 
 
 def test_the_readme_begins_with_a_floor_that_is_so():

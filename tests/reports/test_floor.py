@@ -7,7 +7,7 @@ import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 from copy import deepcopy
-from dataclasses import asdict, fields, replace
+from dataclasses import fields, replace
 from importlib.resources import files
 from types import NoneType
 from typing import Any
@@ -282,6 +282,15 @@ def test_a_results_file_shows_chance_where_the_options_are_a_list_and_says_what_
     assert "classic-rc floor samples_TASK_*.jsonl" in table.notes[0]
 
 
+@pytest.mark.parametrize(
+    "wrong", [None, 3, "x", [], {}, [1], {"race": None}, {"race": [2]}, {"race": {"original": []}}]
+)
+@pytest.mark.parametrize("part", ["results", "configs", "versions", "n-samples"])
+def test_a_results_file_of_another_form_has_no_floor_and_no_traceback(part, wrong):
+    table = results_table({**race_results(), part: wrong}, "r.json")
+    assert {cell.value for cell in table["floor"].values()} <= {None}
+
+
 # ------------------------------------------------------------------------------------------------------------------
 # The page
 
@@ -306,24 +315,3 @@ def test_the_page_has_every_dataset_a_bar_and_the_numbers():
     data = page.partition('id="data">')[2].partition("</script>")[0]
     assert [record["dataset"] for record in json.loads(data)["floors"]] == [of.name for of in FLOORS]
     assert floors_table(FLOORS)["floor"].keys() == {of.name for of in FLOORS}
-
-
-@pytest.mark.ci
-def test_the_page_sorts_by_a_heading(chromium, tmp_path):
-    file = tmp_path / "floor.html"
-    file.write_text(floor_page(FLOORS), encoding="utf-8")
-    chromium.open(file.as_uri())
-    assert chromium.complaints == []
-    shown = '[...document.querySelectorAll("#floors tbody th")].map((cell) => cell.textContent)'
-    chromium.run('[...document.querySelectorAll(".sort")].find((of) => of.textContent === "floor").click()')
-    by_floor = sorted(FLOORS, key=lambda of: -of.value(of.floor))
-    assert chromium.run(shown) == [of.name for of in by_floor]
-    chromium.run('[...document.querySelectorAll(".sort")].find((of) => of.textContent === "dataset").click()')
-    assert chromium.run(shown) == sorted(of.name for of in FLOORS)
-    human = '[...document.querySelectorAll(".sort")].find((of) => of.textContent === "human").click()'
-    chromium.run(human)
-    known = [of.name for of in FLOORS if of.best_published("human")]
-    assert set(chromium.run(shown)[: len(known)]) == set(known)  # what is missing stays last
-    chromium.open(file.as_uri(), 390, 844)
-    assert chromium.run("document.documentElement.scrollWidth") == 390
-    assert asdict(FLOORS[0])
