@@ -134,20 +134,19 @@ def test_the_distance_from_a_base_is_0_there_and_1_at_the_top():
     assert above(1.0, 1.0) == [None]
 
 
-@pytest.mark.parametrize(("name", "file"), [("mctest:mc160.dev", "mctest/mc160.dev.tsv"), ("mutual:dev", None)])
-def test_shipped_rows_come_out_of_the_data_again(shared_data, name, file):
-    of = load_floors()[name]
-    if file is None:
-        settings = {
-            "passage": "article",
-            "question": "const:",
-            "candidates": "options",
-            "gold": "answers",
-            "id": "id",
-        }
-        dataset = classic_rc.load(str(shared_data / "mutual" / "dev.jsonl"), fields=settings, gold_as="letter")
-    else:
-        dataset = classic_rc.load(str(shared_data / file))
+MUTUAL = {"passage": "article", "question": "const:", "candidates": "options", "gold": "answers", "id": "id"}
+VERIFIED = {
+    "mctest:mc160.dev": ("mctest/mc160.dev.tsv", {}),
+    "mutual:dev": ("mutual/dev.jsonl", {"fields": MUTUAL, "gold_as": "letter"}),
+    "record:sample": ("record/record_explorer_123.json", {}),
+    "logiqa:dev": ("foreign/logiqa_eval.txt", {}),
+}
+
+
+@pytest.mark.parametrize("name", VERIFIED)
+def test_shipped_rows_come_out_of_the_data_again(shared_data, name):
+    of, (file, reading) = load_floors()[name], VERIFIED[name]
+    dataset = classic_rc.load(str(shared_data / file), **reading)
     assert dataset.fingerprint == of.fingerprint
     found = verify_rows(of, dataset)
     assert found.differences == []
