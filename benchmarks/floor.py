@@ -90,7 +90,11 @@ def main(argv: Sequence[str]) -> None:
         write_last_questions(*map(Path, args.last_questions))
         return
     runs = [(run, record["version"]) for record in map(_read, args.records) for run in record["runs"]]
-    datasets = [dataset_entry(run, version, _RECORDED, args.date) for run, version in runs]
+    made_here: dict[str, dict[str, Any]] = {}
+    for run, version in runs:  # of several records of a dataset, the one with the most rows
+        entry = dataset_entry(run, version, _RECORDED, args.date)
+        made_here[entry["name"]] = max(entry, made_here.get(entry["name"], entry), key=lambda of: len(of["rows"]))
+    datasets = list(made_here.values())
     if args.rows:
         made = _read(args.rows)
         kept = agreeing(datasets, [run for record in map(_read, args.twins) for run in record["runs"]])
