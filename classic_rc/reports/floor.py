@@ -203,9 +203,9 @@ def floor(name: str) -> Floor:
         return Floor(found)
     siblings = [other for other in known if other.partition(":")[0] == dataset]
     if siblings:
+        hint = f". With the data here: classic-rc run {name} --intervals" if split else ""
         raise UsageError(
-            f"no results of {name} come with the package, but of {', '.join(siblings)}. With the data here: "
-            f"classic-rc run {name} --intervals",
+            f"no results of {name} come with the package, but of {', '.join(siblings)}{hint}",
             field="dataset",
             found=name,
             expected=", ".join(siblings),

@@ -91,7 +91,8 @@ def _task_cells(results: Mapping[str, Any], task: str) -> Iterator[list[Any]]:
     n_options = _count_options(config)
     for key, value in values.items():
         metric = key.partition(",")[0]
-        if metric not in _ACCURACIES or not isinstance(value, int | float) or isinstance(value, bool):
+        is_share = isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= 1
+        if metric not in _ACCURACIES or not is_share:
             continue
         known = find_harness_floor(results, task, metric)
         chance = 1 / n_options if n_options else None

@@ -282,11 +282,23 @@ def test_a_results_file_shows_chance_where_the_options_are_a_list_and_says_what_
 
 
 @pytest.mark.parametrize(
-    "wrong", [None, 3, "x", [], {}, [1], {"race": None}, {"race": [2]}, {"race": {"original": []}}]
+    "wrong",
+    [
+        None,
+        3,
+        "x",
+        [],
+        {},
+        [1],
+        {"race": None},
+        {"race": [2]},
+        {"race": {"original": [], "acc,none": float("nan")}},
+    ],
 )
 @pytest.mark.parametrize("part", ["results", "configs", "versions", "n-samples"])
 def test_a_results_file_of_another_form_has_no_floor_and_no_traceback(part, wrong):
     table = results_table({**race_results(), part: wrong}, "r.json")
+    assert json.dumps(table.records(), allow_nan=False)
     assert {cell.value for cell in table["floor"].values()} <= {None}
 
 
