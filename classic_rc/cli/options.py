@@ -50,6 +50,13 @@ _OPTIONS: dict[str, tuple[Option, ...]] = {
             help="records of `run --save`: folders with run.json, or the files",
         ),
         option(
+            "floors",
+            nargs="*",
+            metavar="NAME|LOG|DATA",
+            help="a dataset of the list, such as race:test; a log (samples_*.jsonl) or a results file of "
+            "lm-evaluation-harness; a file of data, which is recognised by its content; nothing for the list",
+        ),
+        option(
             "corpus",
             nargs="+",
             metavar="CORPUS",
@@ -415,6 +422,26 @@ _OPTIONS: dict[str, tuple[Option, ...]] = {
             help="a fact to show on the datasheet: Licence='CC BY 4.0', Language=English; repeat for several",
         ),
     ),
+    "floor": (
+        option(
+            "--verify",
+            name="--verify DATA",
+            metavar="DATA",
+            help="run the systems that learn nothing again on this data, and compare every digit; exit with 1 if "
+            "one differs",
+        ),
+        option(
+            "--learned", action="store_true", help="with --verify: also the systems that learn from gold answers"
+        ),
+        option(
+            "--train",
+            name="--train of floors",
+            action="append",
+            default=[],
+            metavar="DATA",
+            help="with --verify --learned: the training data of the rows that name it; repeat for several",
+        ),
+    ),
     "paper": (
         option(
             "--rows",
@@ -448,6 +475,12 @@ _OPTIONS: dict[str, tuple[Option, ...]] = {
             default=1,
             metavar="N",
             help="digits after the decimal point, 0 to 3 (default 1)",
+        ),
+        option(
+            "--above",
+            choices=("chance", "floor"),
+            help="after each dataset's primary metric, also (value - base) / (1 - base); the base is random "
+            "choice, or the best system that learns nothing: of the record, or as `classic-rc floor` has it",
         ),
         option(
             "--caption",
