@@ -324,11 +324,11 @@ _OPTIONS: dict[str, tuple[Option, ...]] = {
         ),
         option(
             "--assignment",
-            default="solver",
             metavar="NAME|FILE",
-            help="an assignment (see `classic-rc list assignments`), or a file with functions check_…(submission) "
-            "(default solver)",
+            help="an assignment (see `classic-rc list assignments`), a teacher's file, or an assignment.json "
+            "(default: what the assignment.json of the folder says)",
         ),
+        option("--one", action="store_true", help="the folder is that of one student"),
         option(
             "--timeout",
             type=parse_finite_number,
@@ -337,21 +337,29 @@ _OPTIONS: dict[str, tuple[Option, ...]] = {
             help="the time limit for each submission; one check may use a third of it (default 60)",
         ),
         option(
+            "--container",
+            metavar="COMMAND",
+            help="what runs python3 in a container, in place of bubblewrap; it shows {folder} read-only",
+        ),
+        option(
             "--unsafe",
             action="store_true",
-            help="also run submissions where the system cannot keep them from reading your files",
+            help="without both: as another user if you are root, else as you; for a container that is thrown away",
         ),
         option("--html", metavar="DIR", help="also write a page for each student, and one for the class"),
         option("--gradescope", metavar="DIR", help="also write results.json of Gradescope for each student"),
         option(
-            "--questions",
-            metavar="FILE",
-            help="grade nothing; write the fresh questions of the grading with --seed N, with gold",
+            "--plain", metavar="DIR", help="also write all code as plain files, for tools that compare programs"
+        ),
+        option(
+            "--autograder",
+            metavar="FILE.zip",
+            help="grade nothing; write an autograder for Gradescope, with --data and --seed",
         ),
         option(
             "--hand-out",
             metavar="DIR",
-            help="grade nothing; write what students get: the page, the file to start from, data if there are any",
+            help="grade nothing; write what the class of --seed gets: the page, the file to start from, data",
         ),
     ),
     "subset": (
