@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from collections.abc import Set as AbstractSet
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeAlias
 
 from classic_rc.datasets.base import Reader, Reading
 from classic_rc.datasets.rows import is_own_row, read_questions
@@ -15,7 +16,43 @@ from classic_rc.encodings import MismatchError, decode
 from classic_rc.errors import DataError
 from classic_rc.io.archives import InputFile
 from classic_rc.io.json import Node, describe_value
-from classic_rc.questions import Question
+from classic_rc.questions import Question, Task
+
+Convert: TypeAlias = "Callable[[Iterable[Node], Reading], Iterator[Node]]"
+"""A function from the rows of a file to rows of our own schema."""
+
+
+def convert_fields(
+    id: str | Callable[[Node, int, str | None], str | None],
+    *,
+    group: Callable[[Node], str] = lambda row: "",
+    task: Task = Task.SINGLE_CHOICE,
+    **fields: str | Callable[[Node], Any],
+) -> Convert:
+    """Return the conversion of rows with one question each that these fields declare.
+
+    Parameters
+    ----------
+    id : str or callable
+        The key of the id; or a function of the row, its number from 0 among those of its group, and the split.
+    group : callable, optional
+        The name of a row's group, such as its passage.
+    task : Task
+    **fields
+        For each key of our schema the key of a text, or a function of the row.
+    """
+
+    def convert(rows: Iterable[Node], reading: Reading) -> Iterator[Node]:
+        numbers: Counter[str] = Counter()
+        for row in rows:
+            with reading.at(row):
+                name = group(row)
+                own_id = row.name(id) if isinstance(id, str) else id(row, numbers[name], reading.split)
+                numbers[name] += 1
+                values = {key: row.text(own) if isinstance(own, str) else own(row) for key, own in fields.items()}
+                yield make_row(row, id=own_id, task=task.value, **values)
+
+    return convert
 
 
 @dataclass(frozen=True)
@@ -24,7 +61,7 @@ class Schema:
 
     name: str  # in error messages
     keys: Mapping[str, AbstractSet[str]]  # the keys that a row must have, with the keys of the object at each
-    convert: Callable[[Iterable[Node], Reading], Iterator[Node]]  # all rows and the reading to rows of our schema
+    convert: Convert
     # What else must hold. It is asked only of rows that have the keys.
     check: Callable[[Mapping[str, Any]], bool] = lambda row: True
 

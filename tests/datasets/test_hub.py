@@ -159,9 +159,11 @@ def test_subsets_and_splits_are_listed(hub):
     assert "hf:own/race:train or hf:own/race:validation" in caught.value.hint
     with raises(DataError, field="split", found="validation", expected="'test'"):
         load("hf:own/race:test", subset="middle")
-    names = [f"hf:own/race@{hub.commits.race}:{split}" for split in ("train", "validation")]
+    names = [f"hf:own/race@{hub.commits.race}:{split},subset=high" for split in ("train", "validation")]
     assert [str(one) for one in list_datasets("hf:own/race,subset=high").datasets] == names
-    assert [str(one) for one in list_datasets("hf:own/race,subset=middle").datasets] == ["hf:own/race"]
+    assert [str(one) for one in list_datasets("hf:own/race,subset=middle").datasets] == [
+        "hf:own/race,subset=middle"
+    ]
 
 
 @needs_datasets
