@@ -155,8 +155,9 @@ class _PartialFile:
         except UsageError:  # a ValueError too, but of ours
             raise
         except (requests.HTTPError, requests.TooManyRedirects, ValueError) as error:
-            status = getattr(getattr(error, "response", None), "status_code", None)
-            found = f"HTTP {status} ({_one_line(error)})" if status else _one_line(error)
+            found = _one_line(error)
+            if isinstance(error, requests.HTTPError):
+                found = f"HTTP {error.response.status_code} {_one_line(error.response.reason)}"
             raise DataError("the server does not give the file", source=url, found=found, hint=hint) from None
         # The errors of requests are OSErrors; some of the packages below it come through.
         except (OSError, http.client.HTTPException, urllib3.exceptions.HTTPError) as error:
