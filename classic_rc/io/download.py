@@ -156,7 +156,7 @@ class _PartialFile:
             raise
         except (requests.HTTPError, requests.TooManyRedirects, ValueError) as error:
             found = _one_line(error)
-            if isinstance(error, requests.HTTPError):
+            if isinstance(error, requests.HTTPError) and error.response is not None:
                 found = f"HTTP {error.response.status_code} {_one_line(error.response.reason)}"
             raise DataError("the server does not give the file", source=url, found=found, hint=hint) from None
         # The errors of requests are OSErrors; some of the packages below it come through.
