@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import ClassVar
 
-from classic_rc.datasets.schema import Schema, SchemaReader, convert_fields, decode_index, required_keys
+from classic_rc.datasets.schema import Schema, SchemaReader, convert_fields, read_gold, required_keys
 from classic_rc.io.archives import InputFile, InputFiles
 
 _ANSWERS = tuple(f"mc_answer{number}" for number in range(1, 5))
@@ -20,7 +20,7 @@ BELEBELE = Schema(
         passage="flores_passage",
         question="question",
         candidates=lambda row: [row.text(key) for key in _ANSWERS],
-        gold=lambda row: decode_index(row, "correct_answer_num", len(_ANSWERS), first=1),
+        gold=lambda row: read_gold(row, "correct_answer_num", _ANSWERS, "index1"),
         meta=lambda row: {
             "language": row.text("dialect"),
             "link": row.text("link"),

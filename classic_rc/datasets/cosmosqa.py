@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar
 
-from classic_rc.datasets.schema import Schema, SchemaReader, convert_fields, decode_index, required_keys
+from classic_rc.datasets.schema import Schema, SchemaReader, convert_fields, read_gold, required_keys
 
 _ANSWERS = tuple(f"answer{number}" for number in range(4))
 
@@ -17,7 +17,7 @@ COSMOS_QA = Schema(
         passage="context",
         question="question",
         candidates=lambda row: [row.text(key) for key in _ANSWERS],
-        gold=lambda row: decode_index(row, "label", len(_ANSWERS)),
+        gold=lambda row: read_gold(row, "label", _ANSWERS, "index0"),
     ),
 )
 

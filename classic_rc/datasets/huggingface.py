@@ -6,16 +6,15 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from typing import Any, ClassVar
 
-from classic_rc.datasets.arc import decode_answer_key
 from classic_rc.datasets.base import Reader, Reading
 from classic_rc.datasets.belebele import BELEBELE
 from classic_rc.datasets.boolq import BOOLQ
 from classic_rc.datasets.cosmosqa import COSMOS_QA
-from classic_rc.datasets.dream import GENRES, decode_answer_text
+from classic_rc.datasets.dream import GENRES
 from classic_rc.datasets.logiqa import LOGIQA, LOGIQA_2
 from classic_rc.datasets.quail import QUAIL
 from classic_rc.datasets.rows import read_questions
-from classic_rc.datasets.schema import Schema, convert_fields, make_row, required_keys, single_index
+from classic_rc.datasets.schema import Schema, convert_fields, make_row, read_gold, required_keys
 from classic_rc.datasets.squad import UNANSWERABLE, accept_as_in_2
 from classic_rc.errors import DataError
 from classic_rc.io.archives import InputFile
@@ -89,7 +88,7 @@ def _convert_c3(rows: Iterable[Node], reading: Reading) -> Iterator[Node]:
                         passage_id=id,
                         question=asked.text("question"),
                         candidates=choices,
-                        gold=single_index(decode_answer_text(asked, "answer", choices)),
+                        gold=read_gold(asked, "answer", choices, "text"),
                         task=Task.SINGLE_CHOICE.value,
                         meta={"genre": GENRES["d" if len(documents) > 1 else "m"]},
                     )
@@ -108,12 +107,12 @@ def _list_objects(node: Node) -> Iterator[Node]:
         yield node.with_value(dict(zip(columns, values, strict=True)))
 
 
-def _answer_of_arc(row: Node) -> int | None:
+def _answer_of_arc(row: Node) -> frozenset[int] | None:
     choices = row.child("choices")
     texts, labels = choices.texts("text"), choices.texts("label")
     if len(texts) != len(labels):
         raise choices.error("lists of different lengths", found=f"{len(texts)} texts, {len(labels)} labels")
-    return single_index(decode_answer_key(row, "answerKey", labels))
+    return read_gold(row, "answerKey", texts, "label", labels)
 
 
 def _convert_squad(rows: Iterable[Node], reading: Reading) -> Iterator[Node]:
@@ -210,9 +209,7 @@ SCHEMAS = (
             passage_id=_passage_of_race,
             question="question",
             candidates=lambda row: row.texts("options"),
-            gold=lambda row: single_index(
-                decode_answer_key(row, "answer", list("ABCDEFGHIJKLMNOPQRSTUVWXYZ"[: len(row.texts("options"))]))
-            ),
+            gold=lambda row: read_gold(row, "answer", row.texts("options"), "letter"),
             meta=_level_of_race,
         ),
     ),
@@ -227,7 +224,7 @@ SCHEMAS = (
             passage_id=_passage_of_dream,
             question="question",
             candidates=lambda row: row.texts("choice"),
-            gold=lambda row: single_index(decode_answer_text(row, "answer", row.texts("choice"))),
+            gold=lambda row: read_gold(row, "answer", row.texts("choice"), "text"),
         ),
     ),
     Schema(

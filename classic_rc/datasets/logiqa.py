@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, ClassVar
 
 from classic_rc.datasets.base import Reading, canonical_split
-from classic_rc.datasets.schema import Schema, SchemaReader, convert_fields, decode_index, required_keys
+from classic_rc.datasets.schema import Schema, SchemaReader, convert_fields, read_gold, required_keys
 from classic_rc.errors import DataError
 from classic_rc.io.archives import InputFile, InputFiles
 from classic_rc.io.json import Node, describe_value
@@ -37,14 +37,6 @@ def strip_labels(options: Sequence[str]) -> list[str]:
 
 def _language(text: str) -> str:
     return "zh" if _HAN.search(text) else "en"
-
-
-def _read_letter(row: Node) -> int:
-    gold = _position(row.text("label"), len(row.texts("options")))
-    if gold is not None:
-        return gold
-    found = describe_value(row.value["label"])
-    raise row.error("gold is not an option", field="label", found=found, expected="the letter of an option")
 
 
 def _read_meta(row: Node) -> dict[str, Any]:
@@ -78,7 +70,7 @@ LOGIQA = (
             passage="context",
             question="query",
             candidates=_candidates,
-            gold=lambda row: decode_index(row, "correct_option", len(row.texts("options"))),
+            gold=lambda row: read_gold(row, "correct_option", row.texts("options"), "index0"),
             meta=lambda row: {"language": _language(row.text("query"))},
         ),
         lambda row: isinstance(row["options"], (list, tuple)),
@@ -91,7 +83,7 @@ LOGIQA = (
             passage="context",
             question="question",
             candidates=_candidates,
-            gold=_read_letter,
+            gold=lambda row: read_gold(row, "label", row.texts("options"), "letter"),
             meta=lambda row: {"language": _language(row.text("question"))},
         ),
         lambda row: len(row) == 4 and isinstance(row["label"], str) and _position(row["label"]) is not None,
@@ -105,7 +97,7 @@ LOGIQA_2 = Schema(
         passage="text",
         question="question",
         candidates=_candidates,
-        gold=lambda row: decode_index(row, "answer", len(row.texts("options"))),
+        gold=lambda row: read_gold(row, "answer", row.texts("options"), "index0"),
         meta=_read_meta,
     ),
     _is_logiqa_2,

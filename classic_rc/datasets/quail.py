@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from classic_rc.datasets.base import Reading
 from classic_rc.datasets.mcscript import Element, XmlForm, is_xml, read_xml
-from classic_rc.datasets.schema import Schema, SchemaReader, convert_fields, decode_index, required_keys
+from classic_rc.datasets.schema import Schema, SchemaReader, convert_fields, read_gold, required_keys
 from classic_rc.io.archives import InputFile
 from classic_rc.io.json import describe_value
 from classic_rc.questions import Question
@@ -21,7 +21,7 @@ QUAIL = Schema(
         passage_id=lambda row: row.name("context_id"),
         question="question",
         candidates=lambda row: row.texts("answers"),
-        gold=lambda row: decode_index(row, "correct_answer_id", len(row.texts("answers"))),
+        gold=lambda row: read_gold(row, "correct_answer_id", row.texts("answers"), "index0"),
         meta=lambda row: {"type": row.text("question_type"), "domain": row.text("domain")},
     ),
     lambda row: isinstance(row["answers"], (list, tuple)),
