@@ -292,7 +292,7 @@ def quoref(write) -> Path:
     return write("quoref.json", json.dumps({"data": [{"title": "t", "paragraphs": paragraphs}]}))
 
 
-SPAN_SOLVERS = ["span-sw", "span-sw:squad2016-distance", "span-lr"]
+SPAN_SOLVERS = ["span-sw", "span-sw:squad2016-distance", "span-ranker"]
 
 
 def test_a_run_says_what_the_spans_allow(cli, quoref):
@@ -332,9 +332,9 @@ def test_the_relative_threshold_is_for_several_spans(cli, quoref):
 
 def test_fitted_before_it_answers_as_fitted_now(cli, quoref, tmp_path):
     file = tmp_path / "lr.npz"
-    assert cli("fit", quoref, "-s", "span-lr,negatives=5", "-o", file).code == 0
+    assert cli("fit", quoref, "-s", "span-ranker,epochs=2", "-o", file).code == 0
     saved = cli("run", quoref, "-s", f"saved,path={file}", "--format", "json")
-    now = cli("run", quoref, "-s", "span-lr,negatives=5", "--train", quoref, "--format", "json")
+    now = cli("run", quoref, "-s", "span-ranker,epochs=2", "--train", quoref, "--format", "json")
     assert saved.rows[0]["metrics"] == now.rows[0]["metrics"]
     assert saved.messages("warning", file)
 
