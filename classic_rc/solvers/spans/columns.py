@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from functools import partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from classic_rc.kernels.arrays import offsets_of
+from classic_rc.kernels.arrays import distinct, offsets_of
 from classic_rc.solvers.spans.texts import EDGE, Lexicon, ReadCandidates, ReadPassage, ReadQuestion, code_of
 
 Codes = NDArray[np.uint32]
@@ -22,6 +22,10 @@ _MULTIPLIERS = tuple(np.uint32(m) for m in (0x9E3779B1, 0x85EBCA6B, 0xC2B2AE35, 
 _PATH_BASE = np.uint32(0x01000193)
 _LONGEST_PATH = 5
 _LONGEST_SPAN = 12
+_NEAR = 6
+_AROUND = 8
+_EIGHTHS = 8
+_ROUNDING = 1e-6  # of sums of shares, so that two halves are not nine eighths
 N_RARE = 6
 """How many of a question's rarest content words are paired with words of the passage."""
 
@@ -36,7 +40,10 @@ TOKEN_TEMPLATES: Mapping[str, Sequence[tuple[str, ...]]] = {
         ("wh", "is question word"), ("is question word", "outside is question word"),
         ("wh", "outside is question word"),
     ),
-    "head": (("head", "class"), ("head", "shape"), ("head", "outside class")),
+    "head": (
+        ("head", "class"), ("head", "shape"), ("head", "outside class"), ("outside is head", "class"),
+        ("outside is head", "wh"), ("is head", "wh"),
+    ),
     "words": (("word",), ("outside word",), ("wh", "word"), ("wh", "outside word")),
     "head-words": (("head", "word"), ("head", "outside word")),
     "word-pairs": tuple((rare, own) for rare in _RARE for own in ("word", "outside word")),
@@ -44,6 +51,9 @@ TOKEN_TEMPLATES: Mapping[str, Sequence[tuple[str, ...]]] = {
         (f"{side} distance", *others)
         for side in ("left", "right")
         for others in ((), ("wh",), (f"{side} step",), (f"{side} step", "wh"))
+    ),
+    "near": (
+        ("near share",), ("near share", "wh"), ("near share", "class"), ("near share", "outside class"),
     ),
     "paths": tuple(
         (f"{side} path", *others)
@@ -70,6 +80,10 @@ SPAN_TEMPLATES: Mapping[str, Sequence[tuple[str, ...]]] = {
     ),
     "shapes": (("first shape", "last shape", "wh"),),
     "inside": (("inside",), ("inside", "length"), ("inside", "rank"), ("inside", "wh")),
+    "around": (
+        ("around",), ("around", "wh"), ("around", "length"), ("around", "inside"), ("outside",),
+        ("outside", "rank"),
+    ),
     "distances": (("first's left distance", "last's right distance"),),
 }  # fmt: skip
 """The features of a span, by group."""
@@ -113,16 +127,17 @@ class Columns(NamedTuple):
             total += own if rows is None else own[rows]
         return total
 
-    def gradient(self, of_scores: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the gradient by the weights, given that by the scores."""
+    def add_gradient(self, of_scores: NDArray[np.float64], sums: NDArray[np.float64]) -> NDArray[np.int32]:
+        """Add the gradient by the weights to `sums`, given that by the scores; return the columns that have one."""
         columns, values = [], []
         for rows, own in zip(self.rows, self.parts, strict=True):
             n_features, n_rows = own.shape
             of_rows = of_scores if rows is None else np.bincount(rows, of_scores, minlength=n_rows)
             columns.append(own.ravel())
             values.append(np.tile(of_rows, n_features))
-        gradient: NDArray[Any] = np.bincount(np.concatenate(columns), np.concatenate(values), minlength=N_COLUMNS)
-        return gradient
+        all_columns = np.concatenate(columns)
+        np.add.at(sums, all_columns, np.concatenate(values))
+        return distinct(all_columns)
 
 
 class Part(NamedTuple):
@@ -271,14 +286,18 @@ class Block:
         self.step = np.zeros(len(own), dtype=np.uint32)
         found = place[self.matched]
         self.step[self.matched] = _STEP_BIN[np.minimum(steps[found], len(_STEP_BIN) - 1)]
+        of_question = np.bincount(asker, rarity, minlength=len(questions))
+        shares = rarity / of_question[asker]
+        self._amounts = np.zeros(len(own) + 1)
+        self._amounts[1:][self.matched] = shares[found]
+        np.cumsum(self._amounts, out=self._amounts)
+        self.is_head = (stem == self._questions["head"][self.owner]) & is_content
         self.is_verb = stem == self._questions["verb"][self.owner]
         # Each question word counts once in a sentence.
-        pairs = np.unique(self.sentence[self.matched] * max(len(keys), 1) + found)
-        amounts = rarity[pairs % max(len(keys), 1)]
-        of_question = np.bincount(asker, rarity, minlength=len(questions))
+        pairs = distinct(self.sentence[self.matched] * max(len(keys), 1) + found)
         n_sentences = len(self.sentence_begins)
-        share = np.bincount(pairs // max(len(keys), 1), amounts, minlength=n_sentences)
-        self.share = share / np.maximum(of_question, 1e-9)[self.sentence_owner]
+        of_pairs = shares[pairs % max(len(keys), 1)]
+        self.share = np.bincount(pairs // max(len(keys), 1), of_pairs, minlength=n_sentences)
         # The rarest words first; ties in the order of their codes.
         order = np.lexsort((-rarity, asker))
         rank = np.arange(len(order)) - offsets_of(lengths)[:-1][asker]
@@ -331,6 +350,11 @@ class Block:
                 found[code] = found[code | 1] = " ".join(names[start:stop])
         return found
 
+    def near(self, start: NDArray[np.int64], stop: NDArray[np.int64]) -> Codes:
+        """Return the shares of the question's words between places, in eighths; each occurrence counts."""
+        share = self._amounts[stop] - self._amounts[start]
+        return np.minimum(np.ceil(_EIGHTHS * share - _ROUNDING), _EIGHTHS).astype(np.uint32)
+
     def of_question(self, question: NDArray[np.int64]) -> dict[str, Callable[[], Codes]]:
         """Return the attributes of rows' questions."""
         own = self._questions
@@ -360,6 +384,11 @@ class Block:
             stop = np.where(short, stop, start)
             return np.where(short, self.path(start, stop) | np.uint32(1), 0).astype(np.uint32)
 
+        def near_share() -> Codes:
+            if offset < 0:
+                return self.near(np.maximum(place - _NEAR, begin), place)
+            return self.near(place + 1, np.minimum(place + 1 + _NEAR, end))
+
         def verb_side() -> Codes:
             before, after = _nearest(self.is_verb, np.arange(len(self.tokens)))
             return ((before[place] >= begin) + 2 * (after[place] < end)).astype(np.uint32)
@@ -380,15 +409,18 @@ class Block:
             "left path": lambda: path(some_left + has_left, place, has_left),
             "right path": lambda: path(place + has_right, some_right, has_right),
             "verb side": verb_side,
+            "is head": lambda: self.is_head[place].astype(np.uint32),
+            "outside is head": lambda: beside(self.is_head, 1),
+            "near share": near_share,
             "is best": lambda: (self.rank[self.sentence[place]] == 0).astype(np.uint32),
         }
 
     def sentence_attributes(self) -> dict[str, Callable[[], Codes]]:
         """Return the attributes of all sentences."""
         return self.of_question(self.sentence_owner) | {
-            "share": lambda: np.ceil(8 * self.share - 1e-9).astype(np.uint32),
+            "share": lambda: np.ceil(_EIGHTHS * self.share - _ROUNDING).astype(np.uint32),
             "rank": lambda: self.rank,
-            "neighbours' share": lambda: np.ceil(4 * self.neighbours - 1e-9).astype(np.uint32),
+            "neighbours' share": lambda: np.ceil(4 * self.neighbours - _ROUNDING).astype(np.uint32),
         }
 
     def span_attributes(self) -> dict[str, Callable[[], Codes]]:
@@ -402,6 +434,10 @@ class Block:
         from_last = self.token_attributes(last, 1)
         left_name = has_left & self.is_name[before] & self.is_name[first]
         right_name = has_right & self.is_name[after] & self.is_name[last]
+
+        def around(start: NDArray[np.int64], stop: NDArray[np.int64]) -> Codes:
+            return np.minimum(self.near(start, first) + self.near(last + 1, stop), _EIGHTHS)
+
         return self.of_question(self.candidate_question) | {
             "length": lambda: np.minimum(last - first + 1, _LONGEST_SPAN).astype(np.uint32),
             "sequence": lambda: self.path(first, last + 1),
@@ -412,6 +448,8 @@ class Block:
             "first shape": lambda: self.shape[first],
             "last shape": lambda: self.shape[last],
             "name goes on": lambda: (left_name + 2 * right_name).astype(np.uint32),
+            "around": lambda: around(np.maximum(first - _AROUND, begin), np.minimum(last + 1 + _AROUND, end)),
+            "outside": lambda: around(begin, end),
             "inside": lambda: np.minimum(matches[last + 1] - matches[first], 3).astype(np.uint32),
             "rank": lambda: self.rank[self.sentence[first]],
             "first's left distance": from_first["left distance"],

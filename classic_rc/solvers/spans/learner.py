@@ -14,7 +14,7 @@ from classic_rc.solvers.spans.columns import N_COLUMNS, Asked, ColumnMaker, bloc
 from classic_rc.solvers.spans.texts import Lexicon
 
 # A batch is a step of the learner, so neither number may depend on how much memory there is.
-_BATCH_QUESTIONS = 32
+_BATCH_QUESTIONS = 64
 _BATCH_SIZE = 2**17
 
 
@@ -59,6 +59,7 @@ def learn_weights(
     """
     weights = np.zeros(N_COLUMNS, dtype=np.float32)
     squares = np.full(N_COLUMNS, damping, dtype=np.float32)
+    sums = np.zeros(N_COLUMNS)
     draws = uniform_draws(text_keys([case.id for case in cases]), np.full(len(cases), epochs), seed)
     for of_epoch in draws.reshape(len(cases), epochs).T:
         order = np.argsort(of_epoch, kind="stable").tolist()
@@ -67,9 +68,9 @@ def learn_weights(
             batch = [cases[i] for i in order[start:stop]]
             columns = maker.make([case.asked for case in batch], lexicon)
             of_scores = loss_gradient(columns.scores(weights), columns.offsets, [case.right for case in batch])
-            gradient = columns.gradient(of_scores / len(batch))
-            used = np.flatnonzero(gradient)
-            step = gradient[used].astype(np.float32)
+            used = columns.add_gradient(of_scores / len(batch), sums)
+            step = sums[used].astype(np.float32)
+            sums[used] = 0
             squares[used] += step * step
             weights[used] -= np.float32(rate) * step / np.sqrt(squares[used])
     return weights

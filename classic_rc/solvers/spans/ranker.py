@@ -90,8 +90,8 @@ class SpanRanker(Solver):
         "all", "the inputs to read: all, or of the question only its wh-word", allowed=("all", "wh-word")
     )
     epochs: int = whole_number(4, "the number of passes over the training questions", least=1)
-    rate: float = _positive(0.1, "the learning rate")
-    damping: float = _positive(0.03, "the squared gradient that each column starts with")
+    rate: float = _positive(0.05, "the learning rate")
+    damping: float = _positive(0.003, "the squared gradient that each column starts with")
     seed: int = SEED.but(help="the seed of the order of training questions, which depends on their ids only")
     decision: Decision | None = SPAN_DECISION
 
