@@ -21,6 +21,7 @@ from benchmarks import (
     ranker,
     retrieval,
     scale,
+    spans,
     surface,
 )
 from benchmarks.report import markdown
@@ -34,6 +35,7 @@ BENCHMARKS = {
     "retrieval": retrieval,
     "surface": surface,
     "ranker": ranker,
+    "spans": spans,
     "ngrams": ngrams,
     "near_duplicates": near_duplicates,
     "linearity": linearity,
