@@ -27,6 +27,7 @@ from benchmarks import (
     retrieval,
     retrieval_pyserini,
     scale,
+    spans,
     surface,
 )
 from benchmarks.report import markdown
@@ -41,6 +42,7 @@ BENCHMARKS = {
     "retrieval_pyserini": retrieval_pyserini,
     "surface": surface,
     "ranker": ranker,
+    "spans": spans,
     "ngrams": ngrams,
     "near_duplicates": near_duplicates,
     "linearity": linearity,
