@@ -181,7 +181,7 @@ import random
 from classic_rc.retrieval.engines.lucene import Lucene
 Lucene().index(random.randbytes(2000).hex(" ") for _ in range(10**5))
 """
-    last = run(code, JAVA_TOOL_OPTIONS="-Xmx24m").stderr.splitlines()[-1]
+    last = run(code, JAVA_TOOL_OPTIONS="-Xmx64m").stderr.splitlines()[-1]
     assert re.search("UsageError: .*heap.*JAVA_TOOL_OPTIONS=-Xmx8g", last)
 
 
