@@ -282,7 +282,6 @@ def _describe_error(error: BaseException, repo: str, revision: str) -> DataError
 
     Names of classes decide, because their modules differ between versions.
     """
-    source = HUB_PREFIX + repo
     chain: list[BaseException] = []
     current: BaseException | None = error
     while current is not None and len(chain) < 10:
@@ -290,44 +289,27 @@ def _describe_error(error: BaseException, repo: str, revision: str) -> DataError
         current = current.__cause__ or current.__context__
     names = {kind.__name__ for one in chain for kind in type(one).__mro__}
     status = next((r.status_code for one in chain if (r := getattr(one, "response", None)) is not None), None)
-    page = f"https://huggingface.co/datasets/{repo}"
+    source, page = HUB_PREFIX + repo, f"https://huggingface.co/datasets/{repo}"
+    login = "log in with `hf auth login` or set HF_TOKEN"
     # The hub describes a gated dataset to everyone, and keeps its files. Some versions lose the error's class.
     said = " ".join(map(str, chain))
     if "GatedRepoError" in names or "gated dataset" in said or "Unauthorized for URL" in said:
-        return DataError(
-            "the dataset is gated",
-            source=source,
-            expected="an account to which its owner has given access",
-            hint=f"Ask for access at {page}, and log in with `hf auth login` or set HF_TOKEN",
-        )
+        access = "an account to which its owner has given access"
+        hint = f"Ask for access at {page}, and {login}"
+        return DataError("the dataset is gated", source=source, expected=access, hint=hint)
     if "RevisionNotFoundError" in names:
-        return DataError(
-            "unknown revision",
-            source=source,
-            found=revision,
-            expected="a branch, a tag or a commit",
-            hint=f"See {page}",
-        )
+        known = "a branch, a tag or a commit"
+        return DataError("unknown revision", source=source, found=revision, expected=known, hint=f"See {page}")
     if names & {"RepositoryNotFoundError", "DatasetNotFoundError", "HFValidationError"}:
-        return DataError(
-            "the hub has no such dataset, or it is private",
-            source=source,
-            hint=f"Check its name at https://huggingface.co/datasets?search={repo.rpartition('/')[2]}; for a "
-            "private one log in with `hf auth login` or set HF_TOKEN",
-        )
+        search = f"https://huggingface.co/datasets?search={repo.rpartition('/')[2]}"
+        hint = f"Check its name at {search}; for a private one {login}"
+        return DataError("the hub has no such dataset, or it is private", source=source, hint=hint)
     if status is None and names & _NO_ANSWER:
-        return DataError(
-            "the Hugging Face hub cannot be reached",
-            source=source,
-            hint="Check the network; a revision that was read before is read again with HF_HUB_OFFLINE=1",
-        )
+        hint = "Check the network; a revision that was read before is read again with HF_HUB_OFFLINE=1"
+        return DataError("the Hugging Face hub cannot be reached", source=source, hint=hint)
     if status is not None:
-        return DataError(
-            "the Hugging Face hub refuses to send the dataset",
-            source=source,
-            found=f"HTTP status {status}",
-            hint="Try again later",
-        )
+        problem = "the Hugging Face hub refuses to send the dataset"
+        return DataError(problem, source=source, found=f"HTTP status {status}", hint="Try again later")
     found = " ".join(str(error).split())[:200] or type(error).__name__
     return DataError(
         "the package datasets cannot read the dataset",

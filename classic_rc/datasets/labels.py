@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from classic_rc.errors import DataError, UsageError
-from classic_rc.io.json import Node, describe_value, json_lines, parse_json
-from classic_rc.io.text import read_text, table_records
+from classic_rc.io.json import Node, describe_value, json_lines, parse_json, table_rows
+from classic_rc.io.text import read_text
 from classic_rc.questions import Dataset, Question
 from classic_rc.text.annotations import read_categories
 
@@ -239,24 +239,17 @@ def _unknown_questions_error(
 
 def _read_table(text: str, source: str) -> Iterator[Node]:
     """Yield the rows of a comma- or tab-separated table; semicolons separate the labels in a cell."""
-    rows = [(line, cells) for line, cells in table_records(text, source) if any(cells)]
-    header = [column.strip() for _, cells in rows[:1] for column in cells]
-    key = next((key for key in _IDS if key in header), None)
-    if key is None or len(set(header)) < len(header):
-        raise DataError(
-            "malformed header of a table of labels",
-            source=source,
-            where="line 1",
-            found=describe_value(text.partition("\n")[0]),
-            expected="id and other columns with unique names, or JSON",
-        )
-    for number, cells in rows[1:]:
-        if len(cells) != len(header):
-            raise Node({}, source, number).error(
-                "wrong number of columns", found=str(len(cells)), expected=f"{len(header)}, as in the header"
+    for row in table_rows(text, source):
+        key = next((key for key in _IDS if key in row.value), None)
+        if key is None or len(row.value) < 2:
+            raise DataError(
+                "malformed header of a table of labels",
+                source=source,
+                where="line 1",
+                found=describe_value(text.partition("\n")[0]),
+                expected="id and other columns with unique names, or JSON",
             )
-        labels = {name: _split_cell(cell) for name, cell in zip(header, cells, strict=True) if name != key}
-        yield Node({**labels, key: cells[header.index(key)]}, source, number)
+        yield row.with_value({n: cell if n == key else _split_cell(cell) for n, cell in row.value.items()})
 
 
 def _split_cell(cell: str) -> list[str] | None:

@@ -8,7 +8,6 @@ from typing import Any, ClassVar
 
 from classic_rc.datasets.base import Reading, canonical_split
 from classic_rc.datasets.schema import Schema, SchemaReader, convert_fields, read_gold, required_keys
-from classic_rc.errors import DataError
 from classic_rc.io.archives import InputFile, InputFiles
 from classic_rc.io.json import Node, describe_value
 from classic_rc.questions import Question, Task, TextCandidates
@@ -203,29 +202,20 @@ def _is_text(file: InputFile) -> bool:
 
 def _read_text(file: InputFile, reading: Reading) -> Iterator[Question]:
     for number, (start, lines) in enumerate(_blocks(file.text)):
-        where, id = f"line {start}", f"{file.stem.lower()}-{number}"
-        with reading.at(where, id):
+        block, id = Node(lines, file.name, start), f"{file.stem.lower()}-{number}"
+        with reading.at(block.where, id):
             if len(lines) != _N_LINES:
-                raise DataError(
-                    "wrong number of lines",
-                    source=file.name,
-                    where=where,
-                    found=f"{len(lines)} before a blank line",
-                    expected=f"{_N_LINES}: the right letter, the passage, the question and four options",
-                )
+                found = f"{len(lines)} before a blank line"
+                expected = f"{_N_LINES}: the right letter, the passage, the question and four options"
+                raise block.error("wrong number of lines", found=found, expected=expected)
             letter, passage, question, *options = lines
             gold = _position(letter)
             if gold is None:
-                raise DataError(
-                    "gold is not an option",
-                    source=file.name,
-                    where=where,
-                    found=describe_value(letter),
-                    expected="a letter from a to d",
-                )
+                found = describe_value(letter)
+                raise block.error("gold is not an option", found=found, expected="a letter from a to d")
             yield Question(
                 id,
-                reading.passage(None, passage.strip(), file.name, where),
+                reading.passage(None, passage.strip(), file.name, block.where),
                 question.strip(),
                 TextCandidates(strip_labels([option.strip() for option in options])),
                 frozenset((gold,)),

@@ -10,7 +10,7 @@ from typing import ClassVar
 from classic_rc.datasets.base import Reader, Reading
 from classic_rc.errors import DataError, UsageError
 from classic_rc.io.archives import InputFile, InputFiles, open_input
-from classic_rc.io.json import describe_value
+from classic_rc.io.json import Node, describe_value
 from classic_rc.questions import Dataset, Question, Task, TextCandidates
 
 _LETTERS = "ABCD"
@@ -76,38 +76,29 @@ class MCTestReader(Reader):
         if answer_lines is None:
             reading.count(f"files without answers, so gold is hidden ({file.base})")
         for story, line in enumerate(lines):
-            with reading.at(f"line {story + 1}"):
+            row = Node(line, file.name, story + 1)
+            with reading.at(row.where):
                 gold = None
                 if answers is not None and answer_lines is not None:
-                    gold = _parse_answers(answer_lines[story], answers.name, story + 1)
-                yield from _read_story(line, story, gold, file, reading)
+                    gold = _parse_answers(Node(answer_lines[story], answers.name, story + 1))
+                yield from _read_story(row, gold, reading)
 
 
-def _read_story(
-    line: str, story: int, gold: list[int] | None, file: InputFile, reading: Reading
-) -> Iterator[Question]:
-    where = f"line {story + 1}"
-    columns = line.replace(r"\newline", "\n").split("\t")
+def _read_story(row: Node, gold: list[int] | None, reading: Reading) -> Iterator[Question]:
+    columns = row.value.replace(r"\newline", "\n").split("\t")
     if len(columns) != _COLUMNS:
-        raise DataError(
-            "wrong number of columns",
-            source=file.name,
-            where=where,
-            found=f"{len(columns)}",
-            expected=f"{_COLUMNS}, separated by tabs",
-        )
+        expected = f"{_COLUMNS}, separated by tabs"
+        raise row.error("wrong number of columns", found=f"{len(columns)}", expected=expected)
     columns = [column.replace(r"\tab", "\t") for column in columns]
     if not columns[0]:
-        raise DataError("missing", source=file.name, where=where, field="id", expected="the id of the story")
-    passage = reading.passage(columns[0], columns[2], file.name, where, meta={"properties": columns[1]})
+        raise row.error("missing", field="id", expected="the id of the story")
+    passage = reading.passage(columns[0], columns[2], row.source, row.where, meta={"properties": columns[1]})
     for i, start in enumerate(_STARTS):
-        with reading.at(where, f"{columns[0]},{i}"):
+        with reading.at(row.where, f"{columns[0]},{i}"):
             match = _QUESTION.match(columns[start])
             if not match:
-                raise DataError(
+                raise row.error(
                     "missing question type",
-                    source=file.name,
-                    where=where,
                     field=f"question {i + 1}",
                     found=describe_value(columns[start]),
                     expected="'one: …' or 'multiple: …'",
@@ -160,15 +151,10 @@ def _answer_lines(file: InputFile, stories: int, questions_file: str) -> list[st
     return lines
 
 
-def _parse_answers(line: str, source: str, number: int) -> list[int]:
+def _parse_answers(row: Node) -> list[int]:
     """Return the positions of the four right options in a line of answers."""
-    letters = line.split("\t")
+    letters = row.value.split("\t")
     if len(letters) != len(_STARTS) or any(len(x) != 1 or x not in _LETTERS for x in letters):
-        raise DataError(
-            "malformed answers",
-            source=source,
-            where=f"line {number}",
-            found=describe_value(line),
-            expected="four letters from A to D, separated by tabs",
-        )
+        expected = "four letters from A to D, separated by tabs"
+        raise row.error("malformed answers", found=describe_value(row.value), expected=expected)
     return [_LETTERS.index(letter) for letter in letters]

@@ -25,7 +25,7 @@ from classic_rc.encodings import (
 )
 from classic_rc.errors import DataError
 from classic_rc.formats.base import Content, Format, first_answer, first_row, format_option, iter_members
-from classic_rc.io.json import Node, describe_value, json_lines, parse_json
+from classic_rc.io.json import Node, describe_value, json_lines, parse_json, table_rows
 from classic_rc.io.text import table_records
 from classic_rc.predictions import Answer, Prediction, Scores
 from classic_rc.questions import Question, Task
@@ -190,19 +190,7 @@ def _read_rows(text: str, source: str) -> list[Node]:
             return list(json_lines(text, source))
         members = iter_members(Node(parse_json(text, source), source))
         return [node.with_value({"id": name, "answer": node.value}) for name, node in members]
-    records = [(line, cells) for line, cells in table_records(text, source) if any(cells)]
-    columns = [column.strip() for _, cells in records[:1] for column in cells]
-    if len(set(columns)) < len(columns):
-        found = describe_value(",".join(columns))
-        raise DataError("duplicate column", source=source, where="line 1", found=found, expected="unique names")
-    rows = []
-    for line, cells in records[1:]:
-        row = Node(dict(zip(columns, cells, strict=False)), source, line)
-        if len(cells) != len(columns):
-            expected = f"{len(columns)}, as in the header"
-            raise row.error("wrong number of columns", found=str(len(cells)), expected=expected)
-        rows.append(row)
-    return rows
+    return list(table_rows(text, source))
 
 
 def _find_columns(rows: Sequence[Node], source: str, notes: list[str]) -> tuple[str, str]:

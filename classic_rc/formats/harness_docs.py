@@ -275,25 +275,22 @@ def _read_arc(doc: Node) -> _Asked:
     return "", doc.text(stem), doc.child("choices").texts("text")
 
 
-def _read_qa4mre(doc: Node) -> _Asked:
-    return doc.text("document_str"), doc.text("question_str"), doc.child("answer_options").texts("answer_str")
-
-
-def _read_record(doc: Node) -> _Asked:
-    return doc.text("passage"), doc.text("query"), doc.texts("entities")
-
-
 def _fields(passage: str | None, question: str | None, *options: str) -> Callable[[Node], _Asked]:
-    """Return a function that reads a text at each of these keys; without options they are the continuations."""
+    """Return a function that reads a text at each of these keys, or the options in the list at one path.
+
+    Without options they are the continuations.
+    """
 
     def read(doc: Node) -> _Asked:
-        return (
-            doc.text(passage) if passage else "",
-            doc.text(question) if question else "",
-            [doc.text(option) for option in options] or None,
-        )
+        found: Sequence[str] | None = [doc.text(option) for option in options] or None
+        return doc.text(passage) if passage else "", doc.text(question) if question else "", found
 
-    return read
+    def read_list(doc: Node) -> _Asked:
+        holder, _, key = options[0].rpartition(".")
+        texts = (doc.child(holder) if holder else doc).texts(key)
+        return doc.text(passage) if passage else "", doc.text(question) if question else "", texts
+
+    return read_list if len(options) == 1 else read
 
 
 _PASSAGES = (
@@ -418,7 +415,11 @@ _FAMILIES = (
         {"context", "question", "answer0", "answer3"},
         _fields("context", "question", *(f"answer{i}" for i in range(4))),
     ),
-    _Family("qa4mre", {"document_str", "question_str", "answer_options"}, _read_qa4mre),
+    _Family(
+        "qa4mre",
+        {"document_str", "question_str", "answer_options"},
+        _fields("document_str", "question_str", "answer_options.answer_str"),
+    ),
     _Family(
         "winogrande",
         {"sentence", "option1", "option2"},
@@ -431,10 +432,15 @@ _FAMILIES = (
         "copa", {"premise", "choice1", "choice2", "question"}, _fields("premise", "question", "choice1", "choice2")
     ),
     # HellaSwag's text to continue is what is read.
-    _Family("hellaswag", {"ctx", "endings"}, lambda doc: (doc.text("ctx"), "", doc.texts("endings"))),
+    _Family("hellaswag", {"ctx", "endings"}, _fields("ctx", None, "endings")),
     _Family("arc", {"question", "choices", "answerKey"}, _read_arc),  # also CommonsenseQA
     _Family("openbookqa", {"question_stem", "choices"}, _read_arc),
-    _Family("record", {"passage", "query", "entities", "answers"}, _read_record, find_right=_right_of_record),
+    _Family(
+        "record",
+        {"passage", "query", "entities", "answers"},
+        _fields("passage", "query", "entities"),
+        find_right=_right_of_record,
+    ),
     _Family(
         "truthfulqa",
         {"question", "mc1_targets", "mc2_targets"},

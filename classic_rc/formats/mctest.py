@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from classic_rc.errors import DataError, UsageError
 from classic_rc.formats.base import Format, decide_from_scores, first_answer, format_option
+from classic_rc.io.json import Node
 from classic_rc.predictions import Prediction, Scores
 from classic_rc.questions import Question, Task
 
@@ -28,10 +29,8 @@ class _StoryFormat(Format):
     readers = frozenset({"mctest"})
     citation = _AUTHORS
 
-    def read_cells(
-        self, text: str, questions: Sequence[Question], source: str
-    ) -> Iterator[tuple[Question, str, str]]:
-        """Yield each question with the place and the text of its cell."""
+    def read_cells(self, text: str, questions: Sequence[Question], source: str) -> Iterator[tuple[Question, Node]]:
+        """Yield each question with its cell."""
         stories = self.group_stories(questions)
         lines = text.rstrip("\n").split("\n") if text.strip() else []
         if len(lines) != len(stories):
@@ -45,15 +44,12 @@ class _StoryFormat(Format):
         for number, (line, story) in enumerate(zip(lines, stories, strict=True), start=1):
             cells = line.rstrip().split("\t")
             if len(cells) != len(story):
-                raise DataError(
-                    "wrong number of tab-separated cells",
-                    source=source,
-                    where=f"line {number}",
-                    found=f"{len(cells)}",
-                    expected=f"{len(story)}, one for each question",
+                expected = f"{len(story)}, one for each question"
+                raise Node(line, source, number).error(
+                    "wrong number of tab-separated cells", found=f"{len(cells)}", expected=expected
                 )
             for column, (question, cell) in enumerate(zip(story, cells, strict=True), start=1):
-                yield question, f"line {number}, question {column}", cell
+                yield question, Node(cell, source, f"line {number}, question {column}")
 
     def join_cells(self, questions: Sequence[Question], cells: Sequence[str]) -> str:
         """Return the text with one cell per question."""
@@ -99,8 +95,8 @@ class MCTestScoresFormat(_StoryFormat):
     def parse(self, text: str, questions: Sequence[Question], source: str, *, partial: bool = False) -> Scores:
         """Parse the scores of a text; see :meth:`read`."""
         rows = (
-            _parse_scores(cell, len(question.candidates), source, where)
-            for question, where, cell in self.read_cells(text, questions, source)
+            _parse_scores(cell, len(question.candidates))
+            for question, cell in self.read_cells(text, questions, source)
         )
         return Scores.from_lists(rows, relative_ties=True)
 
@@ -130,8 +126,8 @@ class MCTestAnswersFormat(_StoryFormat):
     ) -> list[Prediction]:
         """Parse the letters of a text as decisions; see :meth:`read`."""
         return [
-            decide_from_scores(question, frozenset({_parse_option(cell, len(question.candidates), source, where)}))
-            for question, where, cell in self.read_cells(text, questions, source)
+            decide_from_scores(question, frozenset({_parse_option(cell, len(question.candidates))}))
+            for question, cell in self.read_cells(text, questions, source)
         ]
 
     def render(
@@ -143,25 +139,15 @@ class MCTestAnswersFormat(_StoryFormat):
         )
 
 
-def _parse_scores(cell: str, n_options: int, source: str, where: str) -> list[float]:
-    texts = [text.strip() for text in cell.split(",")]
+def _parse_scores(cell: Node, n_options: int) -> list[float]:
+    texts = [text.strip() for text in cell.value.split(",")]
     if len(texts) != n_options:
-        raise DataError(
-            "wrong number of comma-separated scores",
-            source=source,
-            where=where,
-            found=f"{len(texts)}",
-            expected=f"{n_options}, one for each option",
-        )
+        expected = f"{n_options}, one for each option"
+        raise cell.error("wrong number of comma-separated scores", found=f"{len(texts)}", expected=expected)
     for option, text in enumerate(texts, start=1):
         if not (_NUMBER.fullmatch(text) and math.isfinite(float(text))):
-            raise DataError(
-                "invalid score",
-                source=source,
-                where=f"{where}, option {option}",
-                found=repr(text[:50]),
-                expected="a finite number",
-            )
+            place = Node(text, cell.source, f"{cell.where}, option {option}")
+            raise place.error("invalid score", found=repr(text[:50]), expected="a finite number")
     return [float(text) for text in texts]
 
 
@@ -176,10 +162,8 @@ def _format_score(score: float) -> str:
     return repr(score + 0.0).removesuffix(".0").upper()
 
 
-def _parse_option(letter: str, n_options: int, source: str, where: str) -> int:
+def _parse_option(cell: Node, n_options: int) -> int:
     letters = [format_option(option) for option in range(n_options)]
-    if letter not in letters:
-        raise DataError(
-            "invalid answer", source=source, where=where, found=repr(letter[:50]), expected=", ".join(letters)
-        )
-    return letters.index(letter)
+    if cell.value in letters:
+        return letters.index(cell.value)
+    raise cell.error("invalid answer", found=repr(cell.value[:50]), expected=", ".join(letters))

@@ -12,7 +12,7 @@ from typing import Any
 
 from classic_rc._version import __version__
 from classic_rc.errors import DataError
-from classic_rc.io.text import iter_lines, line_and_column
+from classic_rc.io.text import iter_lines, line_and_column, table_records
 
 _LONE_SURROGATE = re.compile(r"\\u[dD](?:[89abAB]..(?!\\u[dD][c-fC-F])|(?<!\\u[dD][89abAB]..\\u[dD])[c-fC-F])")
 _STRING = frozenset({str})
@@ -288,6 +288,30 @@ def json_lines(text: str, source: str) -> Iterator[Node]:
     for number, line in iter_lines(text):
         if line.strip():
             yield Node(parse_json(line, source, number), source, number)
+
+
+def table_rows(text: str, source: str) -> Iterator[Node]:
+    """Yield the rows below the header of a table, each an object with the text of every column.
+
+    Raises
+    ------
+    DataError
+        Two columns have one name, or a row has more or fewer cells than the header.
+    """
+    columns: list[str] | None = None
+    for line, cells in table_records(text, source):
+        if columns is None and cells:
+            columns = [column.strip() for column in cells]
+            if len(set(columns)) < len(columns):
+                found = describe_value(",".join(columns))
+                problem, expected = "duplicate column", "unique names"
+                raise DataError(problem, source=source, where=f"line {line}", found=found, expected=expected)
+        elif columns is not None and any(cells):
+            row = Node(dict(zip(columns, cells, strict=False)), source, line)
+            if len(cells) != len(columns):
+                expected = f"{len(columns)}, as in the header"
+                raise row.error("wrong number of columns", found=str(len(cells)), expected=expected)
+            yield row
 
 
 def _path_step(key: int | str | None) -> str:

@@ -10,7 +10,7 @@ from classic_rc.datasets import join_datasets, load
 from classic_rc.datasets.registry import as_dataset
 from classic_rc.errors import UsageError
 from classic_rc.folds import drop_overlap_with
-from classic_rc.questions import Dataset, Passage, Task
+from classic_rc.questions import Dataset, Task
 from classic_rc.testing import synthetic_dataset
 from classic_rc.text.spans import SpanGenerator
 from tests.errors import raises
@@ -70,12 +70,6 @@ def test_passages_that_share_an_id_alone_get_new_ids_too():
     assert len({p.id for p in joined.passages}) == len(joined.passages)
 
 
-def test_equal_passages_of_two_datasets_stay_two():
-    passage = Passage("elsewhere", FIRST[0].passage.text)
-    other = replace(FIRST, questions=[replace(FIRST[0], id="elsewhere", passage=passage)])
-    assert len(join_datasets([FIRST, other]).passages) == len(FIRST.passages) + 1
-
-
 def test_overlap_is_found_in_every_part():
     joined = join_datasets([FIRST, renamed(SECOND.filter(lambda q: bool(q.passage.text)), "s")])
     exam = Dataset(SECOND[-2:], "exam")
@@ -103,20 +97,10 @@ def test_one_dataset_is_itself():
     assert as_dataset(None) is as_dataset([]) is None
 
 
-def test_nothing_to_join():
-    with raises(UsageError, field="datasets"):
-        join_datasets([])
-
-
 def test_the_same_data_twice_is_an_error():
     with raises(UsageError, field="datasets") as refused:
         join_datasets([FIRST, replace(FIRST, name="copy")])
     assert all(fact in str(refused.value) for fact in ("first", "copy", f"{len(FIRST)} questions", FIRST[0].id))
-
-
-def test_a_part_of_the_same_data_is_an_error():
-    with raises(UsageError, field="datasets", found="1 questions in two datasets"):
-        join_datasets([SECOND, FIRST, FIRST[2:3]])
 
 
 def test_different_tasks_are_an_error():

@@ -105,7 +105,7 @@ def test_numeric_ids_become_strings(tmp_path):
         ('{"story0,0": [""]}', "$['story0,0']", "labels", "''", "a label"),
         ("id,skills\n", None, None, None, "an id and labels"),
         ("[]", None, None, None, "an id and labels"),
-        ("", "line 1", None, "''", "id and other columns"),
+        ("", None, None, None, "an id and labels"),
     ],
 )
 def test_malformed_label_files(read, tmp_path, content, where, field, found, expected):

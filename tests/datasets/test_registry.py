@@ -9,7 +9,6 @@ import sys
 
 import pytest
 
-import classic_rc.datasets
 from classic_rc.datasets import READERS, expand_sample_names, load
 from classic_rc.errors import ClassicRCError, DataError, UsageError
 from classic_rc.questions import Task
@@ -47,12 +46,6 @@ def imported(code: str) -> set[str]:
 )
 def test_only_the_readers_that_are_used_are_imported(code, expected):
     assert imported(code) == expected
-
-
-def test_public_names():
-    assert set(classic_rc.datasets.__all__) == {
-        *("READERS", "Reader", "expand_sample_names", "from_rows", "join_datasets", "load"),
-    }
 
 
 def test_sample_names():

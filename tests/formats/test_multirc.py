@@ -1,5 +1,4 @@
 import json
-import re
 
 import pytest
 
@@ -60,9 +59,6 @@ def test_other_datasets_questions_are_named_by_their_ids(made):
         (changed(1, qid="9"), "$[1]", None, "pid 'news/one.txt', qid '9'", "one of 3 entries such as pid"),
         (changed(1, scores=[1]), "$[1]", "scores", "1", "2, one for each option"),
         (changed(1, scores=[1, "1"]), "$[1].scores", "[1]", "'1'", "a finite number"),
-        (changed(1, scores=[True, 0]), "$[1].scores", "[0]", "true", "a finite number"),
-        (changed(1, scores=[0, None]), "$[1].scores", "[1]", "null", "a finite number"),
-        (changed(1, scores=None), "$[1]", "scores", "null", "a list"),
         (
             changed(1, scores=[0, 10**400]),
             "$[1].scores",
@@ -70,19 +66,13 @@ def test_other_datasets_questions_are_named_by_their_ids(made):
             "a number with over 18 digits",
             "a finite number",
         ),
-        (changed(1, pid=3), "$[1]", "pid", "the number 3", "a string"),
         (changed(1, scores=[0, float("nan")]), "$[1].scores[1]", None, "NaN", "a finite number or null"),
         (json.dumps([*ENTRIES[:2], 7]), "$[2]", None, "the number 7", "an object"),
         (json.dumps({"entries": ENTRIES}), "$", None, "an object with entries", "a list"),
-        (json.dumps(ENTRIES)[:-1], "line 1 column 165", None, "the end of the text", None),
     ],
 )
 def test_malformed_files(refused, text, where, field, found, expected):
     refused("multirc", "multiple-answer", text, where=where, field=field, found=found, expected=expected)
-
-
-def test_deep_nesting_is_one_error(refused):
-    refused("multirc", "multiple-answer", "[" * 100_000, expected=None, problem=re.compile("nested too deeply"))
 
 
 def test_duplicate_ids_are_refused(made):
