@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from classic_rc.evaluation.comparison import Comparison, SharedResults, SystemResults
     from classic_rc.evaluation.systems import System
     from classic_rc.questions import Dataset
-    from classic_rc.solvers.base import Solver
 
 
 OPTIONS = (
@@ -173,22 +172,21 @@ def _questions_text(dataset: Dataset, path: str) -> str:
 
 @dataclass(frozen=True)
 class _SystemArgument:
-    """A system argument: a solver, a predictions file, or a run record with an optional row."""
+    """A system argument: a solver, a file of predictions, or a run record with an optional row."""
 
     text: str  # the argument
-    name: str | None  # the user's name for the system (NAME=)
-    solver: Solver | None = None
-    path: str | None = None  # of a predictions file or a run record
+    system: System  # with the user's name; its path may be that of a run record
     row: str | None = None  # a row of the record, after the "#"
-    format: str | None = None  # of the predictions file, if it is named
-    failure: SystemFailedError | None = None  # why the user's own solver could not be made
 
     @property
-    def system(self) -> System:
-        """The solver or the predictions file, with the user's name."""
-        from classic_rc.evaluation.systems import System
+    def name(self) -> str | None:
+        """The user's name for the system, or None."""
+        return self.system.name
 
-        return System(self.solver, self.path, self.name, self.format, self.failure)
+    @property
+    def path(self) -> str | None:
+        """The file of predictions or the run record; None for a solver."""
+        return self.system.path
 
     @property
     def record(self) -> Path | None:
@@ -227,18 +225,17 @@ class _SystemArgument:
 def _parse_argument(text: str) -> _SystemArgument:
     """Parse a system argument, with or without ``NAME=``: a record, or whatever ``-s`` of ``run`` takes."""
     from classic_rc.evaluation.record import record_file
-    from classic_rc.evaluation.systems import parse_system, split_name
+    from classic_rc.evaluation.systems import System, parse_system, split_name
 
     name, spec = split_name(text)
     # A "#" may be part of a path and of a row's name.
     hashes = [i for i, character in enumerate(spec) if character == "#"]
     for path, row in [(spec, None), *((spec[:i], spec[i + 1 :]) for i in reversed(hashes))]:
         if path and record_file(path) is not None:
-            return _SystemArgument(text, name, path=path, row=row)
+            return _SystemArgument(text, System(path=path, name=name), row)
     if Path(spec).is_dir():
         raise DataError("no run record in this folder", source=spec, hint="`classic-rc run --save DIR` writes one")
-    system = parse_system(spec)
-    return _SystemArgument(text, name, system.solver, system.path, None, system.format, system.failure)
+    return _SystemArgument(text, replace(parse_system(spec), name=name))
 
 
 def _parse_arguments(texts: Sequence[str]) -> list[_SystemArgument]:
@@ -247,8 +244,8 @@ def _parse_arguments(texts: Sequence[str]) -> list[_SystemArgument]:
 
     systems = [_parse_argument(text) for text in texts]
     named = [system for system in systems if system.name is not None or system.record is None]
-    names = iter(name_systems([system.system for system in named]))
-    return [replace(system, name=next(names).name) if system in named else system for system in systems]
+    with_names = iter(name_systems([system.system for system in named]))
+    return [replace(system, system=next(with_names)) if system in named else system for system in systems]
 
 
 def _add_baseline(systems: list[_SystemArgument], baseline: str) -> tuple[list[_SystemArgument], str]:
@@ -263,11 +260,7 @@ def _add_baseline(systems: list[_SystemArgument], baseline: str) -> tuple[list[_
         found = next((system for system in systems if baseline in (system.name, system.text)), None)
         return systems, baseline if found is None or found.name is None else found.name
     known, name = find_baseline([system.system for system in systems], baseline)
-    added = [
-        _SystemArgument(baseline, found.name, found.solver, found.path, failure=found.failure)
-        for found in known[len(systems) :]
-    ]
-    return [*systems, *added], name
+    return [*systems, *(_SystemArgument(baseline, found) for found in known[len(systems) :])], name
 
 
 def _iter_shared_results(
@@ -304,7 +297,7 @@ def _read_questions(args: argparse.Namespace, systems: Sequence[_SystemArgument]
         return inputs.load_dataset(args, args.data)
     for system in systems:
         if system.record is None:
-            kind = "not a run record" if system.solver is None else "a solver"
+            kind = "not a run record" if system.path is not None else "a solver"
             raise UsageError(
                 f"{system.path or system.text} is {kind}: name the questions that it answers with --data DATA",
                 field="--data",

@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from classic_rc.audit.statistics.tables import DatasetStatistics
     from classic_rc.evaluation.curves import PrecisionRecallCurve
     from classic_rc.evaluation.explain import Explainer
-    from classic_rc.evaluation.grouping import Grouping
     from classic_rc.evaluation.results import Evaluation
     from classic_rc.evaluation.systems import System
     from classic_rc.questions import Dataset
@@ -78,7 +77,7 @@ def handle(args: argparse.Namespace) -> int:
     from classic_rc.evaluation.comparison import SharedResults
     from classic_rc.evaluation.evaluate import evaluate
     from classic_rc.evaluation.plan import add_span_candidates
-    from classic_rc.reports.page import PageContent, page_html
+    from classic_rc.reports.page import PageContent, default_breakdown_keys, page_html
 
     is_figure = args.datasheet and args.output.lower().endswith(_FIGURES)
     check_writable(args.output, *args.data, *args.train, args.tune, *args.labels, is_figure=is_figure)
@@ -99,7 +98,7 @@ def handle(args: argparse.Namespace) -> int:
     dataset = add_span_candidates(loaded, protocol.span_generator)
     systems = inputs.choose_systems(args, dataset, given, protocol)
     explained = _find_explained(args, systems, given)
-    groupings = _group_questions(args, dataset)
+    groupings = read_groups(args, dataset, default_breakdown_keys(dataset)).groupings
     evaluation = evaluate(dataset, systems, protocol, jobs=args.jobs, progress=inputs.shows_progress(args))
     inputs.report_notes(args, "warning", evaluation.warnings)
     failures = Failures()
@@ -166,15 +165,6 @@ def _find_explained(args: argparse.Namespace, systems: Sequence[System], given: 
         inputs.require_solver(found)
         names.add(str(found.name))
     return names
-
-
-def _group_questions(args: argparse.Namespace, dataset: Dataset) -> list[Grouping]:
-    from classic_rc.evaluation.grouping import group_questions
-    from classic_rc.reports.page import default_breakdown_keys
-
-    labels = inputs.read_label_files(args, dataset)
-    keys = args.by or dict.fromkeys([*(kind.name for kind in labels), *default_breakdown_keys(dataset)])
-    return [group_questions(dataset, key, labels) for key in keys]
 
 
 def _fit_systems(

@@ -34,12 +34,14 @@ class QuestionGroups(NamedTuple):
     crosses: Sequence[CrossTabulation]
 
 
-def read_groups(args: argparse.Namespace, dataset: Dataset) -> QuestionGroups:
-    """Group the questions of a dataset by the keys of ``--by``, by default all labels of ``--labels``."""
+def read_groups(args: argparse.Namespace, dataset: Dataset, fields: Sequence[str] = ()) -> QuestionGroups:
+    """Group questions by the keys of ``--by``, by default by all labels of ``--labels`` and the keys `fields`."""
     from classic_rc.evaluation.grouping import group_questions
 
     labels = inputs.read_label_files(args, dataset)
-    keys = [key for key in args.by if "," not in key] if args.by else _label_keys(labels)
+    keys = (
+        [key for key in args.by if "," not in key] if args.by else [*dict.fromkeys([*_label_keys(labels), *fields])]
+    )
     groupings = [group_questions(dataset, key, labels) for key in keys]
     return QuestionGroups(groupings, [_cross_tabulate(dataset, key, labels) for key in args.by if "," in key])
 

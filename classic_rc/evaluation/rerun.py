@@ -202,18 +202,11 @@ class _RunRestorer:
         read_with, sources = entry["read_with"], entry["sources"]
         if read_with is None:
             raise DataError("the questions were in memory and were not read from a file", source=entry["name"])
-        if read_with["path"] in SAMPLES:
-            dataset = _load(read_with, read_with["path"])
-            if _digests(dataset) != _recorded_digests(sources):
-                raise DataError("this version of the package has different sample data", source=read_with["path"])
-            return dataset
-        is_hub = is_hub_name(read_with["path"])
-        if is_hub or named_files(read_with["path"], [source["path"] for source in sources]):
-            dataset = _load(read_with, read_with["path"])
-            self._check_files(dataset, sources, entry["name"])
-            return dataset
+        is_name = read_with["path"] in SAMPLES or is_hub_name(read_with["path"])
+        if is_name or named_files(read_with["path"], [source["path"] for source in sources]):
+            return _load_unchanged(read_with, read_with["path"], sources)
         if not any(source["path"] == read_with["path"] and source["bytes"] is not None for source in sources):
-            return self._read_folder(read_with, sources, entry["name"])
+            return self._read_folder(read_with, sources)
         paths = {source["path"]: self._finder.find(source) for source in sources}
         answers = read_with["answers"]
         if answers is not None and answers not in paths:  # `answers` is the folder of the answer files
@@ -221,13 +214,9 @@ class _RunRestorer:
             answers = str(Path(answer_files[0]).parent) if answer_files else str(self._finder.place(answers))
         else:
             answers = answers and paths[answers]
-        dataset = _load({**read_with, "answers": answers}, paths[read_with["path"]])
-        self._check_files(dataset, sources, entry["name"])
-        return dataset
+        return _load_unchanged(read_with, paths[read_with["path"]], sources, answers)
 
-    def _read_folder(
-        self, read_with: Mapping[str, Any], sources: Sequence[Mapping[str, Any]], name: str
-    ) -> Dataset:
+    def _read_folder(self, read_with: Mapping[str, Any], sources: Sequence[Mapping[str, Any]]) -> Dataset:
         """Read the first folder that has exactly the recorded files."""
         own = self._finder.place(read_with["path"])
         problem: DataError | None = None
@@ -236,9 +225,7 @@ class _RunRestorer:
             try:
                 if folder == own:
                     self._check_in_place(sources)
-                dataset = _load({**read_with, "answers": answers}, str(folder))
-                self._check_files(dataset, sources, name)
-                return dataset
+                return _load_unchanged(read_with, str(folder), sources, answers)
             except DataError as error:
                 problem = problem or error
         raise problem or self._finder.problem({"path": read_with["path"]})
@@ -249,18 +236,6 @@ class _RunRestorer:
         for source in sources:
             if source["bytes"] is not None:
                 in_place.find(source)
-
-    @staticmethod
-    def _check_files(dataset: Dataset, sources: Sequence[Mapping[str, Any]], name: str) -> None:
-        """Raise an error unless the dataset was read from exactly the recorded files."""
-        read, recorded = _digests(dataset), _recorded_digests(sources)
-        if read != recorded:
-            raise DataError(
-                "its files have changed since the record was made",
-                source=dataset.read_with["path"] if dataset.read_with else name,
-                found=_count_files(read, recorded),
-                expected=_count_files(recorded, read),
-            )
 
 
 def _kept_files(plain: Any) -> Iterator[Mapping[str, Any]]:
@@ -281,17 +256,22 @@ def _count_files(digests: Sequence[str], others: Sequence[str]) -> str:
     return f"{len(digests)} file{'s' * (len(digests) != 1)}" + (f", sha256 {different}" if different else "")
 
 
-def _load(read_with: Mapping[str, Any], path: str) -> Dataset:
+def _load_unchanged(
+    read_with: Mapping[str, Any], path: str, sources: Sequence[Mapping[str, Any]], answers: str | None = None
+) -> Dataset:
+    """Read data, and raise an error unless it was read from exactly the recorded files."""
     options = {name: value for name, value in read_with.items() if name != "path"}
-    return load(path, **options)
-
-
-def _digests(dataset: Dataset) -> list[str]:
-    return sorted(source.sha256 for source in dataset.sources)
-
-
-def _recorded_digests(sources: Sequence[Mapping[str, Any]]) -> list[str]:
-    return sorted(source["sha256"] for source in sources)
+    dataset = load(path, **{**options, "answers": answers or options.get("answers")})
+    read = sorted(source.sha256 for source in dataset.sources)
+    recorded = sorted(source["sha256"] for source in sources)
+    if read != recorded:
+        raise DataError(
+            "its files have changed since the record was made",
+            source=path,
+            found=_count_files(read, recorded),
+            expected=_count_files(recorded, read),
+        )
+    return dataset
 
 
 def _version_notes(record: Mapping[str, Any]) -> Iterator[str]:
