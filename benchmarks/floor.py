@@ -5,8 +5,8 @@
 
 Records of runs are reduced to a row for each system, without texts and outcomes. Rows of data that is not here
 (``--rows``) ship only where the code that made them and today's code agree. ``--twins`` names records of that
-code on data that is here. A system's row ships if both have equal digits on another split of the same dataset, and
-if the signatures there and here name the same parameters, training data and learned constants.
+code on data that is here. A system's row ships if both have equal digits on another split of the same dataset and
+on all other data here, and if the signatures name the same parameters, training data and learned constants.
 """
 
 from __future__ import annotations
@@ -148,15 +148,23 @@ def dataset_entry(run: Mapping[str, Any], version: str, verified: str, date: str
 def agreeing(
     datasets: Sequence[Mapping[str, Any]], twins: Sequence[Mapping[str, Any]]
 ) -> dict[tuple[str, str], str]:
-    """Return where older and today's code agree: the dataset, by its name without split and the row's setup."""
+    """Return where older and today's code agree: the dataset, by its name without split and the row's setup.
+
+    A setup that gives other digits on any dataset is left out.
+    """
     older = {(run["dataset"]["fingerprint"], row["name"]): row for run in twins for row in run["rows"]}
-    places = {}
+    places: dict[tuple[str, str], str] = {}
+    refused = set()
     for entry in datasets:
         for row in entry["rows"]:
             old = older.get((entry["fingerprint"], row["system"]))
-            if old is not None and not _differences(old, row):
-                places[_family(entry["name"]), _setup(row)] = entry["name"]
-    return places
+            if old is None:
+                continue
+            places[_family(entry["name"]), _setup(row)] = entry["name"]
+            if differences := _differences(old, row):
+                refused.add(_setup(row))
+                print(f"{entry['name']}: older code differs: {differences[0]}")
+    return {key: place for key, place in places.items() if key[1] not in refused}
 
 
 def _setup(row: Mapping[str, Any]) -> str:

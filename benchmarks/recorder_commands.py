@@ -78,6 +78,10 @@ _SAMPLE = """
 list-{solvers|variants|readers|metrics|analyzers|formats|keys|stop-lists}: list {0}
 bibtex: list --bibtex && list --bibtex -o all.bib && list --bibtex sw+d:mcobzarenco race f1_m &&
   list --bibtex {SOLVERS} && list --bibtex {METRICS} {READERS}
+floor --format {table|markdown|latex|csv|json|html}
+floor race:test mctest:mc500.dev --by {level|type} --format {table|json} -v
+floor race:dev --by level --format {table|markdown|latex|csv|json}
+floor sample:single-choice --format {table|csv}
 --version
 run sample --format {table|markdown|latex|csv|json}
 all run {TASK} --format {table|markdown|latex|csv|json} --published --intervals 200

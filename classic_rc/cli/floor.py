@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from classic_rc.tables import Table
 
 _DIFFERS = 1
+_HUB = "hf:"  # as in classic_rc.datasets.fetch, which loads NumPy
 
 OPTIONS = (
     "floors",
@@ -72,7 +73,7 @@ def _plain(record: dict[str, Any]) -> dict[str, Any]:
 
 def _tables(args: argparse.Namespace, name: str) -> list[Table]:
     """Return the tables of a name, or of a file: a log, the results of a harness, or data."""
-    if not os.path.exists(name):
+    if not _is_data(name):
         return [Floor(floor(name).dataset, args.group_by).table()]
     if (results := _read_results(name)) is not None:
         from classic_rc.reports.floor_logs import results_table
@@ -93,6 +94,16 @@ def _tables(args: argparse.Namespace, name: str) -> list[Table]:
         else:
             print_message(f"note: {data} is no dataset whose floor comes with the package: {_commands(str(data))}")
     return tables
+
+
+def _is_data(name: str) -> bool:
+    """Return whether a name is that of data to read, rather than of a dataset of the list."""
+    path = name
+    if "," in name:
+        from classic_rc.datasets.specification import parse_data
+
+        path = parse_data(name).path
+    return os.path.exists(path) or path.startswith(("sample", _HUB))
 
 
 def _commands(data: str) -> str:
@@ -140,7 +151,7 @@ def _log_table(args: argparse.Namespace, dataset: Dataset) -> Table:
 
 def _verify(args: argparse.Namespace) -> int:
     """Run the rows of a dataset again, and print every number that differs."""
-    if len(args.floors) != 1 or os.path.exists(args.floors[0]):
+    if len(args.floors) != 1 or _is_data(args.floors[0]):
         raise UsageError(
             "--verify needs the name of one dataset: classic-rc floor race:dev --verify RACE.tar.gz,split=dev",
             field="--verify",

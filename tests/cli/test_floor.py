@@ -33,6 +33,7 @@ def test_content_is_known_whatever_the_name_of_the_file(cli, shared_data, tmp_pa
     (tmp_path / "mine.ans").write_bytes((shared_data / "mctest" / "mc160.dev.ans").read_bytes())
     done = cli("floor", str(copy))
     assert "has the content of mctest:mc160.dev" in done.err
+    assert "has the content of mctest:mc160.dev" in cli("floor", f"{copy},reader=mctest").err
 
 
 def test_unknown_content_gets_the_commands_that_compute_it(cli, tmp_path):
