@@ -1,10 +1,10 @@
 """What the span ranker's groups of features earn, by cross-validation over whole articles, and its learning curve.
 
-python -m benchmarks.span_ablation FILE [TABLE...] [--every N] [--folds K] [--test FILE]
+python -m benchmarks.span_ablation FILE [TABLE...] [--every N] [--folds K] [--epochs E] [--test FILE]
 
 FILE is in SQuAD's form; with ``--every 4`` only every fourth passage is used. Tables: ``groups`` leaves out one
-group of features at a time; ``artefacts`` shows what the kind of answer alone gives away; ``curve`` learns from parts
-of the training data and answers the test data.
+group of features at a time; ``artefacts`` shows what the kind of answer alone gives away; ``curve`` learns from
+parts of the training data and answers the test data.
 """
 
 from __future__ import annotations
@@ -114,19 +114,20 @@ def random_of_kind(training: list[Question], own: list[Question], *, known: bool
     return predictions
 
 
-def group_rows() -> dict[str, Answer]:
+def group_rows(epochs: int) -> dict[str, Answer]:
     """The ranker, and the ranker without each group of features in turn."""
-    rows = {"all": ranker()}
+    rows = {"all": ranker(epochs=epochs)}
     for group in GROUPS:
-        rows[f"without {group}"] = ranker(features="+".join(name for name in GROUPS if name != group))
+        others = "+".join(name for name in GROUPS if name != group)
+        rows[f"without {group}"] = ranker(epochs=epochs, features=others)
     return rows
 
 
-def artefact_rows() -> dict[str, Answer]:
+def artefact_rows(epochs: int) -> dict[str, Answer]:
     """What reads no question, or nothing but its wh-word, beside the ranker and a perfect choice."""
     return {
-        "`span-ranker`": ranker(),
-        "`span-ranker:wh-word`": ranker(inputs="wh-word"),
+        "`span-ranker`": ranker(epochs=epochs),
+        "`span-ranker:wh-word`": ranker(epochs=epochs, inputs="wh-word"),
         "random span of a kind drawn by the wh-word": partial(random_of_kind, known=False),
         "random span of the kind of the gold span": partial(random_of_kind, known=True),
         "`span-sw`": lambda training, own: SpanSlidingWindow(decision=Argmax(ties="first")).predict(own),
@@ -141,10 +142,10 @@ TITLES = {
 }
 
 
-def fold_table(dataset: Dataset, name: str, n_folds: int) -> Table:
+def fold_table(dataset: Dataset, name: str, n_folds: int, epochs: int) -> Table:
     """Measure rows out of fold."""
     parts = {}
-    for label, answer in ROWS[name]().items():
+    for label, answer in ROWS[name](epochs).items():
         print(f"{name}: {label}", file=sys.stderr, flush=True)
         parts[label] = out_of_fold(dataset, answer, n_folds)
     titles = [str(question.meta_value("title")) for question in dataset]
@@ -209,6 +210,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     )
     parser.add_argument("--every", type=int, default=1, metavar="N", help="use every Nth passage")
     parser.add_argument("--folds", type=int, default=5, metavar="K", help="the number of folds")
+    parser.add_argument("--epochs", type=int, default=SpanRanker.epochs, help="as in the ranker, out of fold")
     parser.add_argument("--test", metavar="FILE", help="the data that the curve is measured on")
     args = parser.parse_args(argv)
     if unknown := [name for name in args.tables if name not in (*ROWS, "curve")]:
@@ -222,7 +224,7 @@ def main(argv: Sequence[str] | None = None) -> None:
         if name == "curve":
             print(markdown(curve_table(dataset, add_span_candidates(load(args.test)))), flush=True)
         else:
-            print(markdown(fold_table(dataset, name, args.folds)), flush=True)
+            print(markdown(fold_table(dataset, name, args.folds, args.epochs)), flush=True)
 
 
 if __name__ == "__main__":

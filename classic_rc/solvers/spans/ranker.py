@@ -89,7 +89,7 @@ class SpanRanker(Solver):
     inputs: Literal["all", "wh-word"] = parameter(
         "all", "the inputs to read: all, or of the question only its wh-word", allowed=("all", "wh-word")
     )
-    epochs: int = whole_number(4, "the number of passes over the training questions", least=1)
+    epochs: int = whole_number(5, "the number of passes over the training questions", least=1)
     rate: float = _positive(0.05, "the learning rate")
     damping: float = _positive(0.003, "the squared gradient that each column starts with")
     seed: int = SEED.but(help="the seed of the order of training questions, which depends on their ids only")

@@ -226,3 +226,19 @@ def test_it_is_far_above_the_sliding_window_on_other_articles_of_squad(shared_da
     )
     ranker, window = evaluate(test, [SpanRanker(), "span-sw"], train=train).rows
     assert ranker.metrics()["f1"] > window.metrics()["f1"] + 0.1
+
+
+def test_copies_for_the_benchmark_have_other_words_and_the_same_places():
+    from benchmarks.spans import copied
+
+    text = "The garden of Petersen was rediscovered in 1854."
+    question = Question(
+        "q", Passage("p", text), "Whose garden?", (), ("Petersen",), Task.SPAN, {"spans": ((14, 22),)}
+    )
+    one, other, third = copied(Dataset([question], "d"), 3)
+    assert one.passage.text == text
+    assert len({q.passage.text for q in (one, other, third)}) == 3
+    for q in (one, other, third):
+        assert q.passage.text[14:22] == q.gold_texts[0]
+        assert q.passage.text.startswith("The ")
+        assert q.passage.text.endswith("red in 1854.")
