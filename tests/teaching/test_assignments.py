@@ -38,6 +38,15 @@ def load(name: str):
     return load_assignment(name)
 
 
+def honest(assignment, seed: int) -> str:
+    """The work of a class; where data are read, with what the class's data say."""
+    data = assignment.hand_out(seed).get("data.json")
+    if data is None:
+        return assignment.source()
+    weights = assignment.right("fit")(*json.loads(data).values(), 1.0, 200, 0.01)[:3]
+    return assignment.source(("STRONGEST = None", f"STRONGEST = {max(range(3), key=lambda j: abs(weights[j]))}"))
+
+
 def graded(folder: Path, assignment, source: str | bytes, seed: int = 1):
     file = folder / assignment.main
     file.write_bytes(source if isinstance(source, bytes) else source.encode())
@@ -51,8 +60,9 @@ def test_an_assignment_has_ten_points_and_its_page_says_for_what(name, tmp_path)
     page = assignment.hand_out(1)["README.md"].decode()
     rows = re.findall(r"^\| `(\w+)` \|.*\| ([\d.]+) \|$", page.partition("| points |")[2], re.MULTILINE)
     assert rows == [(check.name, f"{check.points:g}") for check in assignment.checks]
-    for wanted in (f"classic-rc grade {assignment.main}", f"]({assignment.main})", "Hints", "o think about"):
+    for wanted in (f"--assignment {name}", assignment.main, "By hand: ", "Hints", "o think about"):
         assert wanted in page
+    assert re.search(r"\b(19|20)\d\d\b", page)  # a paper
     for key in assignment.rules:  # a class's rules stand above the page's
         assert f"- {assignment.drawn(1).choice[key]}\n" in page
 
@@ -68,11 +78,13 @@ def test_what_students_start_from_runs_and_earns_nothing(name, tmp_path):
 
 @pytest.mark.parametrize("name", WITH_RULES)
 def test_honest_work_has_full_marks_and_that_of_another_class_fails(name, tmp_path):
-    assert graded(tmp_path, load(name), (HERE / "solutions" / f"{name}.py").read_bytes()).earned == 10
+    solution = HERE / "solutions" / f"{name}.py"
+    published = solution.read_text(encoding="utf-8") if solution.is_file() else honest(load(name), 1)
+    assert graded(tmp_path, load(name), published).earned == 10
     for seed in (1, 2, 3):
         own = load(name).drawn(seed)
-        assert graded(tmp_path, own, own.source(), seed).earned == 10
-        copied = graded(tmp_path, own, load(name).source(), seed)
+        assert graded(tmp_path, own, honest(own, seed), seed).earned == 10
+        copied = graded(tmp_path, own, honest(load(name), seed), seed)
         assert copied.earned <= 3
 
 
@@ -99,13 +111,13 @@ def test_a_mistake_loses_points_and_is_named(name, function, told, tmp_path):
     assert source != assignment.source(), "there is no place for it"
     grade = graded(tmp_path, assignment, source)
     failed = [check for check in grade.checks if not check.passed and check.ran]
-    assert failed
-    assert failed[0].points == 0 or grade.earned >= 0
     assert f"likely cause: {told}\n" in "".join(check.details for check in failed)
     call = next(check for check in failed if told in check.details).details
     shown = re.search(r"^ {4}(\w+\(.*\))$", call, re.MULTILINE)
     assert shown is not None
-    assert sum(isinstance(part, ast.Constant) for part in ast.walk(ast.parse(shown[1]))) <= 12, shown[1]
+    assert sum(isinstance(part, ast.Constant) for part in ast.walk(ast.parse(shown[1]))) <= (
+        60 if function == "ablation" else 16
+    ), shown[1]
 
 
 def test_a_mistake_costs_its_own_points_only(tmp_path):
