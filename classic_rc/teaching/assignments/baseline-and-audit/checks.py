@@ -125,7 +125,9 @@ def check_artefacts(submission):
 
     found = {finding.name for finding in check_dataset(with_data(submission, read_data), regressions=False).leaks()}
     told = submission.ARTEFACTS
-    if not isinstance(told, list) or {*map(str, told)} != found:
+    if not isinstance(told, list):
+        raise CheckFailedError("ARTEFACTS must be a list, and an empty one if nothing was found")
+    if {*map(str, told)} != found:
         wrong, missing = sorted({*map(str, told)} - found), len(found - {*map(str, told)})
         raise CheckFailedError(
             f"ARTEFACTS: {wrong or 'nothing'} is not found by check; {missing} that it finds are missing"[:300]
