@@ -61,7 +61,7 @@ surface-lr,inputs={no-passage|no-question|candidates} surface-lr,scaling=none su
 surface-lr,hashing=256 surface-lr,question_words=2 surface-lr,learner=liblinear
 surface-lr:multirc2018,C=0.5 surface-lr,analyzer=treebank+porter
 span-sw,context=passage span-sw,distance=min,distance_weight=0.5 span-sw,distance=mean,stop_words=none
-span-lr,C=0.1 span-lr,buckets=4,negatives=10,seed=3 span-lr,features=lengths+shape span-lr,learner=liblinear
+span-ranker,epochs=2,seed=3 span-ranker:wh-word span-ranker,features=classes+length,rate=0.2
 ngram-lm,order={1|2|5} ngram-lm,cache_weight=0.1 ngram-lm,normalise=length ngram-lm,scoring=partial
 ngram-lm,discounts=0.75 ngram-lm,corpus=queries ngram-lm,corpus=passages+queries ngram-lm,corpus=inputs/lines.txt
 ngram-lm,analyzer=treebank,order=4,cache_weight=0.3
@@ -93,7 +93,7 @@ run sample:multiple-answer --threshold {0|1.5|-2} -s sw+d -s longest --format js
 run sample:multi-span -s span-sw,margin={0|0.5} -s ir,margin={0} --format json
 all run sample:multi-span,spans={1|3|25} -s span-sw -s random --format json
 run sample --cv 2 -s surface-lr --save r &&
-  run sample:multi-span --cv 2 -s span-lr,margin=0.3 --format json
+  run sample:multi-span --cv 2 -s span-ranker,margin=0.3 --format json
 run sample:single-choice --train inputs/leaky.jsonl -s surface-lr -s length -s constant-position:majority --save r
 run sample --train sample:{single-choice|multiple-answer} --drop-overlap --format json
 run sample:single-choice --train inputs/leaky.jsonl --train sample:single-choice --drop-overlap -s surface-lr
@@ -109,9 +109,9 @@ check {TASK} --format {table|markdown|json}
 check sample:single-choice --cv 3 --group level && check sample:multiple-answer --train
   sample:multiple-answer
 check inputs/leaky.jsonl --fail --level 1 && check inputs/twice.jsonl --format json
-check --hard {TASK} -s longest -s sliding-window --report ir --report random --format
+compare longest sliding-window --data {TASK} --hard --report ir --report random --format
   {table|markdown|latex|json} -o h.jsonl
-check --hard 1 {TASK} -s sw+d -s longest --cv 3 -o ids.txt --intervals
+compare sw+d longest --data {TASK} --hard 1 --cv 3 --ids ids.txt --intervals
   200 --quiet
 report {TASK} -o page.html --title Mine --date today --published && report {TASK} --cv 3 -o b.html
   --without check,explanations
@@ -138,12 +138,12 @@ predict {TASK} -s {random|longest} --format jsonl --ties first && predict {TASK}
 predict sample:multiple-answer -s sw+d --format {FORMAT} --threshold 1
 predict {TASK} -s sw+d --ties {random|strict} --seed 4 && predict {TASK} -s ir -o p && run {TASK} -s p
 predict sample:multi-span -s span-sw,margin=0.9 -o p && run sample:multi-span -s p --format json
-reproduce sample --check
+reproduce sample
 fit sample:single-choice -s
   {surface-lr|lexical,weights=learned|ngram-lm|combination,solvers=[sw+d;ir],weights=stacked} -o m && run
   sample:single-choice -s saved,path=m --format json && explain sample:single-choice lantern.1 -s saved,path=m &&
   run sample:single-choice -s saved,path=m --save r && reproduce r
-fit sample:{cloze|multi-span} -s {ngram-lm,order=4|span-lr} -o m && predict sample:{0} -s saved,path=m
+fit sample:{cloze|multi-span} -s {ngram-lm,order=4|span-ranker} -o m && predict sample:{0} -s saved,path=m
 index inputs/lines.txt -o i --lines {auto|sentences|paragraphs} && index i --check && run sample -s ir,corpus=i
   --format json
 index inputs/lines.txt.gz inputs/rows.jsonl -o i --analyzer {ANALYZER} && run sample:cloze
@@ -187,15 +187,15 @@ _MADE = """
 fit-record: run sample:single-choice -s longest -s sw+d -s surface-lr -s ir --cv 3 --intervals 100 --save r
 fit-{surface|lexical|combined}: fit sample:single-choice -s
   {surface-lr|lexical,weights=learned|combination,solvers=[sw+d;ir],weights=stacked} -o m.npz
-fit-{words|lm|spans}: fit sample:{multiple-answer|cloze|multi-span} -s {surface-lr|ngram-lm|span-lr} -o m.npz
+fit-{words|lm|spans}: fit sample:{multiple-answer|cloze|multi-span} -s {surface-lr|ngram-lm|span-ranker} -o m.npz
 indexed-{a|b}: index {inputs/lines.txt|sample} -o i
 predicted-{single-choice|multiple-answer|cloze|multi-span}: predict sample:{0} -s sw+d --format jsonl -o p.jsonl &&
   predict sample:{0} -s sw+d --ties first -o q
-hardest: check --hard sample:single-choice -s sw+d -s ir -o h.jsonl
+hardest: compare sw+d ir --data sample:single-choice --hard --ids h.jsonl
 """
 
 _REAL = """
-run data/{FILE} --format json --save r && reproduce r --data data
+run data/{FILE} --format json --save r && reproduce r --search data
 run data/{SMALLFILE} --format {table|latex} --published --intervals 300
 run data/{multirc/train_456-fixedIds.json|dream/train.json|mcscript/train-data.xml} -s sw+d --format json
 check data/{SMALLFILE} --format {table|json}
@@ -234,13 +234,13 @@ all run data/mctest/{mc160|mc500}.{dev|train}.tsv -s sw+d --labels data/mctest/c
   categories --intervals 300
 run data/race/RACE-train-dev.tar.gz --split train --labels data/annotations/race_question_types.jsonl --by
   reasoning-type,level -s sw+d --intervals 100
-reproduce data/mctest --with rte=data/mctest/scores/RTE --format {table|json}
-reproduce data/mctest/mc160.dev.tsv --with rte=data/mctest/scores/RTE/mc160.dev.scores --with
-  annotations=data/mctest/smith2015/mc160.dev.corenlp.json.gz --with categories=data/mctest/categories/mc160.dev
+reproduce data/mctest --file rte=data/mctest/scores/RTE --format {table|json}
+reproduce data/mctest/mc160.dev.tsv --file rte=data/mctest/scores/RTE/mc160.dev.scores --file
+  annotations=data/mctest/smith2015/mc160.dev.corenlp.json.gz --file categories=data/mctest/categories/mc160.dev
   --check
 reproduce data/{multirc/dev_83-fixedIds.json|record/record_explorer_123.json|dream/dev.json|mcscript/dev-data.xml}
   --check --format {table|csv}
-check --hard data/mctest/mc500.dev.tsv -s sw+d:mctest500 -s lexical -s surface-lr --report ir --report
+compare sw+d:mctest500 lexical surface-lr --data data/mctest/mc500.dev.tsv --hard --report ir --report
   ngram-lm -o h.jsonl
   --intervals 200
 compare sw+d lexical ir ngram-lm --data data/mctest/mc500.dev.tsv --intervals 500 --format {table|json}
@@ -280,7 +280,7 @@ run data/race/RACE-train-dev.tar.gz,subset={middle|high} --split dev -s ngram-lm
 run data/race/RACE-train-dev.tar.gz,subset=middle --split train -s longest --format json
 run data/quoref/quoref-dev-v0.1.json -s random -s span-sw:squad2016 -s span-sw:squad2016-distance --save r
   --intervals 100
-run data/quoref/quoref-dev-v0.1.json,spans=5 -s span-lr,margin=0.5 --cv 2 --format json
+run data/quoref/quoref-dev-v0.1.json,spans=5 -s span-ranker,margin=0.5 --cv 2 --format json
 predict data/quoref/quoref-dev-v0.1.json,spans=4 -s span-sw -o p && run data/quoref/quoref-dev-v0.1.json -s p &&
   check data/quoref/quoref-dev-v0.1.json
 index data/mctest data/dream/dev.json -o i && run data/mctest/mc160.dev.tsv -s ir,corpus=i,exclude_verbatim=True
@@ -314,7 +314,7 @@ run ONE --tune sample:cloze|run ONE -s ir,corpus=inputs/repo|run ONE inputs/nowh
 run sample:multiple-answer --tune-metric f1a|run sample:multi-span -s sliding-window:race
 run sample:multiple-answer -s longest --tune-metric quoref_f1|run sample:multi-span,spans=99999999999 -s random
 run inputs/hidden.jsonl|run inputs/hidden.jsonl -s inputs/lines.txt|check inputs/hidden.jsonl
-check --hard inputs/hidden.jsonl -s longest|predict inputs/hidden.jsonl -s longest
+compare longest --data inputs/hidden.jsonl --hard|predict inputs/hidden.jsonl -s longest
 report inputs/hidden.jsonl -o p.html|predict ONE -s longest --format jsnl|predict ONE -s longest --format record
 predict ONE -s longest --format mctest-answers --ties strict|predict ONE -s longest -o inputs|explain ONE lantern.11
 explain ONE|explain ONE lantern.1 -s sliding-window:race|explain ONE lantern.1 -s nothing
@@ -327,12 +327,12 @@ reproduce inputs/bad/empty.json
 run ONE --by levle|run ONE --labels none.csv|run ONE --labels inputs/bad/labels.csv
 run ONE --labels inputs/lines.txt|run ONE --figure groups -o a.doc --by type|run ONE --figure pr
 run sample:multiple-answer --figure pr -s sw+d -o a.doc|run sample:multi-span --figure pr -s span-sw
-check --hard ONE
-check --hard 5 ONE -s sw+d|check --hard ONE -s surface-lr --train ONE
+compare sw --hard
+compare sw+d --data ONE --hard 5|compare surface-lr --data ONE --hard --train ONE
 fit ONE -s sw+d -o m|fit ONE -s surface-lr|fit inputs/hidden.jsonl -s surface-lr -o m
 fit ONE -s surface-lr,learner=sgd -o m|index|index inputs/lines.txt|index none -o i|index inputs/repo --check
 index inputs/lines.txt -o inputs/own.py|index - -o i|index inputs/bad/packed.jsonl.gz -o i|reproduce none
-reproduce ONE --with x=y|report ONE|report none -o p.html|check none|check ONE --level x
+reproduce ONE --file x=y|report ONE|report none -o p.html|check none|check ONE --level x
 run inputs/bad/packed.jsonl.gz|run inputs/bad/archive.tar.gz
 """
 

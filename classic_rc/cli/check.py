@@ -1,7 +1,4 @@
-"""``classic-rc check``: test whether a dataset can be answered without reading it, and look for defects and copies.
-
-With ``--hard``, :mod:`classic_rc.cli.hard` finds the questions that no system solves.
-"""
+"""``classic-rc check``: test whether a dataset can be answered without reading it, and look for defects."""
 
 from __future__ import annotations
 
@@ -19,7 +16,6 @@ from classic_rc.cli.console import (
     write_file,
     write_output,
 )
-from classic_rc.cli.hard import FILTER_OPTIONS, find_hard_questions
 from classic_rc.cli.options import SOLVER, vary_option
 from classic_rc.errors import UsageError
 from classic_rc.io.json import render_json
@@ -45,7 +41,9 @@ OPTIONS = (
     "data...",
     "reading",
     "--pool",
-    *FILTER_OPTIONS,
+    "training and tuning",
+    "decisions",
+    vary_option("--intervals", help="the number of resamples of passages for intervals (default 10000)"),
     "findings",
     vary_option("--train", help="the data to learn from, also checked for overlap with DATA; repeat for several"),
     vary_option(
@@ -58,8 +56,8 @@ OPTIONS = (
     vary_option("--drop-overlap", help="as in `run`; rules and learners always drop what --train shares with DATA"),
     vary_option(
         "--solver",
-        help=f"{SOLVER}: with --hard, a system of the filter; else a system to score on all questions and without "
-        "the copies, if there are any (default: the best of the usual systems); repeat for several",
+        help=f"{SOLVER}: a system to score on all questions and without the copies, if there are any (default: the "
+        "best of the usual systems); repeat for several",
     ),
     vary_option(
         "--analyzer",
@@ -69,24 +67,11 @@ OPTIONS = (
     ),
     vary_option("--jobs", help="number of learners that run at the same time (default 1; -1: one for each core)"),
     vary_option("--seed", help="the seed of resamples and systems (default 0); findings have exact p-values"),
-    vary_option("--output", help="write the results to a file instead of stdout; with --hard, the hard questions"),
+    "--output",
     "--quiet",
     "--format",
     "--verbose",
 )
-
-_OF_THE_FILTER = {
-    "report": "--report",
-}
-_OF_FINDINGS = {
-    "fail": "--fail",
-    "allow": "--allow",
-    "write_allow": "--write-allow",
-    "ids": "--ids",
-    "against": "--against",
-    "annotators": "--annotators",
-    "rules_only": "--rules-only",
-}
 
 _MOST_QUESTIONS = 50_000
 """With more questions, only systems that are named are scored without the copies."""
@@ -101,10 +86,6 @@ def handle(args: argparse.Namespace) -> int:
     from classic_rc.reports.checks import fail_messages
     from classic_rc.text.analyzers import get_analyzer
 
-    if args.hard is not None:
-        _refuse(args, _OF_FINDINGS, "does not apply with --hard: run `check` without --hard for it")
-        return find_hard_questions(args)
-    _refuse(args, _OF_THE_FILTER, "is an option of the filter: add --hard")
     given = inputs.parse_systems(args.solver)
     for name in ("output", "ids", "write_allow"):
         option = f"--{name.replace('_', '-')}"
@@ -162,12 +143,6 @@ class _Shown(NamedTuple):
     compared: tuple[Comparison, ...] | None
     annotators: AnnotatorReport | None = None
     scores: tuple[ScoreWithout, ...] = ()
-
-
-def _refuse(args: argparse.Namespace, names: Mapping[str, str], why: str) -> None:
-    for name, option in names.items():
-        if getattr(args, name):
-            raise UsageError(f"{option} {why}", field=option)
 
 
 def measure_annotators_of(args: argparse.Namespace, dataset: Dataset) -> AnnotatorReport | None:

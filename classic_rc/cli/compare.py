@@ -1,4 +1,7 @@
-"""``classic-rc compare``: compare systems: differences, intervals, p-values, and which questions each solves."""
+"""``classic-rc compare``: compare systems: differences, intervals, p-values, and which questions each solves.
+
+With ``--hard``, systems are compared on the questions that few of them solve.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from classic_rc.cli import inputs
-from classic_rc.cli.console import Failures, check_writable, write_output
+from classic_rc.cli.console import Failures, check_writable, write_file, write_output
 from classic_rc.cli.options import vary_option
 from classic_rc.errors import DataError, SystemFailedError, UsageError, unknown_name
 from classic_rc.io.json import render_json
@@ -39,11 +42,15 @@ OPTIONS = (
     "--analyzer of systems",
     "decisions",
     "--jobs",
+    "subset",
     "--format",
     "--verbose",
     "--output",
     "--quiet",
 )
+
+_OF_HARD = {"report": "--report", "ids": "--ids"}
+_NOT_WITH_HARD = {"baseline": "--baseline", "metrics": "--metrics"}
 
 
 def handle(args: argparse.Namespace) -> int:
@@ -51,6 +58,10 @@ def handle(args: argparse.Namespace) -> int:
     from classic_rc.evaluation.comparison import compare
 
     systems, baseline = _parse_arguments(args.systems), None
+    if args.hard is not None:
+        return _compare_on_hard(args, systems)
+    if option := next((option for name, option in _OF_HARD.items() if getattr(args, name)), None):
+        raise UsageError(f"{option} is an option of the subset: add --hard", field=option)
     if args.baseline is not None:
         systems, baseline = _add_baseline(systems, args.baseline)
     check_writable(args.output, args.data, *args.train, args.tune, *(system.file for system in systems))
@@ -90,6 +101,70 @@ def _render(comparisons: list[Comparison], form: str, verbose: bool) -> str:
     ]
     tables = [table for comparison in shown for table in comparison_tables(comparison)]
     return render(tables, form, signatures=verbose)
+
+
+# ------------------------------------------------------------------------------------------------------------------
+# --hard
+
+
+def _compare_on_hard(args: argparse.Namespace, members: Sequence[_SystemArgument]) -> int:
+    """Score systems on all questions, and on those that at most K of the members solve."""
+    from classic_rc.audit.hard import find_hard_subset
+    from classic_rc.reports.checks import hard_table
+    from classic_rc.tables import render
+
+    if option := next((option for name, option in _NOT_WITH_HARD.items() if getattr(args, name)), None):
+        raise UsageError(f"{option} does not apply with --hard: leave it out", field=option)
+    if args.data is None or any(member.record is not None for member in members):
+        raise UsageError(
+            "--hard needs questions, and solvers or files of predictions: compare SYSTEM... --data DATA --hard",
+            field="--data" if args.data is None else "systems",
+        )
+    reported = inputs.parse_systems(args.report)
+    files = [member.path for member in members]
+    check_writable(args.output, args.data, *args.train, args.tune, *files)
+    check_writable(args.ids, args.data, *args.train, args.tune, *files, option="--ids")
+    dataset = inputs.load_dataset(args, args.data)
+    if dataset.task is None:
+        raise DataError("the dataset has no questions", source=dataset.name)
+    subset = find_hard_subset(
+        dataset,
+        [member.system for member in members],
+        replace(inputs.protocol_for(inputs.read_protocol(args), args.data), intervals=args.intervals or True),
+        report=reported,
+        max_solved=args.hard,
+        jobs=args.jobs,
+        progress=inputs.shows_progress(args),
+    )
+    inputs.report_notes(args, "warning", subset.evaluation.warnings)
+    try:
+        if args.ids is not None:
+            write_file(Path(args.ids), _questions_text(subset.dataset, args.ids))
+    finally:  # print the scores even if the file cannot be written
+        if args.format == "json":
+            text = render_json(subset.to_dict())
+        else:
+            text = render(hard_table(subset), args.format, signatures=args.verbose)
+        write_output(text, args.output)
+    return 0
+
+
+def _questions_text(dataset: Dataset, path: str) -> str:
+    """Return questions as text for the file of ``--ids``."""
+    if path.endswith(".jsonl"):
+        from classic_rc.datasets.jsonl import to_jsonl
+
+        return to_jsonl(dataset)
+    ids = [question.id for question in dataset]
+    multiline = next((id_ for id_ in ids if len(id_.splitlines()) > 1), None)
+    if multiline is not None:
+        raise UsageError(
+            f"cannot write one id per line: the question id {multiline!r} has a line break; use --ids FILE.jsonl",
+            field="--ids",
+            found=path,
+            expected="FILE.jsonl",
+        )
+    return "".join(f"{id_}\n" for id_ in ids)
 
 
 # ------------------------------------------------------------------------------------------------------------------
@@ -136,13 +211,7 @@ class _SystemArgument:
         return folder_of_record.name if folder_of_record else Path(self.path).stem
 
     def rows_of(self, results: SharedResults) -> SharedResults:
-        """Return the results with only the rows of this argument, renamed if it has a name.
-
-        Raises
-        ------
-        UsageError
-            The record has no row of that name.
-        """
+        """Return the results with only the rows of this argument, renamed if it has a name."""
         rows = results.systems
         if self.row is not None:
             rows = tuple(row for row in rows if row.name == self.row)
@@ -156,15 +225,7 @@ class _SystemArgument:
 
 
 def _parse_argument(text: str) -> _SystemArgument:
-    """Parse a system argument, with or without ``NAME=``: a record, or whatever ``-s`` of ``run`` takes.
-
-    Raises
-    ------
-    DataError
-        The text looks like a path, but there is no such file.
-    UsageError
-        The text is neither a path nor a solver.
-    """
+    """Parse a system argument, with or without ``NAME=``: a record, or whatever ``-s`` of ``run`` takes."""
     from classic_rc.evaluation.record import record_file
     from classic_rc.evaluation.systems import parse_system, split_name
 
@@ -181,15 +242,7 @@ def _parse_argument(text: str) -> _SystemArgument:
 
 
 def _parse_arguments(texts: Sequence[str]) -> list[_SystemArgument]:
-    """Parse system arguments; solvers and files of predictions get the names that they have in ``run``.
-
-    Raises
-    ------
-    DataError
-        See :func:`_parse_argument`.
-    UsageError
-        See :func:`_parse_argument`; or two systems have the same name.
-    """
+    """Parse system arguments; solvers and files of predictions get the names that they have in ``run``."""
     from classic_rc.evaluation.systems import name_systems
 
     systems = [_parse_argument(text) for text in texts]
@@ -223,11 +276,6 @@ def _iter_shared_results(
     """Yield, for each dataset that all systems answered, the results and the row of `random` (None if unknown).
 
     Solvers and predictions answer the questions of ``--data``. `failures` gets the systems that fail.
-
-    Raises
-    ------
-    UsageError
-        A system needs questions and there are none, or the systems answered different questions.
     """
     dataset = _read_questions(args, systems)
     answered = list(_evaluate_systems(args, systems, dataset, failures))
@@ -315,13 +363,7 @@ def _evaluate_random(args: argparse.Namespace, dataset: Dataset) -> dict[str, Sy
 
 
 def _shared_fingerprints(args: argparse.Namespace, by_system: Sequence[Mapping[str, SharedResults]]) -> list[str]:
-    """Return the fingerprints of the datasets that all systems answered.
-
-    Raises
-    ------
-    UsageError
-        No dataset was answered by all systems.
-    """
+    """Return the fingerprints of the datasets that all systems answered."""
     from classic_rc.evaluation.comparison import join_results
 
     first, *others = by_system

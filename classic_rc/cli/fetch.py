@@ -12,7 +12,7 @@ from classic_rc.errors import DataError
 if TYPE_CHECKING:
     from classic_rc.datasets.fetch import Fetched, RemoteFile
 
-OPTIONS = ("datasets", "--all of fetch", "--check of fetch", "--quiet")
+OPTIONS = ("datasets", "--all of fetch", "--check", "--quiet")
 
 
 def handle(args: argparse.Namespace) -> int:

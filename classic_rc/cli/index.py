@@ -92,6 +92,7 @@ def _read_sources(args: argparse.Namespace) -> list[TextInput]:
         raise UsageError(
             "- (standard input) can be used only once, as the last CORPUS", field="CORPUS", found=STDIN
         )
+    inputs.refuse_spans(args.corpus, "an index has passages")
     sources: list[TextInput] = []
     seen: set[str] = set()
     for corpus in args.corpus:

@@ -63,13 +63,7 @@ def expand_datasets(args: argparse.Namespace, arguments: Sequence[str]) -> Itera
 
 
 def choose_dataset(args: argparse.Namespace, arguments: Sequence[str]) -> DatasetFiles:
-    """Return the one dataset of the DATA arguments.
-
-    Raises
-    ------
-    UsageError
-        They are several datasets.
-    """
+    """Return the one dataset of the DATA arguments."""
     datasets = list(expand_datasets(args, arguments))
     if len(datasets) > 1:
         names, found = ", ".join(map(str, datasets)), " ".join(arguments)
@@ -191,6 +185,15 @@ def protocol_for(protocol: Protocol, data: str | DatasetFiles) -> Protocol:
     return replace(protocol, spans=parse_data(data).spans if isinstance(data, str) else data.spans)
 
 
+def refuse_spans(data: Iterable[str | DatasetFiles], why: str) -> None:
+    """Raise an error for DATA that asks for candidate spans, where nothing has a use for them."""
+    for one in data:
+        if (spans := protocol_for(Protocol(), one).spans) is not None:
+            raise UsageError(
+                f"spans={spans} has no effect here, because {why}: leave it out", field="DATA", found=str(one)
+            )
+
+
 def read_protocol(args: argparse.Namespace) -> Protocol:
     """Read the data to learn from, and return the protocol that the options describe.
 
@@ -221,11 +224,6 @@ def choose_systems(
     The default set includes solvers that learn if there is training data; a note names those for which there is too
     much of it. For questions with several right answers, `AllPositive` is always among the solvers. The first
     systems on the questions of a log are the answers of its model.
-
-    Raises
-    ------
-    DataError
-        The dataset has no questions.
     """
     from classic_rc.datasets.registry import as_dataset, is_log
     from classic_rc.evaluation.systems import (
@@ -292,15 +290,7 @@ def _default_solvers(args: argparse.Namespace, dataset: Dataset, protocol: Proto
 
 
 def require_solver(system: System) -> Solver:
-    """Return a system's solver.
-
-    Raises
-    ------
-    UsageError
-        The system is a file of predictions.
-    SystemFailedError
-        The solver could not be made.
-    """
+    """Return a system's solver."""
     refuse_file(system)
     if system.failure is not None:
         raise system.failure
@@ -309,12 +299,7 @@ def require_solver(system: System) -> Solver:
 
 
 def refuse_file(system: System) -> None:
-    """Raise an error for a file of predictions where a solver is needed.
-
-    Raises
-    ------
-    UsageError
-    """
+    """Raise an error for a file of predictions where a solver is needed."""
     if system.path is not None:
         raise UsageError(
             f"{system.path} is a file of predictions, and a solver is needed here",
@@ -338,15 +323,7 @@ def read_label_files(args: argparse.Namespace, dataset: Dataset) -> list[Labels]
 
 
 def check_figure_path(path: str, *inputs: str | None) -> str:
-    """Return the figure format of a path by its suffix, and check that the figure can be drawn and written.
-
-    Raises
-    ------
-    UsageError
-        The suffix is not a figure format, or the file cannot be written.
-    MissingPackageError
-        Matplotlib is not installed.
-    """
+    """Return the figure format of a path by its suffix, and check that the figure can be drawn and written."""
     from classic_rc.reports.figures import FIGURE_FORMATS, require_matplotlib
 
     form = Path(path).suffix.lower().removeprefix(".")

@@ -25,16 +25,14 @@ from classic_rc.io.progress import start_command
 
 COMMANDS = {
     "run": ("run", "score datasets with baselines and print a table of results."),
+    "floor": ("floor", "show what systems without understanding get on known datasets, without any data."),
     "predict": ("predict", "write a solver's answers, or its scores, to a file in an official submission format."),
     "compare": (
         "compare",
         "compare systems: differences, intervals, p-values, and which questions each solves.",
     ),
     "table": ("table", "make one table for a paper from saved runs, its figure, or its paragraph on methods."),
-    "check": (
-        "check",
-        "test whether a dataset can be answered without reading it, and look for defects and copies.",
-    ),
+    "check": ("check", "test whether a dataset can be answered without reading it, and look for defects."),
     "reproduce": (
         "reproduce",
         "compare published scores, or the scores of a saved run, with scores computed here.",
@@ -80,12 +78,7 @@ class _Parser(argparse.ArgumentParser):
         (file or sys.stderr).write(message)
 
     def error(self, message: str) -> NoReturn:
-        """Raise the message that argparse would print, with the option at fault as the error's field.
-
-        Raises
-        ------
-        UsageError
-        """
+        """Raise the message that argparse would print, with the option at fault as the error's field."""
         option = re.match(r"argument ([^:]+): ", message)
         raise UsageError(f"{message} (see `{self.prog} --help`)", field=option and option[1])
 
@@ -124,19 +117,10 @@ def build_parser() -> argparse.ArgumentParser:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run a command line.
+    """Run a command line, by default the process's, and return the exit code.
 
-    Parameters
-    ----------
-    argv : sequence of str, optional
-        The arguments after the program's name; by default those of the process.
-
-    Returns
-    -------
-    int
-        The exit code: 0 fine; 1 a check failed; 2 usage, or not enough memory, or output that cannot be
-        written; 3 data missing or malformed; 4 an optional package is missing; 5 a system failed;
-        130 interrupted.
+    0 fine; 1 a check failed; 2 usage, not enough memory, or output that cannot be written; 3 data missing or
+    malformed; 4 an optional package is missing; 5 a system failed; 130 interrupted.
     """
     arguments = list(sys.argv[1:] if argv is None else argv)
     with plugin_warnings_as_messages():
@@ -144,18 +128,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def run_program(run: Callable[[], int]) -> int:
-    """Run a program and return its exit code; every error becomes one line on stderr and an exit code.
-
-    Parameters
-    ----------
-    run : callable
-        Does the work and returns the exit code.
-
-    Returns
-    -------
-    int
-        The exit code of `run` or of the error: 2 if stdout cannot be written, 130 if the user interrupted.
-    """
+    """Run a program and return its exit code; every error becomes one line on stderr and an exit code."""
     prepare_streams()
     try:
         with termination_as_interrupt():

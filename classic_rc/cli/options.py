@@ -28,6 +28,8 @@ SYSTEM = "[NAME=]SYSTEM"
 SYSTEM_HELP = f"{SOLVER_HELP}, or a file of predictions (see `classic-rc list formats`)"
 
 FORMATS = ("table", "markdown", "latex", "csv", "html", "json")
+FORMAT_BY_SUFFIX = {".md": "markdown", ".tex": "latex", ".html": "html", ".json": "json", ".csv": "csv"}
+"""The format of a file by its suffix."""
 
 _OPTIONS: dict[str, tuple[Option, ...]] = {
     "arguments": (
@@ -46,6 +48,13 @@ _OPTIONS: dict[str, tuple[Option, ...]] = {
             nargs="+",
             metavar="DIR|run.json",
             help="records of `run --save`: folders with run.json, or the files",
+        ),
+        option(
+            "floors",
+            nargs="*",
+            metavar="NAME|LOG|DATA",
+            help="a dataset of the list, such as race:test; a log (samples_*.jsonl) or a results file of "
+            "lm-evaluation-harness; a file of data, which is recognised by its content; nothing for the list",
         ),
         option(
             "corpus",
@@ -81,7 +90,6 @@ _OPTIONS: dict[str, tuple[Option, ...]] = {
         ),
         option(
             "--check",
-            name="--check of fetch",
             action="store_true",
             help="download nothing: check the files in the cache",
         ),
@@ -96,8 +104,7 @@ _OPTIONS: dict[str, tuple[Option, ...]] = {
         ),
         option("--data", metavar="DATA", help="the dataset that predictions and solvers answer"),
         option(
-            "--data",
-            name="--data of records",
+            "--search",
             dest="places",
             action="append",
             default=[],
@@ -106,7 +113,7 @@ _OPTIONS: dict[str, tuple[Option, ...]] = {
             "their sha256; repeat for several",
         ),
         option(
-            "--with",
+            "--file",
             dest="files",
             action="append",
             default=[],
@@ -232,11 +239,6 @@ _OPTIONS: dict[str, tuple[Option, ...]] = {
             help="how to compute p-values: swap passages between systems (permutation, the default), or McNemar's "
             "test, which assumes independent questions",
         ),
-        option(
-            "--check",
-            action="store_true",
-            help="exit with 1 if a score that is known to be reproducible differs",
-        ),
     ),
     "findings": (
         option(
@@ -360,16 +362,15 @@ _OPTIONS: dict[str, tuple[Option, ...]] = {
             help="grade nothing; write what the class of --seed gets: the page, the file to start from, data",
         ),
     ),
-    "filtering": (
+    "subset": (
         option(
             "--hard",
             nargs="?",
             type=parse_integer,
             const=0,
             metavar="K",
-            help="instead of all else: find the questions that at most K (default 0) of the -s systems solve "
-            "(default: the usual systems of the task), and score systems on all and on these; -o FILE.jsonl writes "
-            "them, or their ids into another file",
+            help="instead of differences: score the systems on all questions of --data, and on those that at most "
+            "K (default 0) of them solve",
         ),
         option(
             "--report",
@@ -377,8 +378,15 @@ _OPTIONS: dict[str, tuple[Option, ...]] = {
             action="append",
             default=[],
             metavar=SYSTEM,
-            help="a system to score on all and on the hard questions without using it as a filter; repeat for "
-            "several",
+            help="with --hard: one more system to score, which has no part in the choice; repeat for several",
+        ),
+        option(
+            "--ids",
+            name="--ids of a subset",
+            rare=True,
+            metavar="FILE",
+            help="with --hard: write the questions that stay, as JSON lines to FILE.jsonl, or their ids to another "
+            "file",
         ),
     ),
     "contents": (
@@ -422,6 +430,26 @@ _OPTIONS: dict[str, tuple[Option, ...]] = {
             help="a fact to show on the datasheet: Licence='CC BY 4.0', Language=English; repeat for several",
         ),
     ),
+    "floor": (
+        option(
+            "--verify",
+            name="--verify DATA",
+            metavar="DATA",
+            help="run the systems that learn nothing again on this data, and compare every digit; exit with 1 if "
+            "one differs",
+        ),
+        option(
+            "--learned", action="store_true", help="with --verify: also the systems that learn from gold answers"
+        ),
+        option(
+            "--train",
+            name="--train of floors",
+            action="append",
+            default=[],
+            metavar="DATA",
+            help="with --verify --learned: the training data of the rows that name it; repeat for several",
+        ),
+    ),
     "paper": (
         option(
             "--rows",
@@ -455,6 +483,12 @@ _OPTIONS: dict[str, tuple[Option, ...]] = {
             default=1,
             metavar="N",
             help="digits after the decimal point, 0 to 3 (default 1)",
+        ),
+        option(
+            "--above",
+            choices=("chance", "floor"),
+            help="after each dataset's primary metric, also (value - base) / (1 - base); the base is random "
+            "choice, or the best system that learns nothing: of the record, or as `classic-rc floor` has it",
         ),
         option(
             "--caption",

@@ -60,6 +60,7 @@ def handle(args: argparse.Namespace) -> int:
                 expected=str(yaml.with_suffix(".jsonl")),
             )
         check_writable(str(yaml), args.data)
+    inputs.refuse_spans([args.data], "the copy has questions and no candidate spans")
     dataset = inputs.load_dataset(args, args.data)
     copy = perturb_dataset(dataset, args.perturbation, seed=args.seed, function_words=args.function_words)
     if args.format == "lm-eval":

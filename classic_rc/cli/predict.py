@@ -74,13 +74,7 @@ def handle(args: argparse.Namespace) -> int:
 
 
 def _choose_format(args: argparse.Namespace, dataset: Dataset, named: Format | None) -> Format:
-    """Return the format to write, the named one or the default.
-
-    Raises
-    ------
-    UsageError
-        The format cannot hold what is to be written.
-    """
+    """Return the format to write, the named one or the default."""
     from classic_rc.formats.registry import default_format
 
     assert dataset.task is not None
@@ -106,13 +100,7 @@ def _choose_format(args: argparse.Namespace, dataset: Dataset, named: Format | N
 
 
 def _with_scores(args: argparse.Namespace, dataset: Dataset, system: System, protocol: Protocol) -> System:
-    """Return the system; a file whose scores are to be written or decided on becomes a solver.
-
-    Raises
-    ------
-    UsageError
-        Scores are to be written, and the file has only answers.
-    """
+    """Return the system; a file whose scores are to be written or decided on becomes a solver."""
     from dataclasses import replace
 
     from classic_rc.formats.registry import has_scores
@@ -140,13 +128,7 @@ def _decision_settings(protocol: Protocol) -> dict[str, Any]:
 
 
 def _check_settings(args: argparse.Namespace, dataset: Dataset, system: System, protocol: Protocol) -> None:
-    """Check that every decision option has an effect on what is written.
-
-    Raises
-    ------
-    UsageError
-        The system's rule for this task does not use an option, or scores are written and no answers.
-    """
+    """Check that every decision option has an effect on what is written."""
     from classic_rc.decisions import Decision, GivenAnswers, TunedThreshold
     from classic_rc.evaluation.plan import configure_solver, unused_settings
 

@@ -1,26 +1,33 @@
-"""``classic-rc report``: write one HTML page about a dataset: results, leaks, statistics and every question."""
+"""``classic-rc report``: write one HTML page about a dataset: results, leaks, statistics and every question.
+
+With ``--datasheet``, one page about the dataset for the appendix of its paper.
+"""
 
 from __future__ import annotations
 
 import argparse
+import os
+import shlex
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from classic_rc.cli import inputs
 from classic_rc.cli.check import measure_annotators_of
-from classic_rc.cli.console import Failures, check_writable, write_output
-from classic_rc.cli.datasheet import check_contents, count_contents, is_figure_name, parse_fact, write_datasheet
+from classic_rc.cli.console import Failures, check_writable, write_file, write_output
 from classic_rc.cli.explain import DEFAULT_EXPLAINED
-from classic_rc.cli.options import DATA, vary_option
+from classic_rc.cli.options import DATA, FORMAT_BY_SUFFIX, TABLE, vary_option
 from classic_rc.cli.perturb import evaluate_copies
-from classic_rc.cli.results import report_missing
+from classic_rc.cli.results import GroupTables, count_questions, read_groups, report_missing
 from classic_rc.errors import DataError, UsageError, unknown_name
 from classic_rc.io.progress import progress_bar
 from classic_rc.protocol import Protocol
 
 if TYPE_CHECKING:
+    from classic_rc.audit.check import CheckReport
+    from classic_rc.audit.statistics.tables import DatasetStatistics
     from classic_rc.evaluation.curves import PrecisionRecallCurve
     from classic_rc.evaluation.explain import Explainer
     from classic_rc.evaluation.grouping import Grouping
@@ -59,6 +66,11 @@ OPTIONS = (
 )
 
 
+_FIGURES = (".pdf", ".png", ".svg")
+_NOT_SHOWN = frozenset({"data", "datasheet", "output", "jobs", "quiet"})
+"""The options that do not change a datasheet, or that its command shows in another place."""
+
+
 def handle(args: argparse.Namespace) -> int:
     """Run the sub-command."""
     from classic_rc.audit.without_copies import score_without
@@ -68,18 +80,18 @@ def handle(args: argparse.Namespace) -> int:
     from classic_rc.evaluation.plan import add_span_candidates
     from classic_rc.reports.page import PageContent, page_html
 
-    is_figure = args.datasheet and is_figure_name(args.output)
+    is_figure = args.datasheet and args.output.lower().endswith(_FIGURES)
     check_writable(args.output, *args.data, *args.train, args.tune, *args.labels, is_figure=is_figure)
     if args.datasheet:
         for name in ("perturbed", "explain"):
             if getattr(args, name) is not None:
                 option = f"--{name}"
                 raise UsageError(f"{option} does not apply to the datasheet: leave out --datasheet", field=option)
-        return write_datasheet(args, OPTIONS)
+        return _draw_lengths(args) if is_figure else _write_datasheet(args)
     for is_given, option in (("floors" in args.without, "--without floors"), (_crossed(args), "--by KEY,KEY")):
         if is_given:
             raise UsageError(f"{option} is an option of the datasheet: add --datasheet", field=option.split()[0])
-    facts = dict(map(parse_fact, args.facts))
+    facts = dict(map(_parse_fact, args.facts))
     given = inputs.parse_systems(args.solver)
     data = inputs.choose_dataset(args, args.data)
     loaded = inputs.load_dataset(args, data)
@@ -94,11 +106,11 @@ def handle(args: argparse.Namespace) -> int:
     report_missing(args, [evaluation], failures)
     fitted = list(_fit_systems(args, evaluation, systems, explained, protocol, failures))
     results = SharedResults.of(evaluation, group=args.group)
-    check = None if "check" in args.without else check_contents(args, dataset, protocol)
+    check = None if "check" in args.without else _check_contents(args, dataset, protocol)
     content = PageContent(
         evaluation,
         check,
-        count_contents(args, dataset),
+        _count_contents(args, dataset),
         list(_draw_curves(evaluation, fitted)),
         {
             system.row: _explain_with_progress(args, system.explainer, failures)
@@ -216,3 +228,155 @@ def _explain_with_progress(
         for explanation in explainer:
             yield explanation
             advance(1)
+
+
+# ------------------------------------------------------------------------------------------------------------------
+# What the page and the datasheet have
+
+
+def _count_contents(args: argparse.Namespace, dataset: Dataset) -> DatasetStatistics:
+    """Return the statistics of a dataset; with ``--pool``, also of each of the datasets in it."""
+    from classic_rc.audit.statistics.tables import describe_datasets
+    from classic_rc.evaluation.plan import default_analyzer
+
+    parts = (dataset.parts if args.pool else ()) or [dataset]
+    return describe_datasets(parts, args.analyzer or default_analyzer(dataset))
+
+
+def _check_contents(args: argparse.Namespace, dataset: Dataset, protocol: Protocol) -> CheckReport:
+    """Return what ``check`` finds in a dataset."""
+    from classic_rc.audit.check import check_dataset
+
+    return check_dataset(
+        dataset,
+        train=protocol.train,
+        cv=protocol.cv,
+        group=protocol.group,
+        analyzer=args.analyzer,
+        jobs=args.jobs,
+        progress=inputs.shows_progress(args),
+    )
+
+
+def _parse_fact(text: str) -> tuple[str, str]:
+    """Parse the value of ``--fact``."""
+    name, equals, value = (part.strip() for part in text.partition("="))
+    if not (name and equals and value):
+        raise UsageError(
+            f"cannot read --fact {text!r}: expected NAME=TEXT, such as --fact Licence='CC BY 4.0'",
+            field="--fact",
+            found=text,
+            expected="NAME=TEXT",
+        )
+    return name, value
+
+
+# ------------------------------------------------------------------------------------------------------------------
+# --datasheet
+
+
+def _write_datasheet(args: argparse.Namespace) -> int:
+    """Write the datasheet, and return the exit code."""
+    from classic_rc.audit.without_copies import score_without
+    from classic_rc.datasets.registry import as_dataset
+    from classic_rc.reports.datasheet import Datasheet, render_datasheet
+
+    form, facts = _find_form(args.output), dict(map(_parse_fact, args.facts))
+    data = inputs.choose_dataset(args, args.data)
+    dataset = inputs.load_dataset(args, data)
+    protocol = inputs.protocol_for(replace(inputs.read_protocol(args), intervals=True), data)
+    groups = _count_groups(args, dataset)
+    annotators = measure_annotators_of(args, dataset)
+    evaluation = None if "floors" in args.without else _measure_floors(args, dataset, protocol)
+    check = None if "check" in args.without else _check_contents(args, dataset, protocol)
+    scores = (
+        ()
+        if evaluation is None or check is None
+        else score_without(evaluation, check.findings, seed=args.seed or 0)
+    )
+    train = as_dataset(protocol.train)
+    with progress_bar(f"counting {dataset.name}", None, inputs.shows_progress(args)):
+        sheet = Datasheet(
+            dataset,
+            _count_contents(args, dataset),
+            None if train is None else _count_contents(args, train),
+            check,
+            evaluation,
+            scores,
+            facts,
+            shlex.join(_command(args)),
+            args.title,
+            args.date,
+            args.published,
+            groups.breakdowns,
+            groups.crosses,
+            annotators,
+        )
+    write_output(render_datasheet(sheet, form), args.output)
+    return 0
+
+
+def _find_form(output: str) -> str:
+    form = FORMAT_BY_SUFFIX.get(os.path.splitext(output)[1].lower())
+    if form is None:
+        expected = f"{', '.join(FORMAT_BY_SUFFIX)}, or of a figure {', '.join(_FIGURES)}"
+        raise UsageError(
+            f"cannot tell the format of the datasheet {output}: end its name with {expected}",
+            field="--output",
+            found=output,
+            expected=expected,
+        )
+    return form
+
+
+def _draw_lengths(args: argparse.Namespace) -> int:
+    """Draw histograms of the lengths."""
+    form = inputs.check_figure_path(args.output, *args.data, *args.labels)
+    from classic_rc.reports.figures import figure_bytes, histogram_figure
+
+    dataset = inputs.load_dataset(args, inputs.choose_dataset(args, args.data))
+    write_file(Path(args.output), figure_bytes(histogram_figure(_count_contents(args, dataset)), form))
+    return 0
+
+
+def _count_groups(args: argparse.Namespace, dataset: Dataset) -> GroupTables:
+    """Count the questions of the groups of ``--by`` and ``--labels``."""
+    from classic_rc.evaluation.breakdown import break_down
+
+    groups = read_groups(args, dataset)
+    if not groups.groupings:
+        return GroupTables((), groups.crosses)
+    counted = count_questions(args, dataset)
+    return GroupTables([break_down(counted, grouping) for grouping in groups.groupings], groups.crosses)
+
+
+def _measure_floors(args: argparse.Namespace, dataset: Dataset, protocol: Protocol) -> Evaluation | None:
+    """Return what the given or default systems reach, with intervals; None if all gold is hidden."""
+    from classic_rc.audit.check import labelled_part
+    from classic_rc.evaluation.evaluate import evaluate
+
+    dataset = labelled_part(dataset)
+    if not len(dataset) or any(question.gold is None for question in dataset):
+        return None
+    evaluation = evaluate(
+        dataset,
+        inputs.choose_systems(args, dataset, inputs.parse_systems(args.solver), protocol),
+        protocol,
+        jobs=args.jobs,
+        progress=inputs.shows_progress(args),
+    )
+    inputs.report_notes(args, "warning", evaluation.warnings)
+    return evaluation
+
+
+def _command(args: argparse.Namespace) -> Iterator[str]:
+    """Yield the command that makes the page again. Of absolute paths only the last part is shown."""
+    yield from ("classic-rc", "report", *map(_shown, args.data), "--datasheet")
+    for option in TABLE.given(args, OPTIONS):
+        if option.dest not in _NOT_SHOWN:
+            yield from map(_shown, option.words(args))
+    yield from ("-o", _shown(args.output))
+
+
+def _shown(text: str) -> str:
+    return os.path.basename(text.rstrip("/\\")) if os.path.isabs(text) else text

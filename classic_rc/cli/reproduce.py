@@ -30,9 +30,8 @@ OPTIONS = (
     ),
     "reading",
     "--pool",
-    "--with",
-    "--check",
-    "--data of records",
+    "--file",
+    "--search",
     "--trust",
     "--jobs",
     "--format",
@@ -45,7 +44,6 @@ def handle(args: argparse.Namespace) -> int:
     """Run the sub-command."""
     from classic_rc.evaluation.record import record_file
 
-    # The option --data DIR has its own name, so that it does not replace the argument DATA.
     records = [record for data in args.data if (record := record_file(data)) is not None]
     if not records:
         return _reproduce_figures(args)
@@ -64,16 +62,18 @@ def _reproduce_figures(args: argparse.Namespace) -> int:
     from classic_rc.reports.reproduction import reproduce
 
     check_writable(args.output, *args.data)
-    for option, value in (("--data", args.places), ("--trust", args.trust)):
+    for option, value in (("--search", args.places), ("--trust", args.trust)):
         if value:
             raise UsageError(
                 f"{option} is for run records: `classic-rc run DATA --save DIR` writes one", field=option
             )
     files = _parse_files(args.files)
-    datasets = [inputs.load_dataset(args, data) for data in inputs.expand_datasets(args, args.data)]
+    found = list(inputs.expand_datasets(args, args.data))
+    inputs.refuse_spans(found, "published scores are those of the usual candidate spans")
+    datasets = [inputs.load_dataset(args, data) for data in found]
     results = reproduce(datasets, files, args.jobs, inputs.shows_progress(args))
     write_output(_render_figures(results, args.format), args.output)
-    failed = [result for result in results if result.fails] if args.check else []
+    failed = [result for result in results if result.fails]
     for result in failed:
         row = result.published
         print_message(
@@ -84,13 +84,13 @@ def _reproduce_figures(args: argparse.Namespace) -> int:
 
 
 def _parse_files(arguments: list[str]) -> dict[str, list[str]]:
-    """Return the paths of the ``--with`` options by name."""
+    """Return the paths of the ``--file`` options by name."""
     files: dict[str, list[str]] = {}
     for text in arguments:
         name, equals, path = text.partition("=")
         if not (name and equals and path):
             raise UsageError(
-                f"invalid --with {text!r}: expected NAME=FILE", field="--with", found=text, expected="NAME=FILE"
+                f"invalid --file {text!r}: expected NAME=FILE", field="--file", found=text, expected="NAME=FILE"
             )
         files.setdefault(name, []).append(path)
     return files

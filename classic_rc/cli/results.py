@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import argparse
+import itertools
+import math
+import sys
+import time
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from classic_rc.cli import inputs
-from classic_rc.cli.console import Failures, print_message, write_file
-from classic_rc.errors import SystemFailedError, UsageError
+from classic_rc.cli.console import Failures, print_message, write_file, write_output
+from classic_rc.errors import ClassicRCError, SystemFailedError, UsageError
 from classic_rc.io.json import render_json
 
 if TYPE_CHECKING:
@@ -30,15 +35,7 @@ class QuestionGroups(NamedTuple):
 
 
 def read_groups(args: argparse.Namespace, dataset: Dataset) -> QuestionGroups:
-    """Group the questions of a dataset by the keys of ``--by``, by default all labels of ``--labels``.
-
-    Raises
-    ------
-    UsageError
-        A key is unknown.
-    DataError
-        A file of labels is malformed.
-    """
+    """Group the questions of a dataset by the keys of ``--by``, by default all labels of ``--labels``."""
     from classic_rc.evaluation.grouping import group_questions
 
     labels = inputs.read_label_files(args, dataset)
@@ -127,7 +124,7 @@ def draw_groups(breakdowns: Sequence[Breakdown], path: str, form: str) -> None:
     write_file(Path(path), figure_bytes(breakdown_figure(breakdowns), form))
 
 
-def render_results(
+def _render_results(
     evaluations: list[Evaluation],
     form: str,
     published: bool = False,
@@ -135,20 +132,7 @@ def render_results(
     *,
     verbose: bool = False,
 ) -> str:
-    """Return the results of all datasets in one format, with a final line break.
-
-    Parameters
-    ----------
-    evaluations : list of Evaluation
-    form : str
-        A format of :data:`~classic_rc.tables.TABLE_FORMATS`, or ``"json"``.
-    published : bool
-        Also show the published figures of the same data.
-    groups : sequence of GroupTables
-        The breakdowns of each evaluation; none without ``--by`` and ``--labels``.
-    verbose : bool
-        Whether plain text shows signatures.
-    """
+    """Return the results of all datasets in one format, with a final line break."""
     from classic_rc.evaluation.record import runs_to_dict
     from classic_rc.evaluation.results import evaluation_table
     from classic_rc.reports.comparison import difference_table
@@ -203,20 +187,7 @@ def _add_published(plain: dict[str, Any], evaluations: Sequence[Evaluation]) -> 
 
 
 def save_record(folder: Path, evaluations: Sequence[Evaluation], unfinished: Sequence[str] = ()) -> None:
-    """Write the run record of evaluations into a folder, which is created.
-
-    Parameters
-    ----------
-    folder : Path
-    evaluations : sequence of Evaluation
-    unfinished : sequence of str
-        The data that has no results yet, or because the run was interrupted.
-
-    Raises
-    ------
-    UsageError
-        It cannot be written.
-    """
+    """Write the run record of evaluations into a folder, which is created."""
     from classic_rc.evaluation.record import RECORD_NAME, record_text, run_record
 
     try:
@@ -229,25 +200,100 @@ def save_record(folder: Path, evaluations: Sequence[Evaluation], unfinished: Seq
     write_file(folder / RECORD_NAME, record_text(record))
 
 
-def report_missing(
-    args: argparse.Namespace, evaluations: Sequence[Evaluation], failures: Failures, *, notes: bool = True
-) -> None:
-    """Report the systems that did not answer: one that failed, or answered no dataset at all, is a failure.
+_LEAST_PAUSE = 20
+"""Between two writings of the record for finished rows, in times that one takes."""
 
-    Parameters
-    ----------
-    args : Namespace
-    evaluations : sequence of Evaluation
-    failures : Failures
-        Gets the failures.
-    notes : bool
-        Whether to report the others too, for each dataset that they did not answer.
+
+class RunResults:
+    """The results of a run or a suite, printed and saved as they are finished; `left` names its datasets."""
+
+    def __init__(self, args: argparse.Namespace, left: list[str]) -> None:
+        self._args = args
+        self._left = left
+        self.evaluations: list[Evaluation] = []
+        self._groups: list[GroupTables] = []  # of the evaluations
+        self._rows: Evaluation | None = None  # what is finished of the first dataset that is left
+        self._writing = (-math.inf, 0.0)  # when the record was written last, and for how many seconds
+        self._output = None if args.figure is not None else args.output  # a figure leaves stdout to the results
+        # JSON, CSV and a file hold the results of all datasets; a table is printed when its dataset is finished.
+        self._prints_at_once = self._output is None and args.format not in ("csv", "json")
+
+    def keep_row(self, evaluation: Evaluation) -> None:
+        """Keep what is finished of a dataset, also in the record unless writing it takes long."""
+        self._rows = evaluation
+        start, (last, seconds) = time.monotonic(), self._writing
+        if start > last + _LEAST_PAUSE * seconds:
+            self._save_early([*self.evaluations, evaluation.interrupted()], self._left[1:])
+            self._writing = time.monotonic(), time.monotonic() - start
+
+    def add(self, evaluation: Evaluation, groups: GroupTables = NO_GROUPS) -> None:
+        """Print and save the results of a dataset."""
+        self.evaluations.append(evaluation)
+        self._groups.append(groups)
+        self._rows = None
+        del self._left[0]
+        if self._prints_at_once:
+            table = self._render([evaluation], [groups])
+            write_output(table if len(self.evaluations) == 1 else f"\n{table}", None)
+            sys.stdout.flush()
+        if self._left:
+            self._save_early(self.evaluations, self._left)
+
+    def skip(self) -> None:
+        """Go on to the next dataset: this one has no results."""
+        del self._left[0]
+
+    def add_unfinished(self, error: BaseException) -> bool:
+        """Add the systems that were finished before an error; return whether they say all about it."""
+        rows, is_own = self._rows, isinstance(error, ClassicRCError)
+        self._rows = None
+        failed = rows is not None and any(isinstance(e, SystemFailedError) for e in rows.errors.values())
+        if rows is not None and (rows.rows or failed):
+            self.add(rows if is_own else rows.interrupted())
+        elif is_own:
+            self.skip()
+        return failed and not (rows and rows.rows)
+
+    def finish(self) -> None:
+        """Write what was not written as it was finished, and the record."""
+        if not self.evaluations:
+            return
+        if missing := [*itertools.chain(*(done.unfinished for done in self.evaluations)), *self._left]:
+            print_message(f"the run was interrupted, and has no results of {', '.join(missing)}")
+        try:
+            if not self._prints_at_once:
+                write_output(self._render(self.evaluations, self._groups), self._output)
+        finally:  # save the record even if the table cannot be written
+            if self._args.save is not None:
+                save_record(Path(self._args.save), self.evaluations, self._left)
+
+    def _render(self, evaluations: list[Evaluation], groups: Sequence[GroupTables]) -> str:
+        args = self._args
+        return _render_results(evaluations, args.format, args.published, groups, verbose=args.verbose)
+
+    def _save_early(self, evaluations: Sequence[Evaluation], left: Sequence[str]) -> None:
+        if self._args.save is not None:
+            with suppress(UsageError):  # a full disk: the work goes on, and `finish` says so
+                save_record(Path(self._args.save), evaluations, left)
+
+
+def report_missing(
+    args: argparse.Namespace,
+    evaluations: Sequence[Evaluation],
+    failures: Failures,
+    *,
+    asked_for: bool = True,
+    notes: bool = True,
+) -> None:
+    """Report the systems that did not answer; `notes` says whether to report also those that answered other data.
+
+    One that failed, or that was asked for and answered no dataset at all, is a failure.
     """
     answered = {row.name for evaluation in evaluations for row in evaluation.rows}
     for evaluation in evaluations:
         for name, error in evaluation.errors.items():
             about = f"{evaluation.dataset.name}: {name}"
-            if name not in answered or isinstance(error, SystemFailedError):
+            if isinstance(error, SystemFailedError) or (asked_for and name not in answered):
                 failures.add(error, about)
             elif notes:
                 inputs.report_notes(args, "note", [str(error)], about)

@@ -6,30 +6,24 @@ The datasets and systems of a suite file are run by :mod:`classic_rc.cli.suite`.
 from __future__ import annotations
 
 import argparse
-import itertools
-import math
-import sys
 import time
-from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from classic_rc.cli import inputs
-from classic_rc.cli.console import Failures, check_writable, print_message, write_file, write_output
+from classic_rc.cli.console import Failures, check_writable, write_file, write_output
 from classic_rc.cli.options import TABLE, vary_option
 from classic_rc.cli.results import (
-    NO_GROUPS,
     GroupTables,
+    RunResults,
     break_down_results,
     draw_groups,
     read_groups,
-    render_results,
     report_missing,
-    save_record,
     warn_about_published,
 )
-from classic_rc.errors import ClassicRCError, SystemFailedError, UsageError
+from classic_rc.errors import UsageError
 from classic_rc.io.progress import progress_bar
 from classic_rc.protocol import READING, Protocol
 
@@ -49,7 +43,7 @@ OPTIONS = (
         "data...",
         metavar="DATA|SUITE.toml",
         help="a dataset: a file, a folder, or `sample` for the questions that come with the package; or a suite, "
-        "one file of datasets, systems and options (docs/suites.md), with -o DIR",
+        "one file of datasets, systems and options (docs/suites.md), with --save DIR",
     ),
     "reading",
     "--pool",
@@ -79,9 +73,6 @@ OPTIONS = (
         "Scores give a curve, answers in a file a point. groups: also draw the groups of --by or --labels as bars",
     ),
 )
-
-_LEAST_PAUSE = 20
-"""Between two writings of the record for finished rows, in times that one takes."""
 
 
 def handle(args: argparse.Namespace) -> int:
@@ -113,7 +104,7 @@ def handle(args: argparse.Namespace) -> int:
     if is_drawn:
         figure, datasets = _check_groups_figure(args), [inputs.choose_dataset(args, args.data)]
     protocol = inputs.read_protocol(args)
-    results = _Results(args, datasets)
+    results = RunResults(args, list(map(str, datasets)))
     failures = Failures()
     try:
         for data in datasets:
@@ -129,87 +120,12 @@ def handle(args: argparse.Namespace) -> int:
                     draw_groups(tables.drawn, args.output, figure)
     finally:
         results.finish()
-    report_missing(args, results.evaluations, failures)
+    report_missing(args, results.evaluations, failures, asked_for=bool(systems))
     return failures.exit_code
 
 
-class _Results:
-    """The results of the command, printed and saved as they are finished."""
-
-    def __init__(self, args: argparse.Namespace, datasets: Sequence[DatasetFiles]) -> None:
-        self._args = args
-        self._left = [str(data) for data in datasets]
-        self.evaluations: list[Evaluation] = []
-        self._groups: list[GroupTables] = []  # of the evaluations
-        self._rows: Evaluation | None = None  # what is finished of the first dataset that is left
-        self._writing = (-math.inf, 0.0)  # when the record was written last, and for how many seconds
-        self._output = None if args.figure is not None else args.output  # a figure leaves stdout to the results
-        # JSON, CSV and a file hold the results of all datasets; a table is printed when its dataset is finished.
-        self._prints_at_once = self._output is None and args.format not in ("csv", "json")
-
-    def keep_row(self, evaluation: Evaluation) -> None:
-        """Keep what is finished of a dataset, also in the record unless writing it takes long."""
-        self._rows = evaluation
-        start, (last, seconds) = time.monotonic(), self._writing
-        if start > last + _LEAST_PAUSE * seconds:
-            self._save_early([*self.evaluations, evaluation.interrupted()], self._left[1:])
-            self._writing = time.monotonic(), time.monotonic() - start
-
-    def add(self, evaluation: Evaluation, groups: GroupTables = NO_GROUPS) -> None:
-        """Print and save the results of a dataset."""
-        self.evaluations.append(evaluation)
-        self._groups.append(groups)
-        self._rows = None
-        del self._left[0]
-        if self._prints_at_once:
-            table = self._render([evaluation], [groups])
-            write_output(table if len(self.evaluations) == 1 else f"\n{table}", None)
-            sys.stdout.flush()
-        if self._left:
-            self._save_early(self.evaluations, self._left)
-
-    def add_unfinished(self, error: BaseException) -> bool:
-        """Add the systems that were finished before an error; return whether they say all about it."""
-        rows, is_own = self._rows, isinstance(error, ClassicRCError)
-        self._rows = None
-        failed = rows is not None and any(isinstance(e, SystemFailedError) for e in rows.errors.values())
-        if rows is not None and (rows.rows or failed):
-            self.add(rows if is_own else rows.interrupted())
-        elif is_own:
-            del self._left[0]
-        return failed and not (rows and rows.rows)
-
-    def finish(self) -> None:
-        """Write what was not written as it was finished, and the record."""
-        if not self.evaluations:
-            return
-        if missing := [*itertools.chain(*(done.unfinished for done in self.evaluations)), *self._left]:
-            print_message(f"the run was interrupted, and has no results of {', '.join(missing)}")
-        try:
-            if not self._prints_at_once:
-                write_output(self._render(self.evaluations, self._groups), self._output)
-        finally:  # save the record even if the table cannot be written
-            if self._args.save is not None:
-                save_record(Path(self._args.save), self.evaluations, self._left)
-
-    def _render(self, evaluations: list[Evaluation], groups: Sequence[GroupTables]) -> str:
-        args = self._args
-        return render_results(evaluations, args.format, args.published, groups, verbose=args.verbose)
-
-    def _save_early(self, evaluations: Sequence[Evaluation], left: Sequence[str]) -> None:
-        if self._args.save is not None:
-            with suppress(UsageError):  # a full disk: the work goes on, and `finish` says so
-                save_record(Path(self._args.save), evaluations, left)
-
-
 def _check_groups_figure(args: argparse.Namespace) -> str:
-    """Return the format of the figure.
-
-    Raises
-    ------
-    UsageError
-        There is nothing to draw, or the figure cannot be written.
-    """
+    """Return the format of the figure."""
     if not args.by and not args.labels:
         raise UsageError(
             "--figure groups draws groups of questions: add --by KEY (see `classic-rc list keys`) or --labels FILE",

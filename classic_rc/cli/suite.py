@@ -1,10 +1,9 @@
-"""``classic-rc run SUITE.toml -o DIR``: the cells of a suite, kept as they are finished; and ``--write-suite``."""
+"""``classic-rc run SUITE.toml --save DIR``: the cells of a suite, kept as they finish; and ``--write-suite``."""
 
 from __future__ import annotations
 
 import argparse
 import shlex
-import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,18 +15,16 @@ from classic_rc.cli.console import (
     check_writable,
     print_message,
     write_file,
-    write_output,
 )
 from classic_rc.cli.option import Choice
 from classic_rc.cli.options import TABLE
-from classic_rc.cli.results import render_results, report_missing, save_record, warn_about_published
+from classic_rc.cli.results import RunResults, report_missing, warn_about_published
 from classic_rc.errors import ClassicRCError, UsageError
 from classic_rc.io.progress import Progress, progress_bar
 from classic_rc.protocol import READING, SETTINGS
 
 if TYPE_CHECKING:
     from classic_rc.evaluation.cells import DatasetRun, FinishedCell
-    from classic_rc.evaluation.results import Evaluation
     from classic_rc.evaluation.suite import Suite, SuiteDataset
     from classic_rc.metrics.base import Metric
     from classic_rc.questions import Dataset
@@ -35,21 +32,22 @@ if TYPE_CHECKING:
 SUFFIX = ".toml"
 """What the names of suite files end in. The module that reads them is not imported for other runs."""
 
-_WITH_SUITES = frozenset({"data", "output", "jobs", "format", "published", "verbose", "quiet", "trust"})
+_WITH_SUITES = frozenset({"output", "save", "jobs", "format", "published", "verbose", "quiet", "trust"})
 """The options of ``run`` that a suite does not replace."""
 
-_NOT_IN_SUITES = frozenset({"pool", "labels", "figure", "save", "write_suite"})
+_NOT_IN_SUITES = frozenset({"pool", "labels", "figure", "write_suite"})
 """The options of ``run`` that suites have no key for."""
 
 
 def run_suite(args: argparse.Namespace, options: Choice) -> int:
-    """Run the suite of ``classic-rc run SUITE.toml -o DIR``; `options` are those of the command."""
+    """Run the suite of ``classic-rc run SUITE.toml --save DIR``; `options` are those of the command."""
     from classic_rc.evaluation.suite import read_suite
 
     _check_options(args, options)
-    check_writable(args.output, is_folder=True)
+    check_writable(args.output, *args.data)
+    check_writable(args.save, is_folder=True, option="--save")
     suite = read_suite(args.data[0], trust=args.trust)
-    return _SuiteCommand(args, suite).run()
+    return _SuiteCommand(args, options, suite).run()
 
 
 def _check_options(args: argparse.Namespace, options: Choice) -> None:
@@ -70,56 +68,44 @@ def _check_options(args: argparse.Namespace, options: Choice) -> None:
                 f"{flag} cannot be combined with the suite {path}: {fix}",
                 field=flag,
                 found=flag,
-                expected="a suite with only -o, --jobs, --format, --published, -v, --trust and --quiet",
+                expected="a suite with only --save, -o, --jobs, --format, --published, -v, --trust and --quiet",
             )
-    if args.output is None:
-        command = shlex.join(["classic-rc", "run", path, "-o", Path(path).stem])
-        raise UsageError(f"a suite needs a folder for its results: {command}", field="--output", expected="-o DIR")
+    if args.save is None:
+        command = shlex.join(["classic-rc", "run", path, "--save", Path(path).stem])
+        raise UsageError(
+            f"a suite needs a folder for its results: {command}", field="--save", expected="--save DIR"
+        )
 
 
 class _SuiteCommand:
     """One run of a suite: what is finished so far, and where it is shown and kept."""
 
-    def __init__(self, args: argparse.Namespace, suite: Suite) -> None:
+    def __init__(self, args: argparse.Namespace, options: Choice, suite: Suite) -> None:
         from classic_rc.evaluation.cells import CellFolder
 
-        self.args, self.suite = args, suite
-        self.folder = Path(args.output)
-        self.cells = CellFolder(self.folder / "cells")
-        self.evaluations: list[Evaluation] = []
-        self.left: list[str] = []  # the datasets after the one that runs
+        self.args, self.options, self.suite = args, options, suite
+        self.cells = CellFolder(Path(args.save) / "cells")
+        self.results = RunResults(args, [dataset.name for dataset in suite.datasets])
         self.n_cells = sum(len(suite.systems_of(dataset.name)) for dataset in suite.datasets)
         self.n_reused = 0
         self.progress = Progress(shows_results=True)
-        self.writes_at_once = args.format not in ("csv", "json")
 
     def run(self) -> int:
         failures = Failures()
         try:
-            for i, entry in enumerate(self.suite.datasets, start=1):
-                self.left = [other.name for other in self.suite.datasets[i:]]
+            for entry in self.suite.datasets:
                 with failures.caught(entry.name):
                     self._run_dataset(entry)
-            if self.evaluations and self.evaluations[-1].dataset.name != entry.name:  # the last one cannot be read
-                save_record(self.folder, self.evaluations)
         except KeyboardInterrupt:
             done, kept = self.progress.steps_done, self.progress.steps_kept
-            arguments = [self.args.data[0], "-o", self.args.output]
-            arguments += [] if self.args.jobs == 1 else ["--jobs", str(self.args.jobs)]
-            arguments += ["--trust"] if self.args.trust else []
-            print_message(
-                f"{done} of {self.n_cells} cells are finished ({done - kept} now); go on with: "
-                f"{shlex.join(['classic-rc', 'run', *arguments])}"
-            )
+            words = (word for option in TABLE.given(self.args, self.options) for word in option.words(self.args))
+            command = shlex.join(["classic-rc", "run", self.args.data[0], *words])
+            print_message(f"{done} of {self.n_cells} cells are finished ({done - kept} now); go on with: {command}")
             raise
         finally:
-            if self.evaluations and not self.writes_at_once:
-                write_output(self._render(self.evaluations), None)
-        report_missing(self.args, self.evaluations, failures, notes=False)
+            self.results.finish()
+        report_missing(self.args, self.results.evaluations, failures, notes=False)
         return failures.exit_code
-
-    def _render(self, evaluations: list[Evaluation]) -> str:
-        return render_results(evaluations, self.args.format, self.args.published, verbose=self.args.verbose)
 
     def _run_dataset(self, entry: SuiteDataset) -> None:
         from classic_rc.evaluation.cells import DatasetRun, read_data
@@ -130,23 +116,26 @@ class _SuiteCommand:
             run = DatasetRun(self.suite, data, self.cells)
         except ClassicRCError:
             self.progress.keep(n_expected)  # its cells are lost, and take no time
+            self.results.skip()
             raise
         self.n_cells += run.n_cells - n_expected
         try:
             self._run_cells(run)
             with progress_bar(f"resampling {entry.name}", None, inputs.shows_progress(self.args)):
                 evaluation = run.evaluation()
-        except BaseException as error:
-            if not isinstance(error, ClassicRCError):
-                partial = run.evaluation(final=False)
-                if partial.rows:
-                    self._add(partial)
+        except ClassicRCError:
+            self.results.skip()
+            raise
+        except BaseException:
+            partial = run.evaluation(final=False)
+            if partial.rows:
+                self.results.add(partial)
             raise
         warn_about_published(self.args, evaluation)
         inputs.report_notes(self.args, "note", run.notes)
         inputs.report_notes(self.args, "warning", evaluation.warnings, entry.name)
         inputs.report_notes(self.args, "note", evaluation.notes, entry.name)
-        self._add(evaluation)
+        self.results.add(evaluation)
 
     def _run_cells(self, run: DatasetRun) -> None:
         name, progress = run.data.entry.name, self.progress
@@ -169,17 +158,6 @@ class _SuiteCommand:
         reused = f", {self.n_reused} reused" if self.n_reused else ""
         done = f"{self.progress.steps_done} of {self.n_cells} cells{reused}"
         return f"{dataset}: {finished.system.name}: {outcome} ({done})"
-
-    def _add(self, evaluation: Evaluation) -> None:
-        """Print a dataset's table and write the record of all datasets so far."""
-        self.evaluations.append(evaluation)
-        try:
-            if self.writes_at_once:
-                table = self._render([evaluation])
-                write_output(table if len(self.evaluations) == 1 else f"\n{table}", None)
-                sys.stdout.flush()
-        finally:
-            save_record(self.folder, self.evaluations, self.left)
 
     def _read(self, path: str, **reading: Any) -> Dataset:
         return inputs.read_dataset(self.args, path, **reading)
@@ -219,7 +197,14 @@ def write_suite(args: argparse.Namespace) -> int:
     check_writable(path, *args.data, *args.train, args.tune, option="--write-suite")
     text = suite_text(path, list(_chosen_systems(args)))
     write_file(Path(path), text)
-    command = ["classic-rc", "run", path, "-o", str(Path(path).with_suffix("")), *["--trust"] * (".py:" in text)]
+    command = [
+        "classic-rc",
+        "run",
+        path,
+        "--save",
+        str(Path(path).with_suffix("")),
+        *["--trust"] * (".py:" in text),
+    ]
     print_message(f"note: {path} is written: run it with {shlex.join(command)}")
     return 0
 

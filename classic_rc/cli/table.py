@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from classic_rc.cli import inputs
 from classic_rc.cli.console import check_writable, print_message, write_file, write_output
-from classic_rc.cli.options import vary_option
+from classic_rc.cli.options import FORMAT_BY_SUFFIX, vary_option
 from classic_rc.errors import UsageError
 from classic_rc.io.progress import progress_bar
 
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
 _DIFFERS = 1
 _FORMATS = ("table", "markdown", "latex", "csv", "html")
-_BY_SUFFIX = {".tex": "latex", ".md": "markdown", ".csv": "csv", ".html": "html", ".htm": "html"}
 
 OPTIONS = (
     "records",
@@ -44,6 +43,7 @@ OPTIONS = (
         help="95 %% intervals from N resamples of passages (default: those of the runs; 10000 without N)",
     ),
     vary_option("--published", help="also show the published figures that the runs kept for their data"),
+    "--above",
     "--intervals-as",
     "--decimals",
     "--caption",
@@ -68,7 +68,8 @@ def handle(args: argparse.Namespace) -> int:
     """Run the sub-command."""
     from classic_rc.reports.paper import make_paper_table, read_paper_records
 
-    form = args.format or _BY_SUFFIX.get(Path(args.output or "").suffix.lower(), "table")
+    by_name = FORMAT_BY_SUFFIX.get(Path(args.output or "").suffix.lower())
+    form = args.format or (by_name if by_name in _FORMATS else "table")
     files = [str(Path(path) / "run.json") if Path(path).is_dir() else path for path in args.records]
     figure_format = _check_output(args, files)
     with progress_bar("reading records", None, inputs.shows_progress(args)):
@@ -96,7 +97,12 @@ def handle(args: argparse.Namespace) -> int:
             rename=args.rename,
             published=args.published,
             decimals=args.decimals,
-        ).select(args.rows, args.columns)
+        )
+        if args.above is not None:
+            from classic_rc.reports.paper_above import add_above
+
+            table = add_above(table, args.above)
+        table = table.select(args.rows, args.columns)
     inputs.report_notes(args, "note", [*table.notes, *table.missing])
     if figure_format is not None:
         from classic_rc.reports.figures import figure_bytes, forest_figure
@@ -127,6 +133,8 @@ def _check_output(args: argparse.Namespace, files: list[str]) -> str | None:
     """Check the options that exclude each other and the output file; return the format of the figure, if any."""
     if args.figure is not None and args.methods:
         raise UsageError("--figure and --methods exclude each other: run the command twice", field="--figure")
+    if args.figure is not None and args.above is not None:
+        raise UsageError("--above adds columns to a table: leave it out with --figure", field="--above")
     if args.figure is None:
         check_writable(args.output, *files, figure_option="--figure forest -o")
         return None
@@ -180,13 +188,7 @@ def _write_methods(args: argparse.Namespace, table: PaperTable, form: str) -> No
 
 
 def _check_bibtex(output: str | None) -> Path | None:
-    """Return the file of the BibTeX next to `output`, or None without one.
-
-    Raises
-    ------
-    UsageError
-        It is `output` itself, or it has entries of others, such as an author's own bibliography.
-    """
+    """Return the file of the BibTeX next to `output`, or None without one."""
     from classic_rc.reports.references import references
 
     if output is None:

@@ -65,12 +65,14 @@ _TASK_HINT = f"Give each row a task: {', '.join(_TASKS)} (with --fields, for exa
 
 
 def is_own_row(row: Any) -> bool:
-    """Return whether a row has our own schema: a passage, a question, and candidates, gold or a task."""
-    return (
-        isinstance(row, dict)
-        and {"passage", "question"} <= row.keys()
-        and bool({"candidates", "gold", "task"} & row.keys())
-    )
+    """Return whether a row has our own schema: a passage, a question, and candidates, gold or a task.
+
+    A question with candidates may have no passage, if all its keys are ours: in another schema, an unknown key may
+    be the passage.
+    """
+    if not isinstance(row, dict) or "question" not in row or not {"candidates", "gold", "task"} & row.keys():
+        return False
+    return "passage" in row or ("candidates" in row and row.keys() <= OWN_FIELDS.keys() | {"meta"})
 
 
 def parse_task(name: str) -> Task:
@@ -119,6 +121,8 @@ def read_questions(
     used = _used_keys(roles)
     # All rows are read before the first question: the task and the coding of gold are facts about all rows.
     nodes, read_rows = list(rows), list[_Row]()
+    if not fields and all(isinstance(node.value, dict) and "passage" not in node.value for node in nodes):
+        nodes = [node.with_value({**node.value, "passage": ""}) for node in nodes]
     if fields:
         _check_columns_of_family(nodes, fields)
     for number, node in enumerate(nodes):

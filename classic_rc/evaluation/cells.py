@@ -16,10 +16,9 @@ from classic_rc.datasets.specification import parse_data
 from classic_rc.errors import ClassicRCError, DataError, SystemFailedError, UsageError
 from classic_rc.evaluation.evaluate import evaluate
 from classic_rc.evaluation.fitted_system import EncodingCache
-from classic_rc.evaluation.grouping import group_masks
+from classic_rc.evaluation.grouping import group_questions
 from classic_rc.evaluation.identity import (
     UnidentifiedCodeError,
-    cell_key,
     digest_of,
     identify,
     read_known_sources,
@@ -27,19 +26,18 @@ from classic_rc.evaluation.identity import (
 )
 from classic_rc.evaluation.outcomes import Row
 from classic_rc.evaluation.plan import add_span_candidates, prepare_data, require_gold
-from classic_rc.evaluation.record import row_from_record, row_records, selections_to_plain
+from classic_rc.evaluation.record import read_rows, rows_to_plain, system_to_plain
 from classic_rc.evaluation.results import Evaluation
 from classic_rc.evaluation.significance import with_statistics
 from classic_rc.evaluation.suite import Suite, SuiteDataset
 from classic_rc.evaluation.systems import System, name_systems, with_companions
 from classic_rc.folds import passage_groups
 from classic_rc.io.files import sha256_of, sha256_of_text
-from classic_rc.io.json import parse_json
+from classic_rc.io.json import Node, parse_json
 from classic_rc.io.text import read_text, write_file
 from classic_rc.metrics.base import Metric, measured_metrics, metric_of_task
 from classic_rc.protocol import READING, Protocol, Step
 from classic_rc.questions import Dataset
-from classic_rc.solvers.codec import solver_to_record
 
 _NAME = "{name}"
 """The name of every system while its cell is computed. A cell does not have the user's name for the system."""
@@ -48,34 +46,8 @@ SOURCES = "sources.json"
 """The file next to a folder of cells that has what is known of source files."""
 
 
-@dataclass(frozen=True)
-class Cell:
-    """The results of one system on one dataset."""
-
-    key: str  # the sha256 of everything that the results follow from; empty if that cannot be identified
-    fingerprint: str  # of the dataset
-    rows: tuple[Row, ...]  # one; two if the system was tuned on the data that it reports
-    warnings: tuple[str, ...] = ()
-    unused: tuple[str, ...] = ()  # the warnings about data and options that the system does not use
-    notes: tuple[str, ...] = ()
-
-    @classmethod
-    def of(cls, key: str, evaluation: Evaluation) -> Cell:
-        """Return the cell of an evaluation of one system."""
-        unused = evaluation.unused
-        warnings = tuple(warning for warning in evaluation.warnings if warning not in unused)
-        return cls(key, evaluation.dataset.fingerprint, evaluation.rows, warnings, unused, evaluation.notes)
-
-    def rows_of(self, system: System) -> list[Row]:
-        """Return the rows under the system's name, and with the present path of its file."""
-        rows = [replace(row, label=row.name.replace(_NAME, str(system.name), 1)) for row in self.rows]
-        if system.path is not None:
-            rows = [replace(row, params={**row.params, "path": system.path}) for row in rows]
-        return rows
-
-
 class CellFolder:
-    """The files of cells in a folder, one for each, named by their keys.
+    """The files of cells in a folder: each the evaluation of one system, named by what it follows from.
 
     Parameters
     ----------
@@ -94,29 +66,40 @@ class CellFolder:
             folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             problem = f"cannot create the folder {folder}: {error.strerror or error}"
-            raise UsageError(problem, field="--output", found=str(folder)) from error
+            raise UsageError(problem, field="--save", found=str(folder)) from error
         read_known_sources(folder.parent / SOURCES)
 
     def keep_sources(self) -> None:
         """Keep what is known of the sources that systems can run, for the next run."""
         write_known_sources(self._folder.parent / SOURCES)
 
-    def path_of(self, key: str) -> Path:
-        """Return the path of a cell's file."""
-        return self._folder / f"{key[:32]}.json"
+    def path_of(self, facts: Mapping[str, Any]) -> Path:
+        """Return the path of the cell that follows from `facts`."""
+        return self._folder / f"{digest_of(facts)[:32]}.json"
 
-    def find(self, key: str, dataset: Dataset, notes: list[str]) -> Cell | None:
-        """Return the kept cell, or None; a note says so if its file is damaged."""
-        path = self.path_of(key)
+    def find(self, facts: Mapping[str, Any], dataset: Dataset, notes: list[str]) -> Evaluation | None:
+        """Return the kept evaluation, or None; a note says so if its file is damaged."""
+        path = self.path_of(facts)
         if not path.exists():
             return None
         try:
-            return _cell_from_plain(parse_json(read_text(path), str(path)), key, dataset)
+            document = parse_json(read_text(path), str(path))
+            cell = Node(document["cell"], str(path))
+            if document["sha256"] != digest_of(cell.value) or digest_of(cell.value["follows_from"]) != digest_of(
+                facts
+            ):
+                raise cell.error("another content than was written")
+            assert dataset.task is not None
+            ids, rows = read_rows(cell, dataset.task, len(dataset))
+            if ids != [question.id for question in dataset]:
+                raise cell.error("other questions")
+            warnings, notes_of_run, unused = (tuple(cell.texts(name)) for name in ("warnings", "notes", "unused"))
+            return Evaluation(dataset, tuple(rows), warnings=warnings, notes=notes_of_run, unused=unused)
         except (ClassicRCError, ArithmeticError, AttributeError, LookupError, TypeError, ValueError):
             notes.append(f"{path} is damaged: it is computed again")
             return None
 
-    def keep(self, cell: Cell, dataset: Dataset, facts: Mapping[str, Any]) -> None:
+    def keep(self, facts: Mapping[str, Any], evaluation: Evaluation) -> None:
         """Write a cell's file.
 
         Raises
@@ -124,36 +107,16 @@ class CellFolder:
         UsageError
             It cannot be written.
         """
-        plain = _cell_to_plain(cell, dataset, facts)
+        cell = {
+            "follows_from": facts,
+            "fingerprint": evaluation.dataset.fingerprint,
+            "signatures": [row.signature for row in evaluation.rows],
+            "rows": rows_to_plain(evaluation),
+            **{name: list(getattr(evaluation, name)) for name in ("warnings", "notes", "unused")},
+        }
         # The checksum finds a damaged number that is still a number.
-        document = {"version": __version__, "sha256": digest_of(plain), "cell": plain}
-        write_file(self.path_of(cell.key), json.dumps(document, allow_nan=False, separators=(",", ":")) + "\n")
-
-
-def _cell_to_plain(cell: Cell, dataset: Dataset, facts: Mapping[str, Any]) -> dict[str, Any]:
-    return {
-        "key": cell.key,
-        "follows_from": facts,
-        "fingerprint": cell.fingerprint,
-        "signatures": [row.signature for row in cell.rows],
-        "rows": row_records(Evaluation(dataset, cell.rows)),
-        "selections": [selections_to_plain(row.outcomes) for row in cell.rows],
-        "warnings": cell.warnings,
-        "unused": cell.unused,
-        "notes": cell.notes,
-    }
-
-
-def _cell_from_plain(document: Any, key: str, dataset: Dataset) -> Cell:
-    plain = document["cell"]
-    if document["sha256"] != digest_of(plain) or plain["key"] != key or cell_key(**plain["follows_from"]) != key:
-        raise ValueError("another content than was written")
-    ids = [question.id for question in dataset]
-    if plain["fingerprint"] != dataset.fingerprint or any(list(row["outcomes"]) != ids for row in plain["rows"]):
-        raise ValueError("other questions")
-    rows = tuple(map(row_from_record, plain["rows"], plain["selections"]))
-    texts = (tuple(plain[name]) for name in ("warnings", "unused", "notes"))
-    return Cell(key, plain["fingerprint"], rows, *texts)
+        document = {"version": __version__, "sha256": digest_of(cell), "cell": cell}
+        write_file(self.path_of(facts), json.dumps(document, allow_nan=False, separators=(",", ":")) + "\n")
 
 
 # ------------------------------------------------------------------------------------------------------------------
@@ -170,22 +133,17 @@ class SuiteData:
     seconds: float  # that reading the dataset took
 
     @cached_property
-    def settings(self) -> dict[str, Any]:
-        """The settings that a cell follows from: what only reports change is not among them."""
-        names = self.protocol.affecting(Step.FIT, Step.SCORE, Step.DECIDE).keys() - {"train", "tune"}
-        plain = self.protocol.to_plain()
+    def facts(self) -> dict[str, Any]:
+        """What all cells follow from; what only reports change is not a part of it."""
+        protocol = self.protocol.without(Step.REPORT)
+        parts = {"data": self.dataset, "train": as_dataset(protocol.train), "tune": protocol.tune}
         return {
             "version": __version__,
             "python": ".".join(platform.python_version_tuple()[:2]),
             "measured": [metric.name for metric in measured_metrics(self.dataset, self.protocol.metrics)],
-            **{name: plain[name] for name in sorted(names)},
+            "settings": protocol.to_plain(),
+            **{part: dataset and self._data_facts(dataset) for part, dataset in parts.items()},
         }
-
-    @cached_property
-    def facts(self) -> dict[str, Any]:
-        """What the data is, by its part in the run."""
-        parts = {"data": self.dataset, "train": as_dataset(self.protocol.train), "tune": self.protocol.tune}
-        return {part: dataset and self._data_facts(dataset) for part, dataset in parts.items()}
 
     def _data_facts(self, dataset: Dataset) -> dict[str, Any]:
         # The fingerprint leaves out fields such as the author, which folds may follow from; the files have them.
@@ -249,7 +207,7 @@ class FinishedCell:
     """A cell that was found or computed, or the reason why there is none."""
 
     system: System
-    result: Cell | ClassicRCError
+    result: Evaluation | ClassicRCError  # of this system alone
     is_kept: bool = False  # whether it was found in a file
 
 
@@ -273,14 +231,14 @@ class DatasetRun:
     def __init__(self, suite: Suite, data: SuiteData, folder: CellFolder) -> None:
         self.data, self._folder = data, folder
         self.notes: list[str] = []
-        self._results: dict[str, Cell] = {}
+        self._results: dict[str, Evaluation] = {}
         given = suite.systems_of(data.entry.name)
         self._errors = {name: found for name, found in given.items() if isinstance(found, ClassicRCError)}
         assert data.dataset.task is not None
         systems = [found for found in given.values() if isinstance(found, System)]
         self.systems = name_systems(with_companions(systems, data.dataset, as_dataset(data.protocol.train)))
         key = data.protocol.by
-        self._groups = {} if key is None else group_masks(data.dataset, key)
+        self._grouping = None if key is None else group_questions(data.dataset, key)
 
     @property
     def n_cells(self) -> int:
@@ -311,40 +269,50 @@ class DatasetRun:
         """
         for name, error in self._errors.items():
             yield FinishedCell(System(name=name), error)
-        missing: list[tuple[System, str]] = []
-        facts: dict[str, dict[str, Any]] = {}  # by key
+        missing: list[tuple[System, dict[str, Any] | None]] = []
         for system in self.systems:
-            key = ""
+            facts = found = None
             try:
-                of_system = self._facts(system)
-                key = cell_key(**of_system)
-                facts[key] = of_system
+                facts = self.facts_of(system)
+                found = self._folder.find(facts, self.data.dataset, self.notes)
             except UnidentifiedCodeError as error:
                 self.notes.append(f"{system.name} is not kept: {error}")
             except ClassicRCError as error:  # a file cannot be read
-                self._errors[str(system.name)] = error
-                yield FinishedCell(system, error)
+                yield self._finish(system, error)
                 continue
-            if not key or (cell := self._folder.find(key, self.data.dataset, self.notes)) is None:
-                missing.append((system, key))
+            if found is None:
+                missing.append((system, facts))
             else:
-                self._results[str(system.name)] = cell
-                yield FinishedCell(system, cell, is_kept=True)
+                yield self._finish(system, found, is_kept=True)
         self._folder.keep_sources()
-        for system, result in self._compute(missing, jobs, starts):
-            if isinstance(result, Cell):
-                self._results[str(system.name)] = result
-                try:
-                    if result.key:
-                        self._folder.keep(result, self.data.dataset, facts[result.key])
-                except UsageError as error:  # a full disk: the result can still be shown
-                    self.notes.append(f"{system.name} is not kept: {error}")
-            else:
-                self._errors[str(system.name)] = result
-            yield FinishedCell(system, result)
+        for i, result in self._compute([system for system, _ in missing], jobs, starts):
+            system, facts = missing[i]
+            try:
+                if facts is not None and isinstance(result, Evaluation):
+                    self._folder.keep(facts, result)
+            except UsageError as error:  # a full disk: the result can still be shown
+                self.notes.append(f"{system.name} is not kept: {error}")
+            yield self._finish(system, result)
 
-    def _facts(self, system: System) -> dict[str, Any]:
-        """Return what a system's results follow from, as `cell_key` takes it; paths and names are not among it."""
+    def _finish(
+        self, system: System, result: Evaluation | ClassicRCError, *, is_kept: bool = False
+    ) -> FinishedCell:
+        if isinstance(result, Evaluation):
+            self._results[str(system.name)] = result
+        else:
+            self._errors[str(system.name)] = result
+        return FinishedCell(system, result, is_kept)
+
+    def facts_of(self, system: System) -> dict[str, Any]:
+        """Return what a system's results follow from; paths and names are not among it.
+
+        Raises
+        ------
+        UnidentifiedCodeError
+            The code of the system cannot be identified.
+        DataError
+            A file of the system cannot be read.
+        """
         paths: dict[str, str] = {}  # by digest
 
         def keep(path: str) -> dict[str, Any]:
@@ -352,40 +320,43 @@ class DatasetRun:
             paths[sha256] = path
             return {"sha256": sha256}
 
-        plain: dict[str, Any] | None = None
-        if system.solver is None:
-            assert system.path is not None
-            of_system: dict[str, Any] = {"file": sha256_of(system.path), "format": system.format}
-        else:
-            plain = solver_to_record(system.solver, keep)
-            # A specification has paths, and what the bytes of code mean is in the identity.
-            of_system = {"solver": {name: value for name, value in plain.items() if name not in ("spec", "code")}}
-        measured = [metric.name for metric in measured_metrics(self.data.dataset, self.data.protocol.metrics)]
-        identity = identify(plain, self.data.dataset.reader, lambda kept: paths.get(kept["sha256"], ""), measured)
-        settings = {**self.data.settings, **of_system, "packages": dict(identity.packages)}
-        return {"settings": settings, "data": self.data.facts, "identity": identity.digest}
+        entry = {**system_to_plain(system, keep), "name": None}
+        solver, reader = entry.get("solver"), self.data.dataset.reader
+        identity = identify(solver, reader, lambda kept: paths.get(kept["sha256"], ""), self.data.facts["measured"])
+        if solver is not None:  # a specification has paths, and what the bytes of code mean is in the identity
+            entry["solver"] = {name: value for name, value in solver.items() if name not in ("spec", "code")}
+        return {
+            **self.data.facts,
+            "system": entry,
+            "packages": dict(identity.packages),
+            "identity": identity.digest,
+        }
 
     def _compute(
-        self, missing: Sequence[tuple[System, str]], jobs: int, starts: Callable[[str], None]
-    ) -> Iterator[tuple[System, Cell | ClassicRCError]]:
-        if jobs != 1 and len(missing) > 1:
+        self, systems: Sequence[System], jobs: int, starts: Callable[[str], None]
+    ) -> Iterator[tuple[int, Evaluation | ClassicRCError]]:
+        """Yield the number and the result of each system, in any order."""
+        if jobs != 1 and len(systems) > 1:
             from joblib import Parallel, delayed, effective_n_jobs
 
-            n_jobs = min(effective_n_jobs(jobs), len(missing))
+            n_jobs = min(effective_n_jobs(jobs), len(systems))
             if n_jobs > 1:
-                starts(f"{len(missing)} systems in {n_jobs} processes")
+                starts(f"{len(systems)} systems in {n_jobs} processes")
+                entry, fingerprint = self.data.entry, self.data.dataset.fingerprint
                 tasks = (
-                    delayed(_compute_elsewhere)(self.data.entry, self.data.dataset.fingerprint, i, system, key)
-                    for i, (system, key) in enumerate(missing)
+                    delayed(_compute_elsewhere)(entry, fingerprint, i, system) for i, system in enumerate(systems)
                 )
                 for i, result in Parallel(n_jobs=n_jobs, return_as="generator_unordered")(tasks):
-                    yield missing[i][0], result
+                    yield (
+                        i,
+                        result if isinstance(result, ClassicRCError) else Evaluation(self.data.dataset, **result),
+                    )
                 return
         shared = EncodingCache()
-        for i, (system, key) in enumerate(missing):
+        for i, system in enumerate(systems):
             starts(str(system.name))
-            shared.later = [other.solver for other, _ in missing[i + 1 :] if other.solver is not None]
-            yield system, _compute_cell(self.data, system, key, shared)
+            shared.later = [other.solver for other in systems[i + 1 :] if other.solver is not None]
+            yield i, _compute_cell(self.data, system, shared)
 
     def evaluation(self, *, final: bool = True) -> Evaluation:
         """Return the evaluation that the finished cells make, under the suite's name of the dataset.
@@ -406,16 +377,23 @@ class DatasetRun:
         errors = self._errors.values()
         if final and not self._results and not any(isinstance(error, SystemFailedError) for error in errors):
             raise next(iter(errors))
-        done = [system for system in self.systems if system.name in self._results]
-        cells = [(system, self._results[str(system.name)]) for system in done]
-        rows = [row for system, cell in cells for row in cell.rows_of(system)]
-        warnings = [w.replace(_NAME, str(system.name)) for system, cell in cells for w in cell.warnings]
+        cells = [(s, self._results[str(s.name)]) for s in self.systems if s.name in self._results]
+        rows = [row for system, cell in cells for row in _rows_of(system, cell)]
+        warnings = [
+            warning.replace(_NAME, str(system.name))
+            for system, cell in cells
+            for warning in cell.warnings
+            if warning not in cell.unused
+        ]
         unused = [w for w in (cells[0][1].unused if cells else ()) if all(w in cell.unused for _, cell in cells)]
+        grouping = self._grouping
         notes = dict.fromkeys(note for _, cell in cells for note in cell.notes)
+        if grouping is not None and grouping.note is not None:
+            notes = {grouping.note: None, **notes}
         evaluation = Evaluation(
             replace(data.dataset, name=entry.name),
             tuple(rows),
-            self._groups,
+            {} if grouping is None else grouping.masks,
             data.protocol.by,
             (*dict.fromkeys(warnings), *unused) if final else (),
             tuple(notes) if final else (),
@@ -431,19 +409,25 @@ class DatasetRun:
         return with_statistics(evaluation, data.protocol) if has_statistics else evaluation
 
 
+def _rows_of(system: System, cell: Evaluation) -> list[Row]:
+    """Return the rows of a cell under the system's name, and with the present path of its file."""
+    rows = [replace(row, label=row.name.replace(_NAME, str(system.name), 1)) for row in cell.rows]
+    if system.path is not None:
+        rows = [replace(row, params={**row.params, "path": system.path}) for row in rows]
+    return rows
+
+
 def _compute_cell(
-    data: SuiteData, system: System, key: str, shared: EncodingCache | None = None
-) -> Cell | ClassicRCError:
+    data: SuiteData, system: System, shared: EncodingCache | None = None
+) -> Evaluation | ClassicRCError:
     protocol = replace(data.protocol.without(Step.REPORT), metrics=data.protocol.metrics)
     try:
-        evaluation = evaluate(
-            data.dataset, [replace(system, name=_NAME)], protocol, read_seconds=data.seconds, shared=shared
-        )
+        named = replace(system, name=_NAME)
+        return evaluate(data.dataset, [named], protocol, read_seconds=data.seconds, shared=shared)
     except ClassicRCError as error:
         if isinstance(error, SystemFailedError):
             error.name = str(system.name)
         return error
-    return Cell.of(key, evaluation)
 
 
 _last_read: list[tuple[str, SuiteData]] = []
@@ -451,8 +435,8 @@ _last_read: list[tuple[str, SuiteData]] = []
 
 
 def _compute_elsewhere(
-    entry: SuiteDataset, fingerprint: str, i: int, system: System, key: str
-) -> tuple[int, Cell | ClassicRCError]:
+    entry: SuiteDataset, fingerprint: str, i: int, system: System
+) -> tuple[int, dict[str, Any] | ClassicRCError]:
     """Compute a cell in another process, which reads the data itself; `i` says which cell it is."""
     wanted = f"{fingerprint} {sorted(entry.values.items())}"
     if not _last_read or _last_read[0][0] != wanted:
@@ -463,4 +447,8 @@ def _compute_elsewhere(
     data = _last_read[0][1]
     if data.dataset.fingerprint != fingerprint:
         return i, DataError("changed while the suite ran", source=entry.values["path"])
-    return i, _compute_cell(data, system, key)
+    result = _compute_cell(data, system)
+    if isinstance(result, ClassicRCError):
+        return i, result
+    # Without the dataset and the solvers: the process that asks has them.
+    return i, {name: getattr(result, name) for name in ("rows", "warnings", "notes", "unused")}

@@ -6,12 +6,11 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from classic_rc.datasets.registry import as_dataset, require_dataset
 from classic_rc.decisions import (
@@ -20,7 +19,7 @@ from classic_rc.decisions import (
 )
 from classic_rc.errors import ClassicRCError, UsageError
 from classic_rc.evaluation.fitted_system import EncodingCache, FittedSystem, QuestionBlock, iter_blocks
-from classic_rc.evaluation.grouping import group_masks
+from classic_rc.evaluation.grouping import Grouping, group_masks, group_questions
 from classic_rc.evaluation.outcomes import Block, Outcomes, OutcomeTally, Row
 from classic_rc.evaluation.plan import (
     EvaluationPlan,
@@ -131,13 +130,13 @@ def evaluate(
         metrics = tuple(dict.fromkeys(metric_of_task(dataset.task, name).name for name in protocol.metrics))
         _check_has_unanswerable(dataset, metrics)
         protocol = replace(protocol, metrics=metrics)
-    groups = {} if protocol.by is None else group_masks(dataset, protocol.by)
+    grouping = None if protocol.by is None else group_questions(dataset, protocol.by)
     shared = EncodingCache() if shared is None else shared
     with progress_bar(dataset.name, None, progress) as advance:
         learns = protocol.train is not None or protocol.tune is not None
         advance.stage("comparing with the data to learn from" if learns else "")
         plan = make_plan(dataset, systems, protocol, needs_system=False)
-    run = _Run(plan, groups, read_seconds)
+    run = _Run(plan, grouping, read_seconds)
     with progress_bar(plan.dataset.name, len(plan.systems) * len(plan.dataset), progress) as advance:
         for name, result in run.finish_systems(shared, jobs, advance):
             run.add(name, result)
@@ -158,13 +157,10 @@ def _check_jobs(jobs: Any) -> None:
 class _Run:
     """The rows of an evaluation, and the reasons why systems have none, as they are finished."""
 
-    def __init__(
-        self,
-        plan: EvaluationPlan,
-        groups: Mapping[str, NDArray[np.bool_]],
-        read_seconds: float,
-    ) -> None:
-        self.plan, self.groups, self.read_seconds = plan, groups, read_seconds
+    def __init__(self, plan: EvaluationPlan, grouping: Grouping | None, read_seconds: float) -> None:
+        self.plan, self.read_seconds = plan, read_seconds
+        self.groups = {} if grouping is None else grouping.masks
+        self.notes = () if grouping is None or grouping.note is None else (grouping.note,)
         self.metrics = plan.protocol.metrics
         self.fitted: list[tuple[str, FittedSystem]] = []
         self.rows: dict[str, Row] = {}
@@ -274,7 +270,7 @@ class _Run:
             self.groups,
             plan.protocol.by,
             (*plan.notes, *warnings, *unused) if final else (),
-            (self.oracle.note,) if final and self.oracle is not None else (),
+            self.notes + ((self.oracle.note,) if final and self.oracle is not None else ()),
             systems=plan.given,
             protocol=plan.protocol,
             errors=dict(self.errors),

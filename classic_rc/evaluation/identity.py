@@ -53,11 +53,6 @@ class Identity:
     packages: Mapping[str, str]  # versions of the installed packages that they import, by name
 
 
-def cell_key(settings: Mapping[str, Any], data: Mapping[str, Any], identity: str) -> str:
-    """Return the key of a system's results on a dataset: the sha256 of all that they follow from."""
-    return digest_of({"settings": settings, "data": data, "identity": identity})
-
-
 def digest_of(plain: Any) -> str:
     """Return the sha256 of plain data, in which the order of keys has no meaning."""
     return sha256_of_text(json.dumps(plain, sort_keys=True, separators=(",", ":")))

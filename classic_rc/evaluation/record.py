@@ -10,6 +10,8 @@ import os
 import platform
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
 from functools import partial
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -25,7 +27,8 @@ from classic_rc.errors import DataError
 from classic_rc.evaluation.comparison import SharedResults, SystemResults
 from classic_rc.evaluation.identity import UnidentifiedCodeError, identify
 from classic_rc.evaluation.outcomes import Block, Outcomes, Row
-from classic_rc.evaluation.results import Evaluation
+from classic_rc.evaluation.resampling import Resampling
+from classic_rc.evaluation.results import Evaluation, Significance
 from classic_rc.evaluation.signature import Signature
 from classic_rc.evaluation.systems import System
 from classic_rc.folds import passage_groups
@@ -33,14 +36,17 @@ from classic_rc.io.columns import find_shards
 from classic_rc.io.files import sha256_of
 from classic_rc.io.json import Node, describe_value, parse_json
 from classic_rc.io.text import read_text
-from classic_rc.metrics.base import METRICS, metric_of_task, metrics_for
+from classic_rc.metrics.base import metric_of_task, metrics_for
 from classic_rc.predictions import AnswerCounts
 from classic_rc.questions import Dataset, Task
 from classic_rc.solvers.base import is_number
-from classic_rc.solvers.codec import FindFile, solver_to_record
+from classic_rc.solvers.codec import FindFile, StoreFile, solver_to_record
 
 SCHEMA = 4
 """The version of the record's format; it increases with every change that matters to programs that read records."""
+
+MAX_DRAWS = 10**9
+"""More resamples or swaps than anyone waits for: a larger number in a record is damage."""
 
 _PACKAGES = ("numpy", "scipy", "scikit-learn", "nltk", "joblib")
 
@@ -110,7 +116,7 @@ def run_record(
         if key := next((made.group for made in settings if made is not None and made.group), None):
             groups = passage_groups(evaluation.dataset, key).tolist()
             run["resampled_groups"] = {"key": key, "groups": groups}
-        run["rows"] = row_records(evaluation)
+        run["rows"] = rows_to_plain(evaluation)
     return record
 
 
@@ -124,70 +130,34 @@ def record_text(record: Mapping[str, Any]) -> str:
     return "{" + ",\n".join(parts) + "}\n"
 
 
-def row_records(evaluation: Evaluation) -> list[dict[str, Any]]:
-    """Return the rows of an evaluation as a record has them, with the outcome on every question."""
+def rows_to_plain(evaluation: Evaluation) -> list[dict[str, Any]]:
+    """Return the rows of an evaluation with the outcome on every question; :func:`read_rows` reads them."""
     rows: list[dict[str, Any]] = evaluation.to_dict()["rows"]
     for plain, row in zip(rows, evaluation.rows, strict=True):
+        outcomes = row.outcomes
+        plain["selections"] = {
+            "selected": outcomes.n_selected.tolist(),
+            "candidates": outcomes.n_candidates.tolist(),
+            "evidence": None if outcomes.evidence is None else np.flatnonzero(outcomes.evidence).tolist(),
+        }
         plain["outcomes"] = _outcomes(evaluation, row)
     return rows
 
 
-def selections_to_plain(outcomes: Outcomes) -> dict[str, Any]:
-    """Return what a row of a record lacks of its outcomes: the counts of candidates, and which have evidence."""
-    evidence = outcomes.evidence
-    return {
-        "selected": outcomes.n_selected.tolist(),
-        "candidates": outcomes.n_candidates.tolist(),
-        "evidence": None if evidence is None else np.flatnonzero(evidence).tolist(),
-    }
+def system_to_plain(system: System, keep: StoreFile) -> dict[str, Any]:
+    """Return a system as plain data: its name, and its solver with all parameters, or its file.
 
-
-def row_from_record(plain: Mapping[str, Any], selections: Mapping[str, Any]) -> Row:
-    """Return the row that :func:`row_records` and :func:`selections_to_plain` made plain.
-
-    Intervals and p-values are not restored: they follow from the outcomes.
-
-    Raises
-    ------
-    KeyError, TypeError or ValueError
-        The data is not that of a row.
+    `keep` returns the reference to a file, as :func:`recorded_file` does.
     """
-    of_questions = list(plain["outcomes"].values())
-    n_questions = len(of_questions)
-    evidence = selections["evidence"]
-    outcomes = Outcomes(
-        {
-            name: np.array([of["statistics"][name] for of in of_questions], dtype=np.float64)
-            for name in (of_questions[0]["statistics"] if of_questions else ())
-        },
-        np.array([of["tied"] for of in of_questions], dtype=np.int64),
-        np.array(selections["selected"], dtype=np.float64),
-        np.array(selections["candidates"], dtype=np.int64),
-        None if evidence is None else np.isin(np.arange(n_questions), evidence),
-        tuple(of["answer"] for of in of_questions),
-    )
-    identity = ("solver", "variant", "params", "signature", "short_signature", "expected", "ties", "seed")
-    learning = ("threshold", "tuned_on", "tuned_here", "tuned_params", "trained_on", "trained_elsewhere", "seconds")
-    return Row(
-        **{name: plain[name] for name in (*identity, *learning)},
-        outcomes=outcomes,
-        block=Block(plain["block"]),
-        option_orders=None if plain["option_orders"] is None else tuple(plain["option_orders"]),
-        caveats=tuple(plain["caveats"]),
-        answers=plain["answers"] and AnswerCounts(**plain["answers"]),
-        label=plain["name"],
-    )
+    if system.solver is not None:
+        return {"name": system.name, "solver": solver_to_record(system.solver, keep)}
+    assert system.path is not None
+    named = {} if system.format is None else {"format": system.format}
+    return {"name": system.name, "file": keep(system.path), **named}
 
 
 def _system_entry(system: System, folder: Path | None, reader: str | None) -> dict[str, Any]:
-    """Return a system as plain data: its name, and its solver with all parameters, or its file."""
-    entry: dict[str, Any] = {"name": system.name}
-    if system.solver is None:
-        assert system.path is not None
-        named = {} if system.format is None else {"format": system.format}
-        entry |= {"file": recorded_file(system.path, folder), **named}
-    else:
-        entry["solver"] = solver_to_record(system.solver, partial(recorded_file, folder=folder))
+    entry = system_to_plain(system, partial(recorded_file, folder=folder))
     return {**entry, "identity": identity_of_entry(entry, reader, RecordedFiles(folder or Path()).find)}
 
 
@@ -304,27 +274,13 @@ def _read_contest(run: Node, software: Mapping[str, Any]) -> SharedResults:
     if run.has("resampled_groups"):
         resampled = run.child("resampled_groups")
         groups, group = _read_groups(resampled, "groups", n_questions), resampled.text("key")
-    systems: list[SystemResults] = []
     groupings = _read_grouping(run, n_questions)
-    first_ids: list[str] | None = None
-    for row in run.items("rows"):
-        outcomes = row.child("outcomes")
-        if not isinstance(outcomes.value, dict):
-            raise row.error(
-                "wrong type", field="outcomes", found=describe_value(outcomes.value), expected="an object"
-            )
-        ids = list(outcomes.value)
-        first_ids = ids if first_ids is None else first_ids
-        if len(ids) != n_questions or ids != first_ids:
-            raise row.error(
-                "the rows have outcomes for different questions",
-                field="outcomes",
-                found=f"{len(ids)} questions" if len(ids) != len(first_ids) else "different ids",
-                expected=f"the same {n_questions} questions in every row",
-            )
-        nodes = [outcomes.at(id_) for id_ in ids]
-        systems.append(_read_contender(row, nodes, task))
-        _check_row(row, _consequences(row, nodes, systems[-1].statistics, dataset, groupings))
+    _, rows = read_rows(run, task, n_questions)
+    systems = []
+    for node, row in zip(run.items("rows"), rows, strict=True):
+        _check_row(node, _consequences(node, row, dataset, groupings))
+        facts = {name: value for name, value in node.value.items() if name not in _OF_OUTCOMES}
+        systems.append(replace(SystemResults.of(row), facts=facts))
     missing = run.items("missing") if run.has("missing") else ()
     return SharedResults(
         dataset.text("name"),
@@ -337,6 +293,42 @@ def _read_contest(run: Node, software: Mapping[str, Any]) -> SharedResults:
         missing={entry.text("name"): entry.text("reason") for entry in missing},
         facts={**{name: run.value.get(name) for name in _RUN_FACTS}, **software},
     )
+
+
+def read_resampling(run: Node) -> Resampling | None:
+    """Read how the intervals of a run were made, or None."""
+    if not run.has("resampling"):
+        return None
+    recorded = run.child("resampling")
+    level = recorded.get("level", "a number")
+    if not is_number(level) or not 0 < level < 1:
+        raise recorded.error("not a level", field="level", found=describe_value(level), expected="between 0 and 1")
+    n_groups = recorded.integer("groups") if recorded.has("groups") else 0
+    group = recorded.text("group") if recorded.has("group") else None
+    return Resampling(n_groups, _read_draws(recorded, "resamples"), recorded.integer("seed"), float(level), group)
+
+
+def read_significance(run: Node) -> Significance | None:
+    """Read how the tests of a run were made, or None."""
+    if not run.has("significance"):
+        return None
+    recorded = run.child("significance")
+    return Significance(
+        recorded.text("baseline"),
+        recorded.text("metric") if recorded.has("metric") else "",
+        recorded.integer("tests") if recorded.has("tests") else 1,
+        _read_draws(recorded, "n"),
+        recorded.integer("seed"),
+        recorded.text("group") if recorded.has("group") else None,
+    )
+
+
+def _read_draws(node: Node, key: str) -> int:
+    number = node.integer(key)
+    if not 0 < number <= MAX_DRAWS:
+        found = describe_value(number)
+        raise node.error("not a number of resamples", field=key, found=found, expected=f"1 to {MAX_DRAWS:,}")
+    return number
 
 
 def _read_groups(node: Node, key: str, n_questions: int) -> NDArray[np.int64]:
@@ -380,25 +372,95 @@ def _read_task(dataset: Node) -> Task:
     return Task(name)
 
 
-def _read_contender(row: Node, outcomes: Sequence[Node], task: Task) -> SystemResults:
-    solver, variant = row.text("solver"), row.text("variant") if row.has("variant") else None
-    nodes = [outcome.child("statistics") for outcome in outcomes]
-    # A row has the metrics that its table shows, and those that the run named.
-    metrics = dict.fromkeys([*metrics_for(task), *(metric_of_task(task, name) for name in nodes[0].value)])
+_OF_OUTCOMES = ("outcomes", "selections", "metrics")
+_UNCHANGED = (
+    *("variant", "params", "ties", "seed", "threshold", "tuned_on", "tuned_params", "trained_on"),
+    *("trained_elsewhere", "seconds"),
+)
+"""The fields of a row that are plain data themselves."""
+
+
+def read_rows(run: Node, task: Task, n_questions: int) -> tuple[list[str], list[Row]]:
+    """Read the rows that :func:`rows_to_plain` made plain, and the ids of their questions.
+
+    Intervals and p-values are not restored: they follow from the outcomes. A row may lack fields that records did
+    not always have.
+
+    Raises
+    ------
+    DataError
+        The rows are malformed, or do not answer the same questions.
+    """
+    rows: list[Row] = []
+    first_ids: list[str] = []
+    for row in run.items("rows"):
+        outcomes = row.child("outcomes")
+        if not isinstance(outcomes.value, dict):
+            raise row.error(
+                "wrong type", field="outcomes", found=describe_value(outcomes.value), expected="an object"
+            )
+        ids = list(outcomes.value)
+        first_ids = first_ids if rows else ids
+        if len(ids) != n_questions or ids != first_ids:
+            raise row.error(
+                "the rows have outcomes for different questions",
+                field="outcomes",
+                found=f"{len(ids)} questions" if len(ids) != len(first_ids) else "different ids",
+                expected=f"the same {n_questions} questions in every row",
+            )
+        rows.append(_read_row(row, outcomes, task))
+    return first_ids, rows
+
+
+def _read_row(row: Node, outcomes: Node, task: Task) -> Row:
     block = row.text("block") if row.has("block") else str(Block.UNTRAINED)
     if block not in set(Block):
         raise row.error("unknown block", field="block", found=repr(block), expected=", ".join(Block))
-    return SystemResults(
-        row.text("name") if row.has("name") else f"{solver}:{variant}" if variant else solver,
-        solver,
-        {metric.name: _read_statistics(nodes, metric.name) for metric in metrics},
-        row.text("short_signature"),
-        row.flag("expected"),
-        Block(block),
-        row.has("tuned_here") and row.flag("tuned_here"),
-        {name: value for name, value in row.value.items() if name not in ("outcomes", "metrics")},
-        AnswerCounts(*map(row.child("answers").integer, AnswerCounts._fields)) if row.has("answers") else None,
+    return Row(
+        solver=row.text("solver"),
+        signature=row.text("signature"),
+        short_signature=row.text("short_signature"),
+        expected=row.flag("expected"),
+        block=Block(block),
+        tuned_here=row.has("tuned_here") and row.flag("tuned_here"),
+        option_orders=tuple(row.sequence("option_orders")) if row.has("option_orders") else None,
+        caveats=tuple(row.texts("caveats")) if row.has("caveats") else (),
+        answers=AnswerCounts(*map(row.child("answers").integer, AnswerCounts._fields))
+        if row.has("answers")
+        else None,
+        label=row.text("name") if row.has("name") else None,
+        outcomes=_read_outcomes(row, outcomes, task),
+        **{"params": {}, "variant": None, **{name: row.value[name] for name in _UNCHANGED if name in row.value}},
     )
+
+
+def _read_answer_counts(row: Node) -> AnswerCounts | None:
+    return AnswerCounts(*map(row.child("answers").integer, AnswerCounts._fields)) if row.has("answers") else None
+
+
+def _read_outcomes(row: Node, outcomes: Node, task: Task) -> Outcomes:
+    first = next(iter(outcomes.value), None)
+    named = () if first is None else outcomes.child(first).child("statistics").value
+    # A row has the metrics that its table shows, and those that the run named.
+    metrics = dict.fromkeys([*metrics_for(task), *(metric_of_task(task, name) for name in named)])
+    n_questions = len(outcomes.value)
+    selections = row.value.get("selections") or {"selected": [0] * n_questions, "candidates": [0] * n_questions}
+    evidence = selections.get("evidence")
+    return Outcomes(
+        {metric.name: _read_statistics(outcomes, metric.name) for metric in metrics},
+        np.array([_count_of(outcomes, id_, "tied") for id_ in outcomes.value], dtype=np.int64),
+        np.array(selections["selected"], dtype=np.float64),
+        np.array(selections["candidates"], dtype=np.int64),
+        None if evidence is None else np.isin(np.arange(n_questions), evidence),
+        tuple(outcome.get("answer") for outcome in outcomes.value.values()),
+    )
+
+
+def _count_of(outcomes: Node, id_: str, name: str) -> int:
+    # Rows have many outcomes: only a wrong one is worth a node, for its place in the error.
+    outcome = outcomes.value[id_]
+    count = outcome.get(name) if isinstance(outcome, dict) else None
+    return count if type(count) is int else outcomes.child(id_).integer(name)
 
 
 _EQUAL = 1e-9
@@ -422,41 +484,43 @@ def _check_row(row: Node, consequences: Iterable[tuple[Node, str, Any]]) -> None
 
 
 def _consequences(
-    row: Node,
-    outcomes: Sequence[Node],
-    statistics: Mapping[str, NDArray[np.float64]],
-    dataset: Node,
-    groupings: Mapping[str, Mapping[str, NDArray[np.bool_]]],
+    node: Node, row: Row, dataset: Node, groupings: Mapping[str, Mapping[str, NDArray[np.bool_]]]
 ) -> Iterator[tuple[Node, str, Any]]:
     """Yield the fields whose values follow from others, each with its place and that value."""
-    parts = [(row, np.ones(len(outcomes), dtype=np.bool_))]
-    parts += [(row.child("groups").child(value), mask) for of in groupings.values() for value, mask in of.items()]
-    for node, mask in parts:
-        yield node, "questions", int(mask.sum())
-        metrics = node.child("metrics")
-        yield from ((metrics, name, METRICS[name].aggregate(of[mask])) for name, of in statistics.items())
-    if row.has("ties"):
-        yield row, "tie_rate", float(np.mean([outcome.integer("tied") > 1 for outcome in outcomes]))
+    parts = [(node, np.ones(len(row.outcomes.n_tied), dtype=np.bool_))]
+    parts += [(node.child("groups").child(value), mask) for of in groupings.values() for value, mask in of.items()]
+    for part, mask in parts:
+        yield part, "questions", int(mask.sum())
+        metrics = part.child("metrics")
+        yield from ((metrics, name, value) for name, value in row.metrics(mask).items())
+    if row.ties:
+        yield node, "tie_rate", row.tie_rate
     try:
-        signature = Signature.parse(row.text("signature"))
+        signature = Signature.parse(row.signature)
     except ValueError:
-        raise row.error("not a signature", field="signature", found=row.text("signature")) from None
-    yield row, "short_signature", signature.short
-    yield from ((row, name, signature.parts.get(name)) for name in ("solver", "variant", "ties"))
-    for name, part in (("fingerprint", "data"), ("questions", "questions"), ("split", "split")):
-        yield dataset, name, signature.parts.get(part)
+        raise node.error("not a signature", field="signature", found=row.signature) from None
+    yield node, "short_signature", signature.short
+    yield from ((node, name, signature.parts.get(name)) for name in ("solver", "variant", "ties"))
+    for name, part_name in (("fingerprint", "data"), ("questions", "questions"), ("split", "split")):
+        yield dataset, name, signature.parts.get(part_name)
 
 
-def _read_statistics(nodes: Sequence[Node], metric: str) -> NDArray[np.float64]:
+def _read_statistics(outcomes: Node, metric: str) -> NDArray[np.float64]:
     """Return a metric's statistics for all questions, shape (n_questions, n_statistics)."""
-    rows = [node.sequence(metric) for node in nodes]
-    width = len(rows[0])
-    for node, row in zip(nodes, rows, strict=True):
-        if not row or len(row) != width or not all(map(is_number, row)):
-            raise node.error(
-                "invalid statistics", field=metric, found=repr(row)[:40], expected=f"{width or 1} numbers"
-            )
-    return np.array(rows, dtype=np.float64)
+    with suppress(AttributeError, KeyError, OverflowError, TypeError, ValueError):
+        rows = [outcome["statistics"][metric] for outcome in outcomes.value.values()]
+        if {int, float}.issuperset(map(type, itertools.chain.from_iterable(rows))):
+            array = np.array(rows, dtype=np.float64)
+            if array.ndim == 2 and array.shape[1] and np.isfinite(array).all():
+                return array
+    width = 0
+    for id_ in outcomes.value:
+        node = outcomes.child(id_).child("statistics")
+        row = node.sequence(metric)
+        width = width or len(row) or 1
+        if len(row) != width or not all(map(is_number, row)):
+            raise node.error("invalid statistics", field=metric, found=repr(row)[:40], expected=f"{width} numbers")
+    raise outcomes.error("invalid statistics", field=metric, expected="numbers of each question")
 
 
 def recorded_path(path: str, folder: Path | None = None) -> str:
@@ -515,7 +579,7 @@ class RecordedFiles:
         for place in self._places:
             if not place.is_dir():
                 raise DataError(
-                    "no such folder", source=str(place), hint="Give a folder that contains the data: --data DIR"
+                    "no such folder", source=str(place), hint="Give a folder that contains the data: --search DIR"
                 )
 
     def place(self, path: str) -> Path:
@@ -560,9 +624,9 @@ class RecordedFiles:
     def problem(self, kept: Mapping[str, Any]) -> DataError:
         """Return the error for a file or folder that is missing or has changed."""
         own = self.place(kept["path"])
-        hint = None if self._places else "Give a folder that contains it: --data DIR"
+        hint = None if self._places else "Give a folder that contains it: --search DIR"
         if not own.exists():
-            where = ", and no file below --data has the same content" if self._places else ""
+            where = ", and no file below --search has the same content" if self._places else ""
             return DataError(f"missing{where}", source=str(own), hint=hint)
         return DataError(
             "changed since the record was made",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -19,17 +19,20 @@ from classic_rc.evaluation.record import (
     SCHEMA,
     RecordedFiles,
     identity_of_entry,
+    read_resampling,
+    read_significance,
     run_record,
     software_versions,
 )
-from classic_rc.evaluation.results import Evaluation
+from classic_rc.evaluation.resampling import Resampling
+from classic_rc.evaluation.results import Evaluation, Significance
 from classic_rc.evaluation.significance import with_intervals, with_significance
 from classic_rc.evaluation.systems import System
-from classic_rc.io.json import describe_value, parse_json
+from classic_rc.io.json import Node, parse_json
 from classic_rc.io.text import read_text
 from classic_rc.protocol import Protocol
 from classic_rc.questions import Dataset
-from classic_rc.solvers.base import is_integer, is_number
+from classic_rc.solvers.base import is_number
 from classic_rc.solvers.codec import solver_from_record
 
 
@@ -41,6 +44,8 @@ class RestoredRun:
     dataset: Dataset
     systems: tuple[System, ...]
     protocol: Protocol
+    resampling: Resampling | None  # of recorded intervals
+    significance: Significance | None  # of recorded tests
 
 
 @dataclass(frozen=True)
@@ -98,10 +103,11 @@ def restore_record(path: str | Path, places: Sequence[str] = (), *, trust: bool 
     try:
         for run in record["runs"]:
             _check_form(run, source)
+            statistics = read_resampling(Node(run, source)), read_significance(Node(run, source))
             restorer = _RunRestorer(finder, changes, code)
             dataset, restored = restorer.dataset(run["dataset"]), restorer.protocol(run, trust)
             if dataset is not None and restored is not None:
-                runs.append(RestoredRun(run, dataset, *restored))
+                runs.append(RestoredRun(run, dataset, *restored, *statistics))
         notes = tuple(_version_notes(record))
         differs = record["environment"]["packages"] != software_versions()["packages"]
         tolerance = LEARNED_TOLERANCE if differs else 0.0
@@ -121,10 +127,6 @@ def restore_record(path: str | Path, places: Sequence[str] = (), *, trust: bool 
 
 def _check_form(run: Mapping[str, Any], source: str) -> None:
     """Look up the fields that are compared at the end, so a missing field is an error before any work."""
-    if run["resampling"] is not None:
-        _check_values(run["resampling"], ("resamples", "seed", "level", "group"))
-    if run.get("significance") is not None:
-        _check_values(run["significance"], ("n", "metric", "seed", "group", "baseline"))
     if run["protocol"] is not None:
         try:
             Protocol.from_plain(run["protocol"]["settings"])
@@ -133,24 +135,6 @@ def _check_form(run: Mapping[str, Any], source: str) -> None:
             raise DataError("malformed record", source=source, **facts, hint="Was the record edited?") from None
     for row in run["rows"]:
         _ = [row[name] for name in ("name", "solver", "variant")], row["metrics"].items(), row["outcomes"].items()
-
-
-_SETTINGS: Mapping[str, tuple[Callable[[Any], bool], str]] = {
-    "resamples": (lambda value: is_integer(value, 1, 10**8), "a number of resamples"),
-    "n": (lambda value: is_integer(value, 1, 10**8), "a number of swaps"),
-    "level": (lambda value: is_number(value, 0, 1), "a number between 0 and 1"),
-    "seed": (lambda value: is_integer(value, -(2**63), 2**63), "a whole number"),
-    **dict.fromkeys(("baseline", "group", "metric"), (lambda value: isinstance(value, str), "a name")),
-}
-"""The settings of recorded intervals and tests: a check of each value other than null, and the allowed values."""
-
-
-def _check_values(settings: Mapping[str, Any], names: Sequence[str]) -> None:
-    for name in names:
-        fits, expected = _SETTINGS[name]
-        value = settings[name]
-        if value is not None and not fits(value):
-            raise TypeError(f"{name} is {describe_value(value)}, expected {expected}")
 
 
 class _RunRestorer:
@@ -418,19 +402,14 @@ def _rerun_dataset(run: RestoredRun, jobs: int, progress: bool, tolerance: float
 
 
 def _evaluate_again(run: RestoredRun, jobs: int, progress: bool) -> Evaluation:
-    protocol, resampling = replace(run.protocol, intervals=None, baseline=None), run.recorded["resampling"]
+    protocol = replace(run.protocol, intervals=None, baseline=None)
     evaluation = evaluate(run.dataset, run.systems, protocol, jobs=jobs, progress=progress)
-    if resampling is not None:
-        evaluation = with_intervals(
-            evaluation,
-            resampling["resamples"],
-            seed=resampling["seed"],
-            level=resampling["level"],
-            group=resampling["group"],
+    if (made := run.resampling) is not None:
+        evaluation = with_intervals(evaluation, made.n, seed=made.seed, level=made.level, group=made.group)
+    if (tests := run.significance) is not None:
+        evaluation = with_significance(
+            evaluation, tests.baseline, tests.n, metric=tests.metric or None, seed=tests.seed, group=tests.group
         )
-    if (significance := run.recorded.get("significance")) is not None:
-        settings = {name: significance[name] for name in ("n", "metric", "seed", "group")}
-        evaluation = with_significance(evaluation, significance["baseline"], **settings)
     return evaluation
 
 

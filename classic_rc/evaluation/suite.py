@@ -304,7 +304,7 @@ def suite_text(path: str, chosen: Sequence[tuple[SuiteDataset, Sequence[System]]
         Each dataset with its systems, which have names.
     """
     folder = os.path.dirname(os.path.abspath(path))
-    lines = [f"# Run this suite with: classic-rc run {os.path.basename(path)} -o DIR", ""]
+    lines = [f"# Run this suite with: classic-rc run {os.path.basename(path)} --save DIR", ""]
     common = {
         key.name: value
         for key in KEYS

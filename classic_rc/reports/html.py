@@ -16,6 +16,7 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from classic_rc.io.text import printable
+from classic_rc.tables.markup import html_lines
 from classic_rc.tables.model import format_count
 
 if TYPE_CHECKING:
@@ -71,6 +72,7 @@ def template_environment() -> Environment:
         "breakable": lambda text, at: Markup(insert_break_points(text, at)),
         "json": lambda value: Markup(json_for_script(value)),
         "number": format_number,
+        "rows": lambda table: Markup("\n".join(html_lines(table, _classes))),
         "sha256": _sha256,
         "short": "{:g}".format,
         "thousands": "{:,}".format,
@@ -79,6 +81,10 @@ def template_environment() -> Environment:
     for key, file in (("style", "report.css"), ("script", "report.js")):
         templates.globals[key] = Markup((folder / file).read_text(encoding="utf-8"))
     return templates
+
+
+def _classes(*looks: str) -> str:
+    return f' class="{" ".join(looks)}"' if looks else ""
 
 
 def _as_html(value: Any) -> Markup:

@@ -22,7 +22,7 @@ from classic_rc.evaluation.resampling import Interval
 from classic_rc.evaluation.significance import family_p_values, subset_intervals
 from classic_rc.metrics.base import METRICS, Metric, get_metric
 from classic_rc.questions import Task
-from classic_rc.reports.paper_data import PaperDataset, TestSettings, merge_records
+from classic_rc.reports.paper_data import PaperDataset, merge_records
 from classic_rc.reports.paper_table import PaperCell, PaperColumn, PaperRow, PaperTable
 
 PAPER_METRICS: Mapping[Task, tuple[str, ...]] = {
@@ -133,7 +133,7 @@ def make_paper_table(
         dataset = replace(
             recorded,
             resampling=recorded.resampling if intervals is None else recorded.resampling_with(intervals),
-            tests=recorded.tests if baseline is None else TestSettings.of(recorded, own_baseline),
+            tests=recorded.tests if baseline is None else recorded.tests_with(own_baseline),
         )
         if dataset.tests is not None and dataset.tests.baseline not in dataset.system_names:
             name = dataset.tests.baseline

@@ -12,28 +12,11 @@ from numpy.typing import NDArray
 from classic_rc.datasets.official import FINGERPRINTS
 from classic_rc.errors import DataError, UsageError, unknown_name
 from classic_rc.evaluation.comparison import SharedResults, SystemResults
+from classic_rc.evaluation.record import read_resampling, read_significance
 from classic_rc.evaluation.resampling import Resampling
+from classic_rc.evaluation.results import Significance
 from classic_rc.io.json import Node, describe_value
 from classic_rc.metrics.base import METRICS, Metric, metric_of_task
-from classic_rc.solvers.base import is_number
-
-
-@dataclass(frozen=True)
-class TestSettings:
-    """The settings of a dataset's tests against a baseline."""
-
-    __test__ = False  # no test class, whatever its name looks like to pytest
-
-    baseline: str  # the name in the table
-    n: int = 10_000  # random permutations
-    seed: int = 0
-
-    @classmethod
-    def of(cls, dataset: PaperDataset, baseline: str | None) -> TestSettings | None:
-        """Return the recorded settings, or the default ones, with another baseline."""
-        if baseline is None:
-            return None
-        return replace(dataset.tests, baseline=baseline) if dataset.tests else cls(baseline, seed=dataset.seed)
 
 
 @dataclass(frozen=True)
@@ -70,7 +53,7 @@ class PaperDataset:
         The recorded names of renamed systems, by their names in the table.
     resampling : Resampling, optional
         How the recorded intervals were made.
-    tests : TestSettings, optional
+    tests : Significance, optional
         How the recorded tests were made.
     seed : int
         The seed of recorded intervals or tests.
@@ -86,7 +69,7 @@ class PaperDataset:
     names: frozenset[str]
     former_names: Mapping[str, str] = field(default_factory=dict)
     resampling: Resampling | None = None
-    tests: TestSettings | None = None
+    tests: Significance | None = None
     seed: int = 0
     figures: tuple[Figure, ...] | None = None
 
@@ -94,6 +77,14 @@ class PaperDataset:
     def system_names(self) -> list[str]:
         """The names of its systems in the table."""
         return [system.name for system in self.results.systems]
+
+    def tests_with(self, baseline: str | None) -> Significance | None:
+        """Return the recorded settings of tests, or the default ones, with another baseline."""
+        if baseline is None:
+            return None
+        if self.tests is not None:
+            return replace(self.tests, baseline=baseline)
+        return Significance(baseline, self.primary.name, len(self.system_names) - 1, seed=self.seed)
 
     def resampling_with(self, n: int) -> Resampling:
         """Return the recorded settings of intervals, or the default ones, with another number of resamples."""
@@ -148,7 +139,7 @@ def merge_records(
         for (results, sources), label in zip(joined, labels, strict=True)
     ]
     for dataset, parts in zip(datasets, by_dataset.values(), strict=True):
-        tests = [_read_tests(Node(results.facts, source), {}) for source, results in parts]
+        tests = [read_significance(Node(results.facts, source)) for source, results in parts]
         baselines = list(dict.fromkeys(made.baseline for made in tests if made is not None))
         if len(baselines) > 1:
             names = ", ".join(baselines)
@@ -275,7 +266,11 @@ def _describe(
     for name in names:
         if names.count(name) > 1:
             raise UsageError(f"two systems of {shown} would have the name {name!r}", field="--rename", found=name)
-    resampling, tests = _read_resampling(facts, results), _read_tests(facts, new)
+    resampling, tests = read_resampling(facts), read_significance(facts)
+    if resampling is not None:
+        resampling = replace(resampling, n_groups=int(results.groups.max(initial=-1)) + 1, group=results.group)
+    if tests is not None:
+        tests = replace(tests, baseline=new.get(tests.baseline, tests.baseline))
     primary = metric_of_task(results.task)
     if facts.has("dataset") and facts.child("dataset").has("primary_metric"):
         recorded = facts.child("dataset").text("primary_metric")
@@ -296,38 +291,6 @@ def _describe(
         resampling.seed if resampling is not None else tests.seed if tests is not None else 0,
         _read_figures(facts),
     )
-
-
-def _read_resampling(facts: Node, results: SharedResults) -> Resampling | None:
-    if not facts.has("resampling"):
-        return None
-    recorded = facts.child("resampling")
-    level = recorded.get("level", "a number")
-    if not is_number(level) or not 0 < level < 1:
-        raise recorded.error("not a level", field="level", found=describe_value(level), expected="between 0 and 1")
-    n_groups = int(results.groups.max(initial=-1)) + 1
-    return Resampling(
-        n_groups, _positive(recorded, "resamples"), recorded.integer("seed"), float(level), results.group
-    )
-
-
-def _read_tests(facts: Node, new: Mapping[str, str]) -> TestSettings | None:
-    if not facts.has("significance"):
-        return None
-    recorded = facts.child("significance")
-    baseline = recorded.text("baseline")
-    # Records of the last release have neither number.
-    n = _positive(recorded, "n") if recorded.has("n") else 10_000
-    seed = recorded.integer("seed") if recorded.has("seed") else 0
-    return TestSettings(new.get(baseline, baseline), n, seed)
-
-
-def _positive(node: Node, key: str) -> int:
-    number = node.integer(key)
-    if not 0 < number <= 10**9:
-        found = describe_value(number)
-        raise node.error("not a number of resamples", field=key, found=found, expected="1 to 1,000,000,000")
-    return number
 
 
 def _read_figures(facts: Node) -> tuple[Figure, ...] | None:

@@ -201,7 +201,7 @@ class _RunCache:
         """Return the user's file or files in the syntax of a solver specification."""
         paths = [json.dumps(path) for path in self._files.get(match[1], ())]
         if not paths:
-            raise UsageError(f"needs a file: add --with {match[1]}=FILE", field="--with", found=match[1])
+            raise UsageError(f"needs a file: add --file {match[1]}=FILE", field="--file", found=match[1])
         return paths[0] if len(paths) == 1 else f"[{'; '.join(paths)}]"
 
     def _find_split(self, key: _Key, split: str | None, needed: bool = True) -> Dataset | None:

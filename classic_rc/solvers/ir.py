@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from pathlib import Path
 from typing import Any, ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
@@ -82,6 +83,9 @@ IR_VARIANTS = {
         cites=("clark2016",),
     ),
 }
+
+_NAMED_AFTER_CORPUS = {"passage": "the question's own passage", "paragraphs": "the passages of all questions"}
+"""What the variants search that are named after it; others keep their name with any corpus."""
 
 
 def _sign_engine(name: Any) -> str:
@@ -252,12 +256,40 @@ class IRSolver(Solver):
         """Whether the solver searches corpora instead of the question's own passage."""
         return bool(self._parts())
 
+    @classmethod
+    def variant(cls, name: str, **changes: Any) -> Self:
+        """See :meth:`Solver.variant`; a variant whose name says what it searches takes no corpus without it.
+
+        Raises
+        ------
+        UsageError
+            The variant or a parameter is unknown, or the corpus is not what the variant's name says.
+        """
+        solver = super().variant(name, **changes)
+        if name in _NAMED_AFTER_CORPUS and name not in (solver._parts() or ["passage"]):
+            expected = "no corpus" if name == "passage" else f"{name}, or {name}+INDEX"
+            raise UsageError(
+                f"{cls.name}:{name} searches {_NAMED_AFTER_CORPUS[name]}, not {solver.corpus}: to search "
+                f"that, use {cls.name},corpus={solver.corpus}",
+                field="corpus",
+                found=str(solver.corpus),
+                expected=expected,
+            )
+        return solver
+
     def variant_name(self) -> str | None:
-        """See :meth:`Solver.variant_name`; a variant that also searches indexes keeps its name."""
+        """See :meth:`Solver.variant_name`; a variant that searches indexes, too or instead, keeps its name."""
         found, parts = super().variant_name(), self._parts()
-        if found is not None or parts[:1] != ["paragraphs"] or len(parts) == 1:
+        if found is not None or parts in ([], ["paragraphs"]):
             return found
-        return self.from_params({**self.get_params(deep=False), "corpus": "paragraphs"}).variant_name()
+        of_paragraphs = self.from_params({**self.get_params(deep=False), "corpus": "paragraphs"}).variant_name()
+        return of_paragraphs if "paragraphs" in parts or of_paragraphs not in _NAMED_AFTER_CORPUS else None
+
+    def row_name(self) -> str:
+        """See :meth:`Solver.row_name`; the name of a solver that searches indexes names them too."""
+        parts = [part.name if isinstance(part, Corpus) else Path(str(part)).name for part in self._parts()]
+        searched = f",corpus={'+'.join(parts)}" if parts not in ([], ["paragraphs"]) else ""
+        return f"{super().row_name()}{searched}"
 
     def _open(self, part: Any, questions: Sequence[Question]) -> Corpus:
         if isinstance(part, Corpus):

@@ -10,20 +10,6 @@ from classic_rc.io.text import printable
 from classic_rc.tables.model import Cell, Column, Table
 from classic_rc.tables.text import isolate_direction
 
-
-def _lines(
-    table: Table,
-    shown: Callable[[Column, Cell], str],
-    line: Callable[[Sequence[str]], str],
-    head: Callable[[str], str],
-) -> Iterator[str]:
-    """Yield the rows and headings: `shown` makes a cell, `line` joins cells, `head` makes a heading."""
-    for heading, cells in table.lines():
-        if heading is not None:
-            yield head(heading)
-        yield line([shown(column, cell) for column, cell in zip(table.shown, cells, strict=True)])
-
-
 # ------------------------------------------------------------------------------------------------------------------
 # Markdown
 
@@ -53,7 +39,10 @@ def markdown_lines(table: Table) -> Iterator[str]:
     yield line([text(column.heading) for column in table.shown])
     yield "|" + "|".join("---" if column.is_text else "---:" for column in table.shown) + "|"
     empty = [""] * (len(table.shown) - 1)
-    yield from _lines(table, shown, line, lambda heading: line([f"*{text(heading)}*", *empty]))
+    for heading, cells in table.lines():
+        if heading is not None:
+            yield line([f"*{text(heading)}*", *empty])
+        yield line([shown(column, cell) for column, cell in zip(table.shown, cells, strict=True)])
 
 
 _MARKDOWN_SPECIALS = re.compile(
@@ -93,9 +82,14 @@ def markdown_block(text: str) -> str:
 # ------------------------------------------------------------------------------------------------------------------
 # HTML
 
-_LEFT = "text-align: left"
-_HEADING = f"{_LEFT}; font-style: italic; font-weight: normal"
-_NOTES = f"{_LEFT}; font-size: smaller"
+_STYLES = {
+    "left": "text-align: left",
+    "middle": "text-align: center",
+    "grey": "color: GrayText",
+    "block": "font-style: italic; font-weight: normal",
+    "notes": "font-size: smaller",
+}
+"""The looks of cells without a style sheet; the reports' style sheet has classes of these names."""
 
 
 def render_html(table: Table) -> str:
@@ -111,56 +105,49 @@ def render_html(table: Table) -> str:
     <tr><th scope="row" style="text-align: left">&lt;b&gt;</th></tr>
     </tbody></table>
     """
-    width = len(table.shown)
+    signatures = "<br>".join(map(escape, table.signature_lines))
+    notes = [*map(escape, table.note_lines), *([signatures] if signatures else [])]
+    cell = f'<td colspan="{len(table.shown)}"{_inline("left", "notes")}>'
+    foot = ["</tbody><tfoot>", *(f"<tr>{cell}{note}</td></tr>" for note in notes), "</tfoot></table>"]
+    caption = f"<caption>{escape(printable(table.title))}</caption>"
+    lines = [f'<table style="text-align: right">{caption}<thead>', *html_lines(table, _inline)]
+    return "\n".join([*lines, *(foot if notes else ["</tbody></table>"])]) + "\n"
+
+
+def html_lines(table: Table, look: Callable[..., str]) -> Iterator[str]:
+    """Yield the rows of a table's head and body as HTML; `look` makes the attribute of an element of its looks."""
+
+    def of(column: Column, *others: str) -> str:
+        return look(*(["left"] if column.is_text else []), *others)
 
     def shown(column: Column, cell: Cell) -> str:
         number, mark, interval = map(escape, column.parts(cell))
         text = f"<strong>{number}</strong>" if cell.bold else number
-        return text + (f"<sup>{mark}</sup>" if mark else "") + (f"<small>{interval}</small>" if interval else "")
-
-    def line(cells: Sequence[str]) -> str:
-        first, *others = cells
-        pairs = zip(table.shown[1:], others, strict=True)
-        own = "".join(f"<td{_style(column)}>{cell}</td>" for column, cell in pairs)
-        return f'<tr><th scope="row" style="{_LEFT}">{first}</th>{own}</tr>'
-
-    def heading(text: str) -> str:
-        return f'<tr><th scope="rowgroup" colspan="{width}" style="{_HEADING}">{escape(text)}</th></tr>'
-
-    notes = [f'<tr><td colspan="{width}" style="{_NOTES}">{escape(note)}</td></tr>' for note in table.note_lines]
-    signatures = "<br>".join(map(escape, table.signature_lines))
-    notes += [f'<tr><td colspan="{width}" style="{_NOTES}">{signatures}</td></tr>'] if signatures else []
-    return (
-        "\n".join(
-            [
-                f'<table style="text-align: right"><caption>{escape(printable(table.title))}</caption><thead>',
-                *_html_header(table),
-                "</thead><tbody>",
-                *_lines(table, shown, line, heading),
-                *(["</tbody><tfoot>", *notes, "</tfoot></table>"] if notes else ["</tbody></table>"]),
-            ]
+        return (
+            text + (f"<sup>{mark}</sup>" if mark else "") + (f"<wbr><small>{interval}</small>" if interval else "")
         )
-        + "\n"
-    )
 
-
-def _style(column: Column) -> str:
-    """Return the alignment of a column of text; the table's is that of numbers."""
-    return f' style="{_LEFT}"' if column.is_text else ""
-
-
-def _html_header(table: Table) -> Iterator[str]:
-    """Yield the line of the groups of columns, if there are any, and the line of their names."""
     has_two_lines = any(column.group and column.name for column in table.shown)
     if has_two_lines:
-        groups = "".join(
-            f'<th scope="colgroup" colspan="{n}" style="text-align: center">{escape(printable(name))}</th>'
+        groups = (
+            f'<th scope="colgroup" colspan="{n}"{look("middle")}>{escape(printable(name))}</th>'
             for name, n in table.column_groups
         )
-        yield f"<tr>{groups}</tr>"
-    names = "".join(
-        f'<th scope="col"{_style(column)}>{escape(name)}</th>'
-        for column in table.shown
-        for name in [printable(column.name) if has_two_lines else column.heading]
-    )
-    yield f"<tr>{names}</tr>"
+        yield f"<tr>{''.join(groups)}</tr>"
+    names = ((column, printable(column.name) if has_two_lines else column.heading) for column in table.shown)
+    yield "<tr>" + "".join(f'<th scope="col"{of(column)}>{escape(name)}</th>' for column, name in names) + "</tr>"
+    yield "</thead><tbody>"
+    for heading, (first, *others) in table.lines():
+        if heading is not None:
+            place = f'scope="rowgroup" colspan="{len(table.shown)}"{look("left", "block")}'
+            yield f"<tr><th {place}>{escape(heading)}</th></tr>"
+        pairs = zip(table.shown[1:], others, strict=True)
+        own = "".join(
+            f"<td{of(column, *['grey'] * cell.faint)}>{shown(column, cell)}</td>" for column, cell in pairs
+        )
+        name = f'<th scope="row"{look("left", *["grey"] * first.faint)}>{shown(table.shown[0], first)}</th>'
+        yield f"<tr>{name}{own}</tr>"
+
+
+def _inline(*looks: str) -> str:
+    return f' style="{"; ".join(_STYLES[look] for look in looks)}"' if looks else ""

@@ -67,7 +67,7 @@ def test_other_commands_and_suites_have_it(cli, tmp_path):
     suite = tmp_path / "suite.toml"
     cli("run", SAMPLE, "-s", "sw", "--analyzer", "char", "--write-suite", suite)
     assert 'analyzer = "char"' in suite.read_text()
-    assert cli("run", suite, "-o", tmp_path / "results", "-v").out.count("a:char") == 1
+    assert cli("run", suite, "--save", tmp_path / "results", "-v").out.count("a:char") == 1
 
 
 def test_a_recorded_run_has_the_same_analyzer(cli, tmp_path):

@@ -67,11 +67,6 @@ def test_labels_of_other_questions_are_noted(cli, single, write):
     assert done.messages("note", "more.csv", "1 ", "single", "'elsewhere'")
 
 
-def test_partial_coverage_is_stated(cli, single, write):
-    done = cli("run", single, "-s", "longest", "--labels", write("some.csv", "id,skills\nq1,who\n"))
-    assert "skills: 1 of 3 questions (from some.csv); the others are left out" in done.out
-
-
 @pytest.mark.parametrize(
     ("args", "facts", "fields"),
     [
@@ -93,15 +88,6 @@ def test_wrong_uses(cli, single, labels, args, facts, fields):
 
 def test_labels_that_are_not_there(cli, single, tmp_path):
     assert cli("run", single, "-s", "longest", "--labels", tmp_path / "none.csv").code == 3
-
-
-def test_bars_are_drawn(cli, single, labels, tmp_path):
-    pytest.importorskip("matplotlib", reason="figures need matplotlib")
-    for suffix, magic in (("png", b"\x89PNG"), ("pdf", b"%PDF"), ("svg", b"<?xml")):
-        path = tmp_path / f"bars.{suffix}"
-        done = cli("run", single, "-s", "sw+d", "--labels", labels, "--intervals", 50, *GROUPS, path)
-        assert done.code == 0
-        assert path.read_bytes().startswith(magic)
 
 
 def test_several_keys_of_run_are_tables_after_the_results(cli, single, labels):

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import re
 
@@ -160,17 +158,6 @@ def test_scores_in_a_file_become_decisions(cli, single, tmp_path):
     assert found["pairs"][0]["difference"] == 0
 
 
-def test_metric_test_resamples_and_seed(cli, several):
-    args = ("all-positive", "longest", "--threshold", "3", "--data", several)
-    (found,) = compared(cli, *args, "--metrics", "em0", "--test", "mcnemar", "--intervals", "77", "--seed", "5")
-    assert (found["metric"], found["test"]["name"]) == ("em0", "mcnemar")
-    assert "independent" in found["test"]["null_hypothesis"]
-    assert (found["resampling"]["resamples"], found["resampling"]["seed"]) == (77, 5)
-    assert compared(cli, *args)[0]["test"]["name"] == "permutation"
-    cli("compare", *args, "--test", "mcnemar").fails(2, "F1a")
-    assert cli("compare", *args, "--intervals", "0").code == 2
-
-
 def test_group_keeps_passages_together_and_needs_data(cli, write, saved):
     rows = [
         {
@@ -190,49 +177,12 @@ def test_group_keeps_passages_together_and_needs_data(cli, write, saved):
     assert compared(cli, folder, "--data", data, "--group", "author")[0]["pairs"] == found["pairs"]
 
 
-def test_training_data_is_named_as_in_run(cli, single):
-    (found,) = compared(cli, "constant-position:majority", "longest", "--data", single, "--train", single)
-    assert found["systems"][0]["value"] == pytest.approx(2 / 3)
-
-
-def test_few_passages_are_warned_about(cli, single):
-    done = cli("compare", "longest", "shortest", "--data", single)
-    assert done.messages("warning", "single", "2 passages", "30")
-    assert cli("compare", "longest", "shortest", "--data", single, "--quiet").err == ""
-
-
-@pytest.mark.parametrize("form", ["table", "markdown", "latex", "csv", "json"])
-def test_all_forms_go_to_a_file(cli, single, tmp_path, form):
-    out = tmp_path / "out"
-    done = cli("compare", "longest", "shortest", "--data", single, "--format", form, "-o", out)
-    assert (done.code, done.out) == (0, "")
-    text = out.read_text(encoding="utf-8")
-    assert "shortest" in text
-    if form == "csv":
-        assert {row["kind"] for row in csv.DictReader(io.StringIO(text))} == {"system", "pair", "region"}
-    elif form != "json":
-        assert "null hypothesis: " in text
-
-
 def test_an_output_never_replaces_an_input(cli, single, saved, human):
     folder = saved("today", single, "-s", "longest", "-s", "shortest")
     for inputs, out in (([folder], folder / "run.json"), ([human, "longest", "--data", single], human)):
         before = out.read_bytes()
         assert cli("compare", *inputs, "-o", out).code == 2
         assert out.read_bytes() == before
-
-
-def test_names_of_files_cannot_drive_the_terminal(cli, single, human):
-    for form in ("table", "markdown", "latex", "csv", "json"):
-        done = cli("compare", f"\x1b(31mred={human}", "longest", "--data", single, "--format", form)
-        assert done.code == 0
-        assert "\x1b" not in done.out + done.err
-
-
-def test_the_sample_is_compared_task_by_task(cli, saved):
-    found = compared(cli, saved("sample", "sample"))
-    assert [c["dataset"]["task"] for c in found] == ["single-choice", "multiple-answer", "cloze", "multi-span"]
-    assert all(c["chance"] is not None for c in found)
 
 
 def test_names_are_those_of_run_and_unique(cli, single, human):

@@ -108,7 +108,7 @@ def test_an_output_file_never_replaces_an_input(cli, single, tmp_path, monkeypat
         ("compare", ["--data", "DATA", "longest", "shortest", "--intervals", "20"]),
         ("check", ["DATA", "--rules-only"]),
         ("reproduce", ["RECORD"]),
-        ("check", ["DATA", "--hard", "-s", "longest", "--intervals", "20"]),
+        ("compare", ["--data", "DATA", "--hard", "longest", "--intervals", "20"]),
         ("explain", ["DATA", "q1"]),
     ],
 )

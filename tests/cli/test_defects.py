@@ -53,23 +53,6 @@ def test_bad_and_hidden_questions_are_left_out_on_demand(cli, damaged, tmp_path)
     assert cli("reproduce", tmp_path / "record").code == 0
 
 
-@pytest.mark.parametrize(
-    "command",
-    [
-        ("run", "--by", "candidates", "-s", "longest"),
-        ("run", "--figure", "pr", "-s", "surface-lr", "--cv", "2"),
-        ("check", "--hard", "-s", "longest"),
-        ("predict", "-s", "longest", "-o", "{out}"),
-    ],
-    ids=lambda command: command[0],
-)
-def test_every_command_that_reads_data_can_skip(cli, damaged, tmp_path, command):
-    name, *options = command
-    done = cli(name, damaged, "--skip", "bad,unlabelled", *(o.format(out=tmp_path / "out") for o in options))
-    assert done.messages("note", "left out: missing (passage): 1")
-    assert not done.messages("error", "line 2")
-
-
 @pytest.fixture
 def wide(write):
     rows = [
@@ -154,42 +137,11 @@ def squad2(write):
     return write("squad2.json", json.dumps(data))
 
 
-def test_questions_without_an_answer_have_their_metrics_and_their_floor(cli, squad2):
-    done = cli("run", squad2, "--format", "json")
-    (run,) = done.json["runs"]
-    (row,) = (row for row in run["rows"] if row["solver"] == "no-answer")
-    assert row["metrics"] == pytest.approx(
-        {"em": 1 / 3, "f1": 1 / 3, "has_ans_em": 0, "has_ans_f1": 0, "no_ans_em": 1, "no_ans_f1": 1}
-    )
-
-
-def test_a_file_of_predictions_may_answer_nothing(cli, squad2, write):
-    predictions = write("answers.json", json.dumps({"s1": "Ann", "s2": "", "s3": "Bob"}))
-    done = cli("run", squad2, "-s", predictions, "--format", "json")
-    metrics = done.json["runs"][0]["rows"][0]["metrics"]
-    assert metrics["f1"] == pytest.approx((1 + 1 + 2 / 3) / 3)
-    assert metrics["has_ans_em"] == pytest.approx(1 / 2)
-    assert metrics["no_ans_em"] == 1
-
-
 def test_the_empty_answer_is_written_and_read_back(cli, squad2, tmp_path):
     out = tmp_path / "submission.json"
     assert cli("predict", squad2, "-s", "no-answer", "-o", out).code == 0
     assert json.loads(out.read_text("utf-8")) == {"s1": "", "s2": "", "s3": ""}
     assert cli("run", squad2, "-s", out, "--format", "json").json["runs"][0]["rows"][0]["metrics"]["no_ans_em"] == 1
-
-
-def test_metrics_of_unanswerable_questions_need_some(cli, write):
-    rows = [{"passage": "Ann sang.", "question": "Who?", "gold": "Ann", "task": "span"}]
-    done = cli("run", write("span.jsonl", rows), "-s", "random", "--metrics", "no_ans_f1")
-    done.fails(2, field="metric", found="no_ans_f1")
-
-
-def test_a_record_with_their_metrics_is_compared(cli, squad2, tmp_path):
-    record = tmp_path / "record"
-    assert cli("run", squad2, "-s", "no-answer", "-s", "span-sw", "--save", record).code == 0
-    assert cli("compare", record, "--metrics", "no_ans_f1", "--format", "json").code == 0
-    assert cli("reproduce", record).code == 0
 
 
 def test_a_file_that_answers_all_questions_is_scored_on_the_labelled_ones(cli, write):

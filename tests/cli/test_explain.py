@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import re
 from typing import cast
 
-import pytest
-
 from classic_rc.datasets import load
-from classic_rc.evaluation.explain import Explainer
 from classic_rc.questions import Task
-from classic_rc.solvers import DEFAULT_SOLVERS, parse_solver
+from classic_rc.solvers import DEFAULT_SOLVERS
 
 SAMPLES = ["sample:single-choice", "sample:multiple-answer", "sample:cloze", "sample:multi-span"]
 
@@ -20,40 +16,6 @@ CASES = [(sample, solver) for sample in SAMPLES for solver in DEFAULT_SOLVERS[ca
 
 
 MATCHERS = {"sliding-window", "word-distance", "sw+d", "ir", "lexical", "cloze-distance", "span-sw"}
-
-
-@pytest.mark.parametrize(("sample", "solver"), CASES)
-def test_every_solver_explains_every_task(cli, sample, solver):
-    question = load(sample)[0]
-    args = ("explain", f"{sample},spans=2", question.id, "-s", solver)
-    text, plain = cli(*args), cli(*args, "--format", "json")
-    assert (text.code, text.err, plain.code) == (0, "", 0)
-    assert text.out.startswith(f"{question.id}: {question.text}\nsolver: {solver}\n")
-    document = plain.json
-    assert document["question_id"] == question.id
-    assert document["passage"] == question.passage.text
-    if question.candidates:
-        assert [c["text"] for c in document["candidates"]] == [c.text for c in question.candidates]
-        assert text.out.count("|  score ") == min(len(question.candidates), 20)
-        assert "RIGHT" in text.out
-    marks = [mark for candidate in document["candidates"] for mark in candidate["marks"]]
-    assert bool(marks) is (solver in MATCHERS)
-    assert all(0 <= mark["start"] < mark["end"] <= len(question.passage.text) for mark in marks)
-
-
-@pytest.mark.parametrize(
-    "spec", ["sw+d:mctest160", "sw+d:richardson2013", "sw+d:mcobzarenco", "sw+d:dream", "sliding-window,window=4"]
-)
-def test_explained_scores_are_those_that_are_decided_on(cli, spec):
-    question = load("sample:single-choice")[3]
-    document = cli("explain", "sample:single-choice", question.id, "-s", spec, "--format", "json").json
-    done = cli("predict", "sample:single-choice", "-s", spec, "--scores")
-    scores = [row["score"] for row in map(json.loads, done.out.splitlines()) if row["question_id"] == question.id]
-    assert [candidate["score"] for candidate in document["candidates"]] == scores
-    for candidate in document["candidates"]:
-        numbers = candidate["numbers"]
-        distance = numbers.get("distance_weight", 0) * numbers.get("distance", 0)
-        assert numbers["sliding_window"] - distance == pytest.approx(candidate["score"], abs=1e-12)
 
 
 def test_the_best_candidate_is_first_and_the_right_one_is_marked(cli, single):
@@ -68,21 +30,6 @@ def test_the_best_candidate_is_first_and_the_right_one_is_marked(cli, single):
 
 def test_sample_finds_the_question_in_any_of_its_datasets(cli):
     assert cli("explain", "sample", "map-maker.2").out.startswith("map-maker.2: ")
-
-
-def test_a_tuned_window_is_tuned_first_on_other_data_or_out_of_fold(cli):
-    data, window = "sample:single-choice", "sliding-window:race"
-    args = ("explain", data, "lantern.1", "-s", window, "--format", "json")
-    tuned = cli(*args, "--tune", data).json["candidates"]
-    # The row of `run` without --tune is tuned out of fold, and so is the explanation.
-    dataset = load(data)
-    explainer = Explainer(parse_solver(window), dataset)
-    (own,) = [e for e in explainer if e.question.id == "lantern.1"]
-    assert [c["score"] for c in cli(*args).json["candidates"]] == [c.score for c in own.candidates]
-    row = cli("run", data, "-s", window, "--tune", data, "--format", "json").rows[0]
-    width = row["tuned_params"]["window"]
-    fixed = cli("explain", data, "lantern.1", "-s", f"{window},window={width}", "--format", "json")
-    assert [c["score"] for c in tuned] == [c["score"] for c in fixed.json["candidates"]]
 
 
 def test_the_command_in_the_error_of_an_untrained_solver_works(cli):
@@ -129,23 +76,6 @@ def test_solvers_are_side_by_side_where_there_is_room(cli, single, monkeypatch):
         "solver: sliding-window",
         "solver: longest",
     ]
-
-
-def test_digits_are_those_that_are_asked_for(cli, single):
-    for digits in (2, 7):
-        lines = cli("explain", single, "q1", "--digits", digits).out.splitlines()
-        scores = [line.partition("|  score ")[2].split()[0] for line in lines if "|  score" in line]
-        assert all(len(score.partition(".")[2]) == digits for score in scores)
-    cli("explain", single, "q1", "--digits", 0).fails(2, "--digits")
-
-
-def test_a_long_sum_is_cut_unless_all_is_asked_for(cli):
-    args = ("explain", "sample:single-choice", "lantern.1", "-s", "lexical")
-    short, long = cli(*args).out, cli(*args, "--all").out
-    assert "18 more  # --all shows them" in short
-    assert "best 2 tokens = " not in short
-    assert "best 2 tokens = " in long
-    assert " more  # " not in long
 
 
 def test_markdown_is_one_table(cli, single):
@@ -206,23 +136,10 @@ def test_a_file_of_predictions_cannot_be_explained(cli, single, tmp_path):
     cli("explain", single, "q1", "-s", file).fails(2, "is a file of predictions", field="--solver", found=str(file))
 
 
-def test_a_majority_is_learned_first(cli, single):
-    args = ("explain", single, "q2", "-s", "constant-position:majority", "--format", "json")
-    assert cli(*args).code == 2
-    candidates = cli(*args, "--train", single).json["candidates"]
-    assert [c["score"] for c in candidates] == [0.0, 1.0, 0.0]
-
-
 def test_explain_writes_a_file(cli, single, tmp_path):
     done = cli("explain", single, "q1", "-o", tmp_path / "q1.txt")
     assert (done.code, done.out) == (0, "")
     assert (tmp_path / "q1.txt").read_text(encoding="utf-8").startswith("q1: Who built the fence?")
-
-
-def test_hidden_gold_marks_nothing_right(cli, hidden):
-    done = cli("explain", hidden, "q1")
-    assert done.code == 0
-    assert "RIGHT" not in done.out
 
 
 def test_an_explanation_as_html(cli, single, tmp_path):

@@ -106,7 +106,7 @@ def test_systems_that_all_fail_are_all_shown(cli, own):
         (["run", SAMPLE, "--perturbed", "no-question", "-s", "OWN:Fit", "-s", "sw"], "sliding-window"),
         (["run", "sample:multiple-answer", "--figure", "pr", "-s", "OWN:Score", "-s", "longest"], "longest"),
         (["run", "sample:multiple-answer", "--figure", "pr", "-s", "OWN:Init", "-s", "longest"], "longest"),
-        (["check", SAMPLE, "--hard", "-s", "OWN:Score", "-s", "sw"], ""),
+        (["compare", "OWN:Score", "sw", "--data", SAMPLE, "--hard"], ""),
         (["run", SAMPLE, "--cv", "2", "--jobs", "2", "-s", "OWN:Score", "-s", "sw"], "sliding-window"),
     ],
 )
@@ -131,12 +131,12 @@ def test_a_failed_cell_of_a_suite_is_tried_again(cli, own, tmp_path):
     suite.write_text(
         f'[datasets.one]\npath = "{SAMPLE}"\n[systems]\nSW = "sw"\nA = "own.py:Score"\nB = "own.py:Init"\n', "utf-8"
     )
-    done = cli("run", suite, "-o", tmp_path / "out", "--trust")
+    done = cli("run", suite, "--save", tmp_path / "out", "--trust")
     assert (done.code, {error.name for error in done.errors}) == (5, {"A", "Init"})
     assert len(list((tmp_path / "out" / "cells").iterdir())) == 1
     mended = OWN.replace("missing for q", "[0.0] * len(q.candidates) for q").replace("1 / 0", "decision")
     own.write_text(mended, "utf-8")
-    done = cli("run", suite, "-o", tmp_path / "out", "--trust")
+    done = cli("run", suite, "--save", tmp_path / "out", "--trust")
     assert done.code == 0
     assert [row["name"] for row in record(tmp_path / "out")["runs"][0]["rows"]] == ["SW", "A", "B"]
 
@@ -172,6 +172,7 @@ def test_an_interrupted_run_keeps_its_rows_and_says_what_is_missing(cli, own, tm
     assert cli("reproduce", saved).code == 0
 
 
+@pytest.mark.ci
 @pytest.mark.skipif(sys.platform == "win32", reason="there are no such signals")
 def test_the_end_that_a_batch_system_asks_for_is_an_interruption(own, tmp_path):
     command = [sys.executable, "-m", "classic_rc", "run", SAMPLE, "-s", "sw", "-s", f"{own}:Slow"]
@@ -262,4 +263,4 @@ def test_answers_that_say_nothing_are_a_part_of_the_row_and_of_the_paper(cli, si
         assert said in cli("table", saved, *options).out.replace("\\", "")
     suite = write("s.toml", f'[datasets.d]\npath = "{single}"\n[systems]\nLLM = "{answers}"\n')
     for _ in range(2):  # computed, and kept
-        assert said in cli("run", suite, "-o", tmp_path / "out").out
+        assert said in cli("run", suite, "--save", tmp_path / "out").out

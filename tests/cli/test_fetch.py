@@ -170,24 +170,14 @@ def test_an_index_of_a_named_dataset(cli, tmp_path):
     assert done.messages("note", "talks:dev: a dataset (dream), 3 passages")
 
 
-def test_saved_runs_are_repeated_from_the_cache(cli, tmp_path):
-    cli("fetch", "talks")
-    run = ("run", "talks:dev", "-s", "random", "-s", "lr", "--train", "talks:train", "--save", tmp_path / "saved")
-    assert cli(*run).code == 0
-    assert cli("reproduce", tmp_path / "saved").code == 0
-    (tmp_path / "cache" / "talks" / "dev.json").write_bytes(TALKS.replace(b"Oslo", b"Bonn"))
-    done = cli("reproduce", tmp_path / "saved")
-    done.fails(3, hashlib.sha256(TALKS).hexdigest(), "classic-rc fetch talks:dev")
-
-
 def test_a_suite_of_named_datasets(cli, tmp_path, monkeypatch):
     folder = tmp_path / "suite"
     folder.mkdir()
     suite = folder / "a.toml"
     suite.write_text('[datasets.rain]\npath = "talks:dev"\n[systems]\nchance = "random"\n', encoding="utf-8")
-    cli("run", suite, "-o", folder / "results").fails(3, "classic-rc fetch talks:dev")
+    cli("run", suite, "--save", folder / "results").fails(3, "classic-rc fetch talks:dev")
     cli("fetch", "talks:dev")
-    done = cli("run", suite, "-o", folder / "results")
+    done = cli("run", suite, "--save", folder / "results")
     assert (done.code, done.messages("error")) == (0, [])
     assert "chance" in done.out
 

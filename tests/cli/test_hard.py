@@ -1,4 +1,4 @@
-"""``classic-rc check --hard``: the table, the files and the exit codes."""
+"""``classic-rc compare --hard``: the table, the files and the exit codes."""
 
 from __future__ import annotations
 
@@ -8,23 +8,12 @@ from classic_rc.datasets import load
 
 
 def test_ids_and_a_dataset_that_can_be_run(cli, tmp_path):
-    args = (
-        "check",
-        "--hard",
-        "sample:single-choice",
-        "-s",
-        "sw+d",
-        "-s",
-        "surface-lr",
-        "--report",
-        "ir",
-        "--intervals",
-        50,
-    )
+    args = ("compare", "sw+d", "surface-lr", "--data", "sample:single-choice", "--hard", "--report", "ir")
+    args += ("--intervals", 50)
     ids, lines = tmp_path / "hard.txt", tmp_path / "hard.jsonl"
-    done = cli(*args, "-o", ids)
+    done = cli(*args, "--ids", ids)
     assert done.code == 0
-    assert cli(*args, "-o", lines).code == 0
+    assert cli(*args, "--ids", lines).code == 0
     found = load(lines)
     assert ids.read_text(encoding="utf-8").splitlines() == [q.id for q in found]
     assert len(found) == 10
@@ -47,19 +36,7 @@ def test_ids_and_a_dataset_that_can_be_run(cli, tmp_path):
 
 
 def test_options_reach_the_filter(cli, single):
-    args = (
-        "check",
-        "--hard",
-        single,
-        "-s",
-        "sw+d",
-        "-s",
-        "constant-position:first",
-        "--format",
-        "json",
-        "--intervals",
-        10,
-    )
+    args = ("compare", "sw+d", "constant-position:first", "--data", single, "--format", "json", "--intervals", 10)
     strict, lenient = cli(*args, "--hard").json, cli(*args, "--hard", 1).json
     assert [len(plain["hard"]) for plain in (strict, lenient)] == [0, 2]
     assert lenient["solved"] == {"metric": "accuracy", "above": 0.5, "max_solved": 1}
@@ -67,50 +44,43 @@ def test_options_reach_the_filter(cli, single):
     assert "train:cv2" in learned["rows"][-1]["signature"].replace("trained_on", "train")
 
 
-def test_latex_and_markdown(cli, single):
-    assert r"\toprule" in cli("check", "--hard", single, "-s", "longest", "--format", "latex").out
-    assert "| system |" in cli("check", "--hard", single, "-s", "longest", "--format", "markdown").out
-
-
 @pytest.mark.parametrize(
     ("args", "code", "facts", "fields"),
     [
-        (["DATA", "-s", "longest", "--fail"], 2, ["without --hard"], {"field": "--fail"}),
-        (["DATA", "-s", "longest", "--hard", "1"], 2, ["1"], {}),
-        (["DATA", "-s", "surface-lr", "--train", "DATA"], 2, ["train"], {}),
-        (["HIDDEN", "-s", "longest"], 3, ["3 of 3 questions", "gold"], {"source": "hidden"}),
-        (["nothing", "-s", "longest"], 3, [], {"source": "nothing"}),
-        (["DATA", "-s", "longest", "-o", "DATA"], 2, ["single.jsonl"], {"field": "--output"}),
+        (["longest", "--data", "DATA", "--baseline", "longest"], 2, [], {"field": "--baseline"}),
+        (["longest", "--data", "DATA", "--hard", "1"], 2, ["1"], {}),
+        (["surface-lr", "--data", "DATA", "--train", "DATA"], 2, ["train"], {}),
+        (["longest"], 2, [], {"field": "--data"}),
+        (["RECORD", "--data", "DATA"], 2, [], {"field": "systems"}),
+        (["longest", "--data", "HIDDEN"], 3, ["3 of 3 questions", "gold"], {"source": "hidden"}),
+        (["longest", "--data", "nothing"], 3, [], {"source": "nothing"}),
+        (["longest", "--data", "DATA", "--ids", "DATA"], 2, ["single.jsonl"], {"field": "--ids"}),
     ],
 )
-def test_what_is_wrong_is_one_error_with_an_exit_code(cli, single, hidden, args, code, facts, fields):
-    paths = {"DATA": single, "HIDDEN": hidden}
-    cli("check", "--hard", *(paths.get(arg, arg) for arg in args)).fails(code, *facts, **fields)
+def test_what_is_wrong_is_one_error_with_an_exit_code(cli, single, hidden, tmp_path, args, code, facts, fields):
+    paths = {"DATA": single, "HIDDEN": hidden, "RECORD": tmp_path / "record"}
+    if "RECORD" in args:
+        cli("run", single, "-s", "longest", "--save", paths["RECORD"])
+    cli("compare", "--hard", *(paths.get(arg, arg) for arg in args)).fails(code, *facts, **fields)
 
 
 def test_ids_with_a_line_break_do_not_cost_the_scores(cli, write, tmp_path):
     row = {"id": "a\nb", "passage": "p", "question": "q", "candidates": ["x", "yy"], "gold": 0}
     broken = write("broken.jsonl", [row])
-    done = cli("check", "--hard", broken, "-s", "longest", "-o", tmp_path / "ids.txt")
-    done.fails(2, r"a\nb", "-o FILE.jsonl", field="--output")
+    done = cli("compare", "longest", "--data", broken, "--hard", "--ids", tmp_path / "ids.txt")
+    done.fails(2, r"a\nb", "--ids FILE.jsonl", field="--ids")
     assert "longest" in done.out  # the scores are not lost
 
 
 def test_files_are_members_and_systems_have_the_users_names(cli, tmp_path):
     file = tmp_path / "swd.jsonl"
     assert cli("predict", "sample:single-choice", "-s", "swd", "-o", file, "--format", "jsonl").code == 0
-    args = ("check", "--hard", "sample:single-choice", "--format", "json")
-    found = cli(*args, "-s", f"Own={file}", "--report", "SW=sw").json
+    args = ("--data", "sample:single-choice", "--hard", "--format", "json")
+    found = cli("compare", f"Own={file}", *args, "--report", "SW=sw").json
     assert [row["name"] for row in found["rows"]] == ["Own", "random", "SW"]
-    assert found["hard"] == cli(*args, "-s", "swd").json["hard"]
+    assert found["hard"] == cli("compare", "swd", *args).json["hard"]
 
 
-def test_without_systems_the_usual_ones_filter(cli):
-    found = cli("check", "sample:single-choice", "--hard", "--format", "json").json
-    assert {"longest", "sw+d", "lexical", "random"} <= {row["name"] for row in found["rows"]}
-    assert found["members"] == len(found["rows"]) - 1
-
-
-@pytest.mark.parametrize("option", [["--report", "ir"]])
-def test_options_of_the_filter_need_it(cli, single, option):
-    cli("check", single, *option).fails(2, "add --hard", field=option[0])
+@pytest.mark.parametrize("option", [["--report", "ir"], ["--ids", "hard.txt"]])
+def test_options_of_the_subset_need_it(cli, single, option):
+    cli("compare", "sw", "sw+d", "--data", single, *option).fails(2, "add --hard", field=option[0])

@@ -2,24 +2,18 @@
 
 from __future__ import annotations
 
-import bz2
 import gzip
 import io
 import json
-import lzma
-import shutil
-import subprocess
 import sys
-import time
 
 import pytest
-from joblib import parallel_config
 
 from classic_rc.datasets import load
 from classic_rc.retrieval import open_corpus
 from classic_rc.retrieval.corpus import passage_corpus
 from classic_rc.retrieval.sparse import Sparse
-from classic_rc.retrieval.storage import MANIFEST, Manifest
+from classic_rc.retrieval.storage import Manifest
 from tests.retrieval.facts import check_index, segment_files
 
 FABLES = ["The fox ate sour grapes.", "A crow held a cheese.", "Zoë's vine has grapes."]
@@ -67,14 +61,6 @@ def test_json_lines_with_fields_of_their_own(cli, write, index):
     assert sentences_of(index) == [(text, f"{path}#{n}") for n, text in enumerate(FABLES)]
 
 
-@pytest.mark.parametrize(("ending", "pack"), [("gz", gzip.compress), ("bz2", bz2.compress), ("xz", lzma.compress)])
-def test_compressed_files(cli, tmp_path, index, ending, pack):
-    path = tmp_path / f"fables.txt.{ending}"
-    path.write_bytes(pack("\n".join(FABLES).encode()))
-    assert cli("index", path, "-o", index).code == 0
-    assert sentences_of(index)[2] == (FABLES[2], f"{path}:3")
-
-
 def test_standard_input_and_several_inputs_in_their_order(cli, write, index, monkeypatch):
     one, two = write("b.txt", FABLES[0]), write("a.txt", FABLES[1])
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(FABLES[2].encode())))
@@ -82,13 +68,6 @@ def test_standard_input_and_several_inputs_in_their_order(cli, write, index, mon
     expected = [(FABLES[0], f"{one}:1"), (FABLES[1], f"{two}:1"), (FABLES[2], "stdin:1")]
     assert sentences_of(index) == expected
     cli("index", "-", one, "-o", index).fails(2, "standard input", field="CORPUS", found="-")
-
-
-def test_a_folder_is_walked_in_order(cli, write, index, tmp_path):
-    for name, text in zip(("c/b.txt", "c/a/x.txt", "c/d.txt.ignored"), FABLES, strict=True):
-        write(name, text)
-    assert "c: 3 files, each line a sentence" in cli("index", tmp_path / "c", "-o", index).err
-    assert [text for text, _ in sentences_of(index)] == [FABLES[0], FABLES[2], FABLES[1]]
 
 
 def test_a_dataset_gives_the_sentences_of_its_passages(cli, index):
@@ -137,31 +116,6 @@ def test_adding_and_checking(cli, write, index):
     assert done.out == ""
 
 
-def test_invalid_bytes_and_nul_characters_are_noted(cli, tmp_path, index):
-    path = tmp_path / "a.txt"
-    path.write_bytes(b"A fox.\nA \xff fox.\nA \0 fox.\nA \0 \xfe fox.\n")
-    _, invalid, nul = cli("index", path, "-o", index).messages("note")
-    assert all(fact in invalid for fact in ("2 sentences", "UTF-8", "U+FFFD"))
-    assert all(fact in nul for fact in ("2 sentences", "NUL"))
-
-
-def test_the_same_command_again_changes_nothing(cli, write, index):
-    path = write("a.txt", "\n".join(FABLES))
-    first, again = cli("index", path, "-o", index), cli("index", path, "-o", index)
-    assert (again.code, again.out) == (0, first.out)
-    assert again.messages("note", "1 of 1 segments")
-
-
-def test_several_jobs_print_and_write_the_same(cli, write, index, tmp_path):
-    path = write("a.txt", "\n".join(FABLES * 20))
-    one = cli("index", path, "-o", index, "--segment-sentences", 9)
-    with parallel_config(backend="threading"):
-        done = cli("index", path, "-o", tmp_path / "other", "--segment-sentences", 9, "--jobs", 2)
-    assert (done.code, done.out) == (0, one.out.replace(str(index), str(tmp_path / "other")))
-    assert Manifest.read(tmp_path / "other") == Manifest.read(index) == check_index(tmp_path / "other")
-    cli("index", path, "-o", index, "--jobs", 0).fails(2, field="--jobs")
-
-
 def test_a_truncated_file_is_one_error_that_says_what_is_kept(cli, tmp_path, index):
     path = tmp_path / "a.txt.gz"
     whole = gzip.compress("".join(f"The fox {n * n} ran.\n" for n in range(20_000)).encode())
@@ -202,62 +156,6 @@ def test_mistakes_are_one_line(cli, write, index, tmp_path, arguments, code, fac
     done.fails(code, *(fact.format(**names) for fact in facts), **fields)
     assert done.out == ""
     assert len(done.err.splitlines()) == 1
-
-
-COMMAND = [sys.executable, "-m", "classic_rc", "index", "--quiet", "--segment-sentences", "100"]
-
-
-def answers(index):
-    engine = open_corpus(index).engine
-    hits = engine.top(["fox 7", "the grapes 64", "ran"], 20)
-    best = engine.best_constrained(["Which fox ran?"], [["81", "grapes", "none"]])
-    return [part.tolist() for part in (hits.sentences, hits.scores, best.sentences, best.scores)]
-
-
-def _wait_for_segments(index, process, n):
-    """Until so many segments are in the folder, or the process has ended."""
-    deadline = time.monotonic() + 60
-    while process.poll() is None and len(list(index.glob("segment-*.bin"))) < n:
-        assert time.monotonic() < deadline, "no segment was finished"
-        time.sleep(0.002)
-
-
-LINES = [f"The {'fox' if n % 3 else 'grapes'} {n * n} ran from {n % 50}.\n".encode() for n in range(1500)]
-
-
-def _killed(command, index, n_segments, fed=b""):
-    """Start a build, and kill it after some segments."""
-    process = subprocess.Popen(command, stdin=subprocess.PIPE)
-    try:
-        process.stdin.write(fed)
-        process.stdin.flush()
-        _wait_for_segments(index, process, n_segments)
-    finally:
-        process.kill()
-        process.communicate()
-
-
-def test_a_killed_build_goes_on_and_ends_with_the_same_answers(cli, index, tmp_path, monkeypatch):
-    """It reads what is piped in, so that it cannot have ended when it is killed."""
-    _killed([*COMMAND, "-", "-o", str(index)], index, 3, b"".join(LINES[:1250]))
-    kept = {path.name: path.stat().st_mtime_ns for path in index.glob("segment-*.bin")}
-    for folder in (index, tmp_path / "whole"):
-        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"".join(LINES))))
-        assert cli(*COMMAND[3:], "-", "-o", folder).code == 0
-    assert check_index(index) == Manifest.read(tmp_path / "whole")
-    assert {name: (index / name).stat().st_mtime_ns for name in kept} == kept
-    assert answers(index) == answers(tmp_path / "whole")
-
-
-def test_a_build_of_files_that_is_killed_goes_on_too(cli, write, index, tmp_path):
-    paths = [write(f"{n}.txt", b"".join(LINES[n::4]).decode()) for n in range(4)]
-    while not any(index.glob("segment-*.bin")) or (index / MANIFEST).exists():  # it ended before it was killed
-        shutil.rmtree(index, ignore_errors=True)
-        _killed([*COMMAND, *map(str, paths), "-o", str(index)], index, 1)
-    for folder in (index, tmp_path / "whole"):
-        assert cli(*COMMAND[3:], *paths, "-o", folder).code == 0
-    assert check_index(index) == Manifest.read(tmp_path / "whole")
-    assert answers(index) == answers(tmp_path / "whole")
 
 
 def test_a_subset_of_a_dataset_is_indexed(cli, tmp_path):

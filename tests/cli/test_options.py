@@ -131,6 +131,7 @@ def test_malformed_values_are_refused(name, found, expected):
     assert re.search(rf" '?{found}'?(?!\w)", str(error.value))
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize(
     ("args", "imported"), [(["--help"], set()), (["list", "readers"], {"listing", "option", "options"})]
 )

@@ -51,17 +51,6 @@ def test_points_go_to_stdout(cli, several):
     assert [float(longest[i]["recall"]) for i in (0, -1)] == [0.25, 1]
 
 
-@pytest.mark.parametrize(("average", "metric"), [("macro", "f1_m"), ("micro", "f1_a")])
-def test_the_best_point_is_what_run_tunes_for(cli, several, average, metric):
-    rows = records(cli("run", several, "--figure", FIGURES[average], "-s", "sw+d").out)
-    best = max(rows, key=lambda r: float(r["f1"]))
-    args = ("run", several, "-s", "sw+d", "--format", "json", "--threshold", best["threshold"])
-    assert cli(*args).row("sw+d")["metrics"][metric] == pytest.approx(float(best["f1"]))
-    tuned = cli("run", several, "-s", "sw+d", "--format", "json", "--tune", several, "--tune-metric", metric).rows
-    here = next(row for row in tuned if row["tuned_here"])
-    assert here["metrics"][metric] == pytest.approx(float(best["f1"]))
-
-
 def test_scores_in_a_file_are_a_curve_and_decisions_a_point(cli, several, scores, decided):
     done = cli("run", several, "--figure", "pr", "-s", "longest", "-s", scores, "-s", f"people={decided}")
     found = by_system(done.out)
@@ -164,31 +153,3 @@ def test_questions_without_choices_are_refused(cli, data):
 
 def test_gold_is_needed(cli, hidden):
     cli("run", hidden, "--figure", "pr", "-s", "sw+d").fails(3, "3 of 3 questions", "gold", source="hidden")
-
-
-def test_single_choices_have_curves_too(cli, single):
-    rows = records(cli("run", single, "--figure", "pr-micro", "-s", "longest").out)
-    assert float(rows[-1]["precision"]) == pytest.approx(1 / 3)
-
-
-def test_solvers_learn_from_training_data_and_warnings_are_shown_unless_unwanted(cli, single):
-    args = ("run", single, "--figure", "pr", "-s", "constant-position:majority")
-    assert "--train" in cli(*args).err
-    done = cli(*args, "--train", single)
-    assert done.code == 0
-    assert done.messages("warning", "training data", "single")
-    quiet = cli(*args, "--train", single, "--quiet")
-    assert quiet.err == ""
-    assert quiet.out == done.out
-    assert cli(*args, "--cv", "2").code == 0
-
-
-def test_released_predictions_of_multirc(cli, shared_data):
-    folder = shared_data / "multirc"
-    released = folder / "baseline-scores"
-    done = cli(
-        *("run", folder / "dev_83-fixedIds.json", "--figure", "pr", "-s", "sw+d:mctest500"),
-        *("-s", f"human={released / 'human-01.json'}", "-s", released / "raw" / "lucene_paragraphs-raw.json"),
-    )
-    found = {name: max(round(100 * float(r["f1"]), 2) for r in rows) for name, rows in by_system(done.out).items()}
-    assert found == {"sw+d:mctest500": 69.99, "human": 86.44, "lucene_paragraphs-raw": 64.26}

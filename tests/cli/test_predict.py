@@ -126,15 +126,6 @@ def test_predict_says_where_one_of_several_answers_is_written(cli, tmp_path):
     assert done.messages("note", f"several answers to {len(ids)} questions")
 
 
-def test_random_predicts_what_its_seed_draws(cli):
-    for options in ([], ["--scores"]):
-        draws = [
-            cli("predict", "sample:single-choice", "-s", "random", "--seed", seed, *options).out
-            for seed in (0, 0, 1)
-        ]
-        assert draws[0] == draws[1] != draws[2]
-
-
 def test_predict_learns_from_training_data(cli, single, write):
     lasts = write("train.jsonl", [{"passage": "p", "question": "q", "candidates": ["a", "b", "c"], "gold": 2}])
     done = cli("predict", single, "-s", "constant-position:majority", "--train", lasts)
@@ -143,21 +134,3 @@ def test_predict_learns_from_training_data(cli, single, write):
 
 def test_data_that_nothing_is_tuned_on_is_named(cli, single):
     assert cli("predict", single, "-s", "sw+d", "--tune", single).messages("warning", "not used")
-
-
-def test_a_window_is_tuned_out_of_fold_where_there_is_nothing_else(cli, single):
-    for options, lines in (([], 3), (["--scores"], 9)):
-        done = cli("predict", single, "-s", "sliding-window:race", *options)
-        assert done.code == 0
-        assert len(done.out.splitlines()) == lines
-
-
-def test_predict_writes_the_same_in_any_number_of_processes(cli, monkeypatch):
-    import joblib
-
-    from classic_rc.evaluation import fitted_system as scoring
-
-    monkeypatch.setattr(scoring, "MIN_SHARD_PASSAGES", 1)
-    with joblib.parallel_config(backend="threading"):
-        one, two = (cli("predict", "sample:cloze", "-s", "sw+d", "--scores", "--jobs", jobs).out for jobs in (1, 2))
-    assert one == two

@@ -207,7 +207,7 @@ def test_a_datasheet_has_the_agreement_of_annotators(cli, write, tmp_path):
 
 def test_what_a_datasheet_cannot_be(cli, tmp_path):
     cli("report", "sample:cloze", "--datasheet", "-o", tmp_path / "sheet.doc").fails(
-        2, field="--output", expected=re.compile(".md, .tex, .html, .json or .csv")
+        2, field="--output", expected=re.compile(".md, .tex, .html, .json, .csv")
     )
     cli("report", "sample", "--datasheet", "-o", tmp_path / "sheet.md").fails(2, field="DATA", found="sample")
     cli("report", "sample:cloze", "--datasheet", "--fact", "CC", "-o", tmp_path / "sheet.md").fails(

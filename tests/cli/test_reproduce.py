@@ -29,7 +29,7 @@ def stories(tmp_path):
 
 
 def test_ours_next_to_theirs(cli, stories):
-    done = cli("reproduce", stories, "--check")
+    done = cli("reproduce", stories)
     assert (done.code, done.err) == (0, "")
     assert "theirs" in done.out
     assert "sliding-window:mctest" in done.out
@@ -52,25 +52,36 @@ def test_forms(cli, stories, form):
 
 def test_a_figure_that_should_come_out_and_does_not_is_a_failed_check(cli, stories, monkeypatch):
     monkeypatch.setattr(reproduction.ReproducedFigure, "fails", property(lambda r: r.agrees is False))
-    done = cli("reproduce", stories, "--check", "--quiet")
+    done = cli("reproduce", stories, "--quiet")
     assert done.code == 1
     lines = [line for line in done.err.splitlines() if "SW on mc160.dev" in line]
     assert any("57.99" in line for line in lines)
-    assert cli("reproduce", stories, "--quiet").code == 0
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["reproduce", "sample:multi-span,spans=3"],
+        ["index", "sample:multi-span,spans=3", "-o", "index"],
+        ["perturb", "sample:multi-span,spans=3", "--with", "no-question", "-o", "copy.jsonl"],
+    ],
+)
+def test_candidate_spans_that_have_no_effect_are_refused(cli, arguments):
+    cli(*arguments).fails(2, "spans=3 has no effect", field="DATA", found="sample:multi-span,spans=3")
 
 
 def test_files_of_the_user(cli, stories, tmp_path):
     scores = tmp_path / "mc160.dev.scores"
     scores.write_text("\t".join(["1,0,0,0"] * 4) + "\n" + "\t".join(["1,0,0,0"] * 4) + "\n", encoding="utf-8")
-    done = cli("reproduce", stories, "--with", f"rte={scores}", "--format", "json")
+    done = cli("reproduce", stories, "--file", f"rte={scores}", "--format", "json")
     rte = [f for f in done.json["figures"] if f["system"] == "RTE" and f["split"] == "dev"]
     assert [figure["ours"] for figure in rte] == [100.0]
 
 
 @pytest.mark.parametrize("value", ["rte", "rte=", "=file"])
 def test_a_file_without_name_or_path(cli, stories, value):
-    done = cli("reproduce", stories, "--with", value)
-    done.fails(2, field="--with", found=value, expected="NAME=FILE")
+    done = cli("reproduce", stories, "--file", value)
+    done.fails(2, field="--file", found=value, expected="NAME=FILE")
 
 
 def test_nothing_is_published_about_the_sample(cli):

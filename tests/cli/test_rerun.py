@@ -81,8 +81,8 @@ def test_moved_data_are_found(cli, saved, single, tmp_path):
     (tmp_path / "attic").mkdir()
     shutil.move(single, tmp_path / "attic" / "other-name.jsonl")
     assert cli("reproduce", saved).code == 3
-    assert cli("reproduce", saved, "--data", tmp_path / "attic").code == 0
-    assert cli("reproduce", saved, "--data", tmp_path / "nowhere").code == 3
+    assert cli("reproduce", saved, "--search", tmp_path / "attic").code == 0
+    assert cli("reproduce", saved, "--search", tmp_path / "nowhere").code == 3
 
 
 def test_another_version_is_a_note(cli, saved):
@@ -108,8 +108,8 @@ def test_own_code_needs_trust(cli, single, tmp_path):
     suite = tmp_path / "suite.toml"
     written = cli("run", single, "-s", f"{code}:Flat", "--write-suite", suite)
     assert written.err.rstrip().endswith("--trust")
-    cli("run", suite, "-o", tmp_path / "out").fails(2, field="--trust")
-    assert cli("run", suite, "-o", tmp_path / "out", "--trust").code == 0
+    cli("run", suite, "--save", tmp_path / "out").fails(2, field="--trust")
+    assert cli("run", suite, "--save", tmp_path / "out", "--trust").code == 0
 
 
 def test_a_table_is_verified_against_what_is_here(cli, saved, single):
@@ -130,7 +130,7 @@ def test_a_table_is_verified_against_what_is_here(cli, saved, single):
 
 def test_what_is_no_record_is_refused(cli, single, tmp_path):
     cli("reproduce", tmp_path / "nothing").fails(3, source=str(tmp_path / "nothing"))
-    for option in (["--trust"], ["--data", tmp_path]):
+    for option in (["--trust"], ["--search", tmp_path]):
         done = cli("reproduce", single, *option)
         done.fails(2, "`classic-rc run DATA --save DIR`", field=option[0])
     old = tmp_path / "run.json"

@@ -4,21 +4,13 @@ from __future__ import annotations
 
 import json
 import re
-from contextlib import nullcontext
-from importlib import import_module
 
-import joblib
 import pytest
 
 from classic_rc import __version__
-from classic_rc.cli import run as run_command
-from classic_rc.cli.main import main
 from classic_rc.datasets import load
-from classic_rc.evaluation import fitted_system as scoring
-from classic_rc.io.progress import Progress
-from classic_rc.questions import Task
-from classic_rc.solvers import parse_solver, registry
-from classic_rc.testing import synthetic_dataset
+from classic_rc.protocol import Protocol
+from classic_rc.solvers import registry
 
 SAMPLES = ["sample:single-choice", "sample:multiple-answer", "sample:cloze", "sample:multi-span"]
 
@@ -136,37 +128,7 @@ def test_fields_and_gold_as_read_a_file_of_ones_own(cli, write):
     assert cli("run", mine).code == 3
 
 
-def test_spans_sets_how_long_candidates_may_be(cli):
-    short, long = (json_of(cli, f"sample:multi-span,spans={k}", "-s", "random").run["dataset"] for k in ("1", "3"))
-    assert short["candidates"] < long["candidates"]
-    assert "max_tokens=1" in short["spans"]
-    assert "max_tokens=3" in long["spans"]
-    assert short["fingerprint"] == long["fingerprint"]
-
-
-def test_train_teaches_the_majority_position(cli, single, write):
-    lasts = write("train.jsonl", [{"passage": "p", "question": "q", "candidates": ["a", "b", "c"], "gold": 2}])
-    row = json_of(cli, single, "--train", lasts, "-s", "constant-position:majority").row("constant-position")
-    assert row["trained_on"] == "train"
-    assert row["metrics"] == {"accuracy": 0.0}
-    assert "trained_on:train@" in row["signature"]
-
-
 CHOICE = {"question": "q", "candidates": ["a", "b", "c"]}
-
-
-def test_train_takes_several_files(cli, single, write):
-    firsts = write("firsts.jsonl", [{**CHOICE, "passage": "First.", "gold": 0}])
-    lasts = write("lasts.jsonl", [{**CHOICE, "passage": f"Last {i}.", "gold": 2} for i in range(2)])
-    majority = ("-s", "constant-position:majority")
-    done = cli("run", single, "--train", firsts, "--train", lasts, *majority, "--format", "json")
-    row = done.row("constant-position")
-    assert (row["trained_on"], row["block"]) == ("firsts + lasts", "trained")
-    assert row["metrics"] == json_of(cli, single, "--train", lasts, *majority).row("constant-position")["metrics"]
-    assert done.messages("note", "firsts + lasts", "all ids now begin with their dataset's name")
-    other = json_of(cli, single, "--train", lasts, "--train", firsts, *majority).row("constant-position")
-    digests = {re.search(r"trained_on:[^@]+@(\w+)", made["signature"])[1] for made in (row, other)}
-    assert len(digests) == 2
 
 
 def test_train_takes_a_folder(cli, single, write, tmp_path):
@@ -183,19 +145,6 @@ def test_train_takes_a_folder(cli, single, write, tmp_path):
     again = tmp_path / "lessons" / "part0.jsonl"
     done = cli("run", single, "--train", tmp_path / "lessons", "--train", again, *majority)
     done.fails(2, "lessons", "part0", "1 questions", "q0", field="datasets")
-
-
-def test_what_several_training_files_share_with_the_data_is_left_out(cli, single, write):
-    shared = write("shared.jsonl", [json.loads(line) for line in single.read_text(encoding="utf-8").splitlines()])
-    other = write("other.jsonl", [{**CHOICE, "id": "other", "passage": "Another text.", "gold": 2}])
-    args = (single, "--train", other, "--train", shared, "-s", "constant-position:majority")
-    told = cli("run", *args)
-    assert told.messages("warning", "other + shared shares")
-    assert cli("run", *args, "--drop-overlap").messages("warning", "other + shared shares", "left out")
-    alone = json_of(cli, single, "--train", other, "-s", "constant-position:majority").row("constant-position")
-    dropped = json_of(cli, *args, "--drop-overlap").row("constant-position")
-    assert dropped["metrics"] == alone["metrics"]
-    assert dropped["signature"].partition("@")[0].endswith("other + shared")
 
 
 @pytest.mark.parametrize(
@@ -221,7 +170,7 @@ RANKERS = ["feature-ranker", "feature-ranker:no-passage", "feature-ranker:candid
 def test_with_something_to_learn_from_the_default_set_has_what_learns(cli):
     rows = json_of(cli, "sample:single-choice", "--train", "sample:single-choice").rows
     assert names_of(rows)[-5:] == ["constant-position:majority", "surface-lr", *RANKERS]
-    assert json_of(cli, "sample:multi-span", "--cv", "2").rows[-1]["solver"] == "span-lr"
+    assert json_of(cli, "sample:multi-span", "--cv", "2").rows[-1]["solver"] == "span-ranker"
 
 
 @pytest.mark.parametrize("learning", [("--train", "sample:single-choice"), ("--cv", 2)])
@@ -247,16 +196,6 @@ def test_the_feature_ranker_comes_with_its_partial_inputs(cli):
     assert all(row["params"]["C"] == 0.1 for row in own)
 
 
-def test_train_split_chooses_what_to_learn_from(cli, single, write):
-    row = {"passage": "p", "question": "q", "candidates": ["a", "b", "c"]}
-    both = write("both.jsonl", [{**row, "gold": 0, "split": "train"}, {**row, "gold": 2, "split": "dev"}])
-    args = (single, "-s", "constant-position:majority", "--train")
-    first, last = (
-        json_of(cli, *args, f"{both},split={split}").row("constant-position") for split in ("train", "dev")
-    )
-    assert (first["metrics"]["accuracy"], last["metrics"]["accuracy"]) == (pytest.approx(1 / 3), 0)
-
-
 def test_training_data_of_another_task_is_left_to_those_it_suits(cli):
     done = cli("run", "sample:single-choice", "sample:cloze", "--train", "sample:cloze", "-s", "random")
     assert done.code == 0
@@ -264,122 +203,30 @@ def test_training_data_of_another_task_is_left_to_those_it_suits(cli):
     assert cli("run", "sample:single-choice", "--train", "sample:cloze").code == 0
 
 
-def test_threshold_takes_the_place_of_tuning(cli, several):
-    done = json_of(cli, several, "--threshold", "4.5", "-s", "longest")
-    row = done.row("longest")
-    assert (row["threshold"], row["tuned_on"]) == (4.5, None)
-    # "beans" and "a fence", "an uncle" and "a rabbit", and so on: everything but "Omar".
-    assert row["selected_share"] == pytest.approx(9 / 10)
-    assert "threshold:4.5" in row["signature"]
-
-
-def test_tune_chooses_the_threshold_on_other_data(cli, several, write):
-    other = write("other.jsonl", list(_several_elsewhere()))
-    row = json_of(cli, several, "--tune", other, "-s", "longest").row("longest")
-    assert (row["tuned_on"], row["tuned_here"]) == ("other", False)
-    assert isinstance(row["threshold"], float)
-    assert "tuned_on:other@" in row["signature"]
-
-
-def _several_elsewhere():
-    for number in range(3):
-        yield {
-            "passage": f"Passage {number}.",
-            "question": "Which?",
-            "candidates": ["tiny", "enormously long"],
-            "gold": [1],
-        }
-
-
-def test_tune_split_chooses_what_to_tune_on(cli, several, write):
-    long_is_right = [{**row, "split": "train"} for row in _several_elsewhere()]
-    all_are_right = [{**row, "gold": [0, 1], "split": "dev"} for row in _several_elsewhere()]
-    both = write("both.jsonl", [*long_is_right, *all_are_right])
-    args = (several, "-s", "longest", "--tune")
-    train, dev = (
-        json_of(cli, *args, f"{both},split={split}").row("longest")["threshold"] for split in ("train", "dev")
-    )
-    assert train > dev
-
-
-def test_a_row_tuned_on_its_own_data_is_marked_and_followed_by_the_out_of_fold_row(cli, several, tmp_path):
-    copy = tmp_path / "another name.jsonl"
-    copy.write_bytes(several.read_bytes())
-    here, cv5 = json_of(cli, several, "--tune", copy, "-s", "longest", "-s", "all-positive").rows[:2]
-    assert (here["tuned_on"], here["tuned_here"]) == ("another name", True)
-    assert (cv5["tuned_on"], cv5["tuned_here"]) == ("cv5", False)
-    assert isinstance(cv5["threshold"], list)
-    table = cli("run", several, "--tune", copy, "-s", "longest").out
-    assert "tuned on another name = THIS DATA" in table
-
-
-def test_tune_metric_is_what_thresholds_are_tuned_for(cli, several):
-    args = (several, "--tune", several, "-s", "longest", "--tune-metric")
-    best = {m: json_of(cli, *args, m).rows[1]["metrics"] for m in ("em0", "f1_a", "em1")}
-    for metric, metrics in best.items():
-        assert metrics[metric] == max(other[metric] for other in best.values())
-
-
-@pytest.mark.parametrize(("ties", "accuracy"), [("partial", 0.25), ("first", 1.0), ("strict", 0.0)])
-def test_ties_are_resolved_by_the_policy(cli, write, ties, accuracy):
-    rows = [{"passage": "p", "question": "q", "candidates": ["aa", "bb", "cc", "dd"], "gold": 0}]
-    row = json_of(cli, write("ties.jsonl", rows), "-s", "longest", "--ties", ties).row("longest")
-    assert row["metrics"]["accuracy"] == accuracy
-    assert (row["ties"], row["tie_rate"]) == (ties, 1.0)
-
-
-def test_seed_changes_what_is_drawn_and_nothing_else(cli):
-    args = ("sample:single-choice", "-s", "longest", "--ties", "random", "--seed")
-    rows = [json_of(cli, *args, seed).row("longest") for seed in (0, 0, 1, 2, 3, -7)]
-    accuracies = [row["metrics"]["accuracy"] for row in rows]
-    assert accuracies[0] == accuracies[1]
-    assert len(set(accuracies)) > 1
-    assert [row["seed"] for row in rows] == [0, 0, 1, 2, 3, -7]
-    without = [json_of(cli, *args[:3], "--seed", seed).row("longest")["metrics"] for seed in (0, 1)]
-    assert without[0] == without[1]
-
-
-def test_group_by_breaks_the_metrics_down(cli, single):
-    row = json_of(cli, single, "--by", "kind", "-s", "constant-position:first").row("constant-position")
-    assert row["groups"] == {
-        "what": {"questions": 1, "metrics": {"accuracy": 1.0}},
-        "when": {"questions": 1, "metrics": {"accuracy": 0.0}},
-        "who": {"questions": 1, "metrics": {"accuracy": 0.0}},
+def test_every_setting_reaches_the_protocol(cli, several, write, tmp_path):
+    """What the settings mean is tested with the library; here, that options arrive."""
+    other = write("other.jsonl", [json.loads(line) for line in several.read_text(encoding="utf-8").splitlines()])
+    given = {
+        **{"ties": "first", "seed": 3, "threshold": 1.5, "tune_metric": "em0", "analyzer": "word+lower"},
+        **{"intervals": 20, "metrics": ["f1_a", "em0"], "by": "question-type", "baseline": "B"},
     }
-    header = cli("run", single, "--by", "level", "-s", "random").out.splitlines()[1]
-    assert header.index("Acc. 9 (1)") < header.index("Acc. 10 (1)") < header.index("Acc. ? (1)")
-
-
-def test_jobs_change_no_bit(cli, monkeypatch):
-    monkeypatch.setattr(scoring, "MIN_SHARD_PASSAGES", 1)
-    scored = []
-    plain = scoring._checked
-    monkeypatch.setattr(scoring, "_checked", lambda *args: scored.append(len(args[1])) or plain(*args))
-    args = ("sample:single-choice", "-s", "sw+d", "-s", "sliding-window:mcobzarenco")
-    with joblib.parallel_config(backend="threading"):
-        one, two, all_cores = (json_of(cli, *args, "--jobs", jobs).rows for jobs in ("1", "2", "-1"))
-    assert scored[:2] == [24, 24]
-    assert len(scored) > 6
-    assert max(scored[2:6]) < 24
-    for rows in (two, all_cores):
-        assert [row["metrics"] for row in rows] == [row["metrics"] for row in one]
-        assert [row["signature"] for row in rows] == [row["signature"] for row in one]
+    options = {name: ",".join(value) if isinstance(value, list) else value for name, value in given.items()}
+    words = [word for name, value in options.items() for word in (f"--{name.replace('_', '-')}", value)]
+    systems = ("-s", "A=longest", "-s", "B=sw")
+    cli("run", several, *systems, *words, "--tune", other, "--train", other, "--save", tmp_path / "a")
+    made = json.loads((tmp_path / "a" / "run.json").read_text(encoding="utf-8"))["runs"][0]["protocol"]
+    assert made["settings"] == {**Protocol().to_plain(), **given}
+    assert made["tune"]["name"] == made["train"]["name"] == "other"
+    cli("run", several, *systems, "--cv", 2, "--group", "kind", "--drop-overlap", "--save", tmp_path / "b")
+    made = json.loads((tmp_path / "b" / "run.json").read_text(encoding="utf-8"))["runs"][0]["protocol"]
+    changed = {"cv": 2, "group": "kind", "drop_overlap": True}
+    assert made["settings"] == {**Protocol().to_plain(), **changed}
 
 
 def test_quiet_keeps_notes_to_itself(cli, single):
     args = ("run", single, "-s", "random", "--threshold", "1")
     assert cli(*args).messages("warning", "threshold 1")
     assert cli(*args, "--quiet").err == ""
-
-
-def test_options_that_nothing_uses_are_named(cli, single):
-    done = cli("run", single, "-s", "random", "--ties", "first", "--tune", single, "--tune-metric", "em0")
-    assert done.code == 0
-    for facts in (("tuning data", "single"), ("'em0'",)):
-        assert done.messages("warning", *facts)
-    assert "'first'" not in done.err
-    several = cli("run", "sample:multiple-answer", "-s", "all-negative", "--ties", "first")
-    assert several.messages("warning", "'first'")
 
 
 def test_save_keeps_the_run_with_every_outcome(cli, single, tmp_path):
@@ -449,38 +296,10 @@ def test_csv_has_a_record_for_each_row_of_each_dataset(cli, single, several):
     assert len(records[4]["threshold"].split(";")) == 2
 
 
-def test_markdown_and_latex(cli, single):
-    markdown = cli("run", single, "-s", "random", "--format", "markdown").out
-    assert "| system | Acc. | ties | notes |\n|---|---:|---:|---|\n| random | 33.33 |" in markdown
-    latex = cli("run", single, "-s", "random", "--format", "latex").out
-    assert "\\begin{tabular}{@{}l*{2}{r}l@{}}" in latex
-    assert "\nrandom & 33.33 & -- & expectation" in latex
-
-
 def test_save_onto_a_file_is_refused_before_anything_is_read(cli, single):
     done = cli("run", single, "--save", single)
     done.fails(2, "folder", field="--save", found=str(single))
     assert done.out == ""
-
-
-def test_run_takes_the_same_keys(cli, single):
-    done = cli("run", single, "-s", "longest", "--by", "question-type", "--format", "json")
-    assert {name: group["questions"] for name, group in done.rows[0]["groups"].items()} == {
-        "what": 1,
-        "who": 1,
-        "when": 1,
-    }
-
-
-def test_a_baseline_is_tested_against(cli):
-    done = cli(
-        "run", "sample:single-choice", "-s", "sw+d", "-s", "longest", "--baseline", "longest", "--format", "json"
-    )
-    assert done.run["significance"]["baseline"] == "longest"
-    assert 0 < done.row("sw+d")["p_values"]["accuracy"] <= 1
-    assert done.row("longest")["p_values"] == {}
-    table = cli("run", "sample:single-choice", "-s", "sw+d", "-s", "longest", "--baseline", "longest")
-    assert "*: Acc. differs from longest, p < 0.05" in table.out
 
 
 def test_a_baseline_need_not_be_named_again(cli):
@@ -570,15 +389,6 @@ def test_a_run_with_a_baseline_comes_out_again(cli, single, tmp_path):
     assert cli("reproduce", tmp_path / "run.json").code == 0
 
 
-def test_every_row_gets_them(cli, many):
-    done = cli("run", many, "-s", "random", "-s", "longest", "--intervals", "--format", "json")
-    assert (done.code, done.err) == (0, "")
-    assert done.run["resampling"] == {"level": 0.95, "resamples": 10_000, "seed": 0, "groups": 40, "group": None}
-    assert done.rows[0]["intervals"] == {"accuracy": [0.5, 0.5]}
-    low, high = done.rows[1]["intervals"]["accuracy"]
-    assert low < done.rows[1]["metrics"]["accuracy"] < high
-
-
 def test_they_are_in_the_table_the_csv_and_the_record(cli, many, tmp_path):
     args = ("run", many, "-s", "longest", "--intervals", "200")
     table = cli(*args, "--save", tmp_path / "saved").out
@@ -587,44 +397,6 @@ def test_they_are_in_the_table_the_csv_and_the_record(cli, many, tmp_path):
     (record,) = cli(*args, "--format", "csv").records
     saved = json.loads((tmp_path / "saved" / "run.json").read_text(encoding="utf-8"))["runs"][0]["rows"][0]
     assert [float(record["accuracy_low"]), float(record["accuracy_high"])] == saved["intervals"]["accuracy"]
-
-
-def test_without_the_option_there_are_none(cli, many):
-    done = cli("run", many, "-s", "longest", "--format", "json")
-    assert done.run["resampling"] is None
-    assert done.rows[0]["intervals"] == {}
-    assert "[" not in cli("run", many, "-s", "longest").out
-
-
-def test_the_seed_is_that_of_everything_drawn(cli, many):
-    args = ("run", many, "-s", "longest", "--intervals", "100", "--format", "json")
-    zero, none, one = (cli(*args, *seed).rows[0]["intervals"] for seed in (["--seed", 0], [], ["--seed", 1]))
-    assert zero == none != one
-
-
-def test_group_keeps_passages_together(cli, write):
-    rows = [
-        {
-            "passage": f"{i}",
-            "question": "?",
-            "candidates": ["a", "bb"],
-            "gold": i // 20,
-            "meta": {"author": i // 20},
-        }
-        for i in range(40)
-    ]
-    done = cli(
-        "run", write("a.jsonl", rows), "-s", "longest", "--intervals", "--group", "author", "--format", "json"
-    )
-    assert done.rows[0]["intervals"] == {"accuracy": [0, 1]}
-    assert done.run["resampling"]["group"] == "author"
-
-
-def test_few_passages_are_warned_about(cli, single):
-    done = cli("run", single, "-s", "longest", "--intervals")
-    assert done.messages("warning", "intervals", "2 passages", "30")
-    assert "too narrow" in done.out
-    assert cli("run", single, "-s", "longest", "--intervals", "--quiet").err == ""
 
 
 @pytest.mark.parametrize("n", ["0", "-5", "many"])
@@ -639,48 +411,24 @@ def test_intervals_may_stand_anywhere(cli, single, order):
     assert done.run["resampling"]["resamples"] == (50 if "50" in order else 10_000)
 
 
-def test_the_table_of_a_dataset_is_printed_when_it_is_finished(cli, single, several, monkeypatch, capsys):
-    printed = []
-    real = run_command._evaluate
-
-    def evaluate(args, data, *more):
-        printed.append(capsys.readouterr().out)
-        return real(args, data, *more)
-
-    monkeypatch.setattr(run_command, "_evaluate", evaluate)
-    main(["run", str(several), str(single), "-s", "random"])
-    printed.append(capsys.readouterr().out)
-    assert printed[0] == ""
-    assert [text.strip().split()[0] for text in printed[1:]] == ["several", "single"]
-    monkeypatch.undo()
-    assert "".join(printed) == cli("run", several, single, "-s", "random").out
-
-
-def test_finished_rows_are_told_at_once_and_in_order(monkeypatch):
-    told, evaluation = [], import_module("classic_rc.evaluation.evaluate")
-
-    class Recorder(Progress):
-        def stage(self, name):
-            told.append(name)
-
-        def finished(self, result):
-            told.append(result)
-
-    monkeypatch.setattr(evaluation, "progress_bar", lambda *args: nullcontext(Recorder()))
-    made = synthetic_dataset(Task.SINGLE_CHOICE, n_passages=4, name="made")
-    rows = evaluation.evaluate(made, [parse_solver("longest"), parse_solver("sw+d")], progress=True).rows
-    values = [f"{100 * row.metrics()['accuracy']:.2f}" for row in rows]
-    assert told[-6:] == [
-        "fitting longest",
-        "scoring longest",
-        f"made: longest: Acc. {values[0]}",
-        "fitting sw+d",
-        "scoring sw+d",
-        f"made: sw+d: Acc. {values[1]}",
-    ]
-
-
 def test_wrong_tuning_data_loses_only_what_is_tuned(cli):
     done = cli("run", "sample:multiple-answer", "-s", "longest", "--tune", "sample:single-choice")
     done.fails(2, "sample:single-choice", "multiple-answer", field="tuning data")
     assert "all-positive  63.50" in done.out
+
+
+def test_questions_without_passages_are_rows_and_dashes(cli, write):
+    questions = [
+        {"id": "1", "question": "What barks?", "candidates": ["a dog", "a cat"], "gold": 0},
+        {"id": "2", "question": "What swims in rivers?", "candidates": ["a lamp", "a trout"], "gold": 1},
+    ]
+    path = write("arc.jsonl", "".join(json.dumps(question) + "\n" for question in questions))
+    plain = cli("run", path)
+    assert (plain.code, plain.messages("error")) == (0, [])
+    assert re.search(r"^ir:passage .*– +–", plain.out, re.MULTILINE)
+    assert "Search an index: -s ir,corpus=DIR" in plain.out
+    cli("run", path, "-s", "ir:clark2016").fails(3, "no question has a passage")
+    mixed = write(
+        "mixed.jsonl", json.dumps({**questions[0], "passage": "Dogs bark."}) + "\n" + json.dumps(questions[1])
+    )
+    cli("run", mixed).fails(3, "'passage'", where="line 2")

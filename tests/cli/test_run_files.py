@@ -79,33 +79,6 @@ def test_decisions_come_back_as_what_run_measures(cli, data, tmp_path, name, sol
     assert (scored["ties"], scored["tie_rate"], scored["no_evidence"]) == (None, None, None)
 
 
-def test_scores_in_a_file_are_decided_by_the_options(cli, several, tmp_path):
-    out = tmp_path / "scores.jsonl"
-    cli("predict", several, "-s", "longest", "--scores", "-o", out)
-    args = ("run", several, "-s", out, "--format", "json")
-    fixed = cli(*args, "--threshold", "4.5").row("score-file")
-    assert fixed["threshold"] == 4.5
-    _, here, cv5 = cli(*args, "--tune", several).rows
-    assert (here["tuned_here"], cv5["tuned_on"]) == (True, "cv5")
-    assert cli(*args, "--tune-metric", "em0").row("score-file")["signature"].count("tuned_for:em0") == 1
-
-
-def test_tie_policies_apply_to_scores(cli, write, tmp_path):
-    rows = [{"passage": "p", "question": "q", "candidates": ["aa", "bb"], "gold": 1}]
-    tied, out = write("tied.jsonl", rows), tmp_path / "scores.jsonl"
-    cli("predict", tied, "-s", "longest", "--scores", "-o", out)
-    for ties, accuracy in (("partial", 0.5), ("first", 0.0), ("strict", 0.0)):
-        row = cli("run", tied, "-s", out, "--ties", ties, "--format", "json").row("score-file")
-        assert row["metrics"]["accuracy"] == accuracy
-    seeds = {
-        cli("run", tied, "-s", out, "--ties", "random", "--seed", n, "--format", "json").row("score-file")[
-            "metrics"
-        ]["accuracy"]
-        for n in range(10)
-    }
-    assert seeds == {0.0, 1.0}
-
-
 def test_options_for_scores_change_nothing_where_there_are_only_decisions(cli, several, many, files, tmp_path):
     out = tmp_path / "decisions.json"
     cli("predict", several, "-s", "longest", "--format", "multirc", "-o", out)
@@ -131,25 +104,6 @@ def test_a_file_with_both_is_read_for_what_the_options_need(cli, several, tmp_pa
     assert (decided["threshold"], again["threshold"]) == (None, 4.5)
 
 
-def test_all_positive_is_next_to_files_if_several_answers_can_be_right(cli, several, single, tmp_path):
-    for options in ([], ["--scores"]):
-        out = tmp_path / f"file{len(options)}"
-        cli("predict", several, "-s", "longest", "-o", out, *options)
-        rows = cli("run", several, "-s", out, "--format", "json").rows
-        assert [row["solver"] for row in rows] == ["all-positive", "score-file"]
-        assert rows[0]["selected_share"] == 1.0
-    cli("predict", single, "-s", "longest", "-o", out)
-    assert len(cli("run", single, "-s", out, "--format", "json").rows) == 1
-
-
-def test_a_file_of_nothing_but_0_and_1_holds_decisions(cli, several, tmp_path):
-    out = tmp_path / "ones.json"
-    cli("predict", several, "-s", "all-positive", "--format", "multirc", "-o", out)
-    all_positive, ones = cli("run", several, "-s", out, "--format", "json").rows
-    assert ones["metrics"] == all_positive["metrics"]
-    assert ones["threshold"] is None
-
-
 def test_the_format_of_a_file_is_named_before_it(cli, single, tmp_path):
     out = tmp_path / "scores"
     cli("predict", single, "-s", "longest", "--scores", "-o", out)
@@ -173,14 +127,6 @@ def test_unanswered_questions_score_0_and_are_counted(cli, write, tmp_path):
     assert done.row("score-file")["metrics"]["quoref_em"] == pytest.approx(1 / 9)
     assert done.messages("warning", "8 of 9 questions")
     assert cli("run", "sample:multi-span", "-s", answers, "--quiet").err == ""
-
-
-def test_gold_cannot_be_hidden(cli, single, hidden, tmp_path):
-    out = tmp_path / "scores"
-    cli("predict", hidden, "-s", "longest", "--scores", "-o", out)
-    assert cli("run", hidden, "-s", out).code == 3
-    cli("predict", hidden, "-s", "longest", "-o", out)
-    assert cli("run", hidden, "-s", out).code == 3
 
 
 RELEASED = {
@@ -274,12 +220,9 @@ OFFICIAL = [
     ("multirc/superglue/val.jsonl", "sw+d", "superglue", [], []),
     ("record/record_explorer_123.json", "sw+d", "record", ["--ties", "first"], []),
     ("record/superglue_format_example.jsonl", "sw+d", "superglue", ["--ties", "first"], []),
-    (
-        "race/RACE-train-dev.tar.gz",
-        "longest",
-        "race",
-        ["--ties", "first"],
-        ["--split", "dev"],
+    pytest.param(
+        *("race/RACE-train-dev.tar.gz", "longest", "race", ["--ties", "first"], ["--split", "dev"]),
+        marks=pytest.mark.ci,
     ),
     ("dream/dev.json", "sliding-window", "answers", ["--ties", "first"], []),
     ("mcscript/dev-data.xml", "sliding-window", "answers", ["--ties", "first"], []),

@@ -201,7 +201,7 @@ def test_a_suite_keeps_the_formats(cli, tmp_path):
     assert "harness-yes:" in suite.read_text(encoding="utf-8")
     own = {row["name"]: row["metrics"] for row in cli("run", str(log), "-s", "longest", "--format", "json").rows}
     for _ in range(2):  # computed, and kept
-        done = cli("run", str(suite), "-o", str(tmp_path / "kept"), "--format", "json")
+        done = cli("run", str(suite), "--save", str(tmp_path / "kept"), "--format", "json")
         assert done.code == 0, done.err
         found = {row["name"]: row["metrics"] for row in done.rows}
         for name in ("samples_made", "samples_made (yes is right)"):

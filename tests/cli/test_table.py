@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import sys
 
@@ -78,13 +77,6 @@ def test_choices_and_names(cli, runs):
     assert re.fullmatch(r"longest +\d+\.\d\d\*?", lines[4])
 
 
-def test_plus_minus(cli, runs):
-    done = cli("table", runs, "--intervals-as", "±")
-    assert done.out == cli("table", runs, "--intervals-as", "pm").out
-    assert re.search(r"\d ± \d", done.out)
-    cli("table", runs, "--intervals-as", "plus").fails(2, "lines, pm or none", field="--intervals-as")
-
-
 def test_groups_and_metrics(cli, single, several, tmp_path):
     cli("run", single, "-s", "longest", "--by", "kind", "--save", tmp_path / "a")
     cli("run", several, "-s", "longest", "--save", tmp_path / "b")
@@ -100,28 +92,6 @@ def test_groups_and_metrics(cli, single, several, tmp_path):
     assert {record["metric"] for record in done.records} == {"em1"}
     assert done.messages("note", "single is left out")
     cli("table", tmp_path / "b", "--by", "kind").fails(2, "classic-rc run DATA --by kind --save", field="--by")
-
-
-def test_reasons_are_notes(cli, single, several, tmp_path):
-    cli("run", single, "-s", "longest", "--save", tmp_path / "a")
-    cli("run", several, "-s", "longest", "-s", "sw+d", "--save", tmp_path / "b")
-    done = cli("table", tmp_path / "a", tmp_path / "b")
-    assert done.messages("note", "no result of all-positive, sw+d on single: not in the record")
-    assert "not in the record" not in done.out
-    assert cli("table", tmp_path / "a", tmp_path / "b", "--quiet").err == ""
-
-
-def test_published_figures_come_from_the_record(cli, shared_data, tmp_path):
-    cli("run", shared_data / "mctest" / "mc160.dev.tsv", "-s", "longest", "--save", tmp_path / "a")
-    figures = json.loads((tmp_path / "a" / "run.json").read_text(encoding="utf-8"))["runs"][0]["published"]
-    assert {"SW", "SW+D", "RTE"} <= {figure["system"] for figure in figures}
-    done = cli("table", tmp_path / "a", "--published", "--rows", "longest,SW", "--format", "csv")
-    assert [(record["system"], record["published"]) for record in done.records] == [
-        ("longest", ""),
-        ("SW", "57.99"),
-    ]
-    latex = cli("table", tmp_path / "a", "--published", "--format", "latex").out
-    assert r"\citep{smith2015}" in latex
 
 
 def test_two_records_with_other_numbers_for_one_name(cli, many, tmp_path):
@@ -175,11 +145,6 @@ def test_the_bibtex_of_the_paragraph_replaces_nothing(cli, runs, tmp_path):
     assert (tmp_path / "paper.bib").read_text(encoding="utf-8") == own
     for _ in range(2):  # its own file it replaces
         assert cli("table", runs, "--methods", "-o", tmp_path / "methods.tex").code == 0
-
-
-def test_the_paragraph_is_about_intervals_only_if_the_table_has_them(cli, runs):
-    assert "bootstrap" in cli("table", runs, "--methods", "--intervals", "50").out
-    assert "bootstrap" not in cli("table", runs, "--methods", "--intervals", "50", "--intervals-as", "none").out
 
 
 def test_a_forest_plot_is_a_figure(cli, runs, tmp_path):

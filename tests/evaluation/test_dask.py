@@ -10,6 +10,7 @@ from classic_rc.solvers import parse_solver
 from classic_rc.testing import synthetic_dataset
 
 distributed = pytest.importorskip("distributed", reason="the extra `dask` is not installed")
+pytestmark = pytest.mark.ci
 
 
 def test_dask_workers_give_the_bits_of_one_process(monkeypatch):

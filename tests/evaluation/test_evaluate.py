@@ -336,24 +336,15 @@ def test_a_wrong_type_names_the_fix(call, field, fix):
     assert fix in str(caught.value)
 
 
-@pytest.mark.parametrize("task", list(Task))
-def test_sharding_changes_no_bit(task, monkeypatch):
-    from joblib import parallel_config
-
-    made = synthetic_dataset(task, n_passages=6)
+@pytest.mark.parametrize("task", [Task.SINGLE_CHOICE, Task.MULTIPLE_ANSWER])
+def test_processes_change_no_bit(task):
+    made = synthetic_dataset(task, n_passages=2 * scoring.MIN_FORK_PASSAGES)
     solvers = [parse_solver(name) for name in ("sw+d", "sliding-window,inverse_counts=corpus", "random")]
-    whole = evaluate(made, solvers, threshold=1.0).rows
-    monkeypatch.setattr(scoring, "MIN_SHARD_PASSAGES", 1)
-    sizes = []
-    plain = scoring._checked
-    monkeypatch.setattr(scoring, "_checked", lambda s, q, *jobs: sizes.append(len(q)) or plain(s, q, *jobs))
-    with parallel_config(backend="threading"):
-        parts = evaluate(made, solvers, threshold=1.0, jobs=3).rows
-    assert sizes.count(6) >= 3
-    for one, other in zip(whole, parts, strict=True):
-        for name, statistics in one.outcomes.statistics.items():
+    one, two = (evaluate(made, solvers, threshold=1.0, jobs=jobs).rows for jobs in (1, 2))
+    for row, other in zip(one, two, strict=True):
+        for name, statistics in row.outcomes.statistics.items():
             assert np.array_equal(statistics, other.outcomes.statistics[name])
-        assert one.outcomes.answers == other.outcomes.answers
+        assert row.outcomes.answers == other.outcomes.answers
 
 
 def test_seconds_are_told_for_each_step():

@@ -38,6 +38,7 @@ print(*forked)
 """
 
 
+@pytest.mark.ci
 @needs_fork
 def test_any_number_of_forks_gives_the_same_results():
     done = subprocess.run(

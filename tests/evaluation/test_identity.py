@@ -233,7 +233,7 @@ def run_suite(folder: Path, *paths: Path, spec: str) -> tuple[bool, str]:
     text = f'[datasets.a]\npath = "sample:single-choice"\n[systems]\nX = "{spec}"\n'
     (folder / "suite.toml").write_text(text, encoding="utf-8")
     done = subprocess.run(
-        [sys.executable, "-m", "classic_rc", "run", "suite.toml", "-o", "out", "-v"],
+        [sys.executable, "-m", "classic_rc", "run", "suite.toml", "--save", "out", "-v"],
         env={**os.environ, "PYTHONPATH": os.pathsep.join(map(str, paths))},
         cwd=folder,
         capture_output=True,

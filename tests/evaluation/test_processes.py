@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-import multiprocessing
-import os
 import subprocess
 import sys
 
-import numpy as np
+import pytest
 
-from classic_rc.datasets import load
-from classic_rc.evaluation.fitted_system import _checked
-from classic_rc.solvers import parse_solver
-from classic_rc.text.encode import encode
+pytestmark = pytest.mark.ci
 
 LOKY = """
 import os
@@ -42,15 +37,3 @@ def test_two_jobs_are_other_processes_and_the_same_bits():
     )
     assert done.stderr == ""
     assert done.stdout.split() == ["False", "True", "True", "96"]
-
-
-def test_what_workers_get_survives_the_spawn_start_method():
-    dataset = load("sample:single-choice")
-    solver = parse_solver("sw+d:mcobzarenco").fit(dataset)
-    encoded = encode(dataset, solver.analyzer)
-    with multiprocessing.get_context("spawn").Pool(1) as pool:
-        parts = pool.starmap(_checked, [(solver, shard) for shard in encoded.shards(2)])
-        assert pool.apply(os.getpid) != os.getpid()
-    here = solver.score_candidates(encoded)
-    assert np.array_equal(np.concatenate([part.values for part in parts]), here.values)
-    assert np.array_equal(np.concatenate([part.evidence for part in parts]), here.evidence)

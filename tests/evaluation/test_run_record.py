@@ -38,7 +38,7 @@ def test_the_record_is_json_and_holds_what_the_results_hold(evaluations):
         assert source["bytes"] > 0
         assert kept["dataset"].pop("read_with")["path"] == evaluation.dataset.name
         assert len(kept.pop("protocol")["systems"]) == len(evaluation.rows)
-        assert [row.pop("outcomes") for row in kept["rows"]]
+        assert all(row.pop("outcomes") and row.pop("selections") for row in kept["rows"])
         grouping = kept.pop("grouping")
         positions = {value: np.flatnonzero(mask).tolist() for value, mask in evaluation.groups.items()}
         assert grouping == (evaluation.group_by and {"key": evaluation.group_by, "groups": positions})

@@ -149,6 +149,7 @@ for row in classic_rc.evaluate(data, solvers, ties="random", seed=3).rows:
 """
 
 
+@pytest.mark.ci
 def test_it_is_the_same_in_every_process():
     outputs = {
         subprocess.run(

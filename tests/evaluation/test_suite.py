@@ -13,13 +13,12 @@ import pytest
 
 from classic_rc.datasets import load
 from classic_rc.errors import ClassicRCError, DataError, UsageError
+from classic_rc.evaluation import Evaluation, evaluate
 from classic_rc.evaluation import cells as cells_module
-from classic_rc.evaluation import evaluate
-from classic_rc.evaluation.cells import Cell, CellFolder, DatasetRun, read_data
+from classic_rc.evaluation.cells import CellFolder, DatasetRun, read_data
 from classic_rc.evaluation.record import run_record
 from classic_rc.evaluation.suite import KEYS, SuiteDataset, read_suite, suite_text
 from classic_rc.evaluation.systems import System, name_systems, parse_system
-from classic_rc.text import encode as encoding
 from tests.errors import raises
 
 SUITE = """
@@ -258,7 +257,7 @@ def test_a_row_from_a_file_is_the_row_that_was_computed(suite, folder):
         _, computed = run_dataset(suite, entry, folder)
         _, found = run_dataset(suite, entry, folder)
         assert not any(cell.is_kept for cell in computed)
-        answered = [(a, b) for a, b in zip(computed, found, strict=True) if isinstance(a.result, Cell)]
+        answered = [(a, b) for a, b in zip(computed, found, strict=True) if isinstance(a.result, Evaluation)]
         assert len(answered) >= 3
         for one, other in answered:
             assert other.is_kept
@@ -271,8 +270,8 @@ def test_a_row_from_a_file_is_the_row_that_was_computed(suite, folder):
                 for name, statistics in row.outcomes.statistics.items():
                     assert statistics.tobytes() == again.outcomes.statistics[name].tobytes()
                 assert json.dumps(replace_outcomes(row)) == json.dumps(replace_outcomes(again))
-            assert (one.result.key, one.result.warnings, one.result.unused) == (
-                *(other.result.key, other.result.warnings, other.result.unused),
+            assert (one.result.warnings, one.result.notes, one.result.unused) == (
+                *(other.result.warnings, other.result.notes, other.result.unused),
             )
 
 
@@ -280,6 +279,7 @@ def replace_outcomes(row):
     return {name: value for name, value in vars(row).items() if name != "outcomes"}
 
 
+@pytest.mark.ci
 def test_results_do_not_depend_on_the_number_of_processes(suite, tmp_path):
     for entry in suite.datasets[:2]:
         alone, _ = run_dataset(suite, entry, CellFolder(tmp_path / "one"))
@@ -289,6 +289,7 @@ def test_results_do_not_depend_on_the_number_of_processes(suite, tmp_path):
     assert {p.name for p in (tmp_path / "one").iterdir()} == {p.name for p in (tmp_path / "two").iterdir()}
 
 
+@pytest.mark.ci
 def test_dask_runs_the_cells(suite, tmp_path):
     distributed = pytest.importorskip("distributed", reason="the extra `dask` is not installed")
     from joblib import parallel_config
@@ -335,8 +336,10 @@ def files(write, folder):
         suite = read_suite(write(text))
         run, cells = run_dataset(suite, suite.datasets[0], folder)
         computed.notes, computed.run = run.notes, run
-        computed.cells = {cell.system.name: cell.result for cell in cells}
-        return [cell.system.name for cell in cells if isinstance(cell.result, Cell) and not cell.is_kept]
+        computed.facts = {
+            cell.system.name: run.facts_of(cell.system) for cell in cells if cell.system in run.systems
+        }
+        return [cell.system.name for cell in cells if isinstance(cell.result, Evaluation) and not cell.is_kept]
 
     write_data()
     write(OURS, "ours.jsonl")
@@ -381,11 +384,10 @@ def test_a_system_and_a_dataset_may_have_other_names(files):
 @pytest.mark.parametrize("damage", ["", "{", "cut", "digit", "other"])
 def test_a_damaged_cell_is_computed_again_with_a_note(files, folder, damage):
     files()
-    cell, other = files.cells["SW"], files.cells["List"]
-    path = folder.path_of(cell.key)
+    path, other = (folder.path_of(files.facts[name]) for name in ("SW", "List"))
     text = path.read_text(encoding="utf-8")
     damaged = {"cut": text[: len(text) // 2], "digit": text.replace('"tied":1', '"tied":2', 1)}
-    damaged["other"] = folder.path_of(other.key).read_text(encoding="utf-8")
+    damaged["other"] = other.read_text(encoding="utf-8")
     path.write_text(damaged.get(damage, damage), encoding="utf-8")
     assert path.read_text(encoding="utf-8") != text
     assert len(files()) == 1
@@ -398,7 +400,7 @@ def test_a_kept_cell_names_its_signature_and_the_fingerprint_of_its_data(files, 
     files()
     evaluation = files.run.evaluation()
     for row in evaluation.rows:
-        kept = json.loads(folder.path_of(files.cells[row.name].key).read_text(encoding="utf-8"))["cell"]
+        kept = json.loads(folder.path_of(files.facts[row.name]).read_text(encoding="utf-8"))["cell"]
         assert kept["signatures"] == [row.signature]
         assert kept["fingerprint"] == evaluation.dataset.fingerprint
 
@@ -437,16 +439,3 @@ def test_hidden_gold_and_unknown_keys_are_errors_of_the_dataset(write, files):
         files(FILES.replace("[systems]", 'metrics = "em0"\n[systems]'))
     with raises(UsageError):
         files(FILES.replace("[systems]", 'by = "nothing"\n[systems]'))
-
-
-def test_cells_of_a_dataset_are_encoded_once(suite, folder, monkeypatch):
-    analyzers = []
-    real = encoding._encode
-
-    def counted(questions, analyzer, cut=encoding.whole_text):
-        analyzers.append((analyzer.spec, cut))
-        return real(questions, analyzer, cut)
-
-    monkeypatch.setattr(encoding, "_encode", counted)
-    run_dataset(suite, suite.datasets[1], folder)
-    assert analyzers.count(("word", encoding.whole_text)) == 1

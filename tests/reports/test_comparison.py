@@ -49,14 +49,6 @@ MADE = Comparison(
 )
 
 
-def test_captions_name_the_dataset_and_have_no_fingerprint():
-    assert [table.caption for table in comparison_tables(MADE)] == [
-        "mini (4 questions): systems",
-        "mini (4 questions): differences in Acc., first minus second",
-        "mini (4 questions): questions solved by exactly these systems (EM0 1)",
-    ]
-
-
 def test_values():
     systems, pairs, regions = comparison_tables(MADE)
     assert texts(systems) == [
@@ -72,12 +64,6 @@ def test_values():
         ["yes", "yes", "2", "50.0"], ["yes", "–", "1", "25.0"], ["–", "yes", "0", "0.0"], ["–", "–", "1", "25.0"],
     ]  # fmt: skip
     assert regions.notes == ["left out: random"]
-
-
-def test_markdown_and_latex_are_escaped():
-    tables = comparison_tables(MADE)
-    assert r"| sw+d | a\|b_% | +10.00 [-1.0, +20.0] | 0.0321 |" in render(tables[1], "markdown")
-    assert r"a\textbar{}b\_\% & 50.00 & -- & -- \\" in render(tables[0], "latex")
 
 
 def test_csv():

@@ -129,16 +129,19 @@ def compile_latex(folder, source, name="sheet.tex", outer=None):
     return done.stdout.decode(errors="replace")
 
 
+@pytest.mark.ci
 def test_latex_is_one_page_by_itself(sheet, tmp_path):
     assert "(1 page" in compile_latex(tmp_path, render_datasheet(sheet, "latex"))
 
 
+@pytest.mark.ci
 def test_latex_is_part_of_another_document(sheet, tmp_path):
     packages = r"\usepackage{booktabs,adjustbox,tabularx,multicol}"
     outer = rf"\documentclass{{article}}{packages}\begin{{document}}Before.\input{{sheet}}After.\end{{document}}"
     compile_latex(tmp_path, render_datasheet(sheet, "latex"), outer=outer)
 
 
+@pytest.mark.ci
 def test_latex_compiles_with_any_text(sheet, tmp_path):
     hostile = replace(sheet, title=HOSTILE, facts={HOSTILE: HOSTILE}, command=HOSTILE)
     compile_latex(tmp_path, render_datasheet(hostile, "latex"))

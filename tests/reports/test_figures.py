@@ -158,6 +158,7 @@ def test_the_users_settings_neither_matter_nor_change(matplotlib):
         assert dict(matplotlib.rcParams) == before
 
 
+@pytest.mark.ci
 def test_no_display_and_no_pyplot_are_needed(matplotlib):
     code = (
         "import sys, numpy as np\n"

@@ -266,13 +266,6 @@ def test_of_two_baselines_for_one_dataset_the_first_is_used(save):
     assert any("sw+d, longest" in note for note in table.notes)
 
 
-def test_a_record_without_the_settings_of_its_tests_gets_the_usual_ones(save):
-    run = evaluate(questions("barn"), ["longest", "sw+d"])
-    table = paper(save("a", run, significance={"baseline": "sw+d"}))
-    row = with_significance(run, "sw+d").rows[0]
-    assert cell(table, "longest", "barn:accuracy").p_value == row.p_values["accuracy"]
-
-
 def test_a_baseline_without_a_result_marks_nothing_there(save):
     file = save("a", measured(questions("barn"), ["longest", "sw+d"]), measured(questions("lamp"), ["longest"]))
     table = paper(file, baseline="sw+d")
@@ -560,6 +553,7 @@ def compiled(head, body, folder):
     return log
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("head", [ACL, NEURIPS], ids=["acl", "neurips"])
 @pytest.mark.parametrize("style", ["lines", "pm", "none"])
 def test_tables_compile_and_fit(wide, head, style, tmp_path):
@@ -710,6 +704,7 @@ def test_plain_text_has_no_note_on_bold_numbers(wide):
     assert "Bold" not in table_text(wide)
 
 
+@pytest.mark.ci
 def test_the_paragraph_compiles(wide, tmp_path):
     compiled(ACL, methods_text(wide)[0], tmp_path)
 

@@ -62,7 +62,7 @@ def test_figures_over_several_files(mctest):
 
 def test_a_missing_file_is_named_with_its_option(mctest):
     problems = {r.problem for r in mctest if r.published.system.endswith("combined")}
-    assert problems == {"not run: needs a file: add --with annotations=FILE"}
+    assert problems == {"not run: needs a file: add --file annotations=FILE"}
 
 
 def test_what_learns_needs_its_training_split(shared_data):

@@ -1,4 +1,4 @@
-"""The results table of a small handmade evaluation, and what it is as text, Markdown, LaTeX and CSV."""
+"""The results table of a small handmade evaluation."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ from classic_rc.evaluation.outcomes import Block, Outcomes
 from classic_rc.questions import Candidate, Dataset, Passage, Question, Task
 from classic_rc.reports import results_table
 from classic_rc.tables import render
-from classic_rc.tables.text import render_text
 from tests.tables import header, headings, texts
 
 PASSAGE = Passage("p", "Text.")
@@ -68,58 +67,10 @@ SINGLE = Evaluation(
     "kind",
     ("something to know",),
 )
-SHORT = SINGLE.dataset.fingerprint[:8]
-
-
-def test_table():
-    assert render_text(results_table(SINGLE), signatures=True, width=130) == (
-        f"mini (own) · 2 questions, 1 passage, 4 candidates · data {SHORT}\n"
-        "system           Acc.  Acc. x|y (1)  Acc. 日本 (1)  ties  notes\n" + "-" * 126 + "\n"
-        "random          50.00       (50.00)        (50.00)     –  expectation\n"
-        "sw+d:mctest160  66.67      (100.00)        (33.33)  50.0  ties: first; tuned on mini = THIS DATA; "
-        "window 7; learned from train\n"
-        "\n"
-        "in parentheses: groups of fewer than 10 questions\n"
-        "Signatures\n"
-        "random = random|n:2\n"
-        "sw+d:mctest160 = sw+d|v:mctest160|n:2\n"
-    )
-
-
-def test_markdown():
-    assert render(results_table(SINGLE), "markdown").splitlines()[2:5] == [
-        r"| system | Acc. | Acc. x\|y (1) | Acc. 日本 (1) | ties | notes |",
-        "|---|---:|---:|---:|---:|---|",
-        "| random | 50.00 | (50.00) | (50.00) | – | expectation |",
-    ]
-
-
-def test_latex():
-    lines = render(results_table(SINGLE), "latex").splitlines()
-    assert lines[:2] == ["% in parentheses: groups of fewer than 10 questions", "% Signatures"]
-    assert r"\begin{tabularx}{\linewidth}{@{}l*{4}{r}>{\raggedright\arraybackslash}X@{}}" in lines
-    groups = (rf"\multicolumn{{1}}{{c}}{{Acc. {name} (1)}}" for name in (r"x\textbar{}y", "日本"))
-    ties = r"\multicolumn{1}{c}{ties}"
-    assert rf"system & \multicolumn{{1}}{{c}}{{Acc.}} & {' & '.join(groups)} & {ties} & notes \\" in lines
 
 
 def records(*evaluations):
     return list(csv.DictReader(io.StringIO(render([results_table(made) for made in evaluations], "csv"))))
-
-
-def test_csv():
-    random, own = records(SINGLE)
-    assert random.items() >= {
-        "dataset": "mini", "split": "dev", "questions": "2", "block": "learns nothing", "system": "random",
-        "solver": "random", "variant": "", "accuracy": "0.5", "accuracy[kind=x|y]": "0.5", "expected": "True",
-        "tie_rate": "", "ties": "", "selected_share": "0.5", "threshold": "", "tuned_here": "False",
-        "signature": "solver:random|n:2",
-    }.items()  # fmt: skip
-    assert own.items() >= {
-        "system": "sw+d:mctest160", "solver": "sw+d", "variant": "mctest160", "accuracy": "0.6666666666666666",
-        "accuracy[kind=日本]": "0.3333333333333333", "tie_rate": "0.5", "ties": "first", "tuned_on": "mini",
-        "tuned_here": "True", "trained_on": "train", "signature": "solver:sw+d|variant:mctest160|n:2",
-    }.items()  # fmt: skip
 
 
 def several(**row) -> Evaluation:
@@ -148,13 +99,6 @@ def test_several_answers_show_the_share_of_options_selected(row, notes):
 def test_thresholds_of_folds_are_one_csv_cell():
     (record,) = records(several(threshold=[0.5, 1.25], tuned_on="cv5"))
     assert record["threshold"] == "0.5;1.25"
-
-
-def test_csv_of_several_datasets_has_all_their_columns():
-    found = records(SINGLE, several())
-    assert len(found) == 3
-    assert all({"accuracy", "f1_m", "accuracy[kind=x|y]"} <= record.keys() for record in found)
-    assert (found[0]["f1_m"], found[2]["accuracy"]) == ("", "")
 
 
 def test_nothing_measured_is_a_dash_and_not_a_number():

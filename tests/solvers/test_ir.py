@@ -127,10 +127,10 @@ def test_verbatim_sentences_are_reported_and_can_be_excluded(tmp_path):
     dataset = Dataset([replace(QUESTION, gold=frozenset({1}))], "dev")
     everything = evaluate(dataset, [IRSolver(corpus=index)])
     (warning,) = everything.warnings
-    assert re.search("^ir: index .*1 questions, 1 .*right answer, .*1 passages", warning)
+    assert re.search("^ir,corpus=index: index .*1 questions, 1 .*right answer, .*1 passages", warning)
     without = evaluate(dataset, [IRSolver(corpus=index, exclude_verbatim=True)])
     (warning,) = without.warnings
-    assert re.search("^ir: 4 sentences", warning)
+    assert re.search("^ir,corpus=index: 4 sentences", warning)
     assert without.rows[0].signature != everything.rows[0].signature
     solver = IRSolver(corpus=index, exclude_verbatim=True).fit(dataset)
     assert solver.excluded_ == 4
@@ -197,13 +197,21 @@ def test_questions_without_passages_have_no_text_to_search(variant, tmp_path):
     assert solver.score_candidates([bare]).evidence.tolist() == [True, False]
 
 
-def test_a_variant_that_also_searches_an_index_keeps_its_name(tmp_path):
+def test_a_variant_that_searches_an_index_keeps_its_name(tmp_path):
     index = write_index(tmp_path, ["The fox sleeps in the barn."])
     for variant in ("paragraphs", "clark2016", "multirc2018"):
         solver = parse_solver(f"ir:{variant},corpus=paragraphs+{index}")
-        assert solver.row_name() == f"ir:{variant}"
+        assert solver.row_name() == f"ir:{variant},corpus=paragraphs+index"
         assert solver_spec(solver) == f"ir:{variant},corpus=paragraphs+{index}"
-    assert IRSolver(corpus=[index], similarity="classic").row_name() == "ir"
+    for spec in ("ir:clark2016", "ir:multirc2018", "ir"):
+        assert parse_solver(f"{spec},corpus={index}").row_name() == f"{spec},corpus=index"
+    assert parse_solver("ir,corpus=paragraphs").row_name() == "ir:paragraphs"
+
+
+@pytest.mark.parametrize("variant", ["passage", "paragraphs"])
+def test_a_variant_named_after_what_it_searches_takes_no_other_corpus(variant):
+    with raises(UsageError, field="corpus", found="idx"):
+        parse_solver(f"ir:{variant},corpus=idx")
 
 
 @pytest.mark.parametrize(

@@ -61,7 +61,8 @@ class Direct:
     """A student's file in this process, for the many wrong solutions that are ours."""
 
     def __init__(self, source: str) -> None:
-        exec(compile(source, "student.py", "exec"), names := {})
+        names: dict = {}
+        exec(compile(source, "student.py", "exec"), names)
         self.values = {name: value for name, value in names.items() if name[0] != "_"}
         self.added = ()
 

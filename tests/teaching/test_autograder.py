@@ -62,7 +62,7 @@ def autograder(public_python):
         assert done.returncode == 0, done.stderr
         return json.loads((root / "results" / "results.json").read_text(encoding="utf-8"))
 
-    upload.root, upload.run = root, run  # type: ignore[attr-defined]
+    upload.root, upload.run = root, run
     yield upload
     shutil.rmtree(root)
 
