@@ -341,10 +341,11 @@ run inputs/bad/packed.jsonl.gz|run inputs/bad/archive.tar.gz
 """
 
 _TESTING = """
-grade inputs/assignments/solver/my_solver.py --seed 1|grade inputs/solutions/solver.py --seed 1|grade none.py
-grade inputs/solutions/bug.py --assignment bug --seed 1|grade inputs/broken.py|grade inputs/own.py
-grade inputs/assignments/bug/buggy.py --assignment bug --seed 1|grade inputs/solutions -o g.csv --seed 1
-grade inputs/assignments/leak/my_leak.py --assignment leak --seed 1|grade inputs/solutions --timeout 0
+grade inputs/assignments/solver/my_solver.py --assignment solver --seed 1|grade inputs/own.py
+grade inputs/solutions/solver.py --assignment solver --seed 1|grade none.py --assignment solver
+grade inputs/solutions/bug.py --assignment bug --seed 1|grade inputs/broken.py --assignment solver
+grade inputs/solutions --assignment solver -o g.csv --seed 1|grade inputs/solutions --assignment bug --timeout 0
+grade --assignment leak --hand-out leak --seed 1|grade leak/my_leak.py --assignment leak --seed 1
 """
 
 _SCRIPTS = {

@@ -187,9 +187,11 @@ class Assignment:
         if self.template is not None:
             return self.source(first=(self.template,)).encode()
         tree = ast.parse(self.source())
-        kept = [node for node in tree.body if isinstance(node, ast.FunctionDef) and ast.get_docstring(node)]
-        for node in kept:
-            node.body[1:] = ast.parse("return None").body
+        kept: list[ast.stmt] = [node for node in tree.body if isinstance(node, ast.Assign)]
+        for node in tree.body:
+            if isinstance(node, ast.FunctionDef) and ast.get_docstring(node):
+                node.body[1:] = ast.parse("return None").body
+                kept.append(node)
         text = f'"""{self.title}. It runs as it is, and earns nothing yet."""\n\n\n'
         return (text + "\n\n\n".join(map(ast.unparse, kept)) + "\n").encode()
 
