@@ -38,6 +38,7 @@ OPTIONS = (
     "training and tuning",
     "--analyzer of systems",
     "decisions",
+    "filtering",
     "--jobs",
     "--format",
     "--verbose",
@@ -50,6 +51,10 @@ def handle(args: argparse.Namespace) -> int:
     """Run the sub-command."""
     from classic_rc.evaluation.comparison import compare
 
+    if args.hard is not None:
+        from classic_rc.cli.hard import find_hard_questions
+
+        return find_hard_questions(args)
     systems, baseline = _parse_arguments(args.systems), None
     if args.baseline is not None:
         systems, baseline = _add_baseline(systems, args.baseline)

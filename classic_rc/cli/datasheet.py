@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from classic_rc.cli import inputs
-from classic_rc.cli.check import measure_annotators_of
 from classic_rc.cli.console import write_file, write_output
 from classic_rc.cli.option import Choice
 from classic_rc.cli.options import TABLE
@@ -58,7 +57,6 @@ def write_datasheet(args: argparse.Namespace, options: Choice) -> int:
     dataset = inputs.load_dataset(args, data)
     protocol = inputs.protocol_for(replace(inputs.read_protocol(args), intervals=True), data)
     groups = group_questions(args, dataset)
-    annotators = measure_annotators_of(args, dataset)
     evaluation = None if "floors" in args.without else _measure_floors(args, dataset, protocol)
     check = None if "check" in args.without else check_contents(args, dataset, protocol)
     scores = (
@@ -82,7 +80,6 @@ def write_datasheet(args: argparse.Namespace, options: Choice) -> int:
             args.published,
             groups.breakdowns,
             groups.crosses,
-            annotators,
         )
     write_output(render_datasheet(sheet, form), args.output)
     return 0
@@ -114,10 +111,9 @@ def check_contents(args: argparse.Namespace, dataset: Dataset, protocol: Protoco
     return check_dataset(
         dataset,
         train=protocol.train,
-        cv=protocol.cv,
+        folds=protocol.cv or 5,
         group=protocol.group,
         analyzer=args.analyzer,
-        jobs=args.jobs,
         progress=inputs.shows_progress(args),
     )
 

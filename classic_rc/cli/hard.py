@@ -1,4 +1,4 @@
-"""``classic-rc check --hard``: find the questions that no baseline solves, and score every solver on them."""
+"""``classic-rc compare --hard``: find the questions that no baseline solves, and score every solver on them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 from classic_rc.cli import inputs
 from classic_rc.cli.console import check_writable, write_file, write_output
-from classic_rc.cli.options import vary_option
 from classic_rc.errors import DataError, UsageError
 from classic_rc.io.json import render_json
 
@@ -20,29 +19,20 @@ if TYPE_CHECKING:
 _JSONL = ".jsonl"
 
 
-FILTER_OPTIONS = (
-    "filtering",
-    "training and tuning",
-    "decisions",
-    vary_option("--intervals", help="the number of resamples of passages for intervals (default 10000)"),
-)
-"""The options of the filter."""
-
-
 def find_hard_questions(args: argparse.Namespace) -> int:
     """Find the hard questions."""
     from classic_rc.audit.hard import find_hard_subset
 
-    check_writable(args.output, *args.data, *args.train, args.tune)
-    given = inputs.parse_systems((*args.solver, *args.report))
-    data = inputs.choose_dataset(args, args.data)
+    if args.data is None:
+        raise UsageError("--hard needs the dataset: add --data DATA", field="--data", expected="DATA")
+    check_writable(args.output, args.data, *args.train, args.tune)
+    given = inputs.parse_systems((*args.systems, *args.report))
+    data = inputs.choose_dataset(args, [args.data])
     dataset = inputs.load_dataset(args, data)
     if dataset.task is None:
         raise DataError("the dataset has no questions", source=dataset.name)
     protocol = inputs.protocol_for(inputs.read_protocol(args), data)
-    members, reported = given[: len(args.solver)], given[len(args.solver) :]
-    if not members:
-        members = inputs.choose_systems(args, dataset, [], protocol)
+    members, reported = given[: len(args.systems)], given[len(args.systems) :]
     subset = find_hard_subset(
         dataset,
         members,

@@ -9,7 +9,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from classic_rc.cli import inputs
-from classic_rc.cli.check import measure_annotators_of
 from classic_rc.cli.console import Failures, check_writable, write_output
 from classic_rc.cli.datasheet import check_contents, count_contents, is_figure_name, parse_fact, write_datasheet
 from classic_rc.cli.explain import DEFAULT_EXPLAINED
@@ -48,7 +47,6 @@ OPTIONS = (
         "all labels in the files, and the fields of the data with 2 to 12 values)",
     ),
     "datasheet",
-    "--annotators",
     "--perturbed",
     vary_option(
         "--output",
@@ -110,7 +108,6 @@ def handle(args: argparse.Namespace) -> int:
         args.title,
         args.date,
         () if check is None else score_without(evaluation, check.findings, seed=args.seed or 0),
-        measure_annotators_of(args, dataset),
         None if args.perturbed is None else evaluate_copies(args, loaded, systems, protocol),
         facts,
     )

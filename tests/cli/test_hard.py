@@ -9,12 +9,11 @@ from classic_rc.datasets import load
 
 def test_ids_and_a_dataset_that_can_be_run(cli, tmp_path):
     args = (
-        "check",
+        "compare",
         "--hard",
+        "--data",
         "sample:single-choice",
-        "-s",
         "sw+d",
-        "-s",
         "surface-lr",
         "--report",
         "ir",
@@ -48,12 +47,11 @@ def test_ids_and_a_dataset_that_can_be_run(cli, tmp_path):
 
 def test_options_reach_the_filter(cli, single):
     args = (
-        "check",
+        "compare",
         "--hard",
+        "--data",
         single,
-        "-s",
         "sw+d",
-        "-s",
         "constant-position:first",
         "--format",
         "json",
@@ -68,30 +66,29 @@ def test_options_reach_the_filter(cli, single):
 
 
 def test_latex_and_markdown(cli, single):
-    assert r"\toprule" in cli("check", "--hard", single, "-s", "longest", "--format", "latex").out
-    assert "| system |" in cli("check", "--hard", single, "-s", "longest", "--format", "markdown").out
+    assert r"\toprule" in cli("compare", "--hard", "--data", single, "longest", "--format", "latex").out
+    assert "| system |" in cli("compare", "--hard", "--data", single, "longest", "--format", "markdown").out
 
 
 @pytest.mark.parametrize(
     ("args", "code", "facts", "fields"),
     [
-        (["DATA", "-s", "longest", "--fail"], 2, ["without --hard"], {"field": "--fail"}),
-        (["DATA", "-s", "longest", "--hard", "1"], 2, ["1"], {}),
-        (["DATA", "-s", "surface-lr", "--train", "DATA"], 2, ["train"], {}),
-        (["HIDDEN", "-s", "longest"], 3, ["3 of 3 questions", "gold"], {"source": "hidden"}),
-        (["nothing", "-s", "longest"], 3, [], {"source": "nothing"}),
-        (["DATA", "-s", "longest", "-o", "DATA"], 2, ["single.jsonl"], {"field": "--output"}),
+        (["DATA", "longest", "--hard", "1"], 2, ["1"], {}),
+        (["DATA", "surface-lr", "--train", "DATA"], 2, ["train"], {}),
+        (["HIDDEN", "longest"], 3, ["3 of 3 questions", "gold"], {"source": "hidden"}),
+        (["nothing", "longest"], 3, [], {"source": "nothing"}),
+        (["DATA", "longest", "-o", "DATA"], 2, ["single.jsonl"], {"field": "--output"}),
     ],
 )
 def test_what_is_wrong_is_one_error_with_an_exit_code(cli, single, hidden, args, code, facts, fields):
     paths = {"DATA": single, "HIDDEN": hidden}
-    cli("check", "--hard", *(paths.get(arg, arg) for arg in args)).fails(code, *facts, **fields)
+    cli("compare", "--hard", "--data", *(paths.get(arg, arg) for arg in args)).fails(code, *facts, **fields)
 
 
 def test_ids_with_a_line_break_do_not_cost_the_scores(cli, write, tmp_path):
     row = {"id": "a\nb", "passage": "p", "question": "q", "candidates": ["x", "yy"], "gold": 0}
     broken = write("broken.jsonl", [row])
-    done = cli("check", "--hard", broken, "-s", "longest", "-o", tmp_path / "ids.txt")
+    done = cli("compare", "--hard", "--data", broken, "longest", "-o", tmp_path / "ids.txt")
     done.fails(2, r"a\nb", "-o FILE.jsonl", field="--output")
     assert "longest" in done.out  # the scores are not lost
 
@@ -99,18 +96,7 @@ def test_ids_with_a_line_break_do_not_cost_the_scores(cli, write, tmp_path):
 def test_files_are_members_and_systems_have_the_users_names(cli, tmp_path):
     file = tmp_path / "swd.jsonl"
     assert cli("predict", "sample:single-choice", "-s", "swd", "-o", file, "--format", "jsonl").code == 0
-    args = ("check", "--hard", "sample:single-choice", "--format", "json")
-    found = cli(*args, "-s", f"Own={file}", "--report", "SW=sw").json
+    args = ("compare", "--hard", "--data", "sample:single-choice", "--format", "json")
+    found = cli(*args, f"Own={file}", "--report", "SW=sw").json
     assert [row["name"] for row in found["rows"]] == ["Own", "random", "SW"]
-    assert found["hard"] == cli(*args, "-s", "swd").json["hard"]
-
-
-def test_without_systems_the_usual_ones_filter(cli):
-    found = cli("check", "sample:single-choice", "--hard", "--format", "json").json
-    assert {"longest", "sw+d", "lexical", "random"} <= {row["name"] for row in found["rows"]}
-    assert found["members"] == len(found["rows"]) - 1
-
-
-@pytest.mark.parametrize("option", [["--report", "ir"]])
-def test_options_of_the_filter_need_it(cli, single, option):
-    cli("check", single, *option).fails(2, "add --hard", field=option[0])
+    assert found["hard"] == cli(*args, "swd").json["hard"]

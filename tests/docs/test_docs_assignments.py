@@ -123,11 +123,11 @@ EXPLOITS = {
     "word": lambda passage, options: max(range(4), key=lambda i: "again" in options[i]),
 }
 FOUND_BY = {
-    "length": ("is the longest in characters", "is the longest in words"),
-    "negation": ("has no negation", "lacks the word 'never'"),
-    "position": ("is option 3",),
-    "verbatim": ("is the one with the longest run of words from the passage",),
-    "word": ("lacks the word 'today'", "has the word 'again'"),
+    "length": "characters|words",
+    "negation": "never",
+    "position": "is option 3",
+    "verbatim": "copied from the passage",
+    "word": "today|again",
 }
 
 
@@ -137,10 +137,8 @@ def reached(rows, answer) -> float:
 
 @pytest.mark.parametrize("cue", LEAK.CUES)
 def test_each_leak_is_found_and_used_by_its_own_cue_alone(cue):
-    report = check_dataset(classic_rc.from_rows(LEAK.make_rows(cue, seed=3), name=cue), regressions=False)
-    assert report.leaks()[0].name in FOUND_BY[cue]
-    told = {word.word for word in report.words.words}
-    assert ({"again", "today"} <= told) is (cue == "word")
+    report = check_dataset(classic_rc.from_rows(LEAK.make_rows(cue, seed=3), name=cue), header=False)
+    assert re.search(FOUND_BY[cue], report.cues[0].name)
     rows = LEAK.make_rows(cue, seed=4)
     assert [name for name, answer in EXPLOITS.items() if reached(rows, answer) >= LEAK.FLOOR] == [cue]
 

@@ -8,7 +8,6 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from classic_rc.audit.check import check_dataset
 from classic_rc.evaluation import evaluate
 from classic_rc.evaluation.fitted_system import EncodingCache
 from classic_rc.evaluation.option_orders import reorder_options
@@ -67,14 +66,6 @@ def test_training_and_tuning_data_are_encoded_once_for_all(encoded):
     assert set(encoded.values()) == {1}
     # The dataset under two analyzers; train, tune, and the dataset with its options in another order under one.
     assert len(encoded) == 5
-
-
-@pytest.mark.parametrize("jobs", [1, 2])
-def test_a_check_encodes_a_dataset_once_for_each_analyzer(encoded, jobs):
-    made = synthetic_dataset(Task.SINGLE_CHOICE, n_passages=12)
-    check_dataset(made, jobs=jobs)
-    assert set(encoded.values()) == {1}
-    assert len({ids for _, _, ids in encoded}) == 1
 
 
 def test_encodings_that_no_later_solver_needs_are_freed():
