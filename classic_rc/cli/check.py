@@ -1,4 +1,6 @@
-"""``classic-rc check``: test whether a dataset can be answered without reading it; find defects and copies."""
+"""``classic-rc check``: test whether a dataset can be answered without reading it, and look for defects and
+copies.
+"""
 
 from __future__ import annotations
 

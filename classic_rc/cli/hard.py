@@ -27,11 +27,10 @@ def find_hard_questions(args: argparse.Namespace) -> int:
         raise UsageError("--hard needs the dataset: add --data DATA", field="--data", expected="DATA")
     check_writable(args.output, args.data, *args.train, args.tune)
     given = inputs.parse_systems((*args.systems, *args.report))
-    data = inputs.choose_dataset(args, [args.data])
-    dataset = inputs.load_dataset(args, data)
+    dataset = inputs.load_dataset(args, args.data)
     if dataset.task is None:
         raise DataError("the dataset has no questions", source=dataset.name)
-    protocol = inputs.protocol_for(inputs.read_protocol(args), data)
+    protocol = inputs.protocol_for(inputs.read_protocol(args), args.data)
     members, reported = given[: len(args.systems)], given[len(args.systems) :]
     subset = find_hard_subset(
         dataset,

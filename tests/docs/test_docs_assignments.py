@@ -126,7 +126,7 @@ FOUND_BY = {
     "length": "characters|words",
     "negation": "never",
     "position": "is option 3",
-    "verbatim": "copied from the passage",
+    "verbatim": "of the passage|copied from the passage",
     "word": "today|again",
 }
 
