@@ -115,10 +115,16 @@ def _add_entries(
     numbers = np.array([_as_number(entry) for entry in entries])
     if np.isfinite(numbers).any():
         values = np.where(np.isfinite(numbers), numbers, np.nanmin(numbers) - 1)
-        found.measured.append(Measurement(f'(its entry in the field "{name}" is larger)', values, ("fields",)))
+        found.measured.append(
+            Measurement(
+                f'has the largest entry in the field "{name}"|has the smallest entry in the field "{name}"',
+                values,
+                ("fields",),
+            )
+        )
     texts = [None if entry is None else str(entry) for entry in entries]
     lengths = np.array([0 if text is None else len(text) for text in texts], dtype=np.float64)
-    found.measured.append(Measurement(f'characters in its entry of the field "{name}"', lengths, ("fields",)))
+    found.measured.append(Measurement(f'characters in the field "{name}"', lengths, ("fields",)))
     known: dict[str, list[int]] = {}
     for i, text in enumerate(texts):
         if text is not None:
@@ -126,11 +132,11 @@ def _add_entries(
     equal = np.array(
         [t is not None and bare_text(t) == bare_text(o) for t, o in zip(texts, table.texts, strict=True)]
     )
-    found.flags.append((f'its entry in the field "{name}" is its text', equal))
+    found.flags.append((f'is its own entry in the field "{name}"', equal))
     for text, where in sorted(known.items(), key=lambda item: -len(item[1]))[:50]:
         flag = np.zeros(len(entries), dtype=bool)
         flag[where] = True
-        found.flags.append((f'its entry in the field "{name}" is {text!r}', flag))
+        found.flags.append((f'has the entry {text!r} in the field "{name}"', flag))
 
 
 def _as_number(value: Any) -> float:
@@ -159,26 +165,26 @@ def _option_in_field(
         for j, option in enumerate(own):
             known = bare_text(option)
             if j in numbers:
-                found.setdefault(f'its index from 0 is in the field "{name}"', []).append(start + j)
+                found.setdefault(f'has its index from 0 in the field "{name}"', []).append(start + j)
             if j + 1 in numbers:
-                found.setdefault(f'its index from 1 is in the field "{name}"', []).append(start + j)
+                found.setdefault(f'has its index from 1 in the field "{name}"', []).append(start + j)
             if (
                 len(own) <= 26
                 and (is_short or len(tokens) < 4)
                 and not tokens.isdisjoint({chr(65 + j), chr(97 + j)} if j < 26 else ())
             ):
-                found.setdefault(f'its letter is in the field "{name}"', []).append(start + j)
+                found.setdefault(f'has its letter in the field "{name}"', []).append(start + j)
             if known and (bare == known or (len(known) > 2 and known in folded)):
-                found.setdefault(f'its text is in the field "{name}"', []).append(start + j)
+                found.setdefault(f'has its text in the field "{name}"', []).append(start + j)
             raw = option.encode("utf-8", "surrogatepass")
             if known and option.strip()[::-1].lower() in folded and len(known) > 2:
-                found.setdefault(f'its text backwards is in the field "{name}"', []).append(start + j)
+                found.setdefault(f'has its text backwards in the field "{name}"', []).append(start + j)
             if len(raw) > 2 and base64.b64encode(raw).decode() in text:
-                found.setdefault(f'its Base64 code is in the field "{name}"', []).append(start + j)
+                found.setdefault(f'has its Base64 code in the field "{name}"', []).append(start + j)
             if digests:
                 for kind, encode in _ENCODINGS.items():
                     if any(encode(raw).startswith(m.lower()) for m in _DIGEST.findall(text)):
-                        found.setdefault(f'its {kind} is in the field "{name}"', []).append(start + j)
+                        found.setdefault(f'has its {kind} in the field "{name}"', []).append(start + j)
     for label, where in found.items():
         flag = np.zeros(len(table.texts), dtype=bool)
         flag[where] = True

@@ -101,7 +101,7 @@ class Cue:
 
 def phrase(name: str) -> str:
     """Return the name of a cue as what an option does."""
-    verbs = ("is ", "was ", "has ", "begins ", "ends ")
+    verbs = ("is ", "was ", "has ", "begins ", "ends ", "copies ", "shares ")
     return name if name.startswith(verbs) else f"has {name}"
 
 
@@ -120,6 +120,7 @@ def describe_steps(test: ScoreTest, chance: Floats) -> tuple[Cue, ...]:
 def _describe(test: ScoreTest, step: Step, chance: Floats) -> Cue:
     features, table = test.features, test.table
     is_order = step.feature >= len(features)
+    is_rank = features.sparse.shape[1] <= step.feature < len(features)
     values = test.column(step.feature)
     favoured, covered = favour(table, values if step.z > 0 else -values)
     right = table.right
@@ -132,9 +133,10 @@ def _describe(test: ScoreTest, step: Step, chance: Floats) -> Cue:
         family, name, kind = Family(Source.ORDER, "{}", frozenset({"order"})), ORDER_NAMES[number], Kind.GOLD_ORDER
     else:
         family, name = features.families[step.feature], features.name(step.feature)
+        if is_rank and step.z < 0:
+            name = features.opposites[name]
         kind = Kind.SHORTCUT if "passage" in family.sees else Kind.ARTIFACT
-    is_flag = is_order or step.feature < features.sparse.shape[1]
-    direction = "right" if step.z > 0 else "wrong"
+    direction = "right" if step.z > 0 or is_rank else "wrong"
     mirrored = count_mirrored(table) if number_is_text(name) else 0
     answered = covered & (table.sum((right & favoured).astype(np.int64)) == table.sum(favoured.astype(np.int64)))
     return Cue(
@@ -149,10 +151,10 @@ def _describe(test: ScoreTest, step: Step, chance: Floats) -> Cue:
         step.bound,
         step.p,
         n,
-        int(has_it.sum()) if is_flag else 0,
-        int((has_it & right).sum()) if is_flag else 0,
+        0 if is_rank else int(has_it.sum()),
+        0 if is_rank else int((has_it & right).sum()),
         step.others,
-        _examples(features, step, favoured if not is_flag or step.z > 0 else has_it, covered, family),
+        _examples(features, step, favoured if is_rank or step.z > 0 else has_it, covered, direction, family),
         tuple(table.questions[i].id for i in np.flatnonzero(answered).tolist()),
         _ADVICE[family.source],
         f"{mirrored:,} questions are mirrored: the same options, another gold; folds must keep them together"
@@ -173,12 +175,12 @@ def favour(table: OptionTable, values: Floats) -> tuple[np.ndarray[Any, np.dtype
 
 
 def _examples(
-    features: FeatureMatrix, step: Step, chosen: Any, covered: Any, family: Family
+    features: FeatureMatrix, step: Step, chosen: Any, covered: Any, direction: str, family: Family
 ) -> tuple[Example, ...]:
     """Return three options with the cue: two that bear it out, and one that does not, if there is one."""
     table = features.table
     shown = np.flatnonzero(chosen & covered[table.question])
-    agrees = table.right[shown] == (step.z > 0)
+    agrees = table.right[shown] == (direction == "right")
     first = [*shown[agrees][:2].tolist(), *shown[~agrees][:1].tolist(), *shown[agrees][2:3].tolist()]
     value = features.values[step.feature] if step.feature < len(features) else ""
     return tuple(

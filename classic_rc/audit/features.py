@@ -6,7 +6,7 @@ written for a dataset: the families below say what is counted, and the data says
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -24,11 +24,13 @@ if TYPE_CHECKING:
 
 LEAST_QUESTIONS = 5
 _LEAST_SHARE = 1 / 2000
-"""A feature is in at least so many questions, and in this share of them."""
+"""A feature is in questions of at least so many passages, and of this share of the number of questions."""
 
 _BLOCK_OPTIONS = 2**16
 _MOST_GRAM = 3
 _CODE_BITS = 21
+_FEW_PASSAGES = 20
+"""With fewer passages, questions are counted instead of passages."""
 _MOST_SHAPE = 12
 
 
@@ -60,6 +62,7 @@ WORDS = Family(Source.WORDS, 'the words "{}"', _OPTIONS, "word")
 FIRST_WORD = Family(Source.WORD, 'the first word "{}"', _OPTIONS, "word")
 LAST_WORD = Family(Source.WORD, 'the last word "{}"', _OPTIONS, "word")
 WHOLE = Family(Source.OPTION, 'the option "{}"', _OPTIONS)
+USED_ONCE = Family(Source.OPTION, "{}", _OPTIONS)
 MARK = Family(Source.CHARACTER, "the character {}", _OPTIONS, "piece")
 LETTER = Family(Source.PIECE, "the letter {}", _OPTIONS, "piece")
 PIECE = Family(Source.PIECE, 'the characters "{}"', _OPTIONS, "piece")
@@ -109,6 +112,8 @@ class FeatureMatrix:
     dense: NDArray[np.float32]
     families: Sequence[Family]
     values: Sequence[str]
+    opposites: Mapping[str, str]
+    """What the option with the least is, by what the option with the most is."""
 
     def __len__(self) -> int:
         """Return the number of features."""
@@ -161,7 +166,8 @@ def build_features(table: OptionTable) -> FeatureMatrix:
         sparse,
         ranks,
         [*families, *(_rank_family(m) for m in measured)],
-        [*values, *(f"more {m.name}" for m in measured)],
+        [*values, *(m.most for m in measured)],
+        {m.most: m.least for m in measured},
     )
 
 
@@ -169,7 +175,7 @@ FIELD = Family(Source.FIELD, "{}", frozenset({"fields"}))
 
 
 def _rank_family(measured: Measurement) -> Family:
-    source = Source.FIELD if "fields" in measured.sees else Source.RANK
+    source = Source.FIELD if "fields" in measured.sees else Source.RANK if measured.is_plain else Source.PIECE
     return Family(source, "{}", frozenset(measured.sees))
 
 
@@ -241,7 +247,7 @@ def _without_rare(source: Entries, least: int) -> Entries:
 def _drop_constant(
     table: OptionTable, row: Integers, code: NDArray[np.int32], options: Integers
 ) -> tuple[Integers, NDArray[np.int32], Integers]:
-    """Drop the features that all options of a question have; also return the features of each question left."""
+    """Drop the features that all options of a question have; also return those of each passage that are left."""
     question = table.question[options[row]]
     keys = question * (int(code.max(initial=0)) + 1) + code
     order = np.argsort(keys, kind="stable")
@@ -251,7 +257,12 @@ def _drop_constant(
     varies = counts < table.sizes[question[order[starts]]]
     kept = np.zeros(len(row), dtype=bool)
     kept[order] = np.repeat(varies, counts)
-    return row[kept], code[kept], code[order[starts[varies]]]
+    first = order[starts[varies]]
+    passages, passage = table.passages
+    if len(passages) < _FEW_PASSAGES:
+        return row[kept], code[kept], code[first]
+    pairs = np.unique(passage[question[first]] * (int(code.max(initial=0)) + 1) + code[first])
+    return row[kept], code[kept], pairs % (int(code.max(initial=0)) + 1)
 
 
 # The text of an option
@@ -261,6 +272,9 @@ def _text_entries(table: OptionTable, least: int) -> Iterator[Entries]:
     yield _word_entries(table)
     yield from _gram_entries(table, least)
     names, number = table.normalised
+    alone = np.flatnonzero(np.bincount(number) == 1)
+    pairs = alone, np.zeros(len(alone), dtype=np.int64)
+    yield Entries.of_pairs([USED_ONCE], ["is used in no other question"], pairs, number)
     once = np.arange(len(names))
     shown = [name if len(name) <= 40 else f"{name[:39]}…" for name in names]
     yield Entries.of_pairs([WHOLE] * len(names), shown, (once, once), number)
@@ -418,8 +432,8 @@ def _edge_entries(table: OptionTable, measured: Sequence[Measurement]) -> Entrie
     flags = []
     for m in measured:
         most, least = table.largest(m.values)[table.question], table.smallest(m.values)[table.question]
-        flags += [(f"most {m.name}", (m.values == most) & (most > least))]
-        flags += [(f"fewest {m.name}", (m.values == least) & (most > least))]
+        flags += [(m.most, (m.values == most) & (most > least))]
+        flags += [(m.least, (m.values == least) & (most > least))]
     families = [_rank_family(m) for m in measured for _ in range(2)]
     return _flag_source(table, families, flags)
 

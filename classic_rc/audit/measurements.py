@@ -19,9 +19,20 @@ _BLOCK_TOKENS = 2**22
 class Measurement(NamedTuple):
     """A number of each option."""
 
-    name: str  # of what there is more or less
+    name: str  # of what there is more or less; or two phrases, of most and least, with a bar between
     values: Floats
     sees: tuple[str, ...] = ("options",)
+    is_plain: bool = True  # people can act on it
+
+    @property
+    def most(self) -> str:
+        """What the option with the largest value is."""
+        return self.name.partition("|")[0] if "|" in self.name else f"has the most {self.name}"
+
+    @property
+    def least(self) -> str:
+        """What the option with the smallest value is."""
+        return self.name.partition("|")[2] if "|" in self.name else f"has the fewest {self.name}"
 
 
 def measure_options(table: OptionTable) -> list[Measurement]:
@@ -51,16 +62,20 @@ def _of_text(table: OptionTable) -> Iterator[Measurement]:
     words = np.diff(table.tokens[1])[table.text_index].astype(np.float64)
     yield Measurement("characters", characters)
     yield Measurement("words", words)
-    yield Measurement("characters a word", characters / np.maximum(words, 1))
+    yield Measurement("has the longest words|has the shortest words", characters / np.maximum(words, 1))
     yield Measurement("capital letters", table.of_texts(lambda text: sum(map(str.isupper, text))))
     yield Measurement("marks", table.of_texts(lambda text: len(_MARK.findall(text))))
     yield Measurement("digits", table.of_texts(lambda text: sum(map(str.isdigit, text))))
     numbers = table.of_texts(_first_number)
     if np.isfinite(numbers).any():
-        yield Measurement("(its number is larger)", np.where(np.isfinite(numbers), numbers, -1.0))
+        yield Measurement(
+            "has the largest number|has the smallest number, or none", np.where(np.isfinite(numbers), numbers, -1.0)
+        )
     place = {text: i for i, text in enumerate(sorted(table.normalised[0]))}
     order = np.array([place[text] for text in table.normalised[0]], dtype=np.float64)
-    yield Measurement("(it is later in the alphabet)", order[table.normalised[1]])
+    yield Measurement(
+        "is last in the alphabet|is first in the alphabet", order[table.normalised[1]], is_plain=False
+    )
 
 
 def _first_number(text: str) -> float:
@@ -71,7 +86,10 @@ def _first_number(text: str) -> float:
 def _among_options(table: OptionTable) -> Iterator[Measurement]:
     """Yield how often options and their words are used, and how similar an option is to the others."""
     text = table.normalised[1]
-    yield Measurement("uses in other questions", np.bincount(text)[text].astype(np.float64))
+    yield Measurement(
+        "is used most in other questions|is used least in other questions",
+        np.bincount(text)[text].astype(np.float64),
+    )
     tokens, offsets = table.tokens
     lengths = np.diff(offsets)[table.text_index]
     uses = np.bincount(
@@ -80,7 +98,7 @@ def _among_options(table: OptionTable) -> Iterator[Measurement]:
     rarity = -np.log(np.maximum(uses, 1) / max(uses.sum(), 1))
     total = np.concatenate([[0.0], np.cumsum(rarity[tokens])])
     per_text = (total[offsets[1:]] - total[offsets[:-1]]) / np.maximum(np.diff(offsets), 1)
-    yield Measurement("rare words", np.round(per_text, 9)[table.text_index])
+    yield Measurement("has the rarest words|has the most frequent words", np.round(per_text, 9)[table.text_index])
     similar, own = np.zeros(len(table.texts)), np.zeros(len(table.texts))
     for start, stop in runs_of(table.sum(lengths), _BLOCK_TOKENS):
         options = np.arange(table.offsets[start], table.offsets[stop])
@@ -92,7 +110,10 @@ def _among_options(table: OptionTable) -> Iterator[Measurement]:
         similar[options] = np.bincount(option, others, minlength=len(options))
         own[options] = np.bincount(option, others == 0, minlength=len(options))
     different = np.maximum(_n_different(table), 1)
-    yield Measurement("of its words in the other options", np.round(similar / different, 9))
+    yield Measurement(
+        "shares most of its words with other options|shares least of its words with other options",
+        np.round(similar / different, 9),
+    )
     yield Measurement("words that no other option has", own)
 
 
@@ -119,7 +140,11 @@ def _of_question(table: OptionTable, questions: list[str]) -> Iterator[Measureme
     shared = table.count_shared(questions, each)
     yield Measurement("words of the question", shared, ("options", "question"))
     share = np.round(shared / np.maximum(_n_different(table), 1), 9)
-    yield Measurement("of its words in the question", share, ("options", "question"))
+    yield Measurement(
+        "has most of its words in the question|has least of its words in the question",
+        share,
+        ("options", "question"),
+    )
     passage = table.passages[1]
     order = np.argsort(passage, kind="stable")
     counts = np.bincount(passage)
@@ -139,8 +164,12 @@ def _of_passage(table: OptionTable) -> Iterator[Measurement]:
     shared = table.count_shared(passages, passage)
     yield Measurement("words of the passage", shared, sees)
     share = np.round(shared / np.maximum(_n_different(table), 1), 9)
-    yield Measurement("of its words in the passage", share, sees)
-    yield Measurement("(the longest run of words copied from the passage)", _copied_runs(table), sees)
+    yield Measurement("has most of its words in the passage|has least of its words in the passage", share, sees)
+    yield Measurement(
+        "copies the longest run of words from the passage|copies the shortest run of words from the passage",
+        _copied_runs(table),
+        sees,
+    )
     mentions, first = np.zeros(len(table.texts)), np.zeros(len(table.texts))
     folded: dict[int, str] = {}
     for i, (text, p) in enumerate(zip(table.texts, passage[table.question].tolist(), strict=True)):
@@ -151,7 +180,7 @@ def _of_passage(table: OptionTable) -> Iterator[Measurement]:
         first[i] = len(folded[p]) if place < 0 else place
         mentions[i] = folded[p].count(bare) if place >= 0 else 0
     yield Measurement("mentions in the passage", mentions, sees)
-    yield Measurement("(its first mention in the passage is later)", first, sees)
+    yield Measurement("is mentioned last in the passage, or not|is mentioned first in the passage", first, sees)
 
 
 def _copied_runs(table: OptionTable) -> Floats:

@@ -28,6 +28,8 @@ _BATCH = 25
 _EXACT = 30
 """Below so many occurrences the tail is that of the Poisson-binomial distribution, from there on the normal one."""
 _BLOCK_QUESTIONS = 2**13
+_MOST_DEPENDENT, _SHARED = 500, 1.2
+"""How many features are tested for dependence, if they are in so many questions a passage."""
 _NEAR, _ALIKE = 0.9, 0.7
 """Features with this part of the best deviate, and this correlation with it, say the same."""
 _RIDGE, _MOST_WEIGHT, _NEWTON_STEPS = 1e-2, 12.0, 25
@@ -164,6 +166,7 @@ class _Null:
 
     expected: Floats
     deviation: Floats
+    events: Floats  # in how many questions each feature tells options apart
     rare: Integers  # features with exact tails
     tails: Floats  # (n_rare, _EXACT + 1): the signed deviate of each number of hits
 
@@ -237,7 +240,10 @@ class ScoreTest:
             null, across, inverse = self._prepare(chosen)
             z = self._observed(null, chosen, across, inverse)
             z[list(banned)] = 0
-            best = int(np.argmax(np.abs(z)))
+            n = len(self.features)
+            best = int(np.argmax(np.abs(z[:n])))
+            if len(z) > n and not abs(z[best]) > bound and math.isfinite(bound):
+                best = n + int(np.argmax(np.abs(z[n:])))  # what gold of other questions tells comes last
             is_clear = abs(z[best]) > _CLEAR * bound  # False at first: then the bound is infinite
             p = 1 / (self.draws + 1)
             if not is_clear:
@@ -245,6 +251,8 @@ class ScoreTest:
                 bound = float(np.quantile(largest, 1 - LEVEL, method="higher"))
                 p = (1 + int((largest >= abs(z[best])).sum())) / (self.draws + 1)
             if not abs(z[best]) > bound:
+                if best < n < len(z) and np.abs(z[n:]).max() > bound:
+                    continue  # now for gold order, with this bound
                 break
             feature, others = self._choose(best, z)
             banned |= {best, feature}
@@ -289,7 +297,8 @@ class ScoreTest:
         is_rare = np.flatnonzero(events < _EXACT)
         tails = _exact_deviates(is_rare, n_sparse, rare)
         tails[variance[is_rare] == 0] = 0
-        return _Null(expected, np.sqrt(variance), is_rare, tails), across, inverse
+        all_events = np.append(events, np.full(features.dense.shape[1], len(table))).astype(np.float64)
+        return _Null(expected, np.sqrt(variance), all_events, is_rare, tails), across, inverse
 
     def _question_blocks(self, weights: Floats):  # type: ignore[no-untyped-def]
         """Yield the weighted sums of sparse features of each question, in blocks of questions."""
@@ -321,38 +330,42 @@ class ScoreTest:
         shift = across @ (inverse @ (chosen.T @ (right - self.model.p)))
         z = null.deviates(self.features.sums(right[:, None]), shift[:, None])[:, 0]
         if self._has_groups:
-            z /= self._dependence(z, null)
+            z = self._allow_dependence(z, null)
         return np.concatenate([z, self._order_deviates(self.observed_order, self.table.right, chosen, inverse)])
 
-    def _dependence(self, z: Floats, null: _Null) -> Floats:
-        """Return how much larger the deviation over whole passages is than that over questions, at least 1.
+    def _allow_dependence(self, z: Floats, null: _Null) -> Floats:
+        """Return smaller deviates for features whose questions share passages, if gold depends on the passage.
 
-        It is computed for the features with the largest deviates; others stay as they are.
+        The deviation is that over whole passages, if it is larger, and the tail is that of Student's t with as many
+        degrees of freedom as passages allow. It is computed for the features with the largest deviates.
         """
         from scipy.sparse import csr_matrix
+        from scipy.special import ndtri
+        from scipy.stats import t
 
-        factor = np.ones(len(z))
-        top = np.argsort(-np.abs(z), kind="stable")[:500]
-        residual = self.table.right - self.model.p
-        group = self.groups[self.table.question]
-        n_groups = int(group.max()) + 1
-        columns = np.arange(len(group))
-        pooled = csr_matrix((residual, (group, columns)), shape=(n_groups, len(group)))
+        top = np.argsort(-np.abs(z), kind="stable")[:_MOST_DEPENDENT]
         n_sparse = self.features.sparse.shape[1]
         sparse, dense = top[top < n_sparse], top[top >= n_sparse]
-        sums = (pooled @ self.features.sparse[:, sparse]).toarray()
-        sums = np.column_stack([sums, pooled @ self.features.dense[:, dense - n_sparse]])
-        has = np.column_stack(
-            [
-                (abs(pooled) @ self.features.sparse[:, sparse]).toarray() > 0,
-                np.ones((n_groups, len(dense)), dtype=bool),
-            ]
-        )
-        n = has.sum(axis=0)
-        spread = (sums**2).sum(axis=0) - sums.sum(axis=0) ** 2 / np.maximum(n, 1)
-        own = null.deviation[np.concatenate([sparse, dense])] ** 2
-        factor[np.concatenate([sparse, dense])] = np.sqrt(np.maximum(spread / np.maximum(own, 1e-9), 1))
-        return factor
+        group = self.groups[self.table.question]
+        n_groups, columns = int(group.max()) + 1, np.arange(len(group))
+
+        def pool(weights: Floats) -> Floats:
+            pooled = csr_matrix((weights, (group, columns)), shape=(n_groups, len(group)))
+            own: Floats = (pooled @ self.features.sparse[:, sparse]).toarray()
+            return np.column_stack([own, pooled @ self.features.dense[:, dense - n_sparse]])
+
+        sums, expected = pool(self.table.right - self.model.p), pool(self.model.p)
+        expected[:, len(sparse) :] = np.bincount(self.groups, minlength=n_groups)[:, None]
+        # An effect that is the same everywhere is no dependence: each passage has its part of it.
+        rest = sums - expected * (sums.sum(axis=0) / np.maximum(expected.sum(axis=0), 1e-9))
+        which = np.concatenate([sparse, dense])
+        own = null.deviation[which] ** 2
+        smaller = z[which] / np.sqrt(np.maximum((rest**2).sum(axis=0) / np.maximum(own, 1e-9), 1))
+        effective = expected.sum(axis=0) ** 2 / np.maximum((expected**2).sum(axis=0), 1e-9)
+        tail = np.maximum(t.sf(np.abs(smaller), np.maximum(effective - 1, 1)), 1e-300)
+        shared = null.events[which] > _SHARED * (expected > 0).sum(axis=0)
+        z[which] = np.where(shared, -np.sign(smaller) * np.minimum(ndtri(tail), 0), z[which])
+        return z
 
     def _draw_largest(self, null: _Null, chosen: Floats, across: Floats, inverse: Floats) -> Floats:
         """Return the largest absolute deviate of each draw of gold from the model."""
