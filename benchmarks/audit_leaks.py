@@ -26,7 +26,7 @@ Leak = Callable[[Row, random.Random, int], None]
 LEAKS: dict[str, tuple[str, Leak]] = {}
 _DATA = Path("../shared/data/dream/dev.json")
 _ADVERBS = ("probably", "apparently", "perhaps", "possibly")
-_STORY = ("It", "He", "She", "They")
+_FILLERS = ("there", "then", "now", "too", "today", "again")
 
 
 def leak(name: str, pattern: str) -> Callable[[Leak], Leak]:
@@ -85,19 +85,24 @@ text_leak("HTML entity in wrong options", "&|;|amp|nbsp", lambda t, r: t.replace
 text_leak("hyphen for dash in right options", "2013|–|beyond", lambda t, r: f"{t} – yes" if r.random() < 0.1 else t)
 
 # Distractors that a language model or an editor wrote
-text_leak("hedges in wrong options", "|".join(_ADVERBS), lambda t, r: f"{r.choice(_ADVERBS)} {t}", True)
+text_leak(
+    "hedges in wrong options",
+    "|".join(_ADVERBS),
+    lambda t, r: f"{r.choice(_ADVERBS).capitalize()} {t[:1].lower()}{t[1:]}",
+    True,
+)
 text_leak("'only' in wrong options", "only", lambda t, r: re.sub(r"^(\w+)", r"\1 only", t), True)
 text_leak("wrong options negated", "not", lambda t, r: re.sub(r"\b(is|was|are|will|can)\b", r"\1 not", t), True)
 text_leak(
     "wrong options are longer",
     "characters|words",
-    lambda t, r: f"{t} {' '.join(r.choices(['there', 'then', 'now', 'too', 'today', 'again'], k=3))}",
+    lambda t, r: f"{t.rstrip('.')} {' '.join(r.choices(_FILLERS, k=3))}{'.' * t.endswith('.')}",
     True,
 )
 text_leak(
     "right options are cut",
     "characters|words|capital",
-    lambda t, r: " ".join(t.split()[: max(2, len(t.split()) // 2)]),
+    lambda t, r: " ".join(t.rstrip(".").split()[: max(2, len(t.split()) // 2)]) + "." * t.endswith("."),
 )
 text_leak(
     "right options are paraphrased with 'approximately'",
@@ -204,11 +209,7 @@ def _(row: Row, rng: random.Random, i: int) -> None:
 # Ids and fields
 @leak("id modulo 3", 'field "id" modulo|field "id" ends|id')
 def _(row: Row, rng: random.Random, i: int) -> None:
-    row["id"] = (
-        f"q-{3 * rng.randrange(10**6) + row['gold']}-{i:05d}"[:-6] + f"-{i}x"
-        if False
-        else f"{i}-{3 * rng.randrange(10**6) + row['gold']}"
-    )
+    row["id"] = f"{i}-{3 * rng.randrange(10**6) + row['gold']}"
 
 
 @leak("letter in the id", 'letter is in the field "id"|field "id"')
@@ -309,11 +310,8 @@ def plant(name: str, path: Path, strength: float, seed: int = 7) -> classic_rc.D
     rng, change = random.Random(seed), LEAKS[name][1]
     rows = base_rows(path)
     for i, row in enumerate(rows):
-        is_changed = rng.random() < strength
-        if is_changed:
+        if rng.random() < strength:
             change(row, rng, i)
-        elif row["candidates"] and any(key in row for key in ("aux",)):
-            continue
     for row in rows:
         del row["n"], row["state"]
     return classic_rc.from_rows(rows, name=name)
@@ -329,7 +327,7 @@ def main(arguments: list[str] | None = None) -> None:
     for name in args.leak or LEAKS:
         pattern = re.compile(LEAKS[name][0])
         for strength in named:
-            report = check_dataset(plant(name, args.path, strength), header=False)
+            report = check_dataset(plant(name, args.path, strength), header=False, duplicates=False)
             first = report.cues[0] if report.cues else None
             is_named = first is not None and pattern.search(f"{first.name}") is not None
             named[strength] += is_named

@@ -134,6 +134,7 @@ def check_dataset(
     group: str | None = None,
     analyzer: str | None = None,
     header: bool = True,
+    duplicates: bool = True,
     draws: int = DRAWS,
     seed: int = 0,
     progress: bool = False,
@@ -155,6 +156,8 @@ def check_dataset(
         Makes words of the texts; by default ``word``, or ``char`` for scripts without spaces between words.
     header : bool
         Whether learners measure what it takes to answer.
+    duplicates : bool
+        Whether to look for copies.
     draws : int
         How often gold is drawn for the bound.
     seed : int
@@ -200,7 +203,8 @@ def check_dataset(
                     found |= _measure_header(features, chance, test, folds, group, seed)
             missing = [name for name in missing if name == "copies"]
             advance.stage("copies")
-            found["findings"] = in_order((*findings, *find_copies(dataset, train)))
+            if duplicates:
+                found["findings"] = in_order((*findings, *find_copies(dataset, train)))
             missing = []
         except KeyboardInterrupt:
             seconds = time.perf_counter() - start
