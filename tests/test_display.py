@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import classic_rc
-from classic_rc.audit import Verdict, check_dataset
+from classic_rc.audit import check_dataset
 from classic_rc.errors import MissingPackageError
 from classic_rc.evaluation.curves import PrecisionRecallCurve
 from classic_rc.evaluation.resampling import Interval
@@ -112,12 +112,10 @@ def test_an_evaluation_without_rows_is_an_empty_table(evaluation):
 
 
 def test_a_check_report_shows_every_finding(report):
-    first = replace(report.partial_inputs.results[0], verdict=Verdict.ARTIFACT)
-    partial = replace(report.partial_inputs, results=(first, *report.partial_inputs.results[1:]))
-    _, row = Cells(replace(report, partial_inputs=partial)._repr_html_()).rows
-    assert row[0] == f"the right option {first.rule}"
-    assert row[1:3] == [f"{100 * first.value:.2f}", f"{100 * first.chance:.2f}"]
-    assert row[-1] == "artifact"
+    rows = Cells(report._repr_html_()).rows[1:]
+    assert [row[2] for row in rows] == [str(cue.kind) for cue in report.cues]
+    assert [row[4] for row in rows] == [f"{100 * cue.precision:.1f}" for cue in report.cues]
+    assert rows
 
 
 def test_a_curve_shows_its_best_cut(curve):
@@ -146,7 +144,7 @@ def test_pandas_is_given_plain_records_and_columns(evaluation, report, curve, mo
     first = evaluation.to_frame(full=True)[0]
     assert (first["dataset"], first["solver"]) == ("sample:multiple-answer", "all-positive")
     assert first["metrics"] == evaluation.rows[0].metrics()
-    assert report.to_frame()[0]["value"] == report.partial_inputs.results[0].value
+    assert [row["name"] for row in report.to_frame()] == [cue.name for cue in report.cues]
     columns = curve.to_frame()
     assert list(columns) == ["threshold", "precision", "recall", "f1"]
     assert len({len(values) for values in columns.values()}) == 1
@@ -157,7 +155,7 @@ def test_frames_have_a_row_a_system_and_a_column_a_number(evaluation, report, cu
     frame = evaluation.to_frame(full=True)
     assert frame["solver"].tolist() == ["all-positive", "random"]
     assert frame["metrics.f1_a"].tolist() == [row.metrics()["f1_a"] for row in evaluation.rows]
-    assert len(report.to_frame()) == len(report.partial_inputs.results)
+    assert len(report.to_frame()) == len(report.cues)
     assert curve.to_frame()["precision"].tolist() == curve.precision.tolist()
 
 

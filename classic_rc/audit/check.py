@@ -1,178 +1,106 @@
-"""The check of a dataset: partial inputs, leaking words, the balance of right options, and defects."""
+"""The audit of a dataset: what it takes to answer, cues, defects and copies, in one report."""
 
 from __future__ import annotations
 
 import time
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from classic_rc.audit.artifacts import PartialInputs, PartialSearch
+from classic_rc.audit.cues import Cue, describe_steps, phrase
+from classic_rc.audit.features import build_features
+from classic_rc.audit.gold_order import order_features
+from classic_rc.audit.header import Header, HeaderRow
 from classic_rc.audit.integrity import Finding, find_copies, find_own_defects, in_order
-from classic_rc.audit.measuring import PartialResult, Verdict
-from classic_rc.audit.words import LeakingWords, find_leaking_words
+from classic_rc.audit.options import Floats, OptionTable
+from classic_rc.audit.score_test import DRAWS, ScoreTest
 from classic_rc.datasets.registry import TrainingData, as_dataset
-from classic_rc.evaluation.fitted_system import EncodingCache
+from classic_rc.errors import UsageError
 from classic_rc.evaluation.plan import default_analyzer
 from classic_rc.evaluation.results import dataset_record
 from classic_rc.io.json import Seconds
 from classic_rc.io.progress import progress_bar
-from classic_rc.questions import Dataset, Task
+from classic_rc.questions import Dataset
+from classic_rc.solvers.learning import one_thread
 from classic_rc.tables import Column, RowGroup, Table, render
 from classic_rc.tables.records import frame_of_records
 
 if TYPE_CHECKING:
     import pandas
 
-
-@dataclass(frozen=True, slots=True)
-class Balance:
-    """The distribution of right options over positions.
-
-    Parameters
-    ----------
-    right_share : float
-        The share of all options that is right.
-    positions : tuple of int
-        Single choice: the number of right options at each position; else empty.
-    expected : tuple of float
-        The numbers expected if right options were placed at random within each question.
-    chi_square : float or None
-        The sum over positions of (observed - expected)^2 / expected; None with fewer than two positions.
-    degrees : int
-        The degrees of freedom.
-    p : float or None
-        The probability of a chi-square at least this large; approximate if questions differ in their number of
-        options.
-    """
-
-    right_share: float
-    positions: tuple[int, ...] = ()
-    expected: tuple[float, ...] = ()
-    chi_square: float | None = None
-    degrees: int = 0
-    p: float | None = None
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain data."""
-        return asdict(self)
+LEAST_QUESTIONS = 20
+"""With fewer questions, no cue is looked for."""
 
 
-def measure_label_balance(dataset: Dataset) -> Balance | None:
-    """Measure how right options are distributed over positions.
-
-    Parameters
-    ----------
-    dataset : Dataset
-        Of choices, with gold answers.
-
-    Returns
-    -------
-    Balance or None
-        None if there is no option.
-    """
-    counts = np.array([len(q.candidates) for q in dataset], dtype=np.int64)
-    rights = np.array([len(q.gold or ()) for q in dataset])
-    if not counts.sum():
-        return None
-    share = float(rights.sum() / counts.sum())
-    if dataset.task is not Task.SINGLE_CHOICE:
-        return Balance(share)
-    observed = np.bincount([i for q in dataset for i in q.gold or () if isinstance(i, int)], minlength=counts.max())
-    # A question with k options and r right ones expects r/k right options at each of its k positions.
-    has = counts[:, None] > np.arange(counts.max())
-    expected = np.where(has, (rights / np.maximum(counts, 1))[:, None], 0).sum(axis=0)
-    degrees = int(np.count_nonzero(expected)) - 1
-    if degrees < 1:
-        return Balance(share, tuple(observed.tolist()), tuple(expected.tolist()))
-    from scipy.stats import chi2
-
-    likely = expected > 0
-    chi_square = float(((observed - expected)[likely] ** 2 / expected[likely]).sum())
-    return Balance(
-        share,
-        tuple(observed.tolist()),
-        tuple(expected.tolist()),
-        chi_square,
-        degrees,
-        float(chi2.sf(chi_square, degrees)),
-    )
-
-
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class CheckReport:
-    """The results of all checks of a dataset.
+    """The results of a check.
 
     Parameters
     ----------
     dataset : Dataset
-    partial_inputs : PartialInputs
-    words : LeakingWords or None
-        None if the questions have no options or gold is hidden.
-    balance : Balance or None
-        None as for `words`.
+    header : tuple of HeaderRow
+        How far a learner gets with parts of the input; empty if none could learn.
+    cues : tuple of Cue
+        In the order in which each adds most.
+    without : HeaderRow or None
+        The first row of the header, without all that the cues tell.
     findings : tuple of Finding
-        Defects of the data.
+        Defects and copies.
+    n_features : int
+        How many features were tested.
+    analyzer : str
     seconds : float
-        Wall time.
-    missing : tuple of str
-        What an interrupted check did not finish; p-values are adjusted for what it tried.
+    notes : tuple of str
+        What was not done, and why.
     """
 
     dataset: Dataset
-    partial_inputs: PartialInputs
-    words: LeakingWords | None
-    balance: Balance | None
-    findings: tuple[Finding, ...]
-    seconds: float
+    header: tuple[HeaderRow, ...] = ()
+    cues: tuple[Cue, ...] = ()
+    without: HeaderRow | None = None
+    findings: tuple[Finding, ...] = ()
+    n_features: int = 0
+    analyzer: str = "word"
+    seconds: float = 0.0
+    notes: tuple[str, ...] = ()
     missing: tuple[str, ...] = ()
+    suspects: tuple[tuple[str, float], ...] = field(default=(), repr=False)
+    """The questions that the cues answer best: the id, and the probability that the cues give to gold."""
 
-    def leaks(self, verdict: Verdict | None = None) -> tuple[PartialResult, ...]:
-        """Return the artifacts and shortcuts, the strongest first.
-
-        Parameters
-        ----------
-        verdict : Verdict, optional
-            Only these.
-        """
-        findings = self.partial_inputs.findings
-        return tuple(result for result in findings if verdict is None or result.verdict is verdict)
+    def _repr_html_(self) -> str:
+        """Show the findings as a table in a notebook."""
+        columns = [Column("the option that …"), Column("is"), Column("kind")]
+        columns += [Column("coverage", "percent", 1), Column("precision", "percent", 1)]
+        rows = [[phrase(c.name), c.direction, str(c.kind), c.coverage, c.precision] for c in self.cues]
+        title = f"{self.dataset.name} · {len(self.dataset):,} questions · {self.n_features:,} features"
+        return render(Table(title, columns, [RowGroup(rows)]), "html")
 
     def to_frame(self) -> pandas.DataFrame:
-        """Return a pandas frame with one row per partial input, such as its gain and its p-value.
+        """Return the cues as a pandas frame, a row a cue.
 
         Raises
         ------
         MissingPackageError
             pandas is not installed.
         """
-        return frame_of_records(self.partial_inputs.to_dict()["results"])
-
-    def _repr_html_(self) -> str:
-        """Return the table that notebooks show: artifacts and shortcuts against chance, in percent."""
-        rows = [
-            [f"the right option {r.rule}", r.value, r.chance, r.gain, r.p_holm, str(r.verdict)]
-            for r in self.leaks()
-        ]
-        columns = [
-            *(Column("finding"), Column("reaches", "percent"), Column("chance", "percent")),
-            *(Column("gain", "points"), Column("p (Holm)", "p"), Column("")),
-        ]
-        n_tested = len(self.partial_inputs.results)
-        title = f"{self.dataset.name} · {len(self.dataset):,} questions · {len(rows)} of {n_tested} partial inputs"
-        return render(Table(title, columns, [RowGroup(rows)]), "html")
+        return frame_of_records([cue.to_dict() for cue in self.cues])
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data, ready for JSON."""
         return {
             "dataset": dataset_record(self.dataset),
-            "partial_inputs": self.partial_inputs.to_dict(),
-            "words": None if self.words is None else self.words.to_dict(),
-            "balance": None if self.balance is None else self.balance.to_dict(),
-            "findings": [finding.to_dict() for finding in self.findings],
-            "seconds": Seconds(check=self.seconds),
+            "header": [row.to_dict() for row in self.header],
+            "findings": [cue.to_dict() for cue in self.cues],
+            "without": None if self.without is None else self.without.to_dict(),
+            "defects": [finding.to_dict() for finding in self.findings],
+            "features": self.n_features,
+            "suspects": [{"id": id_, "p": round(p, 6)} for id_, p in self.suspects],
+            "notes": list(self.notes),
             "missing": list(self.missing),
+            "seconds": Seconds(check=self.seconds),
         }
 
 
@@ -202,28 +130,37 @@ def check_dataset(
     dataset: Dataset,
     *,
     train: TrainingData | None = None,
-    cv: int | None = None,
+    folds: int = 5,
     group: str | None = None,
-    level: float = 5.0,
     analyzer: str | None = None,
-    regressions: bool = True,
-    jobs: int = 1,
+    header: bool = True,
+    duplicates: bool = True,
+    draws: int = DRAWS,
+    seed: int = 0,
     progress: bool = False,
 ) -> CheckReport:
     """Check whether a dataset can be answered without comprehension, and whether its data is sound.
 
-    Questions whose gold is hidden are only searched for defects. What is quick comes first: defects of single
-    questions, the balance of right options, telling words, fixed rules and counts; then duplicates; and regressions
-    at the end.
+    Questions whose gold is hidden are only searched for defects and copies.
 
     Parameters
     ----------
     dataset : Dataset
-    train, cv, group, level, regressions, jobs
-        As in :func:`~classic_rc.audit.artifacts.measure_partial_inputs`. Passages and questions that are also in
-        `train` are reported.
+    train : Dataset or sequence of Dataset, optional
+        Training data, in which copies are looked for.
+    folds : int
+        In how many folds of passages the learners of the header learn.
+    group : str, optional
+        A field whose equal values stay in one fold.
     analyzer : str, optional
         Makes words of the texts; by default ``word``, or ``char`` for scripts without spaces between words.
+    header : bool
+        Whether learners measure what it takes to answer.
+    duplicates : bool
+        Whether to look for copies.
+    draws : int
+        How often gold is drawn for the bound.
+    seed : int
     progress : bool
         Whether to show progress on stderr during long checks.
 
@@ -236,55 +173,102 @@ def check_dataset(
     CheckInterrupted
         The user interrupted the check (Ctrl-C). It has the report of what was found so far.
     """
-    start, shared, train = time.perf_counter(), EncodingCache(), as_dataset(train)
+    start, train = time.perf_counter(), as_dataset(train)
     labelled = labelled_part(dataset)
     analyzer = analyzer or default_analyzer(labelled)
-    has_options = dataset.task is not None and dataset.task.has_choices
-    has_known_gold = has_options and all(question.gold is not None for question in labelled)
-    balance = words = None
-    findings: tuple[Finding, ...] = ()
-    missing = ["defects", "balance and words of options", "duplicates"]
-    if not has_known_gold:
-        missing.remove("balance and words of options")
-    with progress_bar(dataset.name, None, progress) as advance:
-        search = PartialSearch(
-            labelled,
-            train=train,
-            cv=cv,
-            group=group,
-            level=level,
-            analyzer=analyzer,
-            regressions=regressions,
-            jobs=jobs,
-            progress=advance,
-            shared=shared,
-        )
-
-        def found(some: tuple[Finding, ...]) -> tuple[Finding, ...]:
-            for finding in some:
-                advance.finished(f"{dataset.name}, so far: {finding.count:,} {finding.kind.what}")
-            return some
-
+    found: dict[str, Any] = {"analyzer": analyzer}
+    missing = ["defects", "cues", "header", "copies"]
+    with progress_bar(dataset.name, None, progress) as advance, one_thread():
         try:
             advance.stage("defects")
-            findings = found(find_own_defects(dataset))
+            findings = found["findings"] = find_own_defects(dataset)
             missing.remove("defects")
-            if has_known_gold:
-                advance.stage("balance and words of options")
-                balance = measure_label_balance(labelled)
-                words = find_leaking_words(labelled, analyzer=analyzer, shared=shared)
-                missing.remove("balance and words of options")
-            search.try_rules()
-            advance.stage("duplicates")
-            findings = in_order((*findings, *found(find_copies(dataset, train))))
-            missing.remove("duplicates")
-            search.try_regressions()
-            partial = search.results()
+            table, reason = _table_of(labelled, analyzer)
+            if table is None:
+                found["notes"] = (reason,)
+            else:
+                given, chance = _given(table)
+                advance.stage("features")
+                features = build_features(table)
+                test = ScoreTest(
+                    features, order_features(table), given, draws=draws, seed=seed, advance=advance.stage
+                )
+                test.run()
+                found["n_features"] = len(features) + test.observed_order.shape[1]
+                found["cues"] = describe_steps(test, chance)
+                found["suspects"] = _rank_suspects(table, test)
+                missing.remove("cues")
+                advance.stage("header")
+                if header:
+                    found |= _measure_header(features, chance, test, folds, group, seed)
+            missing = [name for name in missing if name == "copies"]
+            advance.stage("copies")
+            if duplicates:
+                found["findings"] = in_order((*findings, *find_copies(dataset, train)))
+            missing = []
         except KeyboardInterrupt:
-            partial = search.results()
             seconds = time.perf_counter() - start
-            unfinished = (*missing[:-1], *search.missing, *missing[-1:])
-            raise CheckInterrupted(
-                CheckReport(dataset, partial, words, balance, findings, seconds, unfinished)
-            ) from None
-    return CheckReport(dataset, partial, words, balance, findings, time.perf_counter() - start)
+            raise CheckInterrupted(CheckReport(dataset, **found, seconds=seconds, missing=tuple(missing))) from None
+    return CheckReport(dataset, **found, seconds=time.perf_counter() - start)
+
+
+def _table_of(dataset: Dataset, analyzer: str) -> tuple[OptionTable | None, str]:
+    task = dataset.task
+    if task is None or task.has_spans:
+        return None, "no cues: questions have no options"
+    if any(question.gold is None for question in dataset):
+        return None, "no cues: gold is hidden"
+    table = OptionTable.of(dataset, analyzer)
+    if len(table) < LEAST_QUESTIONS:
+        return None, f"no cues: {len(table)} questions with right and wrong options are too few"
+    return table, ""
+
+
+def _given(table: OptionTable) -> tuple[Floats | None, Floats]:
+    """Return the features that count as chance, and how often guessing is right.
+
+    If all questions have the same options, the most frequent answer is chance.
+    """
+    text = table.normalised[1]
+    chance: Floats = table.n_right / table.sizes
+    k = int(table.sizes[0])
+    if (table.sizes != k).any() or (table.n_right != 1).any():
+        return None, chance
+    rows = np.sort(text.reshape(-1, k), axis=1)
+    if (rows != rows[0]).any() or len(np.unique(rows[0])) < k:
+        return None, chance
+    classes: NDArray[np.int64] = np.searchsorted(rows[0], text)
+    share = np.bincount(classes[table.right], minlength=k) / len(table)
+    given = (classes[:, None] == np.arange(1, k)).astype(np.float64)
+    return given, np.full(len(table), share.max())
+
+
+def _measure_header(
+    features: Any, chance: Floats, test: ScoreTest, folds: int, group: str | None, seed: int
+) -> dict[str, Any]:
+    try:
+        header = Header(features, chance, folds=folds, group=group, seed=seed)
+    except UsageError as error:
+        if group is not None and error.field != "questions":
+            raise
+        return {"notes": (f"no header: {error}",)}
+    has_cues = any("passage" not in cue_sees for cue_sees in _seen_by_cues(test))
+    return {
+        "header": header.measure(),
+        "without": header.options_without(test.model.p) if has_cues else None,
+    }
+
+
+def _seen_by_cues(test: ScoreTest) -> list[frozenset[str]]:
+    n = len(test.features)
+    return [test.features.families[step.feature].sees for step in test.steps if step.feature < n]
+
+
+def _rank_suspects(table: OptionTable, test: ScoreTest) -> tuple[tuple[str, float], ...]:
+    """Return the questions that the cues answer, the surest first."""
+    if not test.steps:
+        return ()
+    p = table.sum(np.where(table.right, test.model.p, 0)) / table.n_right
+    gain = p - table.n_right / table.sizes
+    order = np.argsort(-np.round(gain, 9), kind="stable")
+    return tuple((table.questions[i].id, float(p[i])) for i in order.tolist() if gain[i] > 0)

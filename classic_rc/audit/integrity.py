@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from itertools import chain
+from math import prod
 
 from classic_rc.audit.duplicates import (
     DUPLICATE_KINDS,
@@ -26,6 +28,7 @@ _OWN_KINDS = (
     Kind("no-right-option", _E, "single choice without a right option", "no answer can score"),
     Kind("gold-differs", _E, "questions repeated with different gold", "one of the two must be wrong"),
     Kind("option-both", _E, "questions with an option both right and wrong", "gold contradicts itself"),
+    Kind("one-answer", _E, "questions that one answer, everywhere the same, solves", "no reading is needed"),
     Kind("shifted-cells", _E, "questions whose last option looks like gold", "cells are in the wrong columns"),
     Kind("gold-not-candidate", _W, "questions whose gold is not a candidate", "no candidate can score"),
     Kind("gold-not-in-passage", _W, "questions whose gold is not in the passage", "no span gets full credit"),
@@ -134,7 +137,29 @@ _Defects = Iterator[tuple[str, str]]
 """Pairs of a kind's name and the id of a question or passage."""
 
 
+_ONE_ANSWER, _LEAST_ASKED, _BY_CHANCE = 0.95, 5, 0.01
+
+
+def _find_one_answer(dataset: Dataset) -> _Defects:
+    """Yield the questions that the most frequent answer solves, if nearly all have it: a position or a text."""
+    asked = [q for q in dataset if q.gold and len(q.candidates) > 1 and not q.task.has_spans]
+    kinds: tuple[Callable[[Question], Hashable], ...] = (
+        lambda q: tuple(sorted(map(normalised_option, q.gold_texts))),
+        lambda q: q.gold if q.task.has_choices and len(q.gold or ()) < len(q.candidates) else q.id,
+    )
+    for key in kinds:
+        keys = [key(q) for q in asked]
+        if len(keys) < _LEAST_ASKED:
+            return
+        answer, count = Counter(keys).most_common(1)[0]
+        own = [q for q, k in zip(asked, keys, strict=True) if k == answer]
+        if count >= _ONE_ANSWER * len(asked) and prod(1 / len(q.candidates) for q in own[1:]) < _BY_CHANCE:
+            yield from (("one-answer", q.id) for q in own)
+            return
+
+
 def _find_in_questions(dataset: Dataset) -> _Defects:
+    yield from _find_one_answer(dataset)
     yield from (("shifted-cells", question.id) for question in _find_shifted(dataset))
     for question in dataset:
         for kind in _find_empty(question):

@@ -235,7 +235,7 @@ def left_out_sections(text: str) -> frozenset[str]:
 
 
 FAILURES = ("artifacts", "shortcuts", "duplicates", "defects")
-USUAL_FAILURES = "artifacts,duplicates,defects"
+USUAL_FAILURES = "artifacts,defects"
 
 
 def failure_kinds(text: str) -> frozenset[str]:

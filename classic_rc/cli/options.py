@@ -247,46 +247,25 @@ _OPTIONS: dict[str, tuple[Option, ...]] = {
             default=frozenset(),
             metavar="KINDS",
             help="exit with 1 if there are findings of some kinds: --fail=artifacts,shortcuts,duplicates,defects, "
-            "separated by commas; --fail alone: artifacts, duplicates and defects",
-        ),
-        option(
-            "--level",
-            type=float,
-            default=5.0,
-            metavar="POINTS",
-            help="a finding is significant and at least this far from chance (default 5)",
+            "separated by commas; --fail alone: artifacts and defects",
         ),
         option(
             "--allow",
             rare=True,
             metavar="FILE",
-            help="accept findings by name, one per line: they are listed in one line and do not fail",
+            help="accept cues by name, one per line: they do not fail",
         ),
-        option("--write-allow", rare=True, metavar="FILE", help="write the names of all findings, for --allow"),
         option(
             "--ids",
             rare=True,
             metavar="FILE",
-            help="write all questions that each finding answers: name, tab, question id",
+            help="write all questions that each cue answers: name, tab, question id",
         ),
         option(
-            "--against",
-            rare=True,
-            metavar="DATA",
-            help="compare with another version: a dataset, or the JSON of an earlier check (--format json)",
-        ),
-        option(
-            "--annotators",
-            rare=True,
+            "--mend",
             metavar="FILE",
-            help="answers of annotators (CSV, TSV or JSON lines with id, annotator, answer): also print each one's "
-            "accuracy, the majority's and that of each against the others, and their agreement",
-        ),
-        option(
-            "--rules-only",
-            rare=True,
-            action="store_true",
-            help="only rules and counts: no logistic regressions, which take most of the time",
+            help="write a repaired copy as JSON lines, check it too, and list what no program can mend: blanks, "
+            "quotes and invisible characters made equal, options shuffled, exact copies and leaking fields removed",
         ),
     ),
     "perturbations": (
@@ -417,7 +396,7 @@ _OPTIONS: dict[str, tuple[Option, ...]] = {
             "--datasheet",
             action="store_true",
             help="write one page for the appendix of the dataset's paper instead: sizes, lengths, floors, "
-            "findings, duplicates, agreement (--annotators); the name of FILE decides between Markdown, LaTeX, "
+            "findings, duplicates; the name of FILE decides between Markdown, LaTeX, "
             "HTML, JSON and CSV, and .pdf, .png or .svg draws histograms of its lengths instead",
         ),
         option(

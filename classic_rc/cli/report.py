@@ -6,6 +6,7 @@ With ``--datasheet``, one page about the dataset for the appendix of its paper.
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import shlex
 from collections.abc import Iterable, Iterator, Sequence
@@ -15,7 +16,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from classic_rc.cli import inputs
-from classic_rc.cli.check import measure_annotators_of
 from classic_rc.cli.console import Failures, check_writable, write_file, write_output
 from classic_rc.cli.explain import DEFAULT_EXPLAINED
 from classic_rc.cli.options import DATA, FORMAT_BY_SUFFIX, TABLE, vary_option
@@ -54,7 +54,6 @@ OPTIONS = (
         "all labels in the files, and the fields of the data with 2 to 12 values)",
     ),
     "datasheet",
-    "--annotators",
     "--perturbed",
     vary_option(
         "--output",
@@ -121,7 +120,6 @@ def handle(args: argparse.Namespace) -> int:
         args.title,
         args.date,
         () if check is None else score_without(evaluation, check.findings, seed=args.seed or 0),
-        measure_annotators_of(args, dataset),
         None if args.perturbed is None else evaluate_copies(args, loaded, systems, protocol),
         facts,
     )
@@ -224,6 +222,19 @@ def _explain_with_progress(
 # What the page and the datasheet have
 
 
+def _read_repairs(dataset: Dataset) -> dict[str, str]:
+    """Return what `check --mend` did to a dataset, which stands beside its file."""
+    from classic_rc.audit.mend import PROVENANCE
+
+    done = []
+    for source in dataset.sources:
+        path = Path(f"{source.path}{PROVENANCE}")
+        if path.is_file():
+            plain = json.loads(path.read_text(encoding="utf-8"))
+            done += [f"{row['repair']} ({row['questions']:,} questions)" for row in plain["repairs"]]
+    return {"Repairs": "; ".join(done)} if done else {}
+
+
 def _count_contents(args: argparse.Namespace, dataset: Dataset) -> DatasetStatistics:
     """Return the statistics of a dataset; with ``--pool``, also of each of the datasets in it."""
     from classic_rc.audit.statistics.tables import describe_datasets
@@ -240,10 +251,9 @@ def _check_contents(args: argparse.Namespace, dataset: Dataset, protocol: Protoc
     return check_dataset(
         dataset,
         train=protocol.train,
-        cv=protocol.cv,
+        folds=protocol.cv or 5,
         group=protocol.group,
         analyzer=args.analyzer,
-        jobs=args.jobs,
         progress=inputs.shows_progress(args),
     )
 
@@ -274,9 +284,9 @@ def _write_datasheet(args: argparse.Namespace) -> int:
     form, facts = _find_form(args.output), dict(map(_parse_fact, args.facts))
     data = inputs.choose_dataset(args, args.data)
     dataset = inputs.load_dataset(args, data)
+    facts |= _read_repairs(dataset)
     protocol = inputs.protocol_for(replace(inputs.read_protocol(args), intervals=True), data)
     groups = _count_groups(args, dataset)
-    annotators = measure_annotators_of(args, dataset)
     evaluation = None if "floors" in args.without else _measure_floors(args, dataset, protocol)
     check = None if "check" in args.without else _check_contents(args, dataset, protocol)
     scores = (
@@ -300,7 +310,6 @@ def _write_datasheet(args: argparse.Namespace) -> int:
             args.published,
             groups.breakdowns,
             groups.crosses,
-            annotators,
         )
     write_output(render_datasheet(sheet, form), args.output)
     return 0

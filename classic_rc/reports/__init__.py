@@ -9,7 +9,6 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from classic_rc.reports.annotators import annotator_tables
     from classic_rc.reports.breakdown import breakdown_tables
     from classic_rc.reports.checks import check_tables
     from classic_rc.reports.comparison import comparison_tables
@@ -28,7 +27,6 @@ if TYPE_CHECKING:
     from classic_rc.reports.statistics import statistics_csv, statistics_tables
 
 _HOMES = {
-    "annotators": ("annotator_tables",),
     "breakdown": ("breakdown_tables",),
     "checks": ("check_tables",),
     "comparison": ("comparison_tables",),
@@ -52,7 +50,6 @@ __all__ = [
     "Datasheet",
     "PageContent",
     "PaperTable",
-    "annotator_tables",
     "as_table",
     "bibliography",
     "breakdown_tables",

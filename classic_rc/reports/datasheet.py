@@ -10,8 +10,8 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from classic_rc._version import __version__
-from classic_rc.audit.annotators import AnnotatorReport
-from classic_rc.audit.check import CheckReport, labelled_part, measure_label_balance
+from classic_rc.audit.check import CheckReport, labelled_part
+from classic_rc.audit.statistics.balance import measure_label_balance
 from classic_rc.audit.statistics.measures import QUESTION_WORDS, MeasuredValues
 from classic_rc.audit.statistics.tables import DatasetStatistics, StatisticsRow
 from classic_rc.audit.without_copies import ScoreWithout
@@ -19,11 +19,9 @@ from classic_rc.evaluation.breakdown import Breakdown, CrossTabulation
 from classic_rc.evaluation.results import Evaluation, evaluation_table
 from classic_rc.io.json import render_json
 from classic_rc.io.text import printable
-from classic_rc.metrics.base import METRICS
 from classic_rc.questions import Dataset
-from classic_rc.reports.annotators import annotator_summary
 from classic_rc.reports.breakdown import breakdown_tables, cross_table
-from classic_rc.reports.checks import findings_table, integrity_table
+from classic_rc.reports.checks import cue_table, header_table, integrity_table
 from classic_rc.reports.duplicates import duplicates_table, scores_without_table
 from classic_rc.reports.html import fill_template
 from classic_rc.reports.references import Citable, bibliography, citables
@@ -67,8 +65,6 @@ class Datasheet:
     breakdowns : sequence of Breakdown
         Of no system: how many questions each group has.
     crosses : sequence of CrossTabulation
-    annotators : AnnotatorReport, optional
-        Several annotators' answers.
     """
 
     dataset: Dataset
@@ -84,7 +80,6 @@ class Datasheet:
     published: bool = False
     breakdowns: Sequence[Breakdown] = ()
     crosses: Sequence[CrossTabulation] = ()
-    annotators: AnnotatorReport | None = None
 
 
 def render_datasheet(sheet: Datasheet, form: str) -> str:
@@ -133,7 +128,7 @@ def datasheet_tables(sheet: Datasheet) -> list[Table]:
     """Return the tables of the datasheet, in their order; those without content are left out.
 
     Sizes, lengths, first words of questions, positions of the right options, floors, partial inputs, findings,
-    duplicates, scores without duplicates, agreement of annotators and, if asked for, the paper's own statistics.
+    duplicates, scores without duplicates and, if asked for, the paper's own statistics.
     """
     tables = count_tables(sheet)
     tables += breakdown_tables(sheet.breakdowns)
@@ -144,8 +139,6 @@ def datasheet_tables(sheet: Datasheet) -> list[Table]:
         tables += _check_tables(sheet.check)
     if any(score.n_left < score.n_questions for score in sheet.scores_without):
         tables.append(scores_without_table(sheet.scores_without))
-    if sheet.annotators is not None:
-        tables.append(annotator_summary(sheet.annotators))
     if sheet.published:
         tables += statistics_tables(sheet.statistics)[: len(sheet.statistics.papers)]
     return tables
@@ -219,16 +212,12 @@ def _floor_table(evaluation: Evaluation) -> Table:
 
 
 def _check_tables(check: CheckReport) -> Iterator[Table]:
-    partial = check.partial_inputs
-    if partial.results:
-        yield replace(
-            findings_table(check).select("verdict", "rule", METRICS[partial.metric].label, "chance", "gain"),
-            title="Without reading: what rules and partial inputs reach",
-            notes=[
-                f"{len(partial.results)} rules and learners; artifact: the passage is not seen; "
-                "shortcut: the passage is seen, the question is not, or not whole"
-            ],
-        )
+    if check.header:
+        yield replace(header_table(check), title="What it takes to answer")
+    if check.n_features:
+        columns = ("kind", "name", "direction", "coverage", "precision", "chance")
+        note = f"{check.n_features:,} features; the bound holds for all of them together at 5 %"
+        yield replace(cue_table(check).select(*columns), title="Cues: artifacts and shortcuts", notes=[note])
     yield replace(integrity_table(check).select("severity", "finding", "count"), title="Findings", notes=())
     if (duplicates := duplicates_table(check.findings, shown=1)) is not None:
         title = "Duplicates: the least similar pair of each kind"
@@ -355,7 +344,6 @@ def _json(sheet: Datasheet) -> str:
         "floors": None if sheet.evaluation is None else sheet.evaluation.to_dict(),
         "check": None if sheet.check is None else sheet.check.to_dict(),
         "scores_without_duplicates": [score.to_dict() for score in sheet.scores_without],
-        "annotators": None if sheet.annotators is None else sheet.annotators.to_dict(),
         "command": sheet.command,
     }
     return render_json(plain, times=False)
@@ -379,20 +367,15 @@ def _csv(sheet: Datasheet) -> str:
                 bounds = {} if interval is None else {"low": interval.low, "high": interval.high}
                 records.append({**record, **bounds, "definition": row.signature})
     if sheet.check is not None:
-        for result in sheet.check.leaks():
-            record = {"table": "findings", "statistic": str(result.verdict), "column": result.name}
-            records.append({**record, "value": result.value, "chance": result.chance, "p": result.p_holm})
+        for read in sheet.check.header:
+            record = {"table": "header", "column": read.input, "value": read.accuracy, "chance": read.chance}
+            records.append(record)
+        for cue in sheet.check.cues:
+            record = {"table": "findings", "statistic": str(cue.kind), "column": cue.name}
+            records.append({**record, "value": cue.accuracy, "chance": cue.chance, "p": cue.p})
         for finding in sheet.check.findings:
             record = {"table": "findings", "statistic": str(finding.kind.severity), "column": finding.kind.name}
             records.append({**record, "count": finding.count, "definition": finding.kind.what})
-    if sheet.annotators is not None:
-        plain = sheet.annotators.to_dict()
-        names = ("mean_accuracy", "majority", "held_out")
-        for name, found in {**{n: plain[n] for n in names}, **plain["agreement"]}.items():
-            if found is not None:
-                record = {"table": "annotators", "statistic": name, "value": found["value"]}
-                low, high = found["interval"] or (None, None)
-                records.append({**record, "low": low, "high": high, "count": found["questions"]})
     return records_csv(records)
 
 

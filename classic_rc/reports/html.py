@@ -108,6 +108,13 @@ def escape_html(text: str) -> str:
     return html.escape(printable(text, keep="\t\n"))
 
 
+def safe_markup(text: str) -> Markup:
+    """Return HTML of our own making that a template writes as it is; texts in it must be escaped."""
+    from markupsafe import Markup
+
+    return Markup(text)
+
+
 def insert_break_points(text: str, at: str) -> str:
     """Escape text, and allow a line break after the first character of each `at`.
 

@@ -12,7 +12,6 @@ import numpy as np
 
 from classic_rc._version import __version__
 from classic_rc.audit.ablation import PerturbedEvaluation
-from classic_rc.audit.annotators import AnnotatorReport
 from classic_rc.audit.check import CheckReport
 from classic_rc.audit.statistics.tables import DatasetStatistics
 from classic_rc.audit.without_copies import ScoreWithout
@@ -24,7 +23,6 @@ from classic_rc.evaluation.outcomes import Row
 from classic_rc.evaluation.results import Evaluation, count_passages
 from classic_rc.metrics.base import METRICS, has_unanswerable, metrics_for, primary_metric
 from classic_rc.questions import Dataset, Question
-from classic_rc.reports.annotators import annotator_tables
 from classic_rc.reports.breakdown import breakdown_table
 from classic_rc.reports.datasheet import Datasheet, count_tables, datasheet_facts
 from classic_rc.reports.explanations import LEGEND, is_right, number_name, parts_sum_to_score, rank_candidates
@@ -70,7 +68,6 @@ class PageContent:
         The date on the page; by default none, so that the same data and systems make the same file.
     scores_without : sequence of ScoreWithout
         The systems without the questions that are copies.
-    annotators : AnnotatorReport, optional
     perturbed : PerturbedEvaluation, optional
         The systems on perturbed copies.
     facts : mapping of str to str
@@ -87,7 +84,6 @@ class PageContent:
     title: str | None = None
     date: str | None = None
     scores_without: Sequence[ScoreWithout] = ()
-    annotators: AnnotatorReport | None = None
     perturbed: PerturbedEvaluation | None = None
     facts: Mapping[str, str] = field(default_factory=dict)
 
@@ -118,7 +114,6 @@ def page_html(content: PageContent) -> str:
         leaks=None if check is None else findings_section(check),
         duplicates=None if check is None else duplicates_section(check, content.scores_without),
         defects=None if check is None else defects_section(check),
-        annotators=None if content.annotators is None else annotator_tables(content.annotators),
         perturbed=None if content.perturbed is None else [perturbation_table(content.perturbed)],
         statistics=_statistics_section(content),
         sources=_sources_section(content.evaluation),

@@ -9,28 +9,19 @@ import re
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from classic_rc.audit.artifacts import PartialInputs
+from classic_rc._version import __version__
 from classic_rc.audit.check import CheckReport
+from classic_rc.audit.cues import Cue, Kind
 from classic_rc.audit.duplicates import DuplicateFinding, DuplicatePair
 from classic_rc.audit.integrity import Severity
-from classic_rc.audit.measuring import PartialResult, Verdict
 from classic_rc.audit.without_copies import ScoreWithout, copied_questions
-from classic_rc.metrics.base import METRICS
-from classic_rc.reports.checks import (
-    balance_notes,
-    best_of_the_rest,
-    definitions,
-    group_left_out,
-    word_table,
-)
+from classic_rc.evaluation.results import dataset_title
+from classic_rc.reports.checks import cue_table, header_table
 from classic_rc.reports.duplicates import scores_without_table
-from classic_rc.tables.model import format_p_value, format_percent, format_points
+from classic_rc.reports.html import fill_template, safe_markup
+from classic_rc.reports.picture import cue_picture
 
-_SHOWN_FINDINGS = 12
-_SHOWN_EXAMPLES = 5
-_SHOWN_FOLLOWERS = 6
 _SHOWN_PAIRS = 5
-_EXAMPLE_LETTERS = 120
 _DIFF_LETTERS = 240
 
 
@@ -45,68 +36,60 @@ class Tile(NamedTuple):
 
 def audit_tiles(check: CheckReport) -> list[Tile]:
     """Return the numbers of findings that open the page."""
-    leaks = [leak for leak in check.leaks() if leak.follows_from is None]
-    by_verdict = [sum(leak.verdict is verdict for leak in leaks) for verdict in Verdict]
     n_copies = int(copied_questions(check.dataset, check.findings).sum())
     n_errors = sum(f.count for f in _defects(check) if f.kind.severity is Severity.ERROR)
-    numbers = zip(("artifacts", "shortcuts"), by_verdict, strict=True)
+    counts = [(name, sum(cue.kind is kind for cue in check.cues)) for kind, name in _COUNTED]
     return [
-        *(Tile("leaks", f"{n:,}", name, n > 0) for name, n in numbers if check.partial_inputs.results),
+        *(Tile("leaks", f"{n:,}", name, n > 0) for name, n in counts if check.n_features),
         Tile("duplicates" if n_copies else "defects", f"{n_copies:,}", "copied questions", n_copies > 0),
         Tile("defects", f"{n_errors:,}", "errors in the data", n_errors > 0),
     ]
 
 
+_COUNTED = ((Kind.ARTIFACT, "artifacts"), (Kind.SHORTCUT, "shortcuts"))
+
+
 def findings_section(check: CheckReport) -> dict[str, Any]:
-    """Return artifacts and shortcuts, each with its rule, figures and examples, and what is said about all."""
-    partial = check.partial_inputs
-    leading = [leak for leak in check.leaks() if leak.follows_from is None]
-    texts = {question.id: question.text for question in reversed(check.dataset.questions)}
-    words = check.words
+    """Return the header, the picture of the cues, their table, and each with its examples."""
     return {
-        "found": [_finding(leak, partial, texts) for leak in leading[:_SHOWN_FINDINGS]],
-        "n_more": max(len(leading) - _SHOWN_FINDINGS, 0),
-        "n_tried": len(partial.results),
-        "majority": None if partial.majority is None else format_percent(partial.majority, 1),
-        "notes": [
-            *(best_of_the_rest(partial) if partial.results else ()),
-            *(definitions(partial) if partial.results else ()),
-            *(f"not tried ({reason}): {names}" for names, reason in group_left_out(partial)),
-        ],
-        "words": word_table(words) if words is not None and words.words else None,
-        "balance": [] if check.balance is None else list(balance_notes(check.balance)),
+        "header": header_table(check),
+        "picture": safe_markup(cue_picture(check.cues)) if check.cues else None,
+        "table": cue_table(check, whole=False, most=None),
+        "cues": [_cue(cue) for cue in check.cues],
     }
 
 
-def _finding(leak: PartialResult, partial: PartialInputs, texts: dict[str, str]) -> dict[str, Any]:
-    followers = [result.name for result in partial.findings if result.follows_from == leak.name]
-    gain = f"{format_points(leak.gain)} points"
-    if leak.interval is not None:
-        gain += f" [{format_points(leak.interval.low)}, {format_points(leak.interval.high)}]"
-    start, end = sorted((100 * leak.chance, 100 * leak.value))
+def check_page(reports: Sequence[CheckReport]) -> str:
+    """Return a page of its own about checks, as HTML that needs no other file."""
+    parts = [
+        {
+            "title": dataset_title(report.dataset),
+            "findings": findings_section(report),
+            "duplicates": duplicates_section(report, ()),
+            "defects": defects_section(report),
+        }
+        for report in reports
+    ]
+    title = ", ".join(report.dataset.name for report in reports)
+    values = {"title": f"Check of {title}", "parts_of_page": parts, "version": __version__, "data": None}
+    return fill_template("check.html", **values)
+
+
+def _cue(cue: Cue) -> dict[str, Any]:
     return {
-        "verdict": str(leak.verdict),
-        "rule": leak.rule,
-        "name": leak.name,
-        "sees": ", ".join(leak.sees),
-        "learned": leak.learned,
-        "metric": METRICS[partial.metric].label,
-        "value": format_percent(leak.value, 1),
-        "chance": format_percent(leak.chance, 1),
-        "bar": (round(start, 2), round(end - start, 2), round(100 * leak.chance, 2)),
-        "gain": gain,
-        "p": format_p_value(leak.p_holm),
-        "answers": len(leak.answered),
-        "left": leak.remaining,
-        "examples": [(id_, _shorten(texts.get(id_, ""))) for id_ in leak.answered[:_SHOWN_EXAMPLES]],
-        "followers": followers[:_SHOWN_FOLLOWERS],
-        "n_more_followers": max(len(followers) - _SHOWN_FOLLOWERS, 0),
+        "kind": str(cue.kind),
+        "sentence": cue.sentence,
+        "advice": cue.advice,
+        "figures": f"coverage {100 * cue.coverage:.1f} %, precision {100 * cue.precision:.1f} %, "
+        f"alone {100 * cue.accuracy:.1f} %, chance {100 * cue.chance:.1f} %, z {cue.z:.1f}, p {cue.p:.3f}",
+        "examples": [(e.id, "right" if e.right else "wrong", _pieces(e.option)) for e in cue.examples],
     }
 
 
-def _shorten(text: str) -> str:
-    line = " ".join(text.split())
-    return line if len(line) <= _EXAMPLE_LETTERS else f"{line[: _EXAMPLE_LETTERS - 1]}…"
+def _pieces(marked: str) -> list[tuple[str, bool]]:
+    """Return the pieces of an example, and whether each is the cue."""
+    parts = re.split(r"\[\[(.*?)\]\]", marked)
+    return [(part, i % 2 == 1) for i, part in enumerate(parts) if part]
 
 
 def duplicates_section(check: CheckReport, scores: Sequence[ScoreWithout]) -> dict[str, Any] | None:

@@ -9,8 +9,6 @@ import re
 
 import pytest
 
-import classic_rc
-
 
 @pytest.fixture
 def report(cli, tmp_path):
@@ -180,29 +178,6 @@ def test_a_datasheet_with_training_data_and_hidden_gold(cli, single, hidden, tmp
     assert "--train sample:single-choice" in text
     assert cli("report", hidden, "--datasheet", "-o", file, "--quiet").code == 0
     assert "Floors" not in file.read_text(encoding="utf-8")
-
-
-def test_a_datasheet_has_the_agreement_of_annotators(cli, write, tmp_path):
-    data = classic_rc.load("sample:single-choice")
-    answers = [
-        {"id": q.id, "annotator": name, "answer": "ABCD"[(min(q.gold) + (name == "b" and i < 6)) % 4]}
-        for i, q in enumerate(data)
-        for name in "ab"
-    ]
-    options = ("--datasheet", "--without", "check,floors", "--annotators", write("answers.jsonl", answers))
-    for suffix in ("md", "csv", "json"):
-        file = tmp_path / f"sheet.{suffix}"
-        assert cli("report", "sample:single-choice", *options, "-o", file).code == 0
-        text = file.read_text("utf-8")
-        if suffix == "md":
-            assert "| accuracy, the mean | 87.50 " in text
-            assert "| agreement | 75.00 " in text
-        elif suffix == "json":
-            assert json.loads(text)["annotators"]["agreement"]["observed"]["value"] == pytest.approx(0.75)
-        else:
-            assert "annotators,observed," in text
-    done = cli("report", "sample:single-choice", *options, "--perturbed", "-o", tmp_path / "sheet.md")
-    done.fails(2, field="--perturbed")
 
 
 def test_what_a_datasheet_cannot_be(cli, tmp_path):

@@ -87,8 +87,9 @@ def test_floors_findings_and_scores_without_duplicates(sheet):
     assert ["error", "questions that are in the training data", "4"] in texts(table(sheet, "Findings"))
     assert "training" in headings(table(sheet, "Duplicates"))[0]
     assert header(table(sheet, "Scores without"))[2] == "Acc. without 20"
-    (note,) = table(sheet, "Without reading").notes
-    assert int(note.split()[0]) == len(sheet.check.partial_inputs.results) > 50
+    assert texts(table(sheet, "What it takes"))[0][0] == "options only"
+    (note,) = table(sheet, "Cues").notes
+    assert int(note.split()[0]) == sheet.check.n_features > 50
 
 
 def test_hidden_gold_leaves_floors_and_positions_out(sheet):

@@ -6,12 +6,10 @@ import re
 from dataclasses import replace
 from functools import cache
 
-import numpy as np
 import pytest
 
 import classic_rc
-from classic_rc.audit import check_dataset, evaluate_perturbed, measure_annotators
-from classic_rc.audit.annotators import Annotations
+from classic_rc.audit import check_dataset, evaluate_perturbed
 from classic_rc.audit.check import CheckReport
 from classic_rc.audit.statistics import describe_datasets
 from classic_rc.evaluation import SharedResults, break_down, evaluate, group_questions, with_intervals
@@ -131,17 +129,16 @@ def leaking(n: int = 60) -> classic_rc.Dataset:
 
 
 def test_findings_have_their_rule_figures_and_examples():
-    check = check_dataset(leaking(), regressions=False)
+    check = check_dataset(leaking(), header=False)
     section = findings_section(check)
-    first, leak = section["found"][0], check.leaks()[0]
-    assert first["verdict"] == "artifact"
-    assert (first["answers"], first["left"]) == (len(leak.answered), leak.remaining)
-    assert first["value"] == f"{100 * leak.value:.1f}"
-    assert first["bar"] == (33.33, round(100 * leak.gain, 2), 33.33)
-    assert first["examples"] == [(id_, f"Which {id_[1:]}?") for id_ in leak.answered[:5]]
+    first, cue = section["cues"][0], check.cues[0]
+    assert first["kind"] == "ARTIFACT"
+    assert f"coverage {100 * cue.coverage:.1f} %, precision {100 * cue.precision:.1f} %" in first["figures"]
+    assert [id_ for id_, _, _ in first["examples"]] == [example.id for example in cue.examples]
     html = page_html(content(check=check))
     assert '<span class="badge artifact">artifact</span>' in html
-    assert f'<a href="#questions?question={leak.answered[0]}">' in html
+    assert "<svg" in html
+    assert f'href="#questions?question={cue.examples[0].id}"' in html
     tiles = {tile.name: tile.number for tile in audit_tiles(check)}
     assert tiles["artifacts"] != "0"
 
@@ -158,7 +155,7 @@ def test_duplicates_show_what_differs_and_no_page_lists_all():
         }
         for i, name in enumerate(["three", "four", "five", "six", "seven", "eight", "nine", "ten", "three"])
     ]
-    check = check_dataset(classic_rc.from_rows(rows), regressions=False)
+    check = check_dataset(classic_rc.from_rows(rows), header=False)
     section = duplicates_section(check, ())
     kinds = {kind["what"]: kind for kind in section["kinds"]}
     near = kinds["near copies of another passage"]
@@ -167,7 +164,7 @@ def test_duplicates_show_what_differs_and_no_page_lists_all():
     marks = [mark for mark, _ in near["pairs"][0]["diff"]]
     assert "del" in marks
     assert "ins" in marks
-    assert duplicates_section(check_dataset(SAMPLE, regressions=False), ()) is None
+    assert duplicates_section(check_dataset(SAMPLE, header=False), ()) is None
 
 
 def test_defects_are_counted_and_located():
@@ -186,18 +183,14 @@ def test_the_overview_has_a_bar_for_each_system_and_the_line_of_chance():
     assert low <= drawing["rows"][1][1] <= high
 
 
-def test_annotators_perturbed_copies_and_facts_have_their_places():
-    answers = np.arange(3 * len(SAMPLE)).reshape(-1, 3) % 4
-    annotations = Annotations(("a", "b", "c"), answers)
+def test_perturbed_copies_and_facts_have_their_places():
     html = page_html(
         content(
             perturbed=evaluate_perturbed(SAMPLE, ["longest"], ["no-question"]),
-            annotators=measure_annotators(SAMPLE, annotations),
             facts={"Licence": "CC BY 4.0"},
         )
     )
-    assert re.findall(r'<h2 id="(annotators|perturbed)"', html) == ["annotators", "perturbed"]
-    assert "held-out annotator" in html
+    assert '<h2 id="perturbed"' in html
     assert "no-question" in html
     assert "<dt>Licence</dt><dd>CC BY 4.0</dd>" in html
 

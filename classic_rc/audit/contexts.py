@@ -1,0 +1,320 @@
+"""Positions of options in their context (order, ids, fields), and fields that know an option."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from classic_rc.audit.measurements import Measurement
+from classic_rc.audit.options import Integers, OptionTable, bare_text
+from classic_rc.kernels.arrays import ragged_indices
+
+_TOKEN = re.compile(r"[^\W_]+")
+_INTEGER = re.compile(r"\d+")
+_DIGEST = re.compile(r"[0-9a-f]{6,128}|[0-9A-F]{6,128}")
+_MOST_POSITIONS = 12
+"""With more options a question, positions are not crossed with contexts."""
+_MOST_FIELDS = 60
+_MOST_TOKENS = 20
+_SHORT = 40  # characters: a value of a field that is compared as a whole
+_MODULI = (2, 3, 4, 5)
+
+_ENCODINGS: Mapping[str, Callable[[bytes], str]] = {
+    "MD5 digest": lambda text: hashlib.md5(text, usedforsecurity=False).hexdigest(),
+    "SHA-1 digest": lambda text: hashlib.sha1(text, usedforsecurity=False).hexdigest(),
+    "SHA-256 digest": lambda text: hashlib.sha256(text).hexdigest(),
+}
+
+
+@dataclass
+class FieldSources:
+    """What the fields of a dataset say about its options."""
+
+    scalars: dict[str, list[Any]] = field(default_factory=dict)
+    """The values of fields that say one thing of a question, by name; None where there is none."""
+    flags: list[tuple[str, NDArray[np.bool_]]] = field(default_factory=list)
+    """Whether a field says something of an option."""
+    measured: list[Measurement] = field(default_factory=list)
+    """Numbers of options in fields that have one entry an option."""
+
+
+def sources_of_fields(table: OptionTable) -> FieldSources:
+    """Read the ids and all fields of the questions and passages.
+
+    Parameters
+    ----------
+    table : OptionTable
+
+    Returns
+    -------
+    FieldSources
+    """
+    found = FieldSources()
+    for name, values in _field_values(table).items():
+        listed = [_entries(value, table, i) for i, value in enumerate(values)]
+        n_listed = sum(own is not None for own in listed)
+        if n_listed > len(values) / 2:
+            _add_entries(found, table, name, listed)
+        else:
+            found.scalars[name] = values
+            found.flags += _option_in_field(table, name, values)
+    return found
+
+
+def _field_values(table: OptionTable) -> dict[str, list[Any]]:
+    """Return the values of each field; those of mappings under the names of both keys."""
+    n = len(table)
+    values: dict[str, list[Any]] = {"id": [q.id for q in table.questions]}
+    passage_ids = [q.passage.id for q in table.questions]
+    if len(set(passage_ids)) > 1 and passage_ids != values["id"]:
+        values["passage id"] = passage_ids
+    for i, question in enumerate(table.questions):
+        for meta in (question.passage.meta, question.meta):
+            for key, value in _flatten(meta):
+                if key not in values:
+                    if len(values) >= _MOST_FIELDS:
+                        continue
+                    values[key] = [None] * n
+                values[key][i] = value
+    return values
+
+
+def _flatten(meta: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
+    for key, value in meta.items():
+        name = f"{prefix}{key}"
+        if isinstance(value, Mapping) and value and len(value) <= _MOST_POSITIONS:
+            yield name, list(value.values())
+            yield from _flatten(value, f"{name}.")
+        elif value is not None:
+            yield name, value
+
+
+def _entries(value: Any, table: OptionTable, question: int) -> Sequence[Any] | None:
+    """Return a field's entries if it has one for each option."""
+    size = int(table.sizes[question])
+    if isinstance(value, list | tuple) and len(value) == size:
+        return value
+    if isinstance(value, str) and value.count(",") == size - 1 and size > 2:
+        return [part.strip() for part in value.split(",")]
+    return None
+
+
+def _add_entries(
+    found: FieldSources, table: OptionTable, name: str, listed: Sequence[Sequence[Any] | None]
+) -> None:
+    entries: list[Any] = []
+    for own, size in zip(listed, table.sizes.tolist(), strict=True):
+        entries += [None] * size if own is None else own
+    numbers = np.array([_as_number(entry) for entry in entries])
+    if np.isfinite(numbers).any():
+        values = np.where(np.isfinite(numbers), numbers, np.nanmin(numbers) - 1)
+        found.measured.append(
+            Measurement(
+                f'has the largest entry in the field "{name}"|has the smallest entry in the field "{name}"',
+                values,
+                ("fields",),
+            )
+        )
+    texts = [None if entry is None else str(entry) for entry in entries]
+    lengths = np.array([0 if text is None else len(text) for text in texts], dtype=np.float64)
+    found.measured.append(Measurement(f'characters in the field "{name}"', lengths, ("fields",)))
+    known: dict[str, list[int]] = {}
+    for i, text in enumerate(texts):
+        if text is not None:
+            known.setdefault(text[:_SHORT], []).append(i)
+    equal = np.array(
+        [t is not None and bare_text(t) == bare_text(o) for t, o in zip(texts, table.texts, strict=True)]
+    )
+    found.flags.append((f'is its own entry in the field "{name}"', equal))
+    for text, where in sorted(known.items(), key=lambda item: -len(item[1]))[:50]:
+        flag = np.zeros(len(entries), dtype=bool)
+        flag[where] = True
+        found.flags.append((f'has the entry {text!r} in the field "{name}"', flag))
+
+
+def _as_number(value: Any) -> float:
+    try:
+        return float(value) if not isinstance(value, list | tuple) else np.nan
+    except (TypeError, ValueError):
+        return np.nan
+
+
+def _option_in_field(
+    table: OptionTable, name: str, values: Sequence[Any]
+) -> Iterator[tuple[str, NDArray[np.bool_]]]:
+    """Yield whether a field has the index, the letter, the text or an encoding of each option."""
+    texts = [_as_text(value) for value in values]
+    found: dict[str, list[int]] = {}
+    digests = any(_DIGEST.search(text) for text in texts[:1000])
+    for i, text in enumerate(texts):
+        if not text:
+            continue
+        tokens = set(_TOKEN.findall(text))
+        numbers = {int(t) for t in tokens if t.isdecimal() and len(t) < 6}
+        start = int(table.offsets[i])
+        bare, folded = bare_text(text), text.lower()
+        is_short = len(text) <= _SHORT
+        own = table.options_of(i)
+        for j, option in enumerate(own):
+            known = bare_text(option)
+            if j in numbers:
+                found.setdefault(f'has its index from 0 in the field "{name}"', []).append(start + j)
+            if j + 1 in numbers:
+                found.setdefault(f'has its index from 1 in the field "{name}"', []).append(start + j)
+            if (
+                len(own) <= 26
+                and (is_short or len(tokens) < 4)
+                and not tokens.isdisjoint({chr(65 + j), chr(97 + j)} if j < 26 else ())
+            ):
+                found.setdefault(f'has its letter in the field "{name}"', []).append(start + j)
+            if known and (bare == known or (len(known) > 2 and known in folded)):
+                found.setdefault(f'has its text in the field "{name}"', []).append(start + j)
+            raw = option.encode("utf-8", "surrogatepass")
+            if known and option.strip()[::-1].lower() in folded and len(known) > 2:
+                found.setdefault(f'has its text backwards in the field "{name}"', []).append(start + j)
+            if len(raw) > 2 and base64.b64encode(raw).decode() in text:
+                found.setdefault(f'has its Base64 code in the field "{name}"', []).append(start + j)
+            if digests:
+                for kind, encode in _ENCODINGS.items():
+                    if any(encode(raw).startswith(m.lower()) for m in _DIGEST.findall(text)):
+                        found.setdefault(f'has its {kind} in the field "{name}"', []).append(start + j)
+    for label, where in found.items():
+        flag = np.zeros(len(table.texts), dtype=bool)
+        flag[where] = True
+        yield label, flag
+
+
+def _as_text(value: Any) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, list | tuple | set | frozenset):
+        return " ".join(map(str, value))
+    return str(value)
+
+
+def field_measurements(table: OptionTable, fields: FieldSources) -> Iterator[Measurement]:
+    """Yield what ranks options by fields: entries, and words shared with fields that are texts."""
+    yield from fields.measured
+    each = np.arange(len(table))
+    for name, values in fields.scalars.items():
+        texts = [_as_text(value) for value in values]
+        if sum(text.count(" ") >= 2 for text in texts) > len(texts) / 2:
+            yield Measurement(
+                f'words of the field "{name}"', table.count_shared(texts, each), ("options", "fields")
+            )
+
+
+# Positions
+
+
+def position_features(
+    table: OptionTable, fields: FieldSources, least: int
+) -> Iterator[tuple[list[str], tuple[Integers, Integers], str]]:
+    """Yield the positions of options, alone and in each context: names, pairs of option and code, what they see."""
+    size = int(table.sizes.max(initial=0))
+    options = np.arange(len(table.texts))
+    last = table.sizes[table.question] - 1
+    names = [f"is option {i + 1}" for i in range(size)]
+    pairs = options, table.position
+    if (table.sizes != size).any():
+        is_last = np.flatnonzero(table.position == last)
+        names.append("is the last option")
+        pairs = np.concatenate([options, is_last]), np.concatenate([table.position, np.full(len(is_last), size)])
+    yield names, pairs, "options"
+    if not 2 <= size <= _MOST_POSITIONS:
+        return
+    for sees, contexts in (("question", _question_contexts(table)), ("fields", _other_contexts(table, fields))):
+        yield (*_cross(table, contexts, size, least), sees)
+
+
+_Context = tuple[int, str]
+"""A question, and what is said of it."""
+
+
+def _cross(
+    table: OptionTable, contexts: Iterator[_Context], size: int, least: int
+) -> tuple[list[str], tuple[Integers, Integers]]:
+    """Cross each context of enough questions with the positions of options."""
+    known: dict[str, int] = {}
+    asked, codes = [], []
+    for i, label in contexts:
+        asked.append(i)
+        codes.append(known.setdefault(label, len(known)))
+    question, code = np.array(asked, dtype=np.int64), np.array(codes, dtype=np.int64)
+    counts = np.bincount(code, minlength=len(known))
+    kept = np.flatnonzero((counts >= least) & (counts < len(table)))  # what all questions have is no context
+    place = np.full(len(known), -1, dtype=np.int64)
+    place[kept] = np.arange(len(kept))
+    question, code = question[place[code] >= 0], place[code[place[code] >= 0]]
+    labels = list(known)
+    names = [f"is option {p + 1} where {labels[c]}" for c in kept.tolist() for p in range(size)]
+    n = table.sizes[question]
+    options = ragged_indices(table.offsets[:-1][question], n)
+    return names, (options, np.repeat(code, n) * size + table.position[options])
+
+
+def _question_contexts(table: OptionTable) -> Iterator[_Context]:
+    for i, question in enumerate(table.questions):
+        words = _TOKEN.findall(question.query.lower())
+        if words:
+            yield i, f'the question begins with "{words[0]}"'
+            yield i, f'the question ends with "{words[-1]}"'
+
+
+def _other_contexts(table: OptionTable, fields: FieldSources) -> Iterator[_Context]:
+    """Yield what order, ids and fields say of the questions."""
+    n = len(table)
+    moduli = sorted({*_MODULI, int(table.sizes.max(initial=2))})
+    seen: dict[int, int] = {}
+    for i, (row, passage) in enumerate(zip(table.rows.tolist(), table.passages[1].tolist(), strict=True)):
+        for m in moduli:
+            yield i, f"the question's number in the file modulo {m} is {row % m}"
+        yield i, f"the question is in tenth {10 * i // n + 1} of the file"
+        seen[passage] = seen.get(passage, 0) + 1
+        yield i, f"the question is number {seen[passage]} of its passage"
+    for name, values in fields.scalars.items():
+        thirds = _thirds(values)
+        for i, value in enumerate(values):
+            for said in _said(value, moduli):
+                yield i, f'the field "{name}" {said}'
+            if thirds[i] >= 0:
+                yield (
+                    i,
+                    f'the number in the field "{name}" is in the {("lower", "middle", "upper")[thirds[i]]} third',
+                )
+
+
+def _said(value: Any, moduli: Sequence[int]) -> Iterator[str]:
+    text = _as_text(value)
+    if not text:
+        return
+    if len(text) <= _SHORT:
+        yield f"is {text!r}"
+    tokens = _TOKEN.findall(text)
+    if 1 < len(tokens) <= _MOST_TOKENS:
+        yield from (f"has {token!r}" for token in dict.fromkeys(tokens))
+    yield f"ends with {text[-1]!r}"
+    numbers = _INTEGER.findall(text)
+    if numbers and len(numbers[-1]) < 18:
+        yield from (f"modulo {m} is {int(numbers[-1]) % m}" for m in moduli)
+
+
+def _thirds(values: Sequence[Any]) -> list[int]:
+    """Return in which third the number of each value is; -1 if there are few different numbers."""
+    numbers = np.full(len(values), np.nan)
+    for i, value in enumerate(values):
+        found = _INTEGER.findall(_as_text(value))
+        if found and len(found[-1]) < 18:
+            numbers[i] = float(found[-1])
+    known = np.unique(numbers[np.isfinite(numbers)])
+    if len(known) < 6:
+        return [-1] * len(values)
+    cuts = np.nanquantile(numbers, [1 / 3, 2 / 3])
+    return [int(np.searchsorted(cuts, x)) if np.isfinite(x) else -1 for x in numbers.tolist()]

@@ -1,0 +1,223 @@
+"""What a finding says: a name, a direction, coverage, precision, examples and one sentence of advice."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+import numpy as np
+
+from classic_rc.audit.features import Family, FeatureMatrix, Source
+from classic_rc.audit.gold_order import ORDER_NAMES, count_mirrored
+from classic_rc.audit.options import Floats, OptionTable
+from classic_rc.audit.score_test import ScoreTest, Step
+
+_SHOWN_EXAMPLES = 3
+_SHOWN_TEXT = 160
+
+
+class Kind(StrEnum):
+    """The kinds of findings."""
+
+    DEFECT = "DEFECT"
+    """The file contradicts itself, or cannot measure anything."""
+    ARTIFACT = "ARTIFACT"
+    """The passage is not read."""
+    SHORTCUT = "SHORTCUT"
+    """The passage is read, the question not."""
+    GOLD_ORDER = "GOLD ORDER"
+    """The passage is not read, but the gold of other questions is."""
+
+
+_ADVICE = {
+    Source.FIELD: "remove the field, or shuffle the options so that it says nothing (--mend)",
+    Source.OPTION: "use the option as often where it is wrong, or replace it",
+    Source.WORD: "use the word as often in wrong options as in right ones, or add mirrored items",
+    Source.WORDS: "use the words as often in wrong options as in right ones, or add mirrored items",
+    Source.RANK: "write wrong options that are like right ones in this",
+    Source.CHARACTER: "write all options in the same style (--mend makes blanks and quotes equal)",
+    Source.PIECE: "read the examples: a way to write that only right, or only wrong, options have",
+    Source.ORDER: "shuffle questions and options; keep questions with the same options in one fold",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """An option that has a cue."""
+
+    id: str
+    option: str  # the cue is marked by [[ and ]], if it is a part of the text
+    right: bool
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain data."""
+        return {"id": self.id, "option": self.option, "right": self.right}
+
+
+@dataclass(frozen=True, slots=True)
+class Cue:
+    """A feature that tells right options from wrong ones; shares are fractions.
+
+    Niven and Kao 2019 define applicability (the number of questions where the cue tells the options apart),
+    productivity (the precision) and coverage for two options.
+    """
+
+    kind: Kind
+    name: str
+    direction: str  # "right" or "wrong": what the option with the cue, or with more of it, tends to be
+    coverage: float  # the share of questions where it tells options apart
+    precision: float  # how often the option it favours is right there
+    accuracy: float  # of answering by it alone, and guessing elsewhere
+    chance: float  # of all questions
+    z: float
+    bound: float  # of the largest |z| of all features under chance, at 5 %
+    p: float  # over all features
+    n_questions: int  # where it tells options apart
+    n_with: int  # options that have it; 0 for ranks
+    n_right: int  # of these, how many are right
+    others: int  # how many features say about the same
+    examples: tuple[Example, ...]
+    ids: tuple[str, ...]  # the questions that it answers
+    advice: str
+    note: str = ""
+
+    @property
+    def sentence(self) -> str:
+        """The finding in words."""
+        return f"the option that {phrase(self.name)} tends to be {self.direction}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain data."""
+        plain: dict[str, Any] = {"kind": str(self.kind), "name": self.name, "direction": self.direction}
+        for name in ("coverage", "precision", "accuracy", "chance", "z", "bound", "p"):
+            plain[name] = round(float(getattr(self, name)), 6)
+        plain |= {"questions": self.n_questions, "with": self.n_with, "right": self.n_right, "similar": self.others}
+        plain |= {"applicability": self.n_questions, "productivity": plain["precision"]}
+        plain |= {"examples": [example.to_dict() for example in self.examples], "advice": self.advice}
+        return plain | ({"note": self.note} if self.note else {})
+
+
+def phrase(name: str) -> str:
+    """Return the name of a cue as what an option does."""
+    verbs = ("is ", "was ", "has ", "begins ", "ends ", "copies ", "shares ")
+    return name if name.startswith(verbs) else f"has {name}"
+
+
+def describe_steps(test: ScoreTest, chance: Floats) -> tuple[Cue, ...]:
+    """Return the findings of a score test, in the order in which they were chosen.
+
+    Parameters
+    ----------
+    test : ScoreTest
+    chance : ndarray of float64, shape (n_questions,)
+        How often guessing is right.
+    """
+    return tuple(_describe(test, step, chance) for step in test.steps)
+
+
+def _describe(test: ScoreTest, step: Step, chance: Floats) -> Cue:
+    features, table = test.features, test.table
+    is_order = step.feature >= len(features)
+    is_rank = features.sparse.shape[1] <= step.feature < len(features)
+    values = test.column(step.feature)
+    favoured, covered = favour(table, values if step.z > 0 else -values)
+    right = table.right
+    precision = table.sum((right & favoured).astype(np.float64)) / table.sum(favoured.astype(np.float64))
+    n = int(covered.sum())
+    own = float(precision[covered].mean()) if n else 0.0
+    has_it = (values > 0) & covered[table.question]
+    if is_order:
+        number = step.feature - len(features)
+        family, name, kind = Family(Source.ORDER, "{}", frozenset({"order"})), ORDER_NAMES[number], Kind.GOLD_ORDER
+    else:
+        family, name = features.families[step.feature], features.name(step.feature)
+        if is_rank and step.z < 0:
+            name = features.opposites[name]
+        kind = Kind.SHORTCUT if "passage" in family.sees else Kind.ARTIFACT
+    direction = "right" if step.z > 0 or is_rank else "wrong"
+    mirrored = count_mirrored(table) if number_is_text(name) else 0
+    answered = covered & (table.sum((right & favoured).astype(np.int64)) == table.sum(favoured.astype(np.int64)))
+    return Cue(
+        kind,
+        name,
+        direction,
+        n / len(table),
+        own,
+        float(np.where(covered, precision, chance).mean()),
+        float(chance.mean()),
+        step.z,
+        step.bound,
+        step.p,
+        n,
+        0 if is_rank else int(has_it.sum()),
+        0 if is_rank else int((has_it & right).sum()),
+        step.others,
+        _examples(features, step, favoured if is_rank or step.z > 0 else has_it, covered, direction, family),
+        tuple(table.questions[i].id for i in np.flatnonzero(answered).tolist()),
+        _ADVICE[family.source],
+        f"{mirrored:,} questions are mirrored: the same options, another gold; folds must keep them together"
+        if mirrored
+        else "",
+    )
+
+
+def number_is_text(name: str) -> bool:
+    """Return whether a cue of gold order is about the text of options."""
+    return name in ORDER_NAMES[4:]
+
+
+def favour(table: OptionTable, values: Floats) -> tuple[np.ndarray[Any, np.dtype[np.bool_]], Any]:
+    """Return which options have the largest value, and in which questions values differ."""
+    most, least = table.largest(values), table.smallest(values)
+    return values >= most[table.question] - 1e-9, most > least + 1e-9
+
+
+def _examples(
+    features: FeatureMatrix, step: Step, chosen: Any, covered: Any, direction: str, family: Family
+) -> tuple[Example, ...]:
+    """Return three options with the cue: two that bear it out, and one that does not, if there is one."""
+    table = features.table
+    shown = np.flatnonzero(chosen & covered[table.question])
+    agrees = table.right[shown] == (direction == "right")
+    first = [*shown[agrees][:2].tolist(), *shown[~agrees][:1].tolist(), *shown[agrees][2:3].tolist()]
+    value = features.values[step.feature] if step.feature < len(features) else ""
+    return tuple(
+        Example(
+            table.questions[int(table.question[i])].id,
+            mark_cue(table.texts[i], family, value),
+            bool(table.right[i]),
+        )
+        for i in first[:_SHOWN_EXAMPLES]
+    )
+
+
+def mark_cue(text: str, family: Family, value: str) -> str:
+    """Return a text with its cue in double brackets, shortened around it.
+
+    Examples
+    --------
+    >>> from classic_rc.audit.features import WORD
+    >>> mark_cue("They did not go", WORD, "not")
+    'They did [[not]] go'
+    """
+    pattern = None
+    if family.how == "word":
+        pattern = r"\W+".join(rf"\b{re.escape(word)}\b" for word in value.split())
+        if "not" in value.split():
+            pattern = re.sub(r"\\bnot\\b", r"(?:\\bnot\\b|n['’]t\\b)", pattern)
+    elif family.how == "piece":
+        piece = re.match(r'"(.)" ?|U\+([0-9A-F]+)', value)
+        if family.name.startswith("the characters"):
+            pattern = re.escape(value)
+        elif piece:
+            pattern = re.escape(piece[1] or chr(int(piece[2], 16)))
+    elif family.how in ("first", "last") and text:
+        return f"[[{text[0]}]]{text[1:]}"[:_SHOWN_TEXT] if family.how == "first" else f"{text[:-1]}[[{text[-1]}]]"
+    found = re.search(pattern, text, re.IGNORECASE if family.how == "word" else 0) if pattern else None
+    if found is None:
+        return text[:_SHOWN_TEXT]
+    start = max(found.start() - _SHOWN_TEXT // 2, 0)
+    marked = f"{text[start : found.start()]}[[{found[0]}]]{text[found.end() : found.end() + _SHOWN_TEXT // 2]}"
+    return f"…{marked}" if start else marked

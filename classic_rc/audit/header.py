@@ -1,0 +1,254 @@
+"""What it takes to answer: how far a learner gets that reads only a part of the input, out of fold."""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from classic_rc.audit.features import FeatureMatrix, Source
+from classic_rc.audit.options import Floats, Integers, OptionTable
+from classic_rc.errors import UsageError
+from classic_rc.evaluation.resampling import Interval, percentile_interval, resample_means
+from classic_rc.folds import FoldPlan
+from classic_rc.kernels.arrays import offsets_of, ragged_indices
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_matrix
+
+INPUTS: dict[str, frozenset[str]] = {
+    "options only": frozenset({"options"}),
+    "question and options": frozenset({"options", "question"}),
+    "passage and options": frozenset({"options", "passage"}),
+    "all": frozenset({"options", "question", "passage"}),
+}
+"""What each row of the header sees."""
+
+MOST_QUESTIONS = 10_000
+"""A larger dataset is represented by so many questions, evenly spread over the groups of passages."""
+
+_PENALTY = 8.0
+_MOST_STEPS, _MEMORY, _SUFFICIENT, _SHORTEST, _LEAST_DECREASE = 30, 6, 1e-4, 1e-3, 1e-5
+_MOST_WEIGHT = 10.0
+_RESAMPLES = 2000
+_MOST_WORDS = 40  # of a question or option, in pairs
+_LEAST_PAIRS = 3
+
+
+@dataclass(frozen=True, slots=True)
+class HeaderRow:
+    """How often a learner is right that sees a part of the input; fractions."""
+
+    input: str
+    accuracy: float  # of as many answers as are right, the share that is
+    chance: float
+    interval: Interval | None  # 95 %, over groups of passages
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain data."""
+        bounds = None if self.interval is None else [round(x, 6) for x in self.interval]
+        return {
+            "input": self.input,
+            "accuracy": round(self.accuracy, 6),
+            "chance": round(self.chance, 6),
+            "interval": bounds,
+        }
+
+
+class Header:
+    """Learners out of fold over the features of an audit.
+
+    Parameters
+    ----------
+    features : FeatureMatrix
+    chance : ndarray of float64, shape (n_questions,)
+        How often guessing is right.
+    folds : int
+    group : str, optional
+        A field whose equal values stay in one fold, as equal and nearly equal passages do.
+    seed : int
+        Of the intervals.
+    """
+
+    def __init__(
+        self, features: FeatureMatrix, chance: Floats, *, folds: int = 5, group: str | None = None, seed: int = 0
+    ) -> None:
+        self.features, self.table, self.seed = features, features.table, seed
+        self._chance = chance
+        groups = FoldPlan(folds, group).groups(self.table.dataset).numbers[self.table.rows]
+        self.groups = np.unique(groups, return_inverse=True)[1].reshape(-1)
+        n_groups = int(self.groups.max(initial=-1)) + 1
+        if n_groups < 2:
+            raise UsageError("a header needs at least two different passages or groups", field="questions")
+        sizes = np.bincount(self.groups)
+        share = min(1.0, MOST_QUESTIONS / len(self.table))
+        kept = np.flatnonzero(np.floor(np.cumsum(sizes) * share) > np.floor((np.cumsum(sizes) - sizes) * share))
+        self.asked = np.flatnonzero(np.isin(self.groups, kept)) if share < 1 else np.arange(len(self.table))
+        self.fold = self.groups % min(folds, n_groups)
+
+    def measure(self) -> tuple[HeaderRow, ...]:
+        """Return the rows that there is input for."""
+        texts = {
+            "options": True,
+            "question": any(q.query.strip() for q in self.table.questions),
+            "passage": any(text.strip() for text in self.table.passages[0]),
+        }
+        rows = []
+        for name, sees in INPUTS.items():
+            if all(texts[part] for part in sees) or (name == "all" and texts["question"] != texts["passage"]):
+                if name == "all" and not all(texts.values()):
+                    continue  # another row has all that there is
+                rows.append(self._row(name, self.predict(sees), np.ones(len(self.asked))))
+        return tuple(rows)
+
+    def options_without(self, p: Floats) -> HeaderRow:
+        """Return the row of options only, with questions weighted so that a model's probabilities tell nothing.
+
+        Parameters
+        ----------
+        p : ndarray of float64, shape (n_options,)
+            The probabilities of the model of all cues found.
+        """
+        table = self.table
+        chance = (table.n_right / table.sizes).astype(np.float64)
+        own = table.sum(np.where(table.right, np.log(np.maximum(p, 1e-9)), 0)) / table.n_right
+        weights = np.clip(chance / np.exp(own), 1 / _MOST_WEIGHT, _MOST_WEIGHT)
+        hits = self.predict(INPUTS["options only"], weights)
+        return self._row("options only, without the cues", hits, weights[self.asked])
+
+    def _row(self, name: str, hits: Floats, weights: Floats) -> HeaderRow:
+        groups = np.unique(self.groups[self.asked], return_inverse=True)[1].reshape(-1)
+        statistics = np.column_stack([hits * weights, weights])
+        means = resample_means(statistics, groups, n=_RESAMPLES, seed=self.seed)
+        interval = percentile_interval(means[:, 0] / means[:, 1])
+        accuracy = float(statistics[:, 0].sum() / statistics[:, 1].sum())
+        return HeaderRow(name, accuracy, float(np.average(self._chance[self.asked], weights=weights)), interval)
+
+    def predict(self, sees: frozenset[str], weights: Floats | None = None) -> Floats:
+        """Return how many of the right options a learner that sees this finds, as a share, out of fold."""
+        from scipy.sparse import hstack
+
+        table, features = self.table, self.features
+        asked = self.asked
+        options = ragged_indices(table.offsets[:-1][asked], table.sizes[asked])
+        offsets = offsets_of(table.sizes[asked])
+        n_sparse = features.sparse.shape[1]
+        seen = np.array([f.sees <= sees and f.source is not Source.PIECE for f in features.families], dtype=bool)
+        sparse = features.sparse[options][:, np.flatnonzero(seen[:n_sparse])]
+        if "question" in sees:
+            sparse = hstack([sparse, _word_pairs(table, asked)], format="csr", dtype=np.float32)
+        dense = features.dense[options][:, seen[n_sparse:]].astype(np.float64)
+        target = table.right[options] / np.repeat(table.n_right[asked], table.sizes[asked])
+        question_weights = np.ones(len(asked)) if weights is None else weights[asked]
+        hits = np.zeros(len(asked))
+        fold = self.fold[asked]
+        for k in np.unique(fold).tolist():
+            learn, own = np.flatnonzero(fold != k), np.flatnonzero(fold == k)
+            rows, own_rows = (ragged_indices(offsets[:-1][q], np.diff(offsets)[q]) for q in (learn, own))
+            w = _fit(
+                sparse[rows],
+                dense[rows],
+                target[rows],
+                offsets_of(np.diff(offsets)[learn]),
+                question_weights[learn],
+            )
+            scores = sparse[own_rows] @ w[: sparse.shape[1]] + dense[own_rows] @ w[sparse.shape[1] :]
+            sizes = np.diff(offsets)[own]
+            hits[own] = _share_found(np.round(scores, 9), target[own_rows] > 0, sizes)
+        return hits
+
+
+def _fit(sparse: csr_matrix, dense: Floats, target: Floats, offsets: Integers, weights: Floats) -> Floats:
+    """Fit a conditional logit with weighted questions and an L2 penalty, by some steps of L-BFGS."""
+    starts, sizes = offsets[:-1], np.diff(offsets)
+    n_sparse = sparse.shape[1]
+    transposed = sparse.T.tocsr()
+
+    def objective(w: Floats) -> tuple[float, Floats]:
+        scores = sparse @ w[:n_sparse] + dense @ w[n_sparse:]
+        scores -= np.repeat(np.maximum.reduceat(scores, starts), sizes)
+        odds = np.exp(scores)
+        totals = np.add.reduceat(odds, starts)
+        losses = np.log(totals) - np.add.reduceat(target * scores, starts)
+        residual = (odds / np.repeat(totals, sizes) - target) * np.repeat(weights, sizes)
+        gradient = np.concatenate([transposed @ residual, dense.T @ residual]) + _PENALTY * w
+        return float(weights @ losses + _PENALTY / 2 * w @ w), gradient
+
+    w = np.zeros(n_sparse + dense.shape[1])
+    value, gradient = objective(w)
+    kept: deque[tuple[Floats, Floats, float]] = deque(maxlen=_MEMORY)  # steps, changes of the gradient, 1 / product
+    for _ in range(_MOST_STEPS):
+        direction, factors = -gradient, []
+        for s, y, rho in reversed(kept):
+            factors.append(rho * float(s @ direction))
+            direction -= factors[-1] * y
+        direction *= 1 / (kept[-1][2] * float(kept[-1][1] @ kept[-1][1])) if kept else 1 / np.abs(gradient).sum()
+        for s, y, rho in kept:
+            direction += s * (factors.pop() - rho * float(y @ direction))
+        slope, length = float(gradient @ direction), 1.0
+        while True:
+            new_value, new_gradient = objective(w + length * direction)
+            if new_value <= value + _SUFFICIENT * length * slope or length < _SHORTEST:
+                break
+            length /= 2
+        step, change = length * direction, new_gradient - gradient
+        if float(step @ change) > 0:
+            kept.append((step, change, 1 / float(step @ change)))
+        w, decrease = w + step, value - new_value
+        value, gradient = new_value, new_gradient
+        if decrease < _LEAST_DECREASE * abs(value):
+            break
+    return w
+
+
+def _share_found(scores: Floats, right: NDArray[np.bool_], sizes: Integers) -> Floats:
+    """Return which share of the m best options of each question are right, m of them being right."""
+    offsets = offsets_of(sizes)
+    question = np.repeat(np.arange(len(sizes)), sizes)
+    order = np.lexsort((-scores, question))
+    m = np.add.reduceat(right.astype(np.int64), offsets[:-1])
+    place = np.arange(len(order)) - offsets[:-1][question]
+    found = np.bincount(question, right[order] & (place < m[question]), minlength=len(sizes))
+    # Equal scores at the border share their right options.
+    ordered = scores[order]
+    border = ordered[offsets[:-1] + m - 1]
+    tied = ordered == border[question]
+    above = np.bincount(question, right[order] & ~tied & (place < m[question]), minlength=len(sizes))
+    n_tied = np.bincount(question, tied, minlength=len(sizes))
+    right_tied = np.bincount(question, tied & right[order], minlength=len(sizes))
+    wanted = m - np.bincount(question, ~tied & (place < m[question]), minlength=len(sizes))
+    del found
+    return (above + wanted * right_tied / n_tied) / m
+
+
+def _word_pairs(table: OptionTable, asked: Integers) -> csr_matrix:
+    """Return each pair of a word of the question and a word of the option, if some options have it."""
+    from scipy.sparse import csr_matrix
+
+    tokens, offsets = table.tokens
+    questions = [table.questions[i].query for i in asked.tolist()]
+    q_tokens, q_offsets = table.encode(questions)
+    n = len(table.encoder.vocabulary) + 1
+    options = ragged_indices(table.offsets[:-1][asked], table.sizes[asked])
+    text = table.text_index[options]
+    question = np.repeat(np.arange(len(asked)), table.sizes[asked])
+    q_counts = np.minimum(np.diff(q_offsets), _MOST_WORDS)
+    counts = np.minimum(np.diff(offsets)[text], _MOST_WORDS)
+    row = np.repeat(np.arange(len(options)), counts)
+    words = tokens[ragged_indices(offsets[:-1][text], counts)].astype(np.int64)
+    per_word = q_counts[question[row]]
+    asked_words = q_tokens[ragged_indices(q_offsets[:-1][question[row]], per_word)].astype(np.int64)
+    keys = asked_words * n + np.repeat(words, per_word)
+    pair_rows = np.repeat(row, per_word)
+    _, code, uses = np.unique(keys, return_inverse=True, return_counts=True)
+    kept = uses[code.reshape(-1)] >= _LEAST_PAIRS
+    _, code = np.unique(code.reshape(-1)[kept], return_inverse=True)
+    matrix = csr_matrix(
+        (np.ones(len(code), dtype=np.float32), (pair_rows[kept], code.reshape(-1))),
+        shape=(len(options), int(code.max(initial=0)) + 1),
+    )
+    matrix.data[:] = 1
+    return matrix

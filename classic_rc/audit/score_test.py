@@ -1,0 +1,434 @@
+r"""One statistic: a score test within questions, with a permuted bound and stepwise choice.
+
+With p the probabilities of a conditional logit and y the right options, the score of feature j is
+:math:`U_j = \sum_i x_{ij} (y_i - p_i)`, conditional on the number of right options of each question. Without
+chosen features p is m/k. The best feature above the bound is chosen, the model is fitted with it, and the others
+are tested given the chosen ones, until nothing is above the bound. What correlates with a chosen one disappears.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from classic_rc.audit.features import FeatureMatrix
+from classic_rc.audit.options import Floats, Integers, OptionTable
+from classic_rc.kernels.arrays import offsets_of
+
+DRAWS = 200
+LEVEL = 0.05
+MOST_STEPS = 12
+_BATCH = 25
+_EXACT = 30
+"""Below so many occurrences the tail is that of the Poisson-binomial distribution, from there on the normal one."""
+_BLOCK_QUESTIONS = 2**13
+_MOST_DEPENDENT, _SHARED = 500, 1.2
+"""How many features are tested for dependence, if they are in so many questions a passage."""
+_NEAR, _ALIKE = 0.9, 0.7
+"""Features with this part of the best deviate, and this correlation with it, say the same."""
+_RIDGE, _MOST_WEIGHT, _NEWTON_STEPS = 1e-2, 12.0, 25
+_CLEAR = 1.2
+"""A deviate that is this much above the bound of earlier draws needs no new ones: the bound hardly changes."""
+
+
+class Model:
+    """The conditional logit: in each question as many options are right as gold says, with odds of their scores."""
+
+    def __init__(self, table: OptionTable, scores: Floats) -> None:
+        self.table = table
+        odds = np.exp(scores - table.largest(scores)[table.question])
+        self.p = odds / table.sum(odds)[table.question]
+        self._several = np.flatnonzero(table.n_right > 1)
+        self._tables: list[tuple[Integers, NDArray[np.bool_], Floats, Floats]] = []
+        for block in np.array_split(self._several, len(self._several) // _BLOCK_QUESTIONS + 1):
+            if len(block):
+                self._add_several(block, odds)
+
+    def _add_several(self, block: Integers, odds: Floats) -> None:
+        """Compute the exact inclusion probabilities of questions with several right options."""
+        table = self.table
+        most, m = int(table.sizes[block].max()), table.n_right[block]
+        place = table.offsets[:-1][block][:, None] + np.arange(most)
+        inside = np.arange(most) < table.sizes[block][:, None]
+        w = np.where(inside, odds[np.where(inside, place, 0)], 0.0)
+        w /= np.where(inside, w, 0).sum(axis=1, keepdims=True) / table.sizes[block][:, None]
+        before = np.zeros((most + 1, len(block), int(m.max()) + 1))
+        before[0, :, 0] = 1
+        after = before.copy()
+        for i in range(most):
+            before[i + 1] = before[i]
+            before[i + 1][:, 1:] += w[:, i, None] * before[i][:, :-1]
+            j = most - 1 - i
+            after[i + 1] = after[i]
+            after[i + 1][:, 1:] += w[:, j, None] * after[i][:, :-1]
+        rows = np.arange(len(block))
+        total = before[most, rows, m]
+        p = np.zeros_like(w)
+        for i in range(most):
+            for r in range(int(m.max())):
+                left = m - 1 - r
+                term = before[i, :, r] * after[most - 1 - i, rows, np.maximum(left, 0)]
+                p[:, i] += np.where(left >= 0, w[:, i] * term, 0) / total
+        self.p[place[inside]] = p[inside]
+        self._tables.append((block, inside, w, before))
+
+    @cached_property
+    def spread(self) -> tuple[Floats, Floats]:
+        """Arrays d and u: the covariance of a question's right options is diag(d) - u u'.
+
+        It is exact for one right option, and for several without weights; else Hájek's approximation.
+        """
+        table, p = self.table, self.p
+        several = (table.n_right > 1)[table.question]
+        c = p * (1 - p)
+        total = table.sum(c)[table.question]
+        f = (table.sizes / np.maximum(table.sizes - 1, 1))[table.question]
+        hajek = c * np.sqrt(f / np.maximum(total, 1e-300))
+        return np.where(several, c * f, p), np.where(several, hajek, p)
+
+    def draw(self, random: np.random.Generator, n: int) -> NDArray[np.bool_]:
+        """Draw gold from the model, n times: booleans of shape (n_options, n)."""
+        table = self.table
+        right = np.zeros((len(table.texts), n), dtype=bool)
+        single = np.flatnonzero(table.n_right == 1)
+        cumulative = np.cumsum(self.p)
+        base = np.concatenate([[0.0], cumulative])[table.offsets]
+        for i in range(n):
+            u = random.random(len(table))
+            at = np.searchsorted(cumulative, base[:-1] + u * (base[1:] - base[:-1]), side="right")
+            at = np.clip(at, table.offsets[:-1], table.offsets[1:] - 1)
+            right[at[single], i] = True
+            for block, inside, w, before in self._tables:
+                left = table.n_right[block].copy()
+                rows, most = np.arange(len(block)), inside.shape[1]
+                u = random.random((most, len(block)))
+                for j in range(most - 1, -1, -1):
+                    chance = w[:, j] * before[j, rows, np.maximum(left - 1, 0)] / before[j + 1, rows, left]
+                    taken = (left > 0) & (u[j] < chance)
+                    right[table.offsets[:-1][block[taken]] + j, i] = True
+                    left -= taken
+        return right
+
+
+def fit_model(table: OptionTable, columns: Floats) -> tuple[Model, Floats]:
+    """Fit the conditional logit to chosen features, by Newton's method with a small ridge.
+
+    Parameters
+    ----------
+    table : OptionTable
+    columns : ndarray of float64, shape (n_options, n_chosen)
+
+    Returns
+    -------
+    Model
+    weights : ndarray of float64, shape (n_chosen,)
+    """
+    weights = np.zeros(columns.shape[1])
+    model = Model(table, columns @ weights)
+    for _ in range(_NEWTON_STEPS if columns.shape[1] else 0):
+        gradient = columns.T @ (table.right - model.p) - _RIDGE * weights
+        hessian = covariance(model, columns, columns) + _RIDGE * np.eye(len(weights))
+        step = np.clip(np.linalg.solve(hessian, gradient), -2, 2)
+        weights = np.clip(weights + step, -_MOST_WEIGHT, _MOST_WEIGHT)
+        model = Model(table, columns @ weights)
+        if np.abs(step).max() < 1e-6:
+            break
+    return model, weights
+
+
+def covariance(model: Model, one: Floats, other: Floats) -> Floats:
+    """Return the covariances of the scores of two sets of dense features under the model."""
+    d, u = model.spread
+    within: Floats = (one * d[:, None]).T @ other
+    a, b = (np.add.reduceat(x * u[:, None], model.table.offsets[:-1], axis=0) for x in (one, other))
+    return within - a.T @ b
+
+
+class Step(NamedTuple):
+    """One choice: a feature that tells right options from wrong ones, given those chosen before."""
+
+    feature: int  # its number; those of gold order follow those of the matrix
+    z: float
+    bound: float
+    p: float
+    others: int  # how many features say about the same
+
+
+@dataclass
+class _Null:
+    """Expectations, deviations and exact tails of all sparse and dense features under a model."""
+
+    expected: Floats
+    deviation: Floats
+    events: Floats  # in how many questions each feature tells options apart
+    rare: Integers  # features with exact tails
+    tails: Floats  # (n_rare, _EXACT + 1): the signed deviate of each number of hits
+
+    def deviates(self, hits: Floats, shift: Floats | float = 0.0) -> Floats:
+        """Return the normal deviates of sums: the one function for data and for draws."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            safe = np.where(self.deviation > 0, self.deviation, np.inf)
+            z = (hits - self.expected[:, None] - shift) / safe[:, None]
+        if len(self.rare):
+            count = np.clip(np.rint(hits[self.rare]).astype(np.int64), 0, _EXACT)
+            z[self.rare] = np.take_along_axis(self.tails, count, axis=1)
+        return z
+
+
+class ScoreTest:
+    """The search for features that tell right options from wrong ones.
+
+    Parameters
+    ----------
+    features : FeatureMatrix
+    order : callable, optional
+        Takes the right options and returns features that read the gold of other questions, of shape
+        (n_options, n_order). They are computed again for each draw.
+    given : ndarray of float64, shape (n_options, n_given), optional
+        Features that count as chance.
+    draws, seed : int
+    """
+
+    def __init__(
+        self,
+        features: FeatureMatrix,
+        order: Callable[[NDArray[np.bool_]], Floats] | None = None,
+        given: Floats | None = None,
+        *,
+        draws: int = DRAWS,
+        seed: int = 0,
+        advance: Callable[[str], None] = lambda stage: None,
+    ) -> None:
+        self.features, self.table = features, features.table
+        self._order = order
+        n = len(self.table.texts)
+        self.observed_order = np.zeros((n, 0)) if order is None else order(self.table.right)
+        self.given = np.zeros((n, 0)) if given is None else given
+        self.draws, self.seed, self._advance = draws, seed, advance
+        self.steps: list[Step] = []
+        self.groups = self.table.passages[1]
+        self._has_groups = len(self.table.passages[0]) < len(self.table)
+        self.model: Model
+        self.weights: Floats
+        self.top: list[tuple[int, float]] = []
+
+    def column(self, feature: int) -> Floats:
+        """Return the values of a feature of the matrix or of gold order."""
+        n = len(self.features)
+        return self.features.column(feature) if feature < n else self.observed_order[:, feature - n]
+
+    def chosen_columns(self) -> Floats:
+        """Return what is given, and the chosen features."""
+        return np.column_stack([self.given, *(self.column(step.feature) for step in self.steps)])
+
+    def run(self) -> tuple[Step, ...]:
+        """Choose features until nothing is above the bound."""
+        bound = math.inf
+        banned: set[int] = set()
+        while True:
+            self._advance(f"cues, step {len(self.steps) + 1}")
+            chosen = self.chosen_columns()
+            self.model, self.weights = fit_model(self.table, chosen)
+            if len(self.steps) >= MOST_STEPS or not len(self.features):
+                break
+            null, across, inverse = self._prepare(chosen)
+            z = self._observed(null, chosen, across, inverse)
+            z[list(banned)] = 0
+            n = len(self.features)
+            best = int(np.argmax(np.abs(z[:n])))
+            if len(z) > n and not abs(z[best]) > bound and math.isfinite(bound):
+                best = n + int(np.argmax(np.abs(z[n:])))  # what gold of other questions tells comes last
+            is_clear = abs(z[best]) > _CLEAR * bound  # False at first: then the bound is infinite
+            p = 1 / (self.draws + 1)
+            if not is_clear:
+                largest = self._draw_largest(null, chosen, across, inverse)
+                bound = float(np.quantile(largest, 1 - LEVEL, method="higher"))
+                p = (1 + int((largest >= abs(z[best])).sum())) / (self.draws + 1)
+            if not abs(z[best]) > bound:
+                if best < n < len(z) and np.abs(z[n:]).max() > bound:
+                    continue  # now for gold order, with this bound
+                break
+            feature, others = self._choose(best, z)
+            banned |= {best, feature}
+            self.steps.append(Step(feature, float(z[feature]), bound, p, others))
+        return tuple(self.steps)
+
+    def _prepare(self, chosen: Floats) -> tuple[_Null, Floats, Floats]:
+        """Return the null of all features, their covariances with the chosen ones, and the inverse among these."""
+        model, features, table = self.model, self.features, self.table
+        d, u = model.spread
+        n_sparse = features.sparse.shape[1]
+        expected = features.sums(model.p[:, None])[:, 0]
+        squares = np.concatenate(
+            [features.sums(d[:, None])[:n_sparse, 0], (features.dense.astype(np.float64) ** 2).T @ d]
+        )
+        events = np.zeros(n_sparse, dtype=np.int64)
+        rare: list[tuple[Integers, Floats]] = []
+        one = table.n_right == 1
+        uses = np.bincount(features.sparse.indices, minlength=n_sparse)
+        for start, stop, block, rows in self._question_blocks(u):
+            squares[:n_sparse] -= np.bincount(block.indices, block.data.astype(np.float64) ** 2, n_sparse)
+            events += np.bincount(block.indices, minlength=n_sparse)
+            few = uses[block.indices] < 8 * _EXACT
+            if one[start:stop].all():  # u is p: the sum over a question's options is the probability of a hit
+                rare.append((block.indices[few].astype(np.int64), block.data[few].astype(np.float64)))
+            else:
+                own = features.sparse[rows]
+                few = uses[own.indices] < _EXACT
+                p = np.repeat(model.p[rows], np.diff(own.indptr))
+                rare.append((own.indices[few].astype(np.int64), p[few]))
+                events += np.bincount(own.indices, minlength=n_sparse) - np.bincount(
+                    block.indices, minlength=n_sparse
+                )
+        totals = np.add.reduceat(features.dense * u[:, None], table.offsets[:-1], axis=0)
+        squares[n_sparse:] -= (totals.astype(np.float64) ** 2).sum(axis=0)
+        weighted = chosen * d[:, None] - u[:, None] * table.sum_columns(chosen * u[:, None])[table.question]
+        across = features.sums(weighted) if chosen.shape[1] else np.zeros((len(features), 0))
+        hessian = covariance(model, chosen, chosen) + _RIDGE * np.eye(chosen.shape[1])
+        inverse = np.asarray(np.linalg.inv(hessian), dtype=np.float64)
+        variance = np.maximum(squares - np.einsum("ij,jk,ik->i", across, inverse, across), 0)
+        variance[variance < 1e-3 * np.maximum(squares, 1e-12)] = 0  # explained by what was chosen
+        is_rare = np.flatnonzero(events < _EXACT)
+        tails = _exact_deviates(is_rare, n_sparse, rare)
+        tails[variance[is_rare] == 0] = 0
+        all_events = np.append(events, np.full(features.dense.shape[1], len(table))).astype(np.float64)
+        return _Null(expected, np.sqrt(variance), all_events, is_rare, tails), across, inverse
+
+    def _question_blocks(self, weights: Floats):  # type: ignore[no-untyped-def]
+        """Yield the weighted sums of sparse features of each question, in blocks of questions."""
+        from scipy.sparse import csr_matrix
+
+        table = self.table
+        for start in range(0, len(table), _BLOCK_QUESTIONS):
+            stop = min(start + _BLOCK_QUESTIONS, len(table))
+            rows = slice(int(table.offsets[start]), int(table.offsets[stop]))
+            n = rows.stop - rows.start
+            pooled = csr_matrix(
+                (weights[rows].astype(np.float32), np.arange(n), table.offsets[start : stop + 1] - rows.start),
+                shape=(stop - start, n),
+            )
+            yield start, stop, pooled @ self.features.sparse[rows], rows
+
+    def _order_deviates(self, columns: Floats, right: NDArray[np.bool_], chosen: Floats, inverse: Floats) -> Floats:
+        residual = right - self.model.p
+        across = covariance(self.model, columns, chosen)
+        d, u = self.model.spread
+        totals = self.table.sum_columns(columns * u[:, None])
+        variance = (columns**2 * d[:, None]).sum(axis=0) - (totals**2).sum(axis=0)
+        variance -= np.einsum("ij,jk,ik->i", across, inverse, across)
+        shift = across @ inverse @ (chosen.T @ residual)
+        return np.where(variance > 1e-6, (columns.T @ residual - shift) / np.sqrt(np.maximum(variance, 1e-6)), 0.0)
+
+    def _observed(self, null: _Null, chosen: Floats, across: Floats, inverse: Floats) -> Floats:
+        right = self.table.right.astype(np.float64)
+        shift = across @ (inverse @ (chosen.T @ (right - self.model.p)))
+        z = null.deviates(self.features.sums(right[:, None]), shift[:, None])[:, 0]
+        if self._has_groups:
+            z = self._allow_dependence(z, null)
+        return np.concatenate([z, self._order_deviates(self.observed_order, self.table.right, chosen, inverse)])
+
+    def _allow_dependence(self, z: Floats, null: _Null) -> Floats:
+        """Return smaller deviates for features whose questions share passages, if gold depends on the passage.
+
+        The deviation is that over whole passages, if it is larger, and the tail is that of Student's t with as many
+        degrees of freedom as passages allow. It is computed for the features with the largest deviates.
+        """
+        from scipy.sparse import csr_matrix
+        from scipy.special import ndtri
+        from scipy.stats import t
+
+        top = np.argsort(-np.abs(z), kind="stable")[:_MOST_DEPENDENT]
+        n_sparse = self.features.sparse.shape[1]
+        sparse, dense = top[top < n_sparse], top[top >= n_sparse]
+        group = self.groups[self.table.question]
+        n_groups, columns = int(group.max()) + 1, np.arange(len(group))
+
+        def pool(weights: Floats) -> Floats:
+            pooled = csr_matrix((weights, (group, columns)), shape=(n_groups, len(group)))
+            own: Floats = (pooled @ self.features.sparse[:, sparse]).toarray()
+            return np.column_stack([own, pooled @ self.features.dense[:, dense - n_sparse]])
+
+        sums, expected = pool(self.table.right - self.model.p), pool(self.model.p)
+        expected[:, len(sparse) :] = np.bincount(self.groups, minlength=n_groups)[:, None]
+        # An effect that is the same everywhere is no dependence: each passage has its part of it.
+        rest = sums - expected * (sums.sum(axis=0) / np.maximum(expected.sum(axis=0), 1e-9))
+        which = np.concatenate([sparse, dense])
+        own = null.deviation[which] ** 2
+        smaller = z[which] / np.sqrt(np.maximum((rest**2).sum(axis=0) / np.maximum(own, 1e-9), 1))
+        effective = expected.sum(axis=0) ** 2 / np.maximum((expected**2).sum(axis=0), 1e-9)
+        tail = np.maximum(t.sf(np.abs(smaller), np.maximum(effective - 1, 1)), 1e-300)
+        shared = null.events[which] > _SHARED * (expected > 0).sum(axis=0)
+        z[which] = np.where(shared, -np.sign(smaller) * np.minimum(ndtri(tail), 0), z[which])
+        return z
+
+    def _draw_largest(self, null: _Null, chosen: Floats, across: Floats, inverse: Floats) -> Floats:
+        """Return the largest absolute deviate of each draw of gold from the model."""
+        random = np.random.default_rng([self.seed, len(self.steps)])
+        largest = []
+        for start in range(0, self.draws, _BATCH):
+            right = self.model.draw(random, min(_BATCH, self.draws - start))
+            shift: Floats | float = 0.0
+            if chosen.shape[1]:
+                shift = across @ (inverse @ (chosen.T @ (right - self.model.p[:, None])))
+            own = np.abs(null.deviates(self.features.sums(right), shift)).max(axis=0)
+            if self._order is not None:
+                for i in range(right.shape[1]):
+                    z = self._order_deviates(self._order(right[:, i]), right[:, i], chosen, inverse)
+                    own[i] = max(own[i], np.abs(z).max(initial=0))
+            largest.append(own)
+        return np.concatenate(largest)
+
+    def _choose(self, best: int, z: Floats) -> tuple[int, int]:
+        """Choose among the features that say about the same as the best one: the one to act on."""
+        n = len(self.features)
+        if best >= n:
+            return best, 0
+        near = np.flatnonzero(np.abs(z[:n]) >= _NEAR * abs(z[best]))
+        near = near[np.argsort(-np.abs(z[near]), kind="stable")][:400]
+        d, u = self.model.spread
+        x = self.features.column(best)
+        weighted = x * d - u * self.table.sum(x * u)[self.table.question]
+        own = covariance(self.model, x[:, None], x[:, None])[0, 0]
+        alike = []
+        for j in near.tolist():
+            y = self.features.column(j)
+            spread = covariance(self.model, y[:, None], y[:, None])[0, 0]
+            if j == best or abs(y @ weighted) > _ALIKE * math.sqrt(max(spread * own, 1e-12)):
+                alike.append(j)
+        families = self.features.families
+        return min(alike, key=lambda j: (families[j].source, -round(abs(float(z[j])), 6), j)), len(alike) - 1
+
+
+def _exact_deviates(rare: Integers, n: int, entries: Sequence[tuple[Integers, Floats]]) -> Floats:
+    """Return the signed normal deviates of all numbers of hits of rare features: Poisson-binomial tails."""
+    from scipy.special import ndtri
+
+    place = np.full(n, -1, dtype=np.int64)
+    place[rare] = np.arange(len(rare))
+    features = np.concatenate([np.empty(0, dtype=np.int64), *(f for f, _ in entries)])
+    chances = np.concatenate([np.empty(0), *(p for _, p in entries)])
+    kept = place[features] >= 0
+    rows, chances = place[features[kept]], np.clip(chances[kept], 0, 1)
+    order = np.argsort(rows, kind="stable")
+    rows, chances = rows[order], chances[order]
+    starts = offsets_of(np.bincount(rows, minlength=len(rare)))
+    column = np.arange(len(rows)) - starts[:-1][rows]
+    padded = np.zeros((len(rare), _EXACT))
+    padded[rows, np.minimum(column, _EXACT - 1)] = chances
+    odds = np.zeros((len(rare), _EXACT + 1))
+    odds[:, 0] = 1
+    for i in range(_EXACT):
+        p = padded[:, i, None]
+        odds[:, 1:] = odds[:, 1:] * (1 - p) + odds[:, :-1] * p
+        odds[:, :1] *= 1 - p
+    upper = np.minimum(np.cumsum(odds[:, ::-1], axis=1)[:, ::-1], 1)
+    lower = np.minimum(np.cumsum(odds, axis=1), 1)
+    smaller = np.minimum(np.minimum(upper, lower), 0.5)
+    deviate = -ndtri(np.maximum(smaller, 1e-300))
+    return np.where(upper < lower, deviate, -deviate)
