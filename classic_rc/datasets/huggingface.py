@@ -3,61 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import suppress
 from typing import Any, ClassVar
 
-from classic_rc.datasets.base import Reader, Reading
+from classic_rc.datasets.base import Reading
 from classic_rc.datasets.belebele import BELEBELE
 from classic_rc.datasets.boolq import BOOLQ
 from classic_rc.datasets.cosmosqa import COSMOS_QA
 from classic_rc.datasets.dream import GENRES
 from classic_rc.datasets.logiqa import LOGIQA, LOGIQA_2
 from classic_rc.datasets.quail import QUAIL
-from classic_rc.datasets.rows import read_questions
-from classic_rc.datasets.schema import Schema, convert_fields, make_row, read_gold, required_keys
+from classic_rc.datasets.schema import Schema, SchemaReader, convert_fields, make_row, read_gold, required_keys
 from classic_rc.datasets.squad import UNANSWERABLE, accept_as_in_2
-from classic_rc.errors import DataError
 from classic_rc.io.archives import InputFile
 from classic_rc.io.json import Node, describe_value
-from classic_rc.questions import Question, Task
-
-
-class HuggingFaceReader(Reader):
-    """Files of rows that ``datasets`` exports (JSON lines or a JSON list): RACE, MultiRC, ReCoRD, SQuAD and others.
-
-    :func:`classic_rc.datasets.from_rows` reads the same schemas from rows in memory.
-    """
-
-    name: ClassVar[str] = "huggingface"
-    title: ClassVar[str] = "Hugging Face rows"
-    description: ClassVar[str] = "Exported rows of RACE, SuperGLUE, SQuAD, Quoref, ARC, OpenBookQA, DREAM or C3."
-    citation: ClassVar[str] = "The cards of these datasets on the Hugging Face hub"
-    cites = ("classic_rc",)
-    is_dataset: ClassVar[bool] = False
-
-    def recognises(self, file: InputFile) -> bool:
-        """Return whether the first row has a known schema."""
-        first = next(file.records(suppress(DataError)), None) if file.head is not None else None
-        return first is not None and any(schema.fits(first.value) for schema in SCHEMAS)
-
-    def questions(self, file: InputFile, reading: Reading) -> Iterator[Question]:
-        """Yield the questions of the rows, which all have one schema."""
-        rows = list(file.records(reading.guard))
-        schema = schema_of(rows[0].value) if rows else None
-        if schema is None:
-            known = ", ".join(dict.fromkeys(schema.name for schema in (*SCHEMAS, *_OF_OTHER_READERS)))
-            raise DataError(
-                "unknown row schema",
-                source=file.name,
-                found=describe_value(rows[0].value) if rows else "no row",
-                expected=f"rows of {known}",
-            )
-        return read_questions(schema.convert(rows, reading), reading)
-
-
-def schema_of(row: Any) -> Schema | None:
-    """Return the schema of a row, or None."""
-    return next((schema for schema in (*SCHEMAS, *_OF_OTHER_READERS) if schema.fits(row)), None)
+from classic_rc.questions import Task
 
 
 def _passage_of_race(row: Node) -> str:
@@ -269,3 +228,28 @@ SCHEMAS = (
 
 _OF_OTHER_READERS = (QUAIL, COSMOS_QA, *LOGIQA, LOGIQA_2, BOOLQ, BELEBELE)
 """The schemas that the authors' files have too; a file of them is read by the dataset's own reader."""
+
+
+class HuggingFaceReader(SchemaReader):
+    """Files of rows that ``datasets`` exports (JSON lines or a JSON list): RACE, MultiRC, ReCoRD, SQuAD and others.
+
+    :func:`classic_rc.datasets.from_rows` reads the same schemas from rows in memory.
+    """
+
+    name: ClassVar[str] = "huggingface"
+    title: ClassVar[str] = "Hugging Face rows"
+    description: ClassVar[str] = "Exported rows of RACE, SuperGLUE, SQuAD, Quoref, ARC, OpenBookQA, DREAM or C3."
+    citation: ClassVar[str] = "The cards of these datasets on the Hugging Face hub"
+    cites = ("classic_rc",)
+    is_dataset: ClassVar[bool] = False
+
+    schemas: ClassVar[tuple[Schema, ...]] = (*SCHEMAS, *_OF_OTHER_READERS)
+
+    def recognises(self, file: InputFile) -> bool:
+        """Return whether the first row has a schema that only the hub has."""
+        return self._schema_of(file) in SCHEMAS
+
+
+def schema_of(row: Any) -> Schema | None:
+    """Return the schema of a row, or None."""
+    return next((schema for schema in HuggingFaceReader.schemas if schema.fits(row)), None)

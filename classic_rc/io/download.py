@@ -55,6 +55,7 @@ def download(
     expected: Expected,
     *,
     advance: Callable[[int], object] = lambda steps: None,
+    notify: Callable[[str], object] = lambda text: None,
     hint: str | None = None,
 ) -> str:
     """Download a file, continuing the partial file at `path` if there is one and the sum is known.
@@ -68,6 +69,8 @@ def download(
     expected : Expected
     advance : callable
         Called with the number of bytes that are there, then of new bytes; negative if a download starts again.
+    notify : callable
+        Called with what a user should know of a complete download.
     hint : str, optional
         What the user can do if the server does not have the file.
 
@@ -106,6 +109,8 @@ def download(
             raise DataError("the server sends an empty file", source=url, expected="content", hint=hint)
         sha256 = sha256_of(path)
         if expected.sha256 in (None, sha256) and expected.size in (None, part.size):
+            if expected.sha256 is None and not part.has_known_end:
+                notify(f"the server did not say how long {url} is: truncation cannot be detected")
             return sha256
         found = f"{part.size:,} bytes with sha256 {sha256}"
         part.clear()
@@ -129,7 +134,7 @@ class _PartialFile:
     def __init__(self, path: Path, expected: Expected, advance: Callable[[int], object]) -> None:
         self.path, self.expected, self.advance = path, expected, advance
         self.size = path.stat().st_size if path.exists() else 0
-        self.is_continued = False
+        self.is_continued = self.has_known_end = False
         self._file: IO[bytes] | None = None  # while it is written
         advance(self.size)
 
@@ -207,8 +212,9 @@ class _PartialFile:
         if response.status_code == http.client.OK:
             self.clear()  # a server without ranges sends the file again
         self.is_continued = is_rest
-        length = response.headers.get("Content-Length", "0")
-        if not length.isdecimal():
+        length = response.headers.get("Content-Length")
+        self.has_known_end = length is not None or "chunked" in response.headers.get("Transfer-Encoding", "")
+        if length is not None and not length.isdecimal():
             raise _BrokeOffError(f"the Content-Length {_one_line(length)!r}")
 
 

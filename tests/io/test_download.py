@@ -216,6 +216,16 @@ def test_what_is_no_file_is_not_recorded_as_one(server, part, resource, facts):
     assert not part.exists()
 
 
+@pytest.mark.parametrize(
+    ("length", "expected", "n_notes"), [(True, UNKNOWN, 0), (False, UNKNOWN, 1), (False, EXPECTED, 0)]
+)
+def test_a_file_whose_end_nobody_knows_is_noted(server, part, length, expected, n_notes):
+    server.resources["/a"] = Resource(CONTENT, length=length)
+    notes = []
+    download(f"{server.address}/a", part, expected, notify=notes.append)
+    assert len(notes) == n_notes
+
+
 def test_starting_again_and_again_is_no_progress(server, part):
     server.resources["/a"] = Resource(CONTENT, shift=1, cuts=[70_000] * 99)
     with raises(DataError, problem=re.compile("broke off")):
