@@ -147,7 +147,7 @@ def _describe(test: ScoreTest, step: Step, chance: Floats) -> Cue:
         own,
         float(np.where(covered, precision, chance).mean()),
         float(chance.mean()),
-        step.z,
+        abs(step.z) if is_rank else step.z,
         step.bound,
         step.p,
         n,

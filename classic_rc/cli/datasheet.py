@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import shlex
 from collections.abc import Iterator
@@ -55,6 +56,7 @@ def write_datasheet(args: argparse.Namespace, options: Choice) -> int:
     form, facts = _find_form(args.output), dict(map(parse_fact, args.facts))
     data = inputs.choose_dataset(args, args.data)
     dataset = inputs.load_dataset(args, data)
+    facts |= _read_repairs(dataset)
     protocol = inputs.protocol_for(replace(inputs.read_protocol(args), intervals=True), data)
     groups = group_questions(args, dataset)
     evaluation = None if "floors" in args.without else _measure_floors(args, dataset, protocol)
@@ -83,6 +85,19 @@ def write_datasheet(args: argparse.Namespace, options: Choice) -> int:
         )
     write_output(render_datasheet(sheet, form), args.output)
     return 0
+
+
+def _read_repairs(dataset: Dataset) -> dict[str, str]:
+    """Return what `check --mend` did to a dataset, which stands beside its file."""
+    from classic_rc.audit.mend import PROVENANCE
+
+    done = []
+    for source in dataset.sources:
+        path = Path(f"{source.path}{PROVENANCE}")
+        if path.is_file():
+            plain = json.loads(path.read_text(encoding="utf-8"))
+            done += [f"{row['repair']} ({row['questions']:,} questions)" for row in plain["repairs"]]
+    return {"Repairs": "; ".join(done)} if done else {}
 
 
 def _draw_lengths(args: argparse.Namespace) -> int:
