@@ -7,6 +7,7 @@ from classic_rc.audit.duplicates import DuplicateFinding, DuplicatePair, find_du
 from classic_rc.audit.hard import HardSubset, find_hard_subset
 from classic_rc.audit.header import HeaderRow
 from classic_rc.audit.integrity import KINDS, Finding, Severity, find_defects
+from classic_rc.audit.mend import Repairs, mend_dataset
 from classic_rc.audit.perturb import PERTURBATIONS, Perturbation, perturb_dataset
 from classic_rc.audit.statistics.balance import Balance, measure_label_balance
 from classic_rc.audit.statistics.tables import DatasetStatistics, describe_datasets
@@ -30,6 +31,7 @@ __all__ = [
     "Perturbation",
     "PerturbedEvaluation",
     "PerturbedScore",
+    "Repairs",
     "Severity",
     "check_dataset",
     "describe_datasets",
@@ -38,6 +40,7 @@ __all__ = [
     "find_duplicates",
     "find_hard_subset",
     "measure_label_balance",
+    "mend_dataset",
     "perturb_dataset",
     "score_without",
 ]

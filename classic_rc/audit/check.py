@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 from classic_rc.audit.cues import Cue, describe_steps, phrase
 from classic_rc.audit.features import build_features
 from classic_rc.audit.gold_order import order_features
-from classic_rc.audit.header import Header, HeaderRow
+from classic_rc.audit.header import INPUTS, Header, HeaderRow, share_found
 from classic_rc.audit.integrity import Finding, find_copies, find_own_defects, in_order
 from classic_rc.audit.options import Floats, OptionTable
-from classic_rc.audit.score_test import DRAWS, ScoreTest
+from classic_rc.audit.score_test import DRAWS, ScoreTest, fit_model
 from classic_rc.datasets.registry import TrainingData, as_dataset
 from classic_rc.errors import UsageError
 from classic_rc.evaluation.plan import default_analyzer
@@ -45,8 +45,8 @@ class CheckReport:
         How far a learner gets with parts of the input; empty if none could learn.
     cues : tuple of Cue
         In the order in which each adds most.
-    without : HeaderRow or None
-        The first row of the header, without all that the cues tell.
+    without : float or None
+        What options only would reach without the cues that it can see: chance, and what it has beyond them.
     findings : tuple of Finding
         Defects and copies.
     n_features : int
@@ -60,7 +60,7 @@ class CheckReport:
     dataset: Dataset
     header: tuple[HeaderRow, ...] = ()
     cues: tuple[Cue, ...] = ()
-    without: HeaderRow | None = None
+    without: float | None = None
     findings: tuple[Finding, ...] = ()
     n_features: int = 0
     analyzer: str = "word"
@@ -94,7 +94,7 @@ class CheckReport:
             "dataset": dataset_record(self.dataset),
             "header": [row.to_dict() for row in self.header],
             "findings": [cue.to_dict() for cue in self.cues],
-            "without": None if self.without is None else self.without.to_dict(),
+            "without": None if self.without is None else round(self.without, 6),
             "defects": [finding.to_dict() for finding in self.findings],
             "features": self.n_features,
             "suspects": [{"id": id_, "p": round(p, 6)} for id_, p in self.suspects],
@@ -252,16 +252,15 @@ def _measure_header(
         if group is not None and error.field != "questions":
             raise
         return {"notes": (f"no header: {error}",)}
-    has_cues = any("passage" not in cue_sees for cue_sees in _seen_by_cues(test))
-    return {
-        "header": header.measure(),
-        "without": header.options_without(test.model.p) if has_cues else None,
-    }
-
-
-def _seen_by_cues(test: ScoreTest) -> list[frozenset[str]]:
-    n = len(test.features)
-    return [test.features.families[step.feature].sees for step in test.steps if step.feature < n]
+    rows = header.measure()
+    steps = [step for step in test.steps if step.feature < len(features)]
+    seen = [step.feature for step in steps if features.families[step.feature].sees == INPUTS["options only"]]
+    if not seen or not rows or rows[0].input != "options only":
+        return {"header": rows}
+    columns = np.column_stack([test.given, *(test.column(feature) for feature in seen)])
+    model, _ = fit_model(test.table, columns)
+    reached = share_found(np.round(model.p, 9), test.table.right, test.table.sizes)[header.asked].mean()
+    return {"header": rows, "without": rows[0].chance + max(rows[0].accuracy - float(reached), 0.0)}
 
 
 def _rank_suspects(table: OptionTable, test: ScoreTest) -> tuple[tuple[str, float], ...]:

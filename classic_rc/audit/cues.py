@@ -33,11 +33,12 @@ class Kind(StrEnum):
 
 _ADVICE = {
     Source.FIELD: "remove the field, or shuffle the options so that it says nothing (--mend)",
+    Source.UNUSUAL: "write all options in the same way (--mend does it)",
     Source.OPTION: "use the option as often where it is wrong, or replace it",
     Source.WORD: "use the word as often in wrong options as in right ones, or add mirrored items",
     Source.WORDS: "use the words as often in wrong options as in right ones, or add mirrored items",
     Source.RANK: "write wrong options that are like right ones in this",
-    Source.CHARACTER: "write all options in the same style (--mend makes blanks and quotes equal)",
+    Source.CHARACTER: "write all options in the same style (--mend makes quotes equal)",
     Source.PIECE: "read the examples: a way to write that only right, or only wrong, options have",
     Source.ORDER: "shuffle questions and options; keep questions with the same options in one fold",
 }
@@ -147,7 +148,7 @@ def _describe(test: ScoreTest, step: Step, chance: Floats) -> Cue:
         own,
         float(np.where(covered, precision, chance).mean()),
         float(chance.mean()),
-        step.z,
+        abs(step.z) if is_rank else step.z,
         step.bound,
         step.p,
         n,

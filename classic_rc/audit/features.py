@@ -38,13 +38,14 @@ class Source(IntEnum):
     """What a feature is made of, in the order in which people can act on it."""
 
     FIELD = 0
-    OPTION = 1
-    WORD = 2
-    WORDS = 3
-    RANK = 4
-    CHARACTER = 5
-    PIECE = 6
-    ORDER = 7
+    UNUSUAL = 1  # blanks at ends, invisible and unusual characters
+    OPTION = 2
+    WORD = 3
+    WORDS = 4
+    RANK = 5
+    CHARACTER = 6
+    PIECE = 7
+    ORDER = 8
 
 
 class Family(NamedTuple):
@@ -63,6 +64,8 @@ FIRST_WORD = Family(Source.WORD, 'the first word "{}"', _OPTIONS, "word")
 LAST_WORD = Family(Source.WORD, 'the last word "{}"', _OPTIONS, "word")
 WHOLE = Family(Source.OPTION, 'the option "{}"', _OPTIONS)
 USED_ONCE = Family(Source.OPTION, "{}", _OPTIONS)
+UNUSUAL = Family(Source.UNUSUAL, "the character {}", _OPTIONS, "piece")
+ODD = Family(Source.UNUSUAL, "{}", _OPTIONS)
 MARK = Family(Source.CHARACTER, "the character {}", _OPTIONS, "piece")
 LETTER = Family(Source.PIECE, "the letter {}", _OPTIONS, "piece")
 PIECE = Family(Source.PIECE, 'the characters "{}"', _OPTIONS, "piece")
@@ -354,11 +357,17 @@ def _gram_entries(table: OptionTable, least: int) -> Iterator[Entries]:
         values = [
             "".join(chr(g >> _CODE_BITS * i & 2**_CODE_BITS - 1) for i in range(length)) for g in grams.tolist()
         ]
-        families = [PIECE if length > 1 else LETTER if value.isalpha() else MARK for value in values]
+        families = [PIECE if length > 1 else _family_of(value) for value in values]
         if length == 1:
             values = [describe_character(value) for value in values]
         counts = np.bincount(np.concatenate(items), minlength=len(texts))
         yield Entries(families, values, np.concatenate(codes), offsets_of(counts), table.text_index)
+
+
+def _family_of(character: str) -> Family:
+    if character.isalnum():
+        return LETTER
+    return MARK if character.isascii() and character.isprintable() else UNUSUAL
 
 
 def _grams(texts: Sequence[str], length: int) -> tuple[Integers, Integers]:
@@ -396,13 +405,13 @@ def _shapes(text: str) -> Iterator[tuple[Family, str]]:
     yield FIRST, describe_character(text[0])
     yield LAST, describe_character(text[-1])
     if text[0].isspace() or text[-1].isspace():
-        yield SHAPE, "has a blank at an end"
+        yield ODD, "has a blank at an end"
     if "  " in text.strip():
-        yield SHAPE, "has two blanks in a row"
+        yield ODD, "has two blanks in a row"
     if not text.isascii():
         yield SHAPE, "has a character beyond ASCII"
     if not text.isprintable():
-        yield SHAPE, "has an invisible or unusual blank character"
+        yield ODD, "has an invisible or unusual blank character"
     bare = text.strip()
     if bare[:1].isupper():
         yield SHAPE, "begins with a capital letter"

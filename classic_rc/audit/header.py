@@ -32,7 +32,6 @@ MOST_QUESTIONS = 10_000
 
 _PENALTY = 8.0
 _MOST_STEPS, _MEMORY, _SUFFICIENT, _SHORTEST, _LEAST_DECREASE = 30, 6, 1e-4, 1e-3, 1e-5
-_MOST_WEIGHT = 10.0
 _RESAMPLES = 2000
 _MOST_WORDS = 40  # of a question or option, in pairs
 _LEAST_PAIRS = 3
@@ -101,33 +100,17 @@ class Header:
             if all(texts[part] for part in sees) or (name == "all" and texts["question"] != texts["passage"]):
                 if name == "all" and not all(texts.values()):
                     continue  # another row has all that there is
-                rows.append(self._row(name, self.predict(sees), np.ones(len(self.asked))))
+                rows.append(self._row(name, self.predict(sees)))
         return tuple(rows)
 
-    def options_without(self, p: Floats) -> HeaderRow:
-        """Return the row of options only, with questions weighted so that a model's probabilities tell nothing.
-
-        Parameters
-        ----------
-        p : ndarray of float64, shape (n_options,)
-            The probabilities of the model of all cues found.
-        """
-        table = self.table
-        chance = (table.n_right / table.sizes).astype(np.float64)
-        own = table.sum(np.where(table.right, np.log(np.maximum(p, 1e-9)), 0)) / table.n_right
-        weights = np.clip(chance / np.exp(own), 1 / _MOST_WEIGHT, _MOST_WEIGHT)
-        hits = self.predict(INPUTS["options only"], weights)
-        return self._row("options only, without the cues", hits, weights[self.asked])
-
-    def _row(self, name: str, hits: Floats, weights: Floats) -> HeaderRow:
+    def _row(self, name: str, hits: Floats) -> HeaderRow:
         groups = np.unique(self.groups[self.asked], return_inverse=True)[1].reshape(-1)
-        statistics = np.column_stack([hits * weights, weights])
-        means = resample_means(statistics, groups, n=_RESAMPLES, seed=self.seed)
-        interval = percentile_interval(means[:, 0] / means[:, 1])
-        accuracy = float(statistics[:, 0].sum() / statistics[:, 1].sum())
-        return HeaderRow(name, accuracy, float(np.average(self._chance[self.asked], weights=weights)), interval)
+        means = resample_means(hits[:, None], groups, n=_RESAMPLES, seed=self.seed)[:, 0]
+        return HeaderRow(
+            name, float(hits.mean()), float(self._chance[self.asked].mean()), percentile_interval(means)
+        )
 
-    def predict(self, sees: frozenset[str], weights: Floats | None = None) -> Floats:
+    def predict(self, sees: frozenset[str]) -> Floats:
         """Return how many of the right options a learner that sees this finds, as a share, out of fold."""
         from scipy.sparse import hstack
 
@@ -142,7 +125,6 @@ class Header:
             sparse = hstack([sparse, _word_pairs(table, asked)], format="csr", dtype=np.float32)
         dense = features.dense[options][:, seen[n_sparse:]].astype(np.float64)
         target = table.right[options] / np.repeat(table.n_right[asked], table.sizes[asked])
-        question_weights = np.ones(len(asked)) if weights is None else weights[asked]
         hits = np.zeros(len(asked))
         fold = self.fold[asked]
         for k in np.unique(fold).tolist():
@@ -153,16 +135,15 @@ class Header:
                 dense[rows],
                 target[rows],
                 offsets_of(np.diff(offsets)[learn]),
-                question_weights[learn],
             )
             scores = sparse[own_rows] @ w[: sparse.shape[1]] + dense[own_rows] @ w[sparse.shape[1] :]
             sizes = np.diff(offsets)[own]
-            hits[own] = _share_found(np.round(scores, 9), target[own_rows] > 0, sizes)
+            hits[own] = share_found(np.round(scores, 9), target[own_rows] > 0, sizes)
         return hits
 
 
-def _fit(sparse: csr_matrix, dense: Floats, target: Floats, offsets: Integers, weights: Floats) -> Floats:
-    """Fit a conditional logit with weighted questions and an L2 penalty, by some steps of L-BFGS."""
+def _fit(sparse: csr_matrix, dense: Floats, target: Floats, offsets: Integers) -> Floats:
+    """Fit a conditional logit with an L2 penalty, by some steps of L-BFGS."""
     starts, sizes = offsets[:-1], np.diff(offsets)
     n_sparse = sparse.shape[1]
     transposed = sparse.T.tocsr()
@@ -173,9 +154,9 @@ def _fit(sparse: csr_matrix, dense: Floats, target: Floats, offsets: Integers, w
         odds = np.exp(scores)
         totals = np.add.reduceat(odds, starts)
         losses = np.log(totals) - np.add.reduceat(target * scores, starts)
-        residual = (odds / np.repeat(totals, sizes) - target) * np.repeat(weights, sizes)
+        residual = odds / np.repeat(totals, sizes) - target
         gradient = np.concatenate([transposed @ residual, dense.T @ residual]) + _PENALTY * w
-        return float(weights @ losses + _PENALTY / 2 * w @ w), gradient
+        return float(losses.sum() + _PENALTY / 2 * w @ w), gradient
 
     w = np.zeros(n_sparse + dense.shape[1])
     value, gradient = objective(w)
@@ -204,14 +185,13 @@ def _fit(sparse: csr_matrix, dense: Floats, target: Floats, offsets: Integers, w
     return w
 
 
-def _share_found(scores: Floats, right: NDArray[np.bool_], sizes: Integers) -> Floats:
+def share_found(scores: Floats, right: NDArray[np.bool_], sizes: Integers) -> Floats:
     """Return which share of the m best options of each question are right, m of them being right."""
     offsets = offsets_of(sizes)
     question = np.repeat(np.arange(len(sizes)), sizes)
     order = np.lexsort((-scores, question))
     m = np.add.reduceat(right.astype(np.int64), offsets[:-1])
     place = np.arange(len(order)) - offsets[:-1][question]
-    found = np.bincount(question, right[order] & (place < m[question]), minlength=len(sizes))
     # Equal scores at the border share their right options.
     ordered = scores[order]
     border = ordered[offsets[:-1] + m - 1]
@@ -220,7 +200,6 @@ def _share_found(scores: Floats, right: NDArray[np.bool_], sizes: Integers) -> F
     n_tied = np.bincount(question, tied, minlength=len(sizes))
     right_tied = np.bincount(question, tied & right[order], minlength=len(sizes))
     wanted = m - np.bincount(question, ~tied & (place < m[question]), minlength=len(sizes))
-    del found
     return (above + wanted * right_tied / n_tied) / m
 
 

@@ -238,26 +238,33 @@ class ScoreTest:
             if len(self.steps) >= MOST_STEPS or not len(self.features):
                 break
             null, across, inverse = self._prepare(chosen)
-            z = self._observed(null, chosen, across, inverse)
+            z, tested = self._observed(null, chosen, across, inverse)
             z[list(banned)] = 0
-            n = len(self.features)
-            best = int(np.argmax(np.abs(z[:n])))
-            if len(z) > n and not abs(z[best]) > bound and math.isfinite(bound):
-                best = n + int(np.argmax(np.abs(z[n:])))  # what gold of other questions tells comes last
-            is_clear = abs(z[best]) > _CLEAR * bound  # False at first: then the bound is infinite
-            p = 1 / (self.draws + 1)
-            if not is_clear:
+            largest = np.zeros(0)
+            best = self._best(z, tested, bound)
+            if best is None or not abs(tested[best]) > _CLEAR * bound:
                 largest = self._draw_largest(null, chosen, across, inverse)
                 bound = float(np.quantile(largest, 1 - LEVEL, method="higher"))
-                p = (1 + int((largest >= abs(z[best])).sum())) / (self.draws + 1)
-            if not abs(z[best]) > bound:
-                if best < n < len(z) and np.abs(z[n:]).max() > bound:
-                    continue  # now for gold order, with this bound
+                best = self._best(z, tested, bound)
+            if best is None:
                 break
+            p = (1 + int((largest >= abs(tested[best])).sum())) / (self.draws + 1)
             feature, others = self._choose(best, z)
             banned |= {best, feature}
             self.steps.append(Step(feature, float(z[feature]), bound, p, others))
         return tuple(self.steps)
+
+    def _best(self, z: Floats, tested: Floats, bound: float) -> int | None:
+        """Return the feature with the largest deviate of those above the bound.
+
+        Those of gold order come last: only what no other feature tells.
+        """
+        n = len(self.features)
+        above = np.where(np.abs(tested) > bound, np.abs(z), 0)
+        for first, stop in ((0, n), (n, len(z))):
+            if above[first:stop].any():
+                return first + int(np.argmax(above[first:stop]))
+        return None
 
     def _prepare(self, chosen: Floats) -> tuple[_Null, Floats, Floats]:
         """Return the null of all features, their covariances with the chosen ones, and the inverse among these."""
@@ -325,19 +332,23 @@ class ScoreTest:
         shift = across @ inverse @ (chosen.T @ residual)
         return np.where(variance > 1e-6, (columns.T @ residual - shift) / np.sqrt(np.maximum(variance, 1e-6)), 0.0)
 
-    def _observed(self, null: _Null, chosen: Floats, across: Floats, inverse: Floats) -> Floats:
+    def _observed(self, null: _Null, chosen: Floats, across: Floats, inverse: Floats) -> tuple[Floats, Floats]:
+        """Return the deviates of all features, and what of them is compared with the bound."""
         right = self.table.right.astype(np.float64)
         shift = across @ (inverse @ (chosen.T @ (right - self.model.p)))
         z = null.deviates(self.features.sums(right[:, None]), shift[:, None])[:, 0]
+        tested = z
         if self._has_groups:
-            z = self._allow_dependence(z, null)
-        return np.concatenate([z, self._order_deviates(self.observed_order, self.table.right, chosen, inverse)])
+            z, tested = self._allow_dependence(z, null)
+        order = self._order_deviates(self.observed_order, self.table.right, chosen, inverse)
+        return np.concatenate([z, order]), np.concatenate([tested, order])
 
-    def _allow_dependence(self, z: Floats, null: _Null) -> Floats:
+    def _allow_dependence(self, z: Floats, null: _Null) -> tuple[Floats, Floats]:
         """Return smaller deviates for features whose questions share passages, if gold depends on the passage.
 
-        The deviation is that over whole passages, if it is larger, and the tail is that of Student's t with as many
-        degrees of freedom as passages allow. It is computed for the features with the largest deviates.
+        The deviation is that over whole passages, if it is larger; what is compared with the bound has the tail of
+        Student's t with as many degrees of freedom as passages allow. It is computed for the features with the
+        largest deviates.
         """
         from scipy.sparse import csr_matrix
         from scipy.special import ndtri
@@ -364,8 +375,10 @@ class ScoreTest:
         effective = expected.sum(axis=0) ** 2 / np.maximum((expected**2).sum(axis=0), 1e-9)
         tail = np.maximum(t.sf(np.abs(smaller), np.maximum(effective - 1, 1)), 1e-300)
         shared = null.events[which] > _SHARED * (expected > 0).sum(axis=0)
-        z[which] = np.where(shared, -np.sign(smaller) * np.minimum(ndtri(tail), 0), z[which])
-        return z
+        tested = z.copy()
+        tested[which] = np.where(shared, -np.sign(smaller) * np.minimum(ndtri(tail), 0), z[which])
+        z[which] = np.where(shared, smaller, z[which])
+        return z, tested
 
     def _draw_largest(self, null: _Null, chosen: Floats, across: Floats, inverse: Floats) -> Floats:
         """Return the largest absolute deviate of each draw of gold from the model."""

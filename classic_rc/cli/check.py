@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from classic_rc.cli import inputs
 from classic_rc.cli.console import Failures, check_writable, print_message, write_file, write_output
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from classic_rc.audit.check import CheckReport
     from classic_rc.audit.cues import Cue
-    from classic_rc.datasets.specification import DatasetFiles
+    from classic_rc.audit.mend import Repairs
     from classic_rc.questions import Dataset
 
 _FINDING = 1
@@ -64,18 +64,21 @@ def handle(args: argparse.Namespace) -> int:
     train = inputs.read_train(args)
     failures = Failures()
     shown: list[CheckReport] = []
+    mended: _Mended | None = None
     try:
         for data in inputs.expand_datasets(args, args.data):
             with failures.caught():
                 try:
-                    report = _check_data(args, data, train)
+                    report = _check_data(args, inputs.load_dataset(args, data), train)
                 except CheckInterrupted as interruption:
                     shown.append(interruption.report)
                     raise
                 shown.append(report)
+        if args.mend is not None and shown:
+            mended = _mend(args, shown, train)
     finally:
         if shown:
-            write_output(_render(shown, args.format, args.verbose, allowed), args.output)
+            write_output(_render(shown, args.format, args.verbose, allowed, mended), args.output)
     if args.ids is not None:
         write_file(Path(args.ids), "".join(_answered_ids(report.cues) for report in shown))
     if failures.exit_code:
@@ -92,10 +95,31 @@ def _read_names(text: str) -> frozenset[str]:
     return frozenset(line for line in lines if line and not line.startswith("#"))
 
 
-def _check_data(args: argparse.Namespace, data: DatasetFiles, train: Dataset | None) -> CheckReport:
+class _Mended(NamedTuple):
+    """A repaired copy and its check."""
+
+    repairs: Repairs
+    report: CheckReport
+
+
+def _mend(args: argparse.Namespace, shown: Sequence[CheckReport], train: Dataset | None) -> _Mended:
+    """Write a repaired copy with its provenance beside it, and check it."""
+    from classic_rc.audit.mend import PROVENANCE, mend_dataset
+    from classic_rc.datasets.jsonl import to_jsonl
+
+    if len(shown) > 1:
+        raise UsageError(
+            f"--mend writes one dataset, but there are {len(shown)}: add --pool to join them", field="--mend"
+        )
+    repairs = mend_dataset(shown[0], train=train, seed=args.seed or 0)
+    write_file(Path(args.mend), to_jsonl(repairs.dataset))
+    write_file(Path(f"{args.mend}{PROVENANCE}"), render_json(repairs.to_dict()))
+    return _Mended(repairs, _check_data(args, repairs.dataset, train))
+
+
+def _check_data(args: argparse.Namespace, dataset: Dataset, train: Dataset | None) -> CheckReport:
     from classic_rc.audit.check import check_dataset
 
-    dataset = inputs.load_dataset(args, data)
     if hidden := sum(question.gold is None for question in dataset):
         labelled = len(dataset) - hidden
         text = f"gold of {hidden:,} questions is hidden: "
@@ -127,8 +151,10 @@ def _answered_ids(cues: Sequence[Cue]) -> str:
     return "".join(lines)
 
 
-def _render(shown: Sequence[CheckReport], form: str, verbose: bool, allowed: frozenset[str]) -> str:
-    from classic_rc.reports.checks import check_tables
+def _render(
+    shown: Sequence[CheckReport], form: str, verbose: bool, allowed: frozenset[str], mended: _Mended | None
+) -> str:
+    from classic_rc.reports.checks import check_tables, mend_tables
     from classic_rc.tables import render
 
     if form == "json":
@@ -136,10 +162,15 @@ def _render(shown: Sequence[CheckReport], form: str, verbose: bool, allowed: fro
         for report in shown:
             accepted = [cue.name for cue in report.cues if cue.name in allowed]
             checks.append({**report.to_dict(), "accepted": accepted})
+        if mended is not None:
+            checks[0]["mended"] = {**mended.repairs.to_dict(), "check": mended.report.to_dict()}
         return render_json({"checks": checks})
     if form == "html":
         from classic_rc.reports.page_audit import check_page
 
-        return check_page(shown)
+        return check_page(shown if mended is None else [*shown, mended.report])
     whole = verbose or form != "table"
-    return render([table for report in shown for table in check_tables(report, whole=whole)], form)
+    tables = [table for report in shown for table in check_tables(report, whole=whole)]
+    if mended is not None:
+        tables += mend_tables(shown[0], mended.report, mended.repairs)
+    return render(tables, form)

@@ -9,14 +9,15 @@ from classic_rc.audit.cues import Cue, Kind, phrase
 from classic_rc.audit.duplicates import COPIES
 from classic_rc.audit.hard import HardSubset, Share
 from classic_rc.audit.integrity import Finding, Severity
+from classic_rc.audit.mend import Repairs
 from classic_rc.evaluation.results import dataset_title
 from classic_rc.metrics.base import primary_metric
 from classic_rc.tables import Cell, Column, RowGroup, Table
 from classic_rc.tables.model import Value
 
-_SHOWN_CUES = 6
-_SHOWN_DEFECTS = 4
-_NAME_WIDTH = 36
+_SHOWN_CUES = 5
+_SHOWN_DEFECTS = 5
+_NAME_WIDTH = 70
 _LINE_WIDTH = 96
 
 
@@ -34,8 +35,8 @@ def check_tables(report: CheckReport, *, whole: bool = False) -> list[Table]:
     list of Table
     """
     tables = [header_table(report), cue_table(report, whole=whole)] if report.cues or report.header else []
-    if report.findings or not tables:
-        tables.append(integrity_table(report, whole=whole))
+    if whole or not tables:
+        tables.append(integrity_table(report))
     return tables
 
 
@@ -63,6 +64,37 @@ def fail_messages(report: CheckReport, kinds: frozenset[str], allowed: frozenset
         elif "duplicates" in kinds and finding.kind.name in COPIES:
             lines.append(f"{name}: duplicates: {finding.count:,} {finding.kind.what}")
     return lines
+
+
+def mend_tables(before: CheckReport, after: CheckReport, repairs: Repairs, most: int = 10) -> list[Table]:
+    """Return what was repaired, what it changed, and which questions people should look at.
+
+    Parameters
+    ----------
+    before, after : CheckReport
+    repairs : Repairs
+    most : int
+        How many questions to name.
+
+    Returns
+    -------
+    list of Table
+    """
+    done = [[what, count] for what, count in repairs.done] or [["nothing to repair", 0]]
+    tables = [Table("repairs", [Column("repair"), Column("questions", "count")], [RowGroup(done)])]
+    rows: list[Sequence[Cell | Value]] = []
+    now = {row.input: row.accuracy for row in after.header}
+    rows += [[f"a learner reads {row.input}", row.accuracy, now.get(row.input)] for row in before.header]
+    left = {cue.name: cue.precision for cue in after.cues}
+    first = {cue.name: cue.precision for cue in before.cues}
+    rows += [[f"{phrase(name)}", first.get(name), left.get(name)] for name in {**first, **left}]
+    columns = [Column("right, or precision of a cue"), *(Column(n, "percent", 1) for n in ("before", "after"))]
+    notes = []
+    if after.suspects:
+        ids = tuple(id_ for id_, _ in after.suspects[:most])
+        notes.append(f"for people: {len(after.suspects):,} questions that the cues left answer, worst first:")
+        notes.append(f"    {_join_ids(ids, _LINE_WIDTH)}")
+    return [*tables, Table("before and after", columns, [RowGroup(rows)], notes)]
 
 
 def header_table(report: CheckReport) -> Table:
@@ -101,9 +133,11 @@ def cue_table(report: CheckReport, *, whole: bool = True, most: int | None = _SH
         ]
         for cue in shown
     ]
-    notes = list(_cue_notes(report, len(shown)))
+    notes = list(_cue_notes(report, len(shown), whole))
     if whole:
         notes += [note for cue in shown for note in _example_notes(cue)]
+    elif report.findings:
+        notes += _defects_in_short(report)
     if not rows:
         rows = [["nothing found", *[None] * (len(columns) - 1)]]
     if not whole:  # what fits 80 columns
@@ -116,21 +150,28 @@ def _shorten(text: str, whole: bool) -> str:
     return text if whole or len(text) <= _NAME_WIDTH else f"{text[: _NAME_WIDTH - 1]}…"
 
 
-def _cue_notes(report: CheckReport, n_shown: int) -> Iterator[str]:
+def _defects_in_short(report: CheckReport) -> Iterator[str]:
+    """Yield the counts of defects and copies on one line."""
+    shown = [f"{f.count:,} {f.kind.what}" for f in report.findings[:_SHOWN_DEFECTS]]
+    more = len(report.findings) - len(shown)
+    shown += [f"{more} more kinds (-v)"] if more else []
+    is_error = any(finding.kind.severity is Severity.ERROR for finding in report.findings)
+    yield f"{'DEFECT' if is_error else 'defects and copies'}: {'; '.join(shown)}"
+
+
+def _cue_notes(report: CheckReport, n_shown: int, whole: bool) -> Iterator[str]:
     if n_shown < len(report.cues):
         yield f"and {len(report.cues) - n_shown} more: -v shows all, with examples and advice"
     if report.without is not None and report.header:
-        before, after = report.header[0], report.without
         yield (
-            f"without all of these, {before.input} falls from {100 * before.accuracy:.1f} to "
-            f"{100 * after.accuracy:.1f} (chance {100 * after.chance:.1f})"
+            f"without all of these, {report.header[0].input} falls from "
+            f"{100 * report.header[0].accuracy:.1f} to {100 * report.without:.1f}"
         )
     yield from (cue.note for cue in report.cues if cue.note)
-    bound = f", |z| above {report.cues[0].bound:.1f}" if report.cues else ""
-    yield (
-        f"{report.n_features:,} features{bound}; coverage: questions where it differs; precision: how often the "
-        "option it favours is right there"
-    )
+    bound = f", |z| above {report.cues[0].bound:.1f} is no chance" if report.cues else ""
+    yield f"{report.n_features:,} features{bound}"
+    if whole:
+        yield "coverage: questions where it differs; precision: how often the option it favours is right there"
 
 
 def _example_notes(cue: Cue) -> Iterator[str]:
@@ -141,19 +182,13 @@ def _example_notes(cue: Cue) -> Iterator[str]:
         yield f"    {example.id}: {'right' if example.right else 'wrong'}: {example.option}"
 
 
-def integrity_table(report: CheckReport, *, whole: bool = True) -> Table:
+def integrity_table(report: CheckReport) -> Table:
     """Return the table of defects and copies."""
-    found = report.findings if whole else report.findings[:_SHOWN_DEFECTS]
+    found = report.findings
     rows: list[Sequence[Value]] = [[str(f.kind.severity), f.kind.what, f.count, f.kind.why] for f in found]
-    if not whole:
-        more = len(report.findings) - len(found)
-        notes = [f"and {more} more kinds: -v shows all"] if more else []
-    else:
-        notes = [note for finding in found for note in _defect_notes(finding)]
+    notes = [note for finding in found for note in _defect_notes(finding)]
     columns = [Column("severity"), Column("finding"), Column("count", "count"), Column("why it matters")]
-    rows = rows or [[None, "nothing found", 0, None]]
-    width = 4 if whole else 3
-    return Table("defects and copies", columns[:width], [RowGroup([row[:width] for row in rows])], notes)
+    return Table("defects and copies", columns, [RowGroup(rows or [[None, "nothing found", 0, None]])], notes)
 
 
 def _defect_notes(finding: Finding) -> Iterator[str]:

@@ -1,0 +1,139 @@
+"""``classic-rc check``: output, exit codes, repairs."""
+
+from __future__ import annotations
+
+import json
+import random
+
+import pytest
+
+from classic_rc.datasets import load
+
+WORDS = "river tower garden station bakery harbour library theatre museum stable orchard market".split()
+
+
+def make_rows(n=120, leak="", field=False):
+    rng = random.Random(5)
+    rows = []
+    for i in range(n):
+        options, gold = [" ".join(rng.choices(WORDS, k=3)) for _ in range(3)], rng.randrange(3)
+        options[gold] += leak
+        row = {"id": f"q{i}", "passage": f"p{i} {rng.choice(WORDS)}", "question": f"Where {i}?"}
+        rows.append({**row, "candidates": options, "gold": gold, **({"key": "abc"[gold]} if field else {})})
+    return rows
+
+
+@pytest.fixture
+def leaking(write):
+    return write("leaking.jsonl", make_rows(leak=" indeed"))
+
+
+def test_json_has_a_header_and_findings_in_order(cli, leaking):
+    (check,) = cli("check", leaking, "--format", "json").json["checks"]
+    assert [row["input"] for row in check["header"]][:2] == ["options only", "question and options"]
+    first = check["findings"][0]
+    assert (first["kind"], first["direction"], first["coverage"]) == ("ARTIFACT", "right", 1.0)
+    assert first["name"].endswith('word "indeed"')
+    assert {"precision", "accuracy", "chance", "z", "bound", "p", "examples"} <= set(first)
+    assert "[[indeed]]" in first["examples"][0]["option"]
+    assert check["header"][0]["accuracy"] > 0.9 > check["without"]
+
+
+def test_equal_calls_give_equal_bytes(cli, leaking):
+    one, two = (cli("check", leaking, "--format", "json").json for _ in range(2))
+    assert one.pop("times") is not two.pop("times")
+    assert one == two
+
+
+def test_a_terminal_gets_a_page_of_at_most_25_lines(cli, leaking, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    lines = cli("check", leaking).out.splitlines()
+    assert len(lines) <= 25
+    assert max(map(len, lines)) <= 80
+    assert "falls from" in "".join(lines)
+
+
+@pytest.mark.parametrize(
+    ("kinds", "code"),
+    [("--fail", 1), ("--fail=artifacts", 1), ("--fail=shortcuts", 0), ("--fail=duplicates,defects", 0)],
+)
+def test_fail_is_by_kind(cli, leaking, kinds, code):
+    done = cli("check", leaking, kinds)
+    assert done.code == code
+    assert ("ARTIFACT" in done.err) is bool(code)
+
+
+def test_accepted_cues_do_not_fail(cli, leaking, tmp_path):
+    names = [row["name"] for row in cli("check", leaking, "--format", "json").json["checks"][0]["findings"]]
+    allowed = tmp_path / "allowed.txt"
+    allowed.write_text("# known\n" + "\n".join(names), encoding="utf-8")
+    done = cli("check", leaking, "--fail", "--allow", allowed)
+    assert done.code == 0
+    assert cli("check", leaking, "--allow", allowed, "--format", "json").json["checks"][0]["accepted"] == names
+
+
+def test_one_answer_for_all_fails(cli, write):
+    rows = [{**row, "candidates": ["yes", "no"], "gold": 0} for row in make_rows(40)]
+    done = cli("check", write("one.jsonl", rows), "--fail")
+    assert done.code == 1
+    assert "DEFECT" in done.err
+
+
+def test_nothing_found_does_not_fail(cli, write):
+    done = cli("check", write("fine.jsonl", make_rows()), "--fail")
+    assert done.code == 0
+    assert "nothing found" in done.out
+
+
+def test_html_is_a_page_with_a_picture_that_loads_nothing(cli, leaking, tmp_path):
+    file = tmp_path / "check.html"
+    assert cli("check", leaking, "--format", "html", "-o", file).code == 0
+    html = file.read_text(encoding="utf-8")
+    assert "<svg" in html
+    assert "<mark>indeed</mark>" in html
+    assert "polyline" in html  # the bound
+    assert "src=" not in html
+
+
+def test_mending_writes_a_copy_its_provenance_and_both_figures(cli, write, tmp_path):
+    file, out = write("field.jsonl", make_rows(field=True)), tmp_path / "mended.jsonl"
+    done = cli("check", file, "--mend", out, "--fail")
+    assert done.code == 1  # the data as it was
+    assert "before and after" in done.out
+    assert all("key" not in q.meta for q in load(out))
+    repairs = json.loads((tmp_path / "mended.jsonl.repairs.json").read_text(encoding="utf-8"))["repairs"]
+    assert any("leaking fields removed: key" in row["repair"] for row in repairs)
+    assert cli("check", out, "--fail").code == 0
+    sheet = tmp_path / "sheet.md"
+    assert cli("report", out, "--datasheet", "--without", "check,floors", "-o", sheet).code == 0
+    assert "leaking fields removed: key" in sheet.read_text(encoding="utf-8")
+
+
+def test_mending_writes_one_dataset(cli, leaking, write, tmp_path):
+    other = write("other.jsonl", make_rows())
+    cli("check", leaking, other, "--mend", tmp_path / "m.jsonl").fails(2, "--pool", field="--mend")
+
+
+def test_ids_have_a_line_for_each_question(cli, leaking, tmp_path):
+    file = tmp_path / "ids.tsv"
+    assert cli("check", leaking, "--ids", file).code == 0
+    lines = [line.split("\t") for line in file.read_text(encoding="utf-8").splitlines()]
+    assert {id_ for _, id_ in lines} >= {"q0", "q119"}
+
+
+def test_options_that_stand_in_training_data_are_found(cli, write):
+    rows = make_rows()
+    train = [
+        {**row, "id": f"t{i}", "passage": f"other {i}", "question": f"When {i}?"} for i, row in enumerate(rows)
+    ]
+    (check,) = cli("check", write("a.jsonl", rows), "--train", write("b.jsonl", train), "--format", "json").json[
+        "checks"
+    ]
+    assert any(finding["kind"] == "options-in-train" for finding in check["defects"])
+
+
+@pytest.mark.parametrize("flag", ["-h", "--help"])
+def test_there_are_few_options(cli, flag):
+    text = cli("check", flag).out
+    options = {line.split()[0] for line in text.splitlines() if line.strip().startswith("-")}
+    assert len(options) <= (20 if flag == "-h" else 32)
