@@ -1,9 +1,13 @@
-"""``python -m benchmarks [NAME…] [--quick] [-o FILE]``: run the benchmarks and print their tables."""
+"""``python -m benchmarks [NAME…] [--quick] [-o FILE]``: run the benchmarks and print their tables.
+
+``python -m benchmarks floor`` builds the file of floors that comes with the package; it has its own options.
+"""
 
 from __future__ import annotations
 
 import argparse
 import json
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -12,6 +16,7 @@ from benchmarks import (
     corpora,
     encoding,
     end_to_end,
+    floor,
     growth,
     kernels,
     limit,
@@ -20,7 +25,9 @@ from benchmarks import (
     ngrams,
     ranker,
     retrieval,
+    retrieval_pyserini,
     scale,
+    spans,
     surface,
 )
 from benchmarks.report import markdown
@@ -32,8 +39,10 @@ BENCHMARKS = {
     "encoding": encoding,
     "end_to_end": end_to_end,
     "retrieval": retrieval,
+    "retrieval_pyserini": retrieval_pyserini,
     "surface": surface,
     "ranker": ranker,
+    "spans": spans,
     "ngrams": ngrams,
     "near_duplicates": near_duplicates,
     "linearity": linearity,
@@ -45,13 +54,17 @@ BENCHMARKS = {
 
 def main(argv: Sequence[str] | None = None) -> None:
     """Run the named benchmarks, or all of them."""
+    arguments = list(sys.argv[1:] if argv is None else argv)
+    if arguments[:1] == ["floor"]:
+        floor.main(arguments[1:])
+        return
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(BENCHMARKS)}; all by default")
     parser.add_argument("--quick", action="store_true", help="smaller data and fewer rounds")
     parser.add_argument(
         "-o", "--output", type=Path, metavar="FILE", help="write figures as JSON; keep those of other benchmarks"
     )
-    args = parser.parse_args(argv)
+    args = parser.parse_args(arguments)
     unknown = [name for name in args.names if name not in BENCHMARKS]
     if unknown:
         parser.error(f"no benchmark {unknown[0]!r}: known are {', '.join(BENCHMARKS)}")

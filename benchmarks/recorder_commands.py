@@ -61,7 +61,7 @@ surface-lr,inputs={no-passage|no-question|candidates} surface-lr,scaling=none su
 surface-lr,hashing=256 surface-lr,question_words=2 surface-lr,learner=liblinear
 surface-lr:multirc2018,C=0.5 surface-lr,analyzer=treebank+porter
 span-sw,context=passage span-sw,distance=min,distance_weight=0.5 span-sw,distance=mean,stop_words=none
-span-lr,C=0.1 span-lr,buckets=4,negatives=10,seed=3 span-lr,features=lengths+shape span-lr,learner=liblinear
+span-ranker,epochs=2,seed=3 span-ranker:wh-word span-ranker,features=classes+length,rate=0.2
 ngram-lm,order={1|2|5} ngram-lm,cache_weight=0.1 ngram-lm,normalise=length ngram-lm,scoring=partial
 ngram-lm,discounts=0.75 ngram-lm,corpus=queries ngram-lm,corpus=passages+queries ngram-lm,corpus=inputs/lines.txt
 ngram-lm,analyzer=treebank,order=4,cache_weight=0.3
@@ -93,7 +93,7 @@ run sample:multiple-answer --threshold {0|1.5|-2} -s sw+d -s longest --format js
 run sample:multi-span -s span-sw,margin={0|0.5} -s ir,margin={0} --format json
 all run sample:multi-span,spans={1|3|25} -s span-sw -s random --format json
 run sample --cv 2 -s surface-lr --save r &&
-  run sample:multi-span --cv 2 -s span-lr,margin=0.3 --format json
+  run sample:multi-span --cv 2 -s span-ranker,margin=0.3 --format json
 run sample:single-choice --train inputs/leaky.jsonl -s surface-lr -s length -s constant-position:majority --save r
 run sample --train sample:{single-choice|multiple-answer} --drop-overlap --format json
 run sample:single-choice --train inputs/leaky.jsonl --train sample:single-choice --drop-overlap -s surface-lr
@@ -143,7 +143,7 @@ fit sample:single-choice -s
   {surface-lr|lexical,weights=learned|ngram-lm|combination,solvers=[sw+d;ir],weights=stacked} -o m && run
   sample:single-choice -s saved,path=m --format json && explain sample:single-choice lantern.1 -s saved,path=m &&
   run sample:single-choice -s saved,path=m --save r && reproduce r
-fit sample:{cloze|multi-span} -s {ngram-lm,order=4|span-lr} -o m && predict sample:{0} -s saved,path=m
+fit sample:{cloze|multi-span} -s {ngram-lm,order=4|span-ranker} -o m && predict sample:{0} -s saved,path=m
 index inputs/lines.txt -o i --lines {auto|sentences|paragraphs} && index i --check && run sample -s ir,corpus=i
   --format json
 index inputs/lines.txt.gz inputs/rows.jsonl -o i --analyzer {ANALYZER} && run sample:cloze
@@ -187,7 +187,7 @@ _MADE = """
 fit-record: run sample:single-choice -s longest -s sw+d -s surface-lr -s ir --cv 3 --intervals 100 --save r
 fit-{surface|lexical|combined}: fit sample:single-choice -s
   {surface-lr|lexical,weights=learned|combination,solvers=[sw+d;ir],weights=stacked} -o m.npz
-fit-{words|lm|spans}: fit sample:{multiple-answer|cloze|multi-span} -s {surface-lr|ngram-lm|span-lr} -o m.npz
+fit-{words|lm|spans}: fit sample:{multiple-answer|cloze|multi-span} -s {surface-lr|ngram-lm|span-ranker} -o m.npz
 indexed-{a|b}: index {inputs/lines.txt|sample} -o i
 predicted-{single-choice|multiple-answer|cloze|multi-span}: predict sample:{0} -s sw+d --format jsonl -o p.jsonl &&
   predict sample:{0} -s sw+d --ties first -o q
@@ -280,7 +280,7 @@ run data/race/RACE-train-dev.tar.gz,subset={middle|high} --split dev -s ngram-lm
 run data/race/RACE-train-dev.tar.gz,subset=middle --split train -s longest --format json
 run data/quoref/quoref-dev-v0.1.json -s random -s span-sw:squad2016 -s span-sw:squad2016-distance --save r
   --intervals 100
-run data/quoref/quoref-dev-v0.1.json,spans=5 -s span-lr,margin=0.5 --cv 2 --format json
+run data/quoref/quoref-dev-v0.1.json,spans=5 -s span-ranker,margin=0.5 --cv 2 --format json
 predict data/quoref/quoref-dev-v0.1.json,spans=4 -s span-sw -o p && run data/quoref/quoref-dev-v0.1.json -s p &&
   check data/quoref/quoref-dev-v0.1.json
 index data/mctest data/dream/dev.json -o i && run data/mctest/mc160.dev.tsv -s ir,corpus=i,exclude_verbatim=True

@@ -1,6 +1,6 @@
-"""Our BM25 beside pyserini's, used as its documentation shows: its index, its analyzer, its searcher, one process each.
+"""Our BM25 beside pyserini, used as its documentation shows: its index, its analyzer, its searcher.
 
-Needs the extras ``pyserini`` and ``lucene``. The corpus is all sentences of a dataset's passages; a query is a question
+Needs the extras ``pyserini`` and ``lucene``. The corpus: all sentences of a dataset. A query is a question
 and one of its options. Pyserini rounds scores to 1e-4 and orders equal ones by the document's name, so hits are
 compared as sets wherever scores are equal within that precision.
 """
@@ -28,7 +28,7 @@ from classic_rc.retrieval.registry import get_engine
 
 K = 10
 PRECISION = 2e-4
-"""How far two scores of one document may differ: pyserini rounds to 1e-4, and a rounded step of single precision."""
+"""How far two scores of one document may differ: pyserini rounds to 1e-4, and single precision rounds too."""
 
 _DATASETS = {
     "RACE dev": ("race/RACE-train-dev.tar.gz", "dev"),
@@ -69,7 +69,7 @@ _HEADER = [
 
 def _notes(n_questions: int) -> list[str]:
     return [
-        f"The first {n_questions:,} questions, with all options. Times are CPU seconds of a process, without its start. "
+        f"The first {n_questions:,} questions, with all options. Times: CPU seconds of a process. "
         f"Same hits: the scores of all {K} hits agree within {PRECISION:g}, and so do the sentences, except where "
         "several have the score of the last one. The answer is the option with the highest first score; with "
         "several right answers, the one that is most surely right. A tie counts as its share."
@@ -111,7 +111,8 @@ def _compare(name: str, dataset: Dataset, n_questions: int) -> list[Any]:
     answers = [_answers(questions, found) for found in (theirs, own)]
     n_alike = sum(a == b for a, b in zip(*answers, strict=True))
     accuracy = [
-        np.mean([len(a & q.gold) / len(a) for a, q in zip(found, questions, strict=True)]) for found in answers
+        np.mean([len(a.intersection(q.gold or ())) / len(a) for a, q in zip(found, questions, strict=True)])
+        for found in answers
     ]
     return [
         name,
@@ -136,7 +137,9 @@ def _same(own: list[tuple[int, float]], other: list[tuple[int, float]]) -> tuple
     above = [{number for number, score in hits if score > last} for hits in (own, other)]
     everything = [{number for number, _ in hits} for hits in (own, other)]
     complete = len(own) < K  # all sentences with a term of the query
-    is_same = everything[0] == everything[1] if complete else above[0] <= everything[1] and above[1] <= everything[0]
+    is_same = (
+        everything[0] == everything[1] if complete else above[0] <= everything[1] and above[1] <= everything[0]
+    )
     return is_same and largest <= PRECISION, largest
 
 

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from classic_rc.parameters import parameter
     from classic_rc.predictions import Prediction, Scores
     from classic_rc.questions import Candidate, Dataset, Passage, Question, Task
+    from classic_rc.reports.floor import floor
     from classic_rc.solvers.base import Solver
     from classic_rc.solvers.specs import parse_solver
     from classic_rc.text.encode import encode
@@ -32,6 +33,7 @@ _HOMES = {
     "parameters": ("parameter",),
     "predictions": ("Prediction", "Scores"),
     "questions": ("Candidate", "Dataset", "Passage", "Question", "Task"),
+    "reports.floor": ("floor",),
     "solvers.base": ("Solver",),
     "solvers.specs": ("parse_solver",),
     "text.encode": ("encode",),
@@ -56,6 +58,7 @@ __all__ = [
     "encode",
     "errors",
     "evaluate",
+    "floor",
     "from_rows",
     "load",
     "parameter",

@@ -193,8 +193,8 @@ class RelativeThreshold(Decision):
 
     margin: float = number(
         0.0,
-        "the largest distance from the best score, in the solver's units (log-odds for ``span-lr``). It is fixed, "
-        "never tuned, because the scores of generated spans are dropped after every few passages",
+        "the largest distance from the best score, in the solver's units (log-odds for ``span-ranker``). It is "
+        "fixed, never tuned, because the scores of generated spans are dropped after every few passages",
         least=0,
     )
     max_spans: int | None = whole_number(None, "the most spans in an answer; None for any number", allowed=(None,))

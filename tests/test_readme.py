@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from classic_rc.cli.main import build_parser, main
+from classic_rc.teaching import Isolation
 
 ROOT = Path(__file__).resolve().parents[1]
 TEXT = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -54,7 +55,8 @@ def test_grading_is_one_command(tmp_path, monkeypatch):
     (tmp_path / "submissions").mkdir()
     shutil.copy(template, tmp_path / "submissions")
     monkeypatch.chdir(tmp_path)
-    assert main([*shlex.split(command)[1:], "--unsafe"]) == 0
+    monkeypatch.setattr("classic_rc.teaching.choose_isolation", lambda **rest: Isolation("none"))
+    assert main(shlex.split(command)[1:]) == 0
     grades = (tmp_path / "grades.csv").read_text(encoding="utf-8").splitlines()
     assert len(grades) == 2
     assert grades[1].startswith("my_solver,my_solver.py,0,0,10,25.00,")

@@ -25,6 +25,7 @@ from classic_rc.io.progress import start_command
 
 COMMANDS = {
     "run": ("run", "score datasets with baselines and print a table of results."),
+    "floor": ("floor", "show what systems without understanding get on known datasets, without any data."),
     "predict": ("predict", "write a solver's answers, or its scores, to a file in an official submission format."),
     "compare": (
         "compare",

@@ -50,6 +50,13 @@ _OPTIONS: dict[str, tuple[Option, ...]] = {
             help="records of `run --save`: folders with run.json, or the files",
         ),
         option(
+            "floors",
+            nargs="*",
+            metavar="NAME|LOG|DATA",
+            help="a dataset of the list, such as race:test; a log (samples_*.jsonl) or a results file of "
+            "lm-evaluation-harness; a file of data, which is recognised by its content; nothing for the list",
+        ),
+        option(
             "corpus",
             nargs="+",
             metavar="CORPUS",
@@ -317,11 +324,11 @@ _OPTIONS: dict[str, tuple[Option, ...]] = {
         ),
         option(
             "--assignment",
-            default="solver",
             metavar="NAME|FILE",
-            help="an assignment (see `classic-rc list assignments`), or a file with functions check_…(submission) "
-            "(default solver)",
+            help="an assignment (see `classic-rc list assignments`), a teacher's file, or an assignment.json "
+            "(default: what the assignment.json of the folder says)",
         ),
+        option("--one", action="store_true", help="the folder is that of one student"),
         option(
             "--timeout",
             type=parse_finite_number,
@@ -330,21 +337,29 @@ _OPTIONS: dict[str, tuple[Option, ...]] = {
             help="the time limit for each submission; one check may use a third of it (default 60)",
         ),
         option(
+            "--container",
+            metavar="COMMAND",
+            help="what runs python3 in a container, in place of bubblewrap; it shows {folder} read-only",
+        ),
+        option(
             "--unsafe",
             action="store_true",
-            help="also run submissions where the system cannot keep them from reading your files",
+            help="without both: as another user if you are root, else as you; for a container that is thrown away",
         ),
         option("--html", metavar="DIR", help="also write a page for each student, and one for the class"),
         option("--gradescope", metavar="DIR", help="also write results.json of Gradescope for each student"),
         option(
-            "--questions",
-            metavar="FILE",
-            help="grade nothing; write the fresh questions of the grading with --seed N, with gold",
+            "--plain", metavar="DIR", help="also write all code as plain files, for tools that compare programs"
+        ),
+        option(
+            "--autograder",
+            metavar="FILE.zip",
+            help="grade nothing; write an autograder for Gradescope, with --data and --seed",
         ),
         option(
             "--hand-out",
             metavar="DIR",
-            help="grade nothing; write what students get: the page, the file to start from, data if there are any",
+            help="grade nothing; write what the class of --seed gets: the page, the file to start from, data",
         ),
     ),
     "subset": (
@@ -415,6 +430,26 @@ _OPTIONS: dict[str, tuple[Option, ...]] = {
             help="a fact to show on the datasheet: Licence='CC BY 4.0', Language=English; repeat for several",
         ),
     ),
+    "floor": (
+        option(
+            "--verify",
+            name="--verify DATA",
+            metavar="DATA",
+            help="run the systems that learn nothing again on this data, and compare every digit; exit with 1 if "
+            "one differs",
+        ),
+        option(
+            "--learned", action="store_true", help="with --verify: also the systems that learn from gold answers"
+        ),
+        option(
+            "--train",
+            name="--train of floors",
+            action="append",
+            default=[],
+            metavar="DATA",
+            help="with --verify --learned: the training data of the rows that name it; repeat for several",
+        ),
+    ),
     "paper": (
         option(
             "--rows",
@@ -448,6 +483,12 @@ _OPTIONS: dict[str, tuple[Option, ...]] = {
             default=1,
             metavar="N",
             help="digits after the decimal point, 0 to 3 (default 1)",
+        ),
+        option(
+            "--above",
+            choices=("chance", "floor"),
+            help="after each dataset's primary metric, also (value - base) / (1 - base); the base is random "
+            "choice, or the best system that learns nothing: of the record, or as `classic-rc floor` has it",
         ),
         option(
             "--caption",

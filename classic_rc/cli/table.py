@@ -43,6 +43,7 @@ OPTIONS = (
         help="95 %% intervals from N resamples of passages (default: those of the runs; 10000 without N)",
     ),
     vary_option("--published", help="also show the published figures that the runs kept for their data"),
+    "--above",
     "--intervals-as",
     "--decimals",
     "--caption",
@@ -96,7 +97,12 @@ def handle(args: argparse.Namespace) -> int:
             rename=args.rename,
             published=args.published,
             decimals=args.decimals,
-        ).select(args.rows, args.columns)
+        )
+        if args.above is not None:
+            from classic_rc.reports.paper_above import add_above
+
+            table = add_above(table, args.above)
+        table = table.select(args.rows, args.columns)
     inputs.report_notes(args, "note", [*table.notes, *table.missing])
     if figure_format is not None:
         from classic_rc.reports.figures import figure_bytes, forest_figure
@@ -127,6 +133,8 @@ def _check_output(args: argparse.Namespace, files: list[str]) -> str | None:
     """Check the options that exclude each other and the output file; return the format of the figure, if any."""
     if args.figure is not None and args.methods:
         raise UsageError("--figure and --methods exclude each other: run the command twice", field="--figure")
+    if args.figure is not None and args.above is not None:
+        raise UsageError("--above adds columns to a table: leave it out with --figure", field="--above")
     if args.figure is None:
         check_writable(args.output, *files, figure_option="--figure forest -o")
         return None

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import ClassVar
 
 from classic_rc.datasets.base import Reader, Reading
+from classic_rc.datasets.schema import read_gold
 from classic_rc.io.archives import InputFile
-from classic_rc.io.json import Node, describe_value
 from classic_rc.questions import Dataset, Question, Task, TextCandidates
 
 _PASSAGES = frozenset("passage context paragraph para article story document".split())
@@ -53,37 +53,14 @@ class ArcReader(Reader):
                 node = record.child("question")
                 para = node.text("para") if node.has("para") else ""
                 choices = list(node.items("choices"))
+                texts = [choice.text("text") for choice in choices]
+                labels = [choice.name("label") for choice in choices]
                 yield Question(
                     record.name("id"),
                     reading.passage(None, para, file.name, record.where),
                     node.text("stem"),
-                    TextCandidates(choice.text("text") for choice in choices),
-                    decode_answer_key(record, "answerKey", [choice.name("label") for choice in choices]),
+                    TextCandidates(texts),
+                    read_gold(record, "answerKey", texts, "label", labels),
                     Task.SINGLE_CHOICE,
                     reading.meta(),
                 )
-
-
-def decode_answer_key(record: Node, key: str, labels: Sequence[str]) -> frozenset[int] | None:
-    """Return the position of the label at `key`, the answer key; None (hidden gold) without an answer key.
-
-    Raises
-    ------
-    DataError
-        There is no choice, or the answer key is not the label of exactly one choice.
-    """
-    if not labels:
-        raise record.error("no candidates", field="choices", found="an empty list", expected="at least one choice")
-    if not record.has(key) or record.value[key] == "":
-        return None
-    answer = record.name(key)
-    if labels.count(answer) == 1:
-        return frozenset((labels.index(answer),))
-    raise record.error(
-        "gold does not match exactly one choice",
-        field=key,
-        found=f"{describe_value(answer)}, the label of {labels.count(answer)} of the choices {', '.join(labels)}"[
-            :120
-        ],
-        expected="the label of one choice",
-    )

@@ -52,7 +52,7 @@ def check_skipped(skip: str | Iterable[str] | None) -> tuple[str, ...]:
 class Options:
     """The options of :func:`classic_rc.datasets.load` apart from the path and the reader."""
 
-    split: str | None = None  # the split to read
+    split: str | None = None  # the split to read ("val" is "dev"), or the split's name if the source has no names
     subset: str | None = None  # the subset to read
     answers: str | PathLike[str] | None = None  # the file of gold answers, or its folder
     fields: Mapping[str, str] | None = None  # for the user's own file: role to dotted path
@@ -354,33 +354,8 @@ class Reader(ABC):
         """Return the subset that a file belongs to, or None."""
         return None
 
-    def read(
-        self,
-        source: InputFiles,
-        *,
-        split: str | None = None,
-        subset: str | None = None,
-        answers: str | PathLike[str] | None = None,
-        fields: Mapping[str, str] | None = None,
-        gold_as: str | None = None,
-        skip: Iterable[str] = (),
-    ) -> Dataset:
+    def read(self, source: InputFiles, options: Options) -> Dataset:
         """Read the questions of a source.
-
-        Parameters
-        ----------
-        source : InputFiles
-        split : str, optional
-            The split to read (``"val"``, ``"validation"`` and ``"dev"`` mean the same); None reads all splits. If
-            the source does not name its split, this becomes its name.
-        subset : str, optional
-            The subset to read; None reads all.
-        answers, fields, gold_as, skip
-            See :func:`classic_rc.datasets.load`.
-
-        Returns
-        -------
-        Dataset
 
         Raises
         ------
@@ -389,7 +364,7 @@ class Reader(ABC):
         UsageError
             The reader does not accept an option.
         """
-        options = Options(split, subset, answers, fields, gold_as, check_skipped(skip))
+        split, subset = options.split, options.subset
         for option in ("subset", "answers", "fields", "gold_as"):
             value = getattr(options, option)
             if value is not None and option not in self.takes:

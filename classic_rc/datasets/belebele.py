@@ -3,43 +3,30 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
 from typing import ClassVar
 
-from classic_rc.datasets.base import Reading
-from classic_rc.datasets.schema import Schema, SchemaReader, decode_index, make_row, required_keys
+from classic_rc.datasets.schema import Schema, SchemaReader, convert_fields, read_gold, required_keys
 from classic_rc.io.archives import InputFile, InputFiles
-from classic_rc.io.json import Node
-from classic_rc.questions import Task
 
 _ANSWERS = tuple(f"mc_answer{number}" for number in range(1, 5))
 _LANGUAGE = re.compile(r"[a-z]{3}_[A-Z][a-z]{3}")  # a code of FLORES-200
 
 
-def _convert(rows: Iterable[Node], reading: Reading) -> Iterator[Node]:
-    for number, node in enumerate(rows):
-        with reading.at(node):
-            language = node.text("dialect")
-            yield make_row(
-                node,
-                id=f"{language}-{number}",
-                passage=node.text("flores_passage"),
-                question=node.text("question"),
-                candidates=[node.text(key) for key in _ANSWERS],
-                gold=decode_index(node, "correct_answer_num", len(_ANSWERS), first=1),
-                task=Task.SINGLE_CHOICE.value,
-                meta={
-                    "language": language,
-                    "link": node.text("link"),
-                    "question_number": node.name("question_number"),
-                },
-            )
-
-
 BELEBELE = Schema(
     "Belebele",
     required_keys("link", "question_number", "flores_passage", "question", *_ANSWERS, "dialect"),
-    _convert,
+    convert_fields(
+        lambda row, number, split: f"{row.text('dialect')}-{number}",
+        passage="flores_passage",
+        question="question",
+        candidates=lambda row: [row.text(key) for key in _ANSWERS],
+        gold=lambda row: read_gold(row, "correct_answer_num", _ANSWERS, "index1"),
+        meta=lambda row: {
+            "language": row.text("dialect"),
+            "link": row.text("link"),
+            "question_number": row.name("question_number"),
+        },
+    ),
 )
 
 

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
-from classic_rc.datasets.base import Reading
-from classic_rc.datasets.schema import Schema, SchemaReader, make_row, required_keys
+from classic_rc.datasets.schema import Schema, SchemaReader, convert_fields, required_keys
 from classic_rc.io.json import Node, describe_value
-from classic_rc.questions import Task
 
 ANSWERS = ("no", "yes")
 """The candidates. The right one is at position 0 for false and 1 for true, as in lm-evaluation-harness."""
@@ -29,25 +27,11 @@ def _is_number(value: Any) -> bool:
     return isinstance(value, int) and not isinstance(value, bool)
 
 
-def _convert(rows: Iterable[Node], reading: Reading) -> Iterator[Node]:
-    for node in rows:
-        with reading.at(node):
-            id = node.name("idx") if node.has("idx") else _id_of_line(node, reading)
-            yield make_row(
-                node,
-                id=id,
-                passage=node.text("passage"),
-                question=node.text("question"),
-                candidates=list(ANSWERS),
-                gold=_read_gold(node),
-                task=Task.SINGLE_CHOICE.value,
-                meta={"title": node.text("title")} if node.has("title") else {},
-            )
-
-
-def _id_of_line(node: Node, reading: Reading) -> str | None:
-    """Return an id that lines of other splits do not have, as the authors' files have no ids."""
-    return None if node.line is None or reading.split is None else f"{reading.split}-{node.line}"
+def _read_id(row: Node, number: int, split: str | None) -> str | None:
+    """Return an id that rows of other splits do not have, as the authors' files have no ids."""
+    if row.has("idx"):
+        return row.name("idx")
+    return None if row.line is None or split is None else f"{split}-{row.line}"
 
 
 def _read_gold(node: Node) -> int | None:
@@ -62,7 +46,19 @@ def _read_gold(node: Node) -> int | None:
     raise node.error("gold is not true or false", field=key, found=describe_value(value), expected="true or false")
 
 
-BOOLQ = Schema("BoolQ", required_keys("passage", "question"), _convert, _is_boolq)
+BOOLQ = Schema(
+    "BoolQ",
+    required_keys("passage", "question"),
+    convert_fields(
+        _read_id,
+        passage="passage",
+        question="question",
+        candidates=lambda row: list(ANSWERS),
+        gold=_read_gold,
+        meta=lambda row: {"title": row.text("title")} if row.has("title") else {},
+    ),
+    _is_boolq,
+)
 
 
 class BoolQReader(SchemaReader):

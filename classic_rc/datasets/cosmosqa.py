@@ -2,32 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
 from typing import ClassVar
 
-from classic_rc.datasets.base import Reading
-from classic_rc.datasets.schema import Schema, SchemaReader, decode_index, make_row, required_keys
-from classic_rc.io.json import Node
-from classic_rc.questions import Task
+from classic_rc.datasets.schema import Schema, SchemaReader, convert_fields, read_gold, required_keys
 
 _ANSWERS = tuple(f"answer{number}" for number in range(4))
 
 
-def _convert(rows: Iterable[Node], reading: Reading) -> Iterator[Node]:
-    for node in rows:
-        with reading.at(node):
-            yield make_row(
-                node,
-                id=node.name("id"),
-                passage=node.text("context"),
-                question=node.text("question"),
-                candidates=[node.text(key) for key in _ANSWERS],
-                gold=decode_index(node, "label", len(_ANSWERS)),
-                task=Task.SINGLE_CHOICE.value,
-            )
-
-
-COSMOS_QA = Schema("Cosmos QA", required_keys("id", "context", "question", *_ANSWERS), _convert)
+COSMOS_QA = Schema(
+    "Cosmos QA",
+    required_keys("id", "context", "question", *_ANSWERS),
+    convert_fields(
+        "id",
+        passage="context",
+        question="question",
+        candidates=lambda row: [row.text(key) for key in _ANSWERS],
+        gold=lambda row: read_gold(row, "label", _ANSWERS, "index0"),
+    ),
+)
 
 
 class CosmosQAReader(SchemaReader):

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any, ClassVar
 
 from classic_rc.datasets.base import Reader, Reading
+from classic_rc.datasets.schema import read_gold
 from classic_rc.io.archives import InputFile, InputFiles
-from classic_rc.io.json import Node, describe_value
+from classic_rc.io.json import Node
 from classic_rc.questions import Question, Task, TextCandidates
 
 _HAN = re.compile("[\u4e00-\u9fff]")
@@ -126,30 +127,7 @@ def _read_dialogue(
                 passage,
                 node.text("question"),
                 TextCandidates(choices),
-                decode_answer_text(node, "answer", choices),
+                read_gold(node, "answer", choices, "text"),
                 Task.SINGLE_CHOICE,
                 reading.meta(**facts),
             )
-
-
-def decode_answer_text(node: Node, key: str, choices: Sequence[str]) -> frozenset[int] | None:
-    """Return the position of the choice whose text is at `key`; None (hidden gold) if the key is missing.
-
-    Raises
-    ------
-    DataError
-        There is no choice, or the text is not that of exactly one choice.
-    """
-    if not choices:
-        raise node.error("no candidates", field="choice", found="an empty list", expected="at least one choice")
-    if not node.has(key):
-        return None
-    answer = node.text(key)
-    if choices.count(answer) == 1:
-        return frozenset((choices.index(answer),))
-    raise node.error(
-        "gold does not match exactly one choice",
-        field=key,
-        found=f"{describe_value(answer)}, the text of {choices.count(answer)} choices",
-        expected="the text of one choice",
-    )

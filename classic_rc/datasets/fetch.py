@@ -368,7 +368,7 @@ def fetch(
             raise _cache_error(lock, error.__cause__ or error) from error
         is_new = not _is_expected(file, path)  # The other process may have downloaded it.
         if is_new:
-            _download(file, path, progress, notify)
+            _download(file, path, progress)
         sha256 = _check_sum(file, path)
         if known_sum(file) is not None:
             return Fetched(file, path, sha256, is_new, is_recorded=False)
@@ -402,7 +402,7 @@ def _splits_to_read(file: RemoteFile) -> list[NamedSplit]:
     return [split if all(map(is_cached, split.files)) else replace(split, answers=None) for split in using[:1]]
 
 
-def _download(file: RemoteFile, path: Path, progress: bool, notify: Callable[[str], object]) -> None:
+def _download(file: RemoteFile, path: Path, progress: bool) -> None:
     """Download a file, and move it into the cache when it is complete."""
     from classic_rc.io.download import Expected, download
     from classic_rc.io.progress import progress_bar
@@ -411,7 +411,7 @@ def _download(file: RemoteFile, path: Path, progress: bool, notify: Callable[[st
     expected = Expected(file.bytes, known_sum(file))
     with progress_bar(f"fetching {file.key}", file.bytes, progress, unit="B") as advance:
         url = _address(file)
-        download(url, part, expected, advance=advance, notify=notify, hint=_other_ways(file, path))
+        download(url, part, expected, advance=advance, hint=_other_ways(file, path))
     try:
         replace_file(part, path)
     except OSError as error:

@@ -34,8 +34,7 @@ class HarnessReader(Reader):
 
     def recognises(self, file: InputFile) -> bool:
         """Return whether the first row has a document, the model's arguments and its responses."""
-        head = file.head
-        return is_log_row(head[0] if isinstance(head, list) and head else head)
+        return is_log_row(file.head)
 
     def files(self, source: InputFiles, reading: Reading) -> list[InputFile]:
         """Return the log; of a folder, its only one."""

@@ -6,25 +6,25 @@ import json
 import os
 import re
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from classic_rc.datasets.base import canonical_split
-from classic_rc.datasets.fetch import HUB_PREFIX, cache_folder
+from classic_rc.datasets.fetch import HUB_PREFIX
 from classic_rc.datasets.specification import quote_argument
 from classic_rc.errors import ClassicRCError, DataError, MissingPackageError, UsageError
 from classic_rc.io.archives import InputFile, InputFiles
 from classic_rc.io.columns import SavedDataset
-from classic_rc.io.text import write_file
 
 _FORM = "hf:OWNER/NAME, hf:OWNER/NAME@REVISION or hf:OWNER/NAME:SPLIT"
 _NAME = re.compile(r"hf:([\w.-]+(?:/[\w.-]+)?)(?:@([^:@\s]+))?(?::([\w.-]+))?")
 _COMMIT = re.compile(r"[0-9a-f]{40}")
 _OFFLINE_VARIABLES = ("HF_HUB_OFFLINE", "HF_DATASETS_OFFLINE")
 _MAX_SHOWN = 20
+_ONLY_SUBSET = "default"  # as `datasets` names it, if a dataset has one without a name
 
 _NO_ANSWER = {"ConnectionError", "ConnectError", "Timeout", "TimeoutError", "TimeoutException", "ConnectTimeout"}
 _NO_ANSWER |= {"OfflineModeIsEnabled", "NetworkError", "TransportError", "ProxyError", "LocalEntryNotFoundError"}
@@ -40,7 +40,7 @@ class HubSplit:
     subset: str
     split: str
     files: tuple[str, ...]
-    has_subsets: bool
+    names_subset: bool  # whether the title has the subset
 
     @property
     def name(self) -> str:
@@ -50,7 +50,7 @@ class HubSplit:
     @property
     def title(self) -> str:
         """The name for tables: ``race.high.validation``."""
-        subset = self.subset if self.has_subsets else None
+        subset = self.subset if self.names_subset else None
         return ".".join(part for part in (self.repo.rpartition("/")[2], subset, self.split) if part)
 
     def open(self, source: str) -> InputFiles:
@@ -62,8 +62,7 @@ class HubSplit:
 def find_hub_splits(name: str, subset: str | None = None, split: str | None = None) -> list[HubSplit]:
     """Return the splits that a name means, and download the dataset if it is not in the cache of ``datasets``.
 
-    What a revision has, and where its files are, is noted in the cache of :mod:`classic_rc.datasets.fetch`. A
-    revision that is noted there needs no network, if the name has its commit or offline mode is on.
+    A commit in that cache needs no network. In offline mode a name without a commit means the only one there.
 
     Parameters
     ----------
@@ -91,18 +90,22 @@ def find_hub_splits(name: str, subset: str | None = None, split: str | None = No
         ``datasets`` is not installed.
     """
     repo, asked, split = _parse(name, split)
-    notes = _Notes(repo)
-    commit = _resolve(repo, asked, notes)
-    chosen = _choose_subset(repo, commit, subset, notes)
-    if chosen not in notes.splits(commit):
-        notes.add_splits(commit, chosen, _download(repo, commit, chosen))
-    splits = notes.splits(commit)[chosen]
+    datasets = _import_datasets(HUB_PREFIX + repo)
+    cached = _find_cached(repo, datasets)
+    commit = _resolve(repo, asked, cached, datasets)
+    subsets = cached.get(commit, {})
+    if not (is_offline() or subset in subsets or (subset is None and [*subsets] == [_ONLY_SUBSET])):
+        with _hub_errors(repo, commit):
+            names = datasets.get_dataset_config_names(repo, revision=commit, **_no_code(datasets))
+        chosen = _choose_subset(repo, names, subset)
+    else:
+        chosen = _choose_subset(repo, [*subsets], subset)
+    splits = subsets.get(chosen) or _download(repo, commit, chosen, datasets)
     wanted = [own for own in splits if split is None or own == split]
     wanted = wanted or [own for own in splits if canonical_split(own) == canonical_split(split or "")]
     if not wanted:
         raise DataError("no such split", source=name, field="split", found=", ".join(splits), expected=repr(split))
-    has_subsets = len(notes.subsets(commit)) > 1
-    return [HubSplit(repo, commit, chosen, own, tuple(splits[own]), has_subsets) for own in wanted]
+    return [HubSplit(repo, commit, chosen, own, tuple(splits[own]), subset is not None) for own in wanted]
 
 
 def find_hub_split(name: str, subset: str | None = None, split: str | None = None) -> HubSplit:
@@ -151,20 +154,13 @@ def _parse(name: str, split: str | None) -> tuple[str, str, str | None]:
     return repo, revision or "main", own or split
 
 
-def _resolve(repo: str, revision: str, notes: _Notes) -> str:
-    """Return the commit of a revision, from the hub, or offline as it was seen last."""
-    if _COMMIT.fullmatch(revision) and notes.subsets(revision):
-        return revision
+def _resolve(repo: str, revision: str, cached: _Cached, datasets: Any) -> str:
+    """Return the commit of a revision: in the cache, in offline mode the only one there, or as the hub says."""
     hub_name = HUB_PREFIX + repo
+    wanted = [commit for commit in cached if revision in ("main", commit)]
+    if revision in cached or (is_offline() and len(wanted) == 1):
+        return wanted[0]
     if is_offline():
-        commit = notes.commit(revision)
-        if commit is not None:
-            return commit
-        cached = _find_cached(repo)
-        wanted = [commit for commit in cached if revision in ("main", commit)]
-        if len(wanted) == 1:
-            notes.assume(wanted[0], cached[wanted[0]])
-            return wanted[0]
         raise DataError(
             "several revisions are in the cache, and offline mode is on"
             if wanted
@@ -176,30 +172,23 @@ def _resolve(repo: str, revision: str, notes: _Notes) -> str:
             if wanted
             else "To download it, run `unset HF_HUB_OFFLINE HF_DATASETS_OFFLINE` first",
         )
-    datasets = _import_datasets(hub_name)
     from huggingface_hub import HfApi
 
     with _hub_errors(repo, revision):
         info = HfApi(endpoint=datasets.config.HF_ENDPOINT).dataset_info(repo, revision=revision, timeout=30)
-        commit = str(info.sha)
-        script = repo.rpartition("/")[2] + ".py"
-        if any(file.rfilename == script for file in info.siblings or ()):
-            raise DataError(
-                "the dataset is a program, which classic_rc does not run",
-                source=f"{hub_name}@{revision}",
-                found=script,
-                expected="data files",
-                hint=f"The hub's copy without a program is {hub_name}@refs/convert/parquet, if it has made one",
-            )
-        if not notes.subsets(commit):
-            names = list(datasets.get_dataset_config_names(repo, revision=commit, **_no_code(datasets)))
-            notes.add_commit(commit, names)
-    notes.add_revision(revision, commit)
-    return commit
+    script = repo.rpartition("/")[2] + ".py"
+    if any(file.rfilename == script for file in info.siblings or ()):
+        raise DataError(
+            "the dataset is a program, which classic_rc does not run",
+            source=f"{hub_name}@{revision}",
+            found=script,
+            expected="data files",
+            hint=f"The hub's copy without a program is {hub_name}@refs/convert/parquet, if it has made one",
+        )
+    return str(info.sha)
 
 
-def _choose_subset(repo: str, commit: str, subset: str | None, notes: _Notes) -> str:
-    names = notes.subsets(commit)
+def _choose_subset(repo: str, names: Sequence[str], subset: str | None) -> str:
     if subset is None and len(names) == 1:
         return names[0]
     if subset in names:
@@ -216,35 +205,34 @@ def _choose_subset(repo: str, commit: str, subset: str | None, notes: _Notes) ->
     )
 
 
-def _download(repo: str, commit: str, subset: str) -> dict[str, list[str]]:
+_Cached: TypeAlias = "dict[str, dict[str, dict[str, list[str]]]]"
+"""Arrow files by commit, subset and split."""
+
+
+def _download(repo: str, commit: str, subset: str, datasets: Any) -> dict[str, list[str]]:
     """Return the Arrow files of each split of a subset, which ``datasets`` downloads and converts."""
-    datasets = _import_datasets(HUB_PREFIX + repo)
     with _hub_errors(repo, commit):
         splits = datasets.load_dataset(repo, subset, revision=commit, keep_in_memory=False, **_no_code(datasets))
-    return _files_of(splits)
-
-
-def _files_of(splits: Mapping[str, Any]) -> dict[str, list[str]]:
     return {str(split): [file["filename"] for file in data.cache_files] for split, data in splits.items()}
 
 
-def _find_cached(repo: str) -> dict[str, dict[str, dict[str, list[str]]]]:
-    """Return the files in the cache of ``datasets``, from any program, by commit, subset and split."""
-    datasets = _import_datasets(HUB_PREFIX + repo)
+def _find_cached(repo: str, datasets: Any) -> _Cached:
+    """Return the files in the cache of ``datasets``, from any program."""
     from datasets.naming import camelcase_to_snakecase
 
     owner, _, own = repo.rpartition("/")
     folder = Path(datasets.config.HF_DATASETS_CACHE) / "___".join(
         filter(None, (owner, camelcase_to_snakecase(own)))
     )
-    cached: dict[str, dict[str, dict[str, list[str]]]] = {}
+    cached: _Cached = {}
     for info in sorted(folder.glob("*/*/*/dataset_info.json")):  # SUBSET/VERSION/COMMIT
         if not _COMMIT.fullmatch(info.parent.name):  # older versions have another digest there
             continue
         with suppress(OSError, ValueError, KeyError, TypeError):
             splits = json.loads(info.read_text(encoding="utf-8"))["splits"]
             files = {split: _arrow_files(info.parent, split) for split in splits}
-            cached.setdefault(info.parent.name, {})[info.parents[2].name] = files
+            if all(files.values()):
+                cached.setdefault(info.parent.name, {})[info.parents[2].name] = files
     return cached
 
 
@@ -347,61 +335,3 @@ def _describe_error(error: BaseException, repo: str, revision: str) -> DataError
         found=found.rstrip("."),
         hint="A newer version may: pip install -U datasets",
     )
-
-
-class _Notes:
-    """What is known of a dataset's revisions: subsets, splits and the files in the cache of ``datasets``.
-
-    It is one JSON file a dataset, below the folder of :func:`classic_rc.datasets.fetch.cache_folder`. With it a
-    revision is read again without network, whatever the version of ``datasets``.
-    """
-
-    def __init__(self, repo: str) -> None:
-        self._path: Path | None = cache_folder() / "hf" / f"{repo.replace('/', '--')}.json"
-        try:
-            self._facts = json.loads(self._path.read_text(encoding="utf-8"))
-        except (OSError, ValueError):
-            self._facts = {}
-        if not isinstance(self._facts, dict) or self._facts.keys() != {"revisions", "commits"}:
-            self._facts = {"revisions": {}, "commits": {}}
-
-    def commit(self, revision: str) -> str | None:
-        """Return the commit that a revision was when it was seen last."""
-        return self._facts["revisions"].get(revision)
-
-    def subsets(self, commit: str) -> list[str]:
-        """Return the names of the subsets; empty for an unknown commit."""
-        return list(self._facts["commits"].get(commit, {}))
-
-    def splits(self, commit: str) -> dict[str, dict[str, list[str]]]:
-        """Return the files of each split, for each subset whose files are all there."""
-        return {
-            subset: splits
-            for subset, splits in self._facts["commits"].get(commit, {}).items()
-            if splits and all(os.path.isfile(file) for files in splits.values() for file in files)
-        }
-
-    def assume(self, commit: str, subsets: Mapping[str, Mapping[str, Sequence[str]]]) -> None:
-        """Take what a cache has for the whole dataset, until the program ends: the hub may have more."""
-        self._facts["commits"][commit] = dict(subsets)
-        self._path = None
-
-    def add_revision(self, revision: str, commit: str) -> None:
-        if self._facts["revisions"].get(revision) != commit:
-            self._facts["revisions"][revision] = commit
-            self._write()
-
-    def add_commit(self, commit: str, subsets: Sequence[str]) -> None:
-        self._facts["commits"].setdefault(commit, dict.fromkeys(subsets))
-        self._write()
-
-    def add_splits(self, commit: str, subset: str, splits: Mapping[str, Sequence[str]]) -> None:
-        self._facts["commits"][commit][subset] = {split: list(files) for split, files in splits.items()}
-        self._write()
-
-    def _write(self) -> None:
-        if self._path is None:
-            return
-        with suppress(OSError, UsageError):  # Without notes the next reading asks the hub again.
-            self._path.parent.mkdir(parents=True, exist_ok=True)
-            write_file(self._path, json.dumps(self._facts, indent=2) + "\n")

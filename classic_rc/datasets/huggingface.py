@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from typing import Any, ClassVar
 
-from classic_rc.datasets.arc import decode_answer_key
 from classic_rc.datasets.base import Reader, Reading
 from classic_rc.datasets.belebele import BELEBELE
 from classic_rc.datasets.boolq import BOOLQ
 from classic_rc.datasets.cosmosqa import COSMOS_QA
-from classic_rc.datasets.dream import GENRES, decode_answer_text
+from classic_rc.datasets.dream import GENRES
 from classic_rc.datasets.logiqa import LOGIQA, LOGIQA_2
 from classic_rc.datasets.quail import QUAIL
 from classic_rc.datasets.rows import read_questions
-from classic_rc.datasets.schema import Schema, make_row, required_keys, single_index
+from classic_rc.datasets.schema import Schema, convert_fields, make_row, read_gold, required_keys
 from classic_rc.datasets.squad import UNANSWERABLE, accept_as_in_2
 from classic_rc.errors import DataError
 from classic_rc.io.archives import InputFile
@@ -62,46 +60,17 @@ def schema_of(row: Any) -> Schema | None:
     return next((schema for schema in (*SCHEMAS, *_OF_OTHER_READERS) if schema.fits(row)), None)
 
 
-def _convert_race(rows: Iterable[Node], reading: Reading) -> Iterator[Node]:
-    n_questions: Counter[str] = Counter()
-    for node in rows:
-        with reading.at(node):
-            passage = node.name("example_id").removesuffix(".txt")
-            number, n_questions[passage] = n_questions[passage], n_questions[passage] + 1
-            options = node.texts("options")
-            level = passage.rstrip("0123456789")
-            yield make_row(
-                node,
-                id=f"{passage}-{number}",
-                passage=node.text("article"),
-                passage_id=passage,
-                question=node.text("question"),
-                candidates=options,
-                gold=single_index(
-                    decode_answer_key(node, "answer", [chr(ord("A") + i) for i in range(min(len(options), 26))])
-                ),
-                task=Task.SINGLE_CHOICE.value,
-                meta={"level": level} if level else {},
-            )
+def _passage_of_race(row: Node) -> str:
+    return row.name("example_id").removesuffix(".txt")
 
 
-def _convert_dream(rows: Iterable[Node], reading: Reading) -> Iterator[Node]:
-    n_questions: Counter[str] = Counter()
-    for node in rows:
-        with reading.at(node):
-            passage = node.name("dialogue_id")
-            number, n_questions[passage] = n_questions[passage], n_questions[passage] + 1
-            choices = node.texts("choice")
-            yield make_row(
-                node,
-                id=f"{passage}-{number}",
-                passage="\n".join(node.texts("dialogue")),
-                passage_id=passage,
-                question=node.text("question"),
-                candidates=choices,
-                gold=single_index(decode_answer_text(node, "answer", choices)),
-                task=Task.SINGLE_CHOICE.value,
-            )
+def _level_of_race(row: Node) -> dict[str, str]:
+    level = _passage_of_race(row).rstrip("0123456789")
+    return {"level": level} if level else {}
+
+
+def _passage_of_dream(row: Node) -> str:
+    return row.name("dialogue_id")
 
 
 def _convert_c3(rows: Iterable[Node], reading: Reading) -> Iterator[Node]:
@@ -119,7 +88,7 @@ def _convert_c3(rows: Iterable[Node], reading: Reading) -> Iterator[Node]:
                         passage_id=id,
                         question=asked.text("question"),
                         candidates=choices,
-                        gold=single_index(decode_answer_text(asked, "answer", choices)),
+                        gold=read_gold(asked, "answer", choices, "text"),
                         task=Task.SINGLE_CHOICE.value,
                         meta={"genre": GENRES["d" if len(documents) > 1 else "m"]},
                     )
@@ -138,22 +107,12 @@ def _list_objects(node: Node) -> Iterator[Node]:
         yield node.with_value(dict(zip(columns, values, strict=True)))
 
 
-def _convert_arc(rows: Iterable[Node], reading: Reading) -> Iterator[Node]:
-    for node in rows:
-        with reading.at(node):
-            choices = node.child("choices")
-            texts, labels = choices.texts("text"), choices.texts("label")
-            if len(texts) != len(labels):
-                raise choices.error("lists of different lengths", found=f"{len(texts)} texts, {len(labels)} labels")
-            yield make_row(
-                node,
-                id=node.name("id"),
-                passage="",
-                question=node.text("question" if node.has("question") else "question_stem"),
-                candidates=texts,
-                gold=single_index(decode_answer_key(node, "answerKey", labels)),
-                task=Task.SINGLE_CHOICE.value,
-            )
+def _answer_of_arc(row: Node) -> frozenset[int] | None:
+    choices = row.child("choices")
+    texts, labels = choices.texts("text"), choices.texts("label")
+    if len(texts) != len(labels):
+        raise choices.error("lists of different lengths", found=f"{len(texts)} texts, {len(labels)} labels")
+    return read_gold(row, "answerKey", texts, "label", labels)
 
 
 def _convert_squad(rows: Iterable[Node], reading: Reading) -> Iterator[Node]:
@@ -188,27 +147,12 @@ def _lacks_answer(node: Node) -> bool:
     return isinstance(answers, Mapping) and answers.get("text") == []
 
 
-def _convert_record(rows: Iterable[Node], reading: Reading) -> Iterator[Node]:
-    for node in rows:
-        with reading.at(node):
-            idx = node.child("idx")
-            candidates: Any = node.texts("entities")
-            if node.has("entity_spans"):
-                spans = node.child("entity_spans")
-                columns = spans.texts("text"), spans.integers("start"), spans.integers("end")
-                candidates = [
-                    dict(zip(("text", "start", "end"), span, strict=True)) for span in zip(*columns, strict=False)
-                ]
-            yield make_row(
-                node,
-                id=idx.name("query"),
-                passage=node.text("passage"),
-                passage_id=idx.name("passage"),
-                question=node.text("query"),
-                candidates=candidates,
-                gold=list(dict.fromkeys(node.texts("answers"))) or None,
-                task=Task.CLOZE.value,
-            )
+def _mentions_of_record(row: Node) -> Any:
+    if not row.has("entity_spans"):
+        return row.texts("entities")
+    spans = row.child("entity_spans")
+    columns = spans.texts("text"), spans.integers("start"), spans.integers("end")
+    return [dict(zip(("text", "start", "end"), span, strict=True)) for span in zip(*columns, strict=False)]
 
 
 def _convert_multirc(rows: Iterable[Node], reading: Reading) -> Iterator[Node]:
@@ -255,9 +199,34 @@ def _convert_multirc(rows: Iterable[Node], reading: Reading) -> Iterator[Node]:
 
 
 SCHEMAS = (
-    Schema("RACE", required_keys("article", "question", "options", "answer", "example_id"), _convert_race),
+    Schema(
+        "RACE",
+        required_keys("article", "question", "options", "answer", "example_id"),
+        convert_fields(
+            lambda row, number, split: f"{_passage_of_race(row)}-{number}",
+            group=_passage_of_race,
+            passage="article",
+            passage_id=_passage_of_race,
+            question="question",
+            candidates=lambda row: row.texts("options"),
+            gold=lambda row: read_gold(row, "answer", row.texts("options"), "letter"),
+            meta=_level_of_race,
+        ),
+    ),
     Schema("C3", required_keys("documents", "document_id", "questions"), _convert_c3),
-    Schema("DREAM", required_keys("dialogue_id", "dialogue", "question", "choice", "answer"), _convert_dream),
+    Schema(
+        "DREAM",
+        required_keys("dialogue_id", "dialogue", "question", "choice", "answer"),
+        convert_fields(
+            lambda row, number, split: f"{_passage_of_dream(row)}-{number}",
+            group=_passage_of_dream,
+            passage=lambda row: "\n".join(row.texts("dialogue")),
+            passage_id=_passage_of_dream,
+            question="question",
+            candidates=lambda row: row.texts("choice"),
+            gold=lambda row: read_gold(row, "answer", row.texts("choice"), "text"),
+        ),
+    ),
     Schema(
         "MultiRC",
         required_keys("paragraph", "question", "answer", "label", idx={"paragraph", "question"}),
@@ -266,16 +235,34 @@ SCHEMAS = (
     Schema(
         "ReCoRD",
         required_keys("passage", "query", "entities", "answers", idx={"passage", "query"}),
-        _convert_record,
+        convert_fields(
+            lambda row, number, split: row.child("idx").name("query"),
+            task=Task.CLOZE,
+            passage="passage",
+            passage_id=lambda row: row.child("idx").name("passage"),
+            question="query",
+            candidates=_mentions_of_record,
+            gold=lambda row: list(dict.fromkeys(row.texts("answers"))) or None,
+        ),
     ),
     Schema(
         "SQuAD or Quoref",
         required_keys("id", "context", "question", answers={"text", "answer_start"}),
         _convert_squad,
     ),
-    Schema("ARC", required_keys("id", "question", "answerKey", choices={"text", "label"}), _convert_arc),
-    Schema(
-        "OpenBookQA", required_keys("id", "question_stem", "answerKey", choices={"text", "label"}), _convert_arc
+    *(
+        Schema(
+            name,
+            required_keys("id", stem, "answerKey", choices={"text", "label"}),
+            convert_fields(
+                "id",
+                passage=lambda row: "",
+                question=stem,
+                candidates=lambda row: row.child("choices").texts("text"),
+                gold=_answer_of_arc,
+            ),
+        )
+        for name, stem in (("ARC", "question"), ("OpenBookQA", "question_stem"))
     ),
 )
 """The schemas that only the hub has, in the order in which they are tried."""

@@ -184,25 +184,32 @@ class LabelFile:
 
 def _parse(text: str, source: str) -> LabelFile:
     """Parse a file of labels; its content determines its form."""
+    rows = list(_read_rows(text, source))
+    first = rows[0].value if rows and isinstance(rows[0].value, dict) else {}
+    if {"original_id", "annotations"} <= first.keys():
+        return _parse_mctest_skills(rows, source)
+    if {"example_id", "question_id", "answer"} <= first.keys():
+        return LabelFile(source, list(_parse_race_rows(rows)))
+    return LabelFile(source, [_parse_row(row) for row in rows])
+
+
+def _read_rows(text: str, source: str) -> Iterable[Node]:
+    """Return the entries of a file as objects with an id; those of an object by id get its keys."""
     content = text.strip()
     if not content.startswith(("{", "[")):
-        return _parse_table(text, source)
+        return _read_table(text, source)
     if content.startswith("{") and content.partition("\n")[0].rstrip().endswith("}"):
         # A single line is one row of JSON lines if it has an id, else one object of labels by question id.
         rows = list(json_lines(text, source))
-        if len(rows) > 1 or _is_row(rows[0]):
-            return _parse_rows(rows, source)
+        if len(rows) > 1 or (isinstance(rows[0].value, dict) and not rows[0].value.keys().isdisjoint(_IDS)):
+            return rows
     root = Node(parse_json(text, source), source)
-    return (
-        _parse_object(root, source) if isinstance(root.value, dict) else _parse_rows(list(root.elements()), source)
-    )
-
-
-def _parse_rows(rows: list[Node], source: str) -> LabelFile:
-    first = rows[0].value if rows else None
-    if _is_mctest_skills(first):
-        return _parse_mctest_skills(rows, source)
-    return _parse_race_types(rows, source) if _is_race_types(first) else _parse_plain_rows(rows, source)
+    if not isinstance(root.value, dict):
+        return root.elements()
+    entries = {
+        key: value if isinstance(value, dict) else {_DEFAULT_NAME: value} for key, value in root.value.items()
+    }
+    return (root.at(key).with_value({**labels, _IDS[0]: key}) for key, labels in entries.items())
 
 
 def _read_folder(path: str | Path) -> LabelFile:
@@ -230,8 +237,8 @@ def _unknown_questions_error(
     )
 
 
-def _parse_table(text: str, source: str) -> LabelFile:
-    """Parse a comma- or tab-separated table with an id and one column of labels per name."""
+def _read_table(text: str, source: str) -> Iterator[Node]:
+    """Yield the rows of a comma- or tab-separated table; semicolons separate the labels in a cell."""
     rows = [(line, cells) for line, cells in table_records(text, source) if any(cells)]
     header = [column.strip() for _, cells in rows[:1] for column in cells]
     key = next((key for key in _IDS if key in header), None)
@@ -243,58 +250,32 @@ def _parse_table(text: str, source: str) -> LabelFile:
             found=describe_value(text.partition("\n")[0]),
             expected="id and other columns with unique names, or JSON",
         )
-    return LabelFile(source, list(_parse_table_rows(rows[1:], header, key, source)))
-
-
-def _parse_table_rows(
-    rows: Iterable[tuple[int, list[str]]], header: list[str], key: str, source: str
-) -> Iterator[LabelledQuestion]:
-    for number, cells in rows:
-        row = Node(dict(zip(header, cells, strict=False)), source, number)
+    for number, cells in rows[1:]:
         if len(cells) != len(header):
-            expected = f"{len(header)}, as in the header"
-            raise row.error("wrong number of columns", found=str(len(cells)), expected=expected)
-        labels = {name: _split_cell(cell) for name, cell in row.value.items() if name != key and cell.strip()}
-        yield LabelledQuestion(row.name(key), row.where, labels)
+            raise Node({}, source, number).error(
+                "wrong number of columns", found=str(len(cells)), expected=f"{len(header)}, as in the header"
+            )
+        labels = {name: _split_cell(cell) for name, cell in zip(header, cells, strict=True) if name != key}
+        yield Node({**labels, key: cells[header.index(key)]}, source, number)
 
 
-def _split_cell(cell: str) -> tuple[str, ...]:
-    return () if cell.strip() == _NO_LABEL else tuple(part.strip() for part in cell.split(";") if part.strip())
-
-
-def _parse_plain_rows(rows: Iterable[Node], source: str) -> LabelFile:
-    """Parse objects with an id and, by name, a label or a list of labels. null is no entry."""
-    return LabelFile(source, [_parse_row(row) for row in rows])
-
-
-def _is_row(node: Node) -> bool:
-    """Return whether this is the entry of one question, and not an object of labels by question id."""
-    return isinstance(node.value, dict) and any(key in node.value for key in _IDS)
+def _split_cell(cell: str) -> list[str] | None:
+    """Return the labels in a cell; None for an empty cell, which is no entry."""
+    if cell.strip() == _NO_LABEL:
+        return []
+    return [part.strip() for part in cell.split(";") if part.strip()] if cell.strip() else None
 
 
 def _parse_row(row: Node) -> LabelledQuestion:
+    """Parse an object with an id and, by name, a label or a list of labels. null is no entry."""
     key = next((key for key in _IDS if row.has(key)), _IDS[0])
     id_ = row.name(key)
-    return LabelledQuestion(
-        id_, row.where, _parse_named_labels({k: v for k, v in row.value.items() if k != key}, row)
-    )
-
-
-def _parse_object(root: Node, source: str) -> LabelFile:
-    """Parse an object that maps question ids to a label, a list of labels, or an object of labels by name."""
-    questions = []
-    for id_ in root.value:
-        entry = root.at(id_)
-        if isinstance(entry.value, dict):
-            labels = _parse_named_labels(entry.value, entry)
-        else:
-            labels = _parse_named_labels({_DEFAULT_NAME: entry.value}, root)
-        questions.append(LabelledQuestion(id_, entry.where, labels))
-    return LabelFile(source, questions)
-
-
-def _parse_named_labels(values: Mapping[str, Any], node: Node) -> dict[str, tuple[str, ...]]:
-    return {name: _parse_labels(value, name, node) for name, value in values.items() if value is not None}
+    labels = {
+        name: _parse_labels(value, name, row)
+        for name, value in row.value.items()
+        if name != key and value is not None
+    }
+    return LabelledQuestion(id_, row.where, labels)
 
 
 def _parse_labels(value: Any, name: str, node: Node) -> tuple[str, ...]:
@@ -309,11 +290,6 @@ def _label_text(label: Any) -> str:
     if isinstance(label, bool):
         return "yes" if label else "no"
     return str(label).strip()
-
-
-def _is_mctest_skills(row: object) -> bool:
-    """Return whether an entry is one of the released skills of MCTest."""
-    return isinstance(row, dict) and {"original_id", "annotations"} <= row.keys()
 
 
 def _parse_mctest_skills(stories: Iterable[Node], source: str) -> LabelFile:
@@ -341,20 +317,11 @@ def _parse_mctest_skills(stories: Iterable[Node], source: str) -> LabelFile:
     return LabelFile(source, questions, {"skills": MCTEST_SKILLS}, notes=notes)
 
 
-def _is_race_types(row: object) -> bool:
-    """Return whether an entry is one of the released question types of RACE."""
-    return isinstance(row, dict) and {"example_id", "question_id", "answer"} <= row.keys()
-
-
-def _parse_race_types(rows: Iterable[Node], source: str) -> LabelFile:
+def _parse_race_rows(rows: Iterable[Node]) -> Iterator[LabelledQuestion]:
     """Parse questions of RACE's train split with their type; ``question_id`` counts an article's questions from 1.
 
     The letters and digits of the question, and the answer, confirm that it is the dataset's question.
     """
-    return LabelFile(source, list(_parse_race_rows(rows)))
-
-
-def _parse_race_rows(rows: Iterable[Node]) -> Iterator[LabelledQuestion]:
     for row in rows:
         article, number = row.text("example_id").removesuffix(".txt"), row.integer("question_id")
         key = next((key for key in row.value if key.strip() == "question_type"), "question_type")

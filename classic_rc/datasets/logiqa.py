@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, ClassVar
 
 from classic_rc.datasets.base import Reading, canonical_split
-from classic_rc.datasets.schema import Schema, SchemaReader, decode_index, make_row, required_keys
+from classic_rc.datasets.schema import Schema, SchemaReader, convert_fields, read_gold, required_keys
 from classic_rc.errors import DataError
 from classic_rc.io.archives import InputFile, InputFiles
 from classic_rc.io.json import Node, describe_value
@@ -39,44 +39,11 @@ def _language(text: str) -> str:
     return "zh" if _HAN.search(text) else "en"
 
 
-def _is_list(key: str) -> Any:
-    return lambda row: isinstance(row[key], (list, tuple))
-
-
-def _convert_index_rows(rows: Iterable[Node], reading: Reading) -> Iterator[Node]:
-    for number, node in enumerate(rows):
-        with reading.at(node):
-            options = node.texts("options")
-            gold = decode_index(node, "correct_option", len(options))
-            yield _row(node, number, node.text("context"), node.text("query"), options, gold)
-
-
-def _convert_letter_rows(rows: Iterable[Node], reading: Reading) -> Iterator[Node]:
-    for number, node in enumerate(rows):
-        with reading.at(node):
-            options = node.texts("options")
-            gold = _position(node.text("label"), len(options))
-            if gold is None:
-                raise node.error(
-                    "gold is not an option",
-                    field="label",
-                    found=describe_value(node.value["label"]),
-                    expected="the letter of an option",
-                )
-            yield _row(node, number, node.text("context"), node.text("question"), options, gold)
-
-
-def _row(node: Node, number: int, passage: str, question: str, options: Sequence[str], gold: int | None) -> Node:
-    return make_row(
-        node,
-        id=str(number),
-        passage=passage,
-        question=question,
-        candidates=strip_labels(options),
-        gold=gold,
-        task=Task.SINGLE_CHOICE.value,
-        meta={"language": _language(question)},
-    )
+def _read_meta(row: Node) -> dict[str, Any]:
+    """Return the language, and the types of reasoning that LogiQA 2.0 has."""
+    kinds = row.child("type").value if row.has("type") else {}
+    reasoning = [kind for kind in kinds if kinds[kind] is True] if isinstance(kinds, Mapping) else []
+    return {"language": _language(row.text("question")), **({"reasoning": reasoning} if reasoning else {})}
 
 
 def _position(letter: str, n_options: int = len(_LETTERS)) -> int | None:
@@ -85,46 +52,56 @@ def _position(letter: str, n_options: int = len(_LETTERS)) -> int | None:
     return position if len(letter.strip()) == 1 and 0 <= position < n_options else None
 
 
-def _convert_2(rows: Iterable[Node], reading: Reading) -> Iterator[Node]:
-    for node in rows:
-        with reading.at(node):
-            options, question = node.texts("options"), node.text("question")
-            kinds = node.child("type").value if node.has("type") else {}
-            meta: dict[str, Any] = {"language": _language(question)}
-            if reasoning := [kind for kind in kinds if kinds[kind] is True] if isinstance(kinds, Mapping) else []:
-                meta["reasoning"] = reasoning
-            yield make_row(
-                node,
-                id=node.name("id" if node.has("id") else "example_id"),
-                passage=node.text("text"),
-                question=question,
-                candidates=strip_labels(options),
-                gold=decode_index(node, "answer", len(options)),
-                task=Task.SINGLE_CHOICE.value,
-                meta=meta,
-            )
-
-
 def _is_logiqa_2(row: Mapping[str, Any]) -> bool:
     others = row.keys() - {"text", "question", "options", "answer", "type"}
     return others in ({"id"}, {"example_id"}) and isinstance(row["options"], (list, tuple))
+
+
+def _candidates(row: Node) -> list[str]:
+    return strip_labels(row.texts("options"))
 
 
 LOGIQA = (
     Schema(
         "LogiQA",
         required_keys("context", "query", "options", "correct_option"),
-        _convert_index_rows,
-        _is_list("options"),
+        convert_fields(
+            lambda row, number, split: str(number),
+            passage="context",
+            question="query",
+            candidates=_candidates,
+            gold=lambda row: read_gold(row, "correct_option", row.texts("options"), "index0"),
+            meta=lambda row: {"language": _language(row.text("query"))},
+        ),
+        lambda row: isinstance(row["options"], (list, tuple)),
     ),
     Schema(
         "LogiQA",
         required_keys("context", "question", "options", "label"),
-        _convert_letter_rows,
+        convert_fields(
+            lambda row, number, split: str(number),
+            passage="context",
+            question="question",
+            candidates=_candidates,
+            gold=lambda row: read_gold(row, "label", row.texts("options"), "letter"),
+            meta=lambda row: {"language": _language(row.text("question"))},
+        ),
         lambda row: len(row) == 4 and isinstance(row["label"], str) and _position(row["label"]) is not None,
     ),
 )
-LOGIQA_2 = Schema("LogiQA 2.0", required_keys("text", "question", "options", "answer"), _convert_2, _is_logiqa_2)
+LOGIQA_2 = Schema(
+    "LogiQA 2.0",
+    required_keys("text", "question", "options", "answer"),
+    convert_fields(
+        lambda row, number, split: row.name("id" if row.has("id") else "example_id"),
+        passage="text",
+        question="question",
+        candidates=_candidates,
+        gold=lambda row: read_gold(row, "answer", row.texts("options"), "index0"),
+        meta=_read_meta,
+    ),
+    _is_logiqa_2,
+)
 
 
 class _LanguageReader(SchemaReader):

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
-from typing import ClassVar
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, ClassVar
 from xml.parsers import expat
 
 from classic_rc.datasets.base import Reader, Reading
@@ -14,23 +15,8 @@ from classic_rc.io.json import describe_value
 from classic_rc.questions import Question, Task, TextCandidates
 
 _MAX_DEPTH = 100
-_FLAGS = {"true": True, "false": False}
-_EXTERNAL_DOCTYPE = re.compile(
-    r"""
-    (?: [ \t\n]++ | <\?.*?\?> | <!--.*?--> )*+
-    (?P<declaration>
-        <!DOCTYPE [ \t\n]++ [^ \t\n<>\[\]"']++
-        (?:
-            [ \t\n]++
-            (?: SYSTEM | PUBLIC [ \t\n]++ (?: "[-\ \n\w'()+,./:=?;!*\#@$%]*+" | '[-\ \n\w()+,./:=?;!*\#@$%]*+' ) )
-            [ \t\n]++ (?: "[^"]*+" | '[^']*+' )
-        )?
-        [ \t\n]*+ >
-    )
-    """,
-    re.VERBOSE | re.DOTALL | re.ASCII,
-)
-"""The start of an XML text up to a document type without an internal subset."""
+_DOCTYPE = re.compile(r"""(?:\s*<\?xml[^>]*>)?\s*(<!DOCTYPE\s+\w+\s+SYSTEM\s+(?:"[^"]*"|'[^']*')\s*>)""")
+"""The start of an XML text up to a document type as MCScript's test file has it: without declarations inside."""
 
 
 class MCScriptReader(Reader):
@@ -52,36 +38,81 @@ class MCScriptReader(Reader):
 
     def recognises(self, file: InputFile) -> bool:
         """Return whether the file is XML of instances with questions."""
-        text = file.text.lstrip()
-        return text.startswith("<") and all(mark in text for mark in ("<data", "<instance", "<questions"))
+        return is_xml(file, "data", "instance", "questions")
 
     def questions(self, file: InputFile, reading: Reading) -> Iterator[Question]:
         """Yield the questions of every instance."""
-        root = parse_xml(file.text, file.name)
-        if root.tag != "data":
-            raise root.error("wrong root element", found=f"<{root.tag[:40]}>", expected="<data>")
-        for instance in root.only("instance"):
-            with reading.at(f"line {instance.line}"):
-                yield from _read_instance(instance, file, reading)
+        return read_xml(file, reading, _FORM)
 
 
-def _read_instance(instance: Element, file: InputFile, reading: Reading) -> Iterator[Question]:
-    id, questions = instance.attribute("id"), instance.child("questions").only("question")
-    text = instance.child("text").text
-    passage = reading.passage(id, text, file.name, f"line {instance.line}")
+@dataclass(frozen=True)
+class XmlForm:
+    """The elements of a dataset's XML: passages with questions, and these with answers."""
+
+    passage: str
+    text: str  # the child of a passage with its text
+    question: str
+    answer: str
+    separator: str  # between the ids of passage and question
+    clean: Callable[[str], str]  # of the passage's text
+    text_of: Callable[[Element], str]  # of a question or an answer
+    facts: Callable[[Element, Element], dict[str, Any]]  # passage and question to the question's meta
+    is_right: Callable[[Element], bool]
+
+
+def is_xml(file: InputFile, *tags: str) -> bool:
+    """Return whether a file is XML with these elements."""
+    text = file.text.lstrip()
+    return text.startswith("<") and all(f"<{tag}" in text for tag in tags)
+
+
+def read_xml(file: InputFile, reading: Reading, form: XmlForm) -> Iterator[Question]:
+    """Yield the questions of an XML file."""
+    root = parse_xml(file.text, file.name)
+    if root.tag != "data":
+        raise root.error("wrong root element", found=f"<{root.tag[:40]}>", expected="<data>")
+    for node in root.only(form.passage):
+        with reading.at(f"line {node.line}"):
+            yield from _read_passage(node, file, reading, form)
+
+
+def _read_passage(node: Element, file: InputFile, reading: Reading, form: XmlForm) -> Iterator[Question]:
+    id, questions = node.attribute("id"), node.child("questions").only(form.question)
+    passage = reading.passage(id, form.clean(node.child(form.text).text), file.name, f"line {node.line}")
     for question in questions:
-        with reading.at(f"line {question.line}", f"{id}-{question.attributes.get('id')}"):
-            answers = question.only("answer")
-            meta = {"type": question.attributes["type"]} if "type" in question.attributes else {}
-            yield Question(
-                f"{id}-{question.attribute('id')}",
-                passage,
-                question.attribute("text"),
-                TextCandidates(answer.attribute("text") for answer in answers),
-                _read_gold(question, answers),
-                Task.SINGLE_CHOICE,
-                reading.meta(**meta),
-            )
+        own = f"{id}{form.separator}{question.attributes.get('id')}"
+        with reading.at(f"line {question.line}", own):
+            answers = question.only(form.answer)
+            question.attribute("id")
+            candidates = TextCandidates(map(form.text_of, answers))
+            gold, facts = _read_gold(question, answers, form), form.facts(node, question)
+            meta = reading.meta(**facts)
+            yield Question(own, passage, form.text_of(question), candidates, gold, Task.SINGLE_CHOICE, meta)
+
+
+def _read_gold(question: Element, answers: list[Element], form: XmlForm) -> frozenset[int] | None:
+    if not answers:
+        tag = form.answer
+        raise question.error(
+            "no candidates", field=form.question, found=f"no <{tag}>", expected=f"at least one <{tag}>"
+        )
+    if not any("correct" in answer.attributes for answer in answers):
+        return None
+    right = [i for i, answer in enumerate(answers) if form.is_right(answer)]
+    if len(right) != 1:
+        field = f"{form.answer}/@correct"
+        raise question.error("wrong number of right answers", field=field, found=str(len(right)), expected="1")
+    return frozenset(right)
+
+
+def _is_right(answer: Element) -> bool:
+    """Return whether an answer is right: ``correct`` is True or False, in any case."""
+    value = answer.attribute("correct")
+    if value.lower() in ("true", "false"):
+        return value.lower() == "true"
+    raise answer.error(
+        "invalid value", field=f"{answer.tag}/@correct", found=repr(value[:40]), expected="True or False"
+    )
 
 
 class Element:
@@ -127,7 +158,7 @@ class Element:
 def parse_xml(text: str, source: str) -> Element:
     """Return the root element of an XML text.
 
-    A document type that has at most an external identifier is skipped, and what it names is never fetched.
+    A document type that is only an external identifier is skipped, and what it names is never fetched.
 
     Raises
     ------
@@ -136,10 +167,8 @@ def parse_xml(text: str, source: str) -> Element:
     """
     # Expat must not see the external identifier: it then drops entities that nothing declares, instead of refusing
     # them. Blanks in its place keep the lines and columns of errors.
-    if doctype := _EXTERNAL_DOCTYPE.match(text):
-        start_of_doctype, end_of_doctype = doctype.span("declaration")
-        blanks = re.sub(r"[^\n]", " ", doctype["declaration"])
-        text = text[:start_of_doctype] + blanks + text[end_of_doctype:]
+    if doctype := _DOCTYPE.match(text):
+        text = text[: doctype.start(1)] + re.sub(r"[^\n]", " ", doctype[1]) + text[doctype.end() :]
     parser = expat.ParserCreate()
     parser.buffer_text = True
     roots: list[Element] = []
@@ -180,27 +209,18 @@ def parse_xml(text: str, source: str) -> Element:
     return roots[0]
 
 
-def _read_gold(question: Element, answers: list[Element]) -> frozenset[int] | None:
-    if not answers:
-        raise question.error(
-            "no candidates", field="question", found="no <answer>", expected="at least one <answer>"
-        )
-    if not any("correct" in answer.attributes for answer in answers):
-        return None
-    right_answers = []
-    for i, answer in enumerate(answers):
-        correct = _FLAGS.get(answer.attribute("correct").lower())
-        if correct is None:
-            raise answer.error(
-                "invalid value",
-                field="answer/@correct",
-                found=repr(answer.attribute("correct")[:40]),
-                expected="True or False",
-            )
-        if correct:
-            right_answers.append(i)
-    if len(right_answers) != 1:
-        raise question.error(
-            "wrong number of right answers", field="answer/@correct", found=str(len(right_answers)), expected="1"
-        )
-    return frozenset(right_answers)
+def _type_of(instance: Element, question: Element) -> dict[str, str]:
+    return {"type": question.attributes["type"]} if "type" in question.attributes else {}
+
+
+_FORM = XmlForm(
+    "instance",
+    "text",
+    "question",
+    "answer",
+    "-",
+    str,
+    lambda element: element.attribute("text"),
+    _type_of,
+    _is_right,
+)

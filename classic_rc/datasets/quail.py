@@ -2,45 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, ClassVar
+from collections.abc import Iterator
+from typing import ClassVar
 
 from classic_rc.datasets.base import Reading
-from classic_rc.datasets.mcscript import Element, parse_xml
-from classic_rc.datasets.schema import Schema, SchemaReader, decode_index, make_row, required_keys
+from classic_rc.datasets.mcscript import Element, XmlForm, is_xml, read_xml
+from classic_rc.datasets.schema import Schema, SchemaReader, convert_fields, read_gold, required_keys
 from classic_rc.io.archives import InputFile
-from classic_rc.io.json import Node, describe_value
-from classic_rc.questions import Question, Task, TextCandidates
-
-_XML_MARKS = ("<data", "<text_body", "<questions")
-
-
-def _convert(rows: Iterable[Node], reading: Reading) -> Iterator[Node]:
-    for node in rows:
-        with reading.at(node):
-            answers = node.texts("answers")
-            yield make_row(
-                node,
-                id=node.name("id"),
-                passage=node.text("context"),
-                passage_id=node.name("context_id"),
-                question=node.text("question"),
-                candidates=answers,
-                gold=decode_index(node, "correct_answer_id", len(answers)),
-                task=Task.SINGLE_CHOICE.value,
-                meta={"type": node.text("question_type"), "domain": node.text("domain")},
-            )
-
-
-def _has_answers(row: Mapping[str, Any]) -> bool:
-    return isinstance(row["answers"], (list, tuple))
-
+from classic_rc.io.json import describe_value
+from classic_rc.questions import Question
 
 QUAIL = Schema(
     "QuAIL",
     required_keys("id", "context_id", "context", "question", "question_type", "domain", "answers"),
-    _convert,
-    _has_answers,
+    convert_fields(
+        "id",
+        passage="context",
+        passage_id=lambda row: row.name("context_id"),
+        question="question",
+        candidates=lambda row: row.texts("answers"),
+        gold=lambda row: read_gold(row, "correct_answer_id", row.texts("answers"), "index0"),
+        meta=lambda row: {"type": row.text("question_type"), "domain": row.text("domain")},
+    ),
+    lambda row: isinstance(row["answers"], (list, tuple)),
 )
 
 
@@ -69,60 +53,33 @@ class QuailReader(SchemaReader):
 
     def recognises(self, file: InputFile) -> bool:
         """Return whether the file is XML of texts with questions, or has rows of QuAIL."""
-        return _is_xml(file) or super().recognises(file)
+        return self._is_xml(file) or super().recognises(file)
 
     def questions(self, file: InputFile, reading: Reading) -> Iterator[Question]:
         """Yield the questions of every text."""
-        return _read_xml(file, reading) if _is_xml(file) else super().questions(file, reading)
+        return read_xml(file, reading, _FORM) if self._is_xml(file) else super().questions(file, reading)
+
+    def _is_xml(self, file: InputFile) -> bool:
+        return file.head is None and is_xml(file, "data", "text_body", "questions")
 
 
-def _is_xml(file: InputFile) -> bool:
-    if file.head is not None:
-        return False
-    text = file.text.lstrip()
-    return text.startswith("<") and all(mark in text for mark in _XML_MARKS)
+def _is_right(answer: Element) -> bool:
+    """Return whether an answer is right; wrong ones may lack the attribute."""
+    flag = answer.attributes.get("correct")
+    if flag in (None, "True", "False"):
+        return flag == "True"
+    found = describe_value(flag)
+    raise answer.error("invalid value", field="a/@correct", found=found, expected="True or False")
 
 
-def _read_xml(file: InputFile, reading: Reading) -> Iterator[Question]:
-    root = parse_xml(file.text, file.name)
-    if root.tag != "data":
-        raise root.error("wrong root element", found=f"<{root.tag[:40]}>", expected="<data>")
-    for text in root.only("text"):
-        with reading.at(f"line {text.line}"):
-            yield from _read_text(text, file, reading)
-
-
-def _read_text(text: Element, file: InputFile, reading: Reading) -> Iterator[Question]:
-    id, domain = text.attribute("id"), text.attribute("domain")
-    body, questions = text.child("text_body").text.strip(), text.child("questions").only("q")
-    passage = reading.passage(id, body, file.name, f"line {text.line}")
-    for question in questions:
-        with reading.at(f"line {question.line}", f"{id}_{question.attributes.get('id')}"):
-            answers = question.only("a")
-            yield Question(
-                f"{id}_{question.attribute('id')}",
-                passage,
-                question.text.strip(),
-                TextCandidates(answer.text.strip() for answer in answers),
-                _read_gold(question, answers),
-                Task.SINGLE_CHOICE,
-                reading.meta(type=question.attribute("type"), domain=domain),
-            )
-
-
-def _read_gold(question: Element, answers: list[Element]) -> frozenset[int] | None:
-    if not answers:
-        raise question.error("no candidates", field="q", found="no <a>", expected="at least one <a>")
-    flags = [answer.attributes.get("correct") for answer in answers]
-    for answer, flag in zip(answers, flags, strict=True):
-        if flag not in (None, "True", "False"):
-            raise answer.error(
-                "invalid value", field="a/@correct", found=describe_value(flag), expected="True or False"
-            )
-    if set(flags) == {None}:
-        return None
-    if flags.count("True") != 1:
-        raise question.error(
-            "wrong number of right answers", field="a/@correct", found=str(flags.count("True")), expected="1"
-        )
-    return frozenset((flags.index("True"),))
+_FORM = XmlForm(
+    "text",
+    "text_body",
+    "q",
+    "a",
+    "_",
+    str.strip,
+    lambda element: element.text.strip(),
+    lambda text, question: {"type": question.attribute("type"), "domain": text.attribute("domain")},
+    _is_right,
+)

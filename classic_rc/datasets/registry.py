@@ -129,8 +129,8 @@ def load(
     'cloze'
     """
     if not isinstance(path, str | os.PathLike) and is_table(path):
-        others = {"reader": reader, "subset": subset, "answers": answers}
-        _refuse_options("a table in memory", "it has rows only", others)
+        given = {"reader": reader, "subset": subset, "answers": answers}
+        _refuse("a table in memory", "it has rows only", given)
         return from_rows(path, fields=fields, gold_as=gold_as, split=split, skip=skip)
     if not isinstance(path, str | os.PathLike):
         found = type(path).__name__
@@ -145,25 +145,19 @@ def load(
         given = {"reader": reader, "split": split, "subset": subset, "answers": answers}
         dataset = load(spec.path, **merge_settings(spec, given), fields=fields, gold_as=gold_as, skip=skip)
         return dataset if spec.spans is None else _with_spans(dataset, spec)
-    name, skipped = os.fspath(path), check_skipped(skip)
+    name, roles = os.fspath(path), None if fields is None else parse_fields(fields)
+    options = Options(split, subset, answers, roles, gold_as, check_skipped(skip))
     if name == "sample" or name.startswith("sample:"):
-        options = {"subset": subset, "answers": answers, "fields": fields, "gold_as": gold_as}
-        return _load_sample(name, reader, split, skipped, **options)
+        return _load_sample(name, reader, options)
     if (named := find_split(name)) is not None:
-        options = {"answers": answers, "fields": fields, "gold_as": gold_as}
-        return _load_named(named, reader, split, subset, skipped, **options)
-    roles = None if fields is None else parse_fields(fields)
+        return _load_named(named, reader, options)
     if is_hub_name(name):
-        _refuse_options(name, "it is read from the Hugging Face hub", {"answers": answers})
-        own = Options(split, subset, None, roles, gold_as, skipped)
-        return _load_from_hub(name, reader, own)
+        return _load_from_hub(name, reader, options)
     source = open_input(path)
-    for file in source.files if "bad" in skipped else ():
+    for file in source.files if options.skip_bad else ():
         file.damaged = {}
     chosen = get_reader(reader) if reader is not None else _detect_reader(source, roles)
-    return chosen.read(
-        source, split=split, subset=subset, answers=answers, fields=roles, gold_as=gold_as, skip=skipped
-    )
+    return chosen.read(source, options)
 
 
 def _with_spans(dataset: Dataset, spec: DataSpec) -> Dataset:
@@ -241,33 +235,19 @@ def expand_sample_names(name: str) -> list[str]:
     return list(SAMPLES) if name == "sample" else [name]
 
 
-def _load_sample(
-    name: str,
-    reader: str | Reader | None,
-    split: str | None,
-    skip: tuple[str, ...],
-    **others: Any,
-) -> Dataset:
+def _load_sample(name: str, reader: str | Reader | None, options: Options) -> Dataset:
     if name not in SAMPLES:
         raise unknown_name("sample", name, SAMPLES)
-    _refuse_options(name, "it is an embedded sample", others)
-    chosen = READERS["jsonl"] if reader is None else get_reader(reader)
-    source = open_input(SAMPLES[name])
-    dataset = chosen.read(source, split=split, skip=skip)
-    read_with = {**(dataset.read_with or {}), "path": name}
-    return replace(dataset, name=name, read_with=read_with)
+    _refuse(name, "it is an embedded sample", options.to_dict(), "subset", "answers", "fields", "gold_as")
+    dataset = get_reader(reader or "jsonl").read(open_input(SAMPLES[name]), options)
+    return replace(dataset, name=name, read_with={**(dataset.read_with or {}), "path": name})
 
 
-def _load_named(
-    named: NamedSplit,
-    reader: str | Reader | None,
-    split: str | None,
-    subset: str | None,
-    skip: tuple[str, ...],
-    **others: Any,
-) -> Dataset:
+def _load_named(named: NamedSplit, reader: str | Reader | None, options: Options) -> Dataset:
     """Read a split of a dataset from the cache."""
-    _refuse_options(named.name, "it is read from the files of `classic-rc list datasets`", others)
+    reason = "it is read from the files of `classic-rc list datasets`"
+    _refuse(named.name, reason, options.to_dict(), "answers", "fields", "gold_as")
+    split = options.split
     if split is not None and canonical_split(split) != named.split.rpartition(".")[2]:
         raise UsageError(
             f"{named.name} is one split already: leave out the split {split}, or name another one",
@@ -281,18 +261,18 @@ def _load_named(
     if named.member is not None:
         source = source.only(named.member)
     answers = None if named.answers is None else cached_path(named.answers)
-    options = Options(subset=subset, skip=skip)
-    dataset = chosen.read(source, **{**options.to_dict(), "split": named.option, "answers": answers})
+    dataset = chosen.read(source, replace(options, split=named.option, answers=answers))
     return replace(
         dataset,
         name=dataset.name if chosen.is_dataset else named.name.replace(":", "."),
         sources=tuple(Source(key, sha256) for key, sha256 in sums.items()),
-        read_with={"path": named.name, "reader": chosen.name, **options.to_dict()},
+        read_with={"path": named.name, "reader": chosen.name, **replace(options, split=None).to_dict()},
     )
 
 
 def _load_from_hub(name: str, reader: str | Reader | None, options: Options) -> Dataset:
     """Read a split of a dataset of the hub, as the rows that ``datasets`` has."""
+    _refuse(name, "it is read from the Hugging Face hub", options.to_dict(), "answers")
     hub = find_hub_split(name, options.subset, options.split)
     options = replace(options, split=None)
     shown = name if name.endswith(f":{hub.split}") else f"{name}:{hub.split}"
@@ -306,7 +286,7 @@ def _load_from_hub(name: str, reader: str | Reader | None, options: Options) -> 
         hint = error.hint.replace(f"run {shown} ", f"run {quote_argument(f'{shown},subset={options.subset}')} ")
         facts = {"source": error.source, "found": error.found, "expected": error.expected}
         raise DataError(error.problem, **facts, hint=hint) from None
-    dataset = chosen.read(source, **{**options.to_dict(), "subset": None})
+    dataset = chosen.read(source, replace(options, subset=None))
     return replace(
         dataset,
         name=hub.title,
@@ -323,12 +303,13 @@ def read_split(named: NamedSplit) -> Dataset:
     DataError
         A file is missing, is not the expected one, or is malformed.
     """
-    return _load_named(named, None, None, None, ())
+    return _load_named(named, None, Options())
 
 
-def _refuse_options(name: str, reason: str, options: Mapping[str, Any]) -> None:
-    for option, value in options.items():
-        if value is not None:
+def _refuse(name: str, reason: str, options: Mapping[str, Any], *names: str) -> None:
+    """Raise UsageError if one of some options, by default of all, is given."""
+    for option in names or options:
+        if (value := options[option]) is not None:
             raise UsageError(
                 f"{name} does not accept {option}: {reason}", field=option, found=str(value), expected="None"
             )

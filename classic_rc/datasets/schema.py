@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeAlias
 
 from classic_rc.datasets.base import Reader, Reading
 from classic_rc.datasets.rows import is_own_row, read_questions
@@ -15,7 +16,43 @@ from classic_rc.encodings import MismatchError, decode
 from classic_rc.errors import DataError
 from classic_rc.io.archives import InputFile
 from classic_rc.io.json import Node, describe_value
-from classic_rc.questions import Question
+from classic_rc.questions import Question, Task
+
+Convert: TypeAlias = "Callable[[Iterable[Node], Reading], Iterator[Node]]"
+"""A function from the rows of a file to rows of our own schema."""
+
+
+def convert_fields(
+    id: str | Callable[[Node, int, str | None], str | None],
+    *,
+    group: Callable[[Node], str] = lambda row: "",
+    task: Task = Task.SINGLE_CHOICE,
+    **fields: str | Callable[[Node], Any],
+) -> Convert:
+    """Return the conversion of rows with one question each that these fields declare.
+
+    Parameters
+    ----------
+    id : str or callable
+        The key of the id; or a function of the row, its number from 0 among those of its group, and the split.
+    group : callable, optional
+        The name of a row's group, such as its passage.
+    task : Task
+    **fields
+        For each key of our schema the key of a text, or a function of the row.
+    """
+
+    def convert(rows: Iterable[Node], reading: Reading) -> Iterator[Node]:
+        numbers: Counter[str] = Counter()
+        for row in rows:
+            with reading.at(row):
+                name = group(row)
+                own_id = row.name(id) if isinstance(id, str) else id(row, numbers[name], reading.split)
+                numbers[name] += 1
+                values = {key: row.text(own) if isinstance(own, str) else own(row) for key, own in fields.items()}
+                yield make_row(row, id=own_id, task=task.value, **values)
+
+    return convert
 
 
 @dataclass(frozen=True)
@@ -24,7 +61,7 @@ class Schema:
 
     name: str  # in error messages
     keys: Mapping[str, AbstractSet[str]]  # the keys that a row must have, with the keys of the object at each
-    convert: Callable[[Iterable[Node], Reading], Iterator[Node]]  # all rows and the reading to rows of our schema
+    convert: Convert
     # What else must hold. It is asked only of rows that have the keys.
     check: Callable[[Mapping[str, Any]], bool] = lambda row: True
 
@@ -96,7 +133,7 @@ def first_row(file: InputFile, takes_tables: bool = False) -> Any:
 
 def make_row(node: Node, **roles: Any) -> Node:
     """Return a row of our schema at the place of the row that it is made of."""
-    return node.with_value(roles)
+    return node.with_value({role: sorted(v) if isinstance(v, frozenset) else v for role, v in roles.items()})
 
 
 def required_keys(*plain: str, **objects: set[str]) -> dict[str, AbstractSet[str]]:
@@ -104,27 +141,37 @@ def required_keys(*plain: str, **objects: set[str]) -> dict[str, AbstractSet[str
     return {**dict.fromkeys(plain, frozenset()), **objects}
 
 
-def single_index(gold: frozenset[int] | None) -> int | None:
-    """Return the only position in gold; None for hidden gold."""
-    return None if gold is None else next(iter(gold))
+def read_gold(
+    row: Node, key: str, texts: Sequence[str], reading: str, labels: Sequence[str] | None = None
+) -> frozenset[int] | None:
+    """Return the position of the one right candidate; None (hidden gold) without a value.
 
-
-def decode_index(row: Node, key: str, n_candidates: int, first: int = 0) -> int | None:
-    """Return the position of the right candidate that a row counts from `first`.
-
-    The value is a whole number or its digits, as pandas writes it too (``0.0``). A missing or empty one, or -1 in
-    the files without labels, is hidden gold, None.
+    Parameters
+    ----------
+    row : Node
+    key : str
+        Where the gold is. Where it is an index, -1 is hidden gold too.
+    texts : sequence of str
+        The candidates.
+    reading : str
+        How gold names a candidate, one of :data:`classic_rc.encodings.READINGS`.
+    labels : sequence of str, optional
+        The labels of the candidates.
 
     Raises
     ------
     DataError
-        The value is no number of a candidate.
+        There is no candidate, or the value names none or several.
     """
     value = row.value.get(key)
-    if value is None or str(value).strip() in ("", "-1", "-1.0"):
+    if not texts:
+        raise row.error("no candidates", found="none", expected="at least one")
+    if value is None or str(value).strip() in (("", "-1", "-1.0") if reading.startswith("index") else ("",)):
         return None
     try:
-        return single_index(decode([value], [""] * n_candidates, f"index{first}"))
+        if labels is not None and len(set(labels)) < len(labels):
+            raise MismatchError(f"the labels {', '.join(labels)}"[:120], "a label of its own for each candidate")
+        return decode([value], texts, reading, labels)
     except MismatchError as mismatch:
         raise row.error(
             "gold is not a candidate", field=key, found=mismatch.found, expected=mismatch.expected

@@ -82,6 +82,8 @@ class AnswersFormat(Format):
 
     def recognises(self, text: str) -> bool:
         """Return whether the first row has a column of ids and one of answers, or the text is one object."""
+        if not self.is_detected:
+            return False
         names = {name.strip().lower() for name in _first_names(text)}
         if names.isdisjoint(_ID_COLUMNS):
             return _is_one_object(text)
@@ -148,10 +150,6 @@ class DeclaredAnswersFormat(AnswersFormat):
             f"the format answers, where an answer that can be read in several ways is {READINGS[reading]} (never "
             "detected: name it)"
         )
-
-    def recognises(self, text: str) -> bool:
-        """Return False: it must be named."""
-        return False
 
 
 # ------------------------------------------------------------------------------------------------------------------

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import itertools
-import json
 from collections import Counter, defaultdict
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, ClassVar, TypeAlias
 
@@ -49,7 +46,7 @@ class HarnessFormat(Format):
 
     def recognises(self, text: str) -> bool:
         """Return whether the first row has a document, the model's arguments and its responses."""
-        return is_log_row(_first_row(text))
+        return self.is_detected and is_log_row(first_row(text))
 
     def has_scores(self, text: str, source: str) -> bool:
         """Return whether the log has log-likelihoods, and not texts only."""
@@ -167,11 +164,10 @@ class HarnessFormat(Format):
 
 
 class HarnessNormFormat(HarnessFormat):
-    """The format ``harness`` with ``acc_norm``: log-likelihoods divided by the length of the option.
+    """The format ``harness`` with ``acc_norm``: log-likelihoods divided by the characters of the option.
 
-    Versions of the harness divide by the number of characters or of bytes, with or without the delimiter before
-    the option: a blank, unless the task has another one. The way that gives the logged ``acc_norm`` of every
-    question is taken.
+    The delimiter before an option does not count: a blank, unless the task has another one or none. The one that
+    gives the logged ``acc_norm`` of most questions is taken.
     """
 
     name = "harness-norm"
@@ -179,10 +175,6 @@ class HarnessNormFormat(HarnessFormat):
     description = "the format harness, with the choice that its acc_norm measures (never detected: name it)"
     metric = "acc_norm"
     is_detected = False
-
-    def recognises(self, text: str) -> bool:
-        """Return False: it must be named."""
-        return False
 
     def _option_scores(self, log: HarnessLog) -> list[NDArray[np.float64]]:
         if log.kind != "choices":
@@ -195,9 +187,8 @@ class HarnessNormFormat(HarnessFormat):
         blanks = [text[: len(text) - len(text.lstrip())] for r in log.responses for text in r.continuations]
         delimiter = min(blanks, key=len)
         ways = [
-            [_normalised(response, start, length) for response in log.responses]
-            # Characters without the delimiter, as most versions divide; "" also where options start with blanks.
-            for length, start in itertools.product((len, _count_bytes), dict.fromkeys((" ", delimiter, "")))
+            [_normalised(response, start) for response in log.responses]
+            for start in dict.fromkeys((" ", delimiter, ""))  # "" also where options start with blanks
         ]
         return min(ways, key=lambda scores: _count_other(log, scores))  # of equal ones the first
 
@@ -214,10 +205,6 @@ class HarnessYesFormat(HarnessFormat):
     description = "the format harness for MultiRC, with yes as right where the harness has it reversed (name it)"
     is_detected = False
 
-    def recognises(self, text: str) -> bool:
-        """Return False: it must be named."""
-        return False
-
     def _option_scores(self, log: HarnessLog) -> list[NDArray[np.float64]]:
         scores = super()._option_scores(log)
         return [-of_question for of_question in scores] if log.is_reversed else scores
@@ -231,10 +218,6 @@ class HarnessLastFormat(HarnessFormat):
     description = "the format harness, with the answers of the last of several filters (never detected: name it)"
     is_detected = False
 
-    def recognises(self, text: str) -> bool:
-        """Return False: it must be named."""
-        return False
-
     def _read_log(self, text: str, source: str, questions: Sequence[Question] = ()) -> HarnessLog:
         return read_log(text, source, last_filter=True, gold_as=_reading_of_log(questions, source))
 
@@ -246,23 +229,10 @@ def _reading_of_log(questions: Sequence[Question], source: str) -> str | None:
     return read_with["gold_as"] if read_with is not None and is_own else None
 
 
-def _first_row(text: str) -> Any:
-    content = text.lstrip()
-    if not content.startswith("["):
-        return first_row(text)
-    with suppress(ValueError, RecursionError):
-        return json.JSONDecoder().raw_decode(content, content.index("{"))[0]
-    return None
-
-
-def _count_bytes(text: str) -> int:
-    return len(text.encode())
-
-
-def _normalised(response: Response, delimiter: str, length: Callable[[str], int]) -> NDArray[np.float64]:
-    lengths = [length(continuation.removeprefix(delimiter)) for continuation in response.continuations]
-    with np.errstate(divide="ignore"):  # an empty option is the worst one, as in the harness
-        return np.array(response.values[0], dtype=np.float64) / np.array(lengths, dtype=np.float64)
+def _normalised(response: Response, delimiter: str) -> NDArray[np.float64]:
+    lengths = [len(continuation.removeprefix(delimiter)) for continuation in response.continuations]
+    # An empty option is the worst one, as in the harness, also if its log-likelihood is 0.
+    return np.array([v / n if n else -np.inf for v, n in zip(response.values[0], lengths, strict=True)])
 
 
 def _count_other(log: HarnessLog, scores: Sequence[NDArray[np.float64]]) -> int:

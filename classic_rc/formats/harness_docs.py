@@ -23,48 +23,20 @@ _MIN_WORDS = 3  # of a field that a note names, because nobody reads it
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """What a document asks.
+    """What a document asks. Its texts are never from the prompt, which can also have other questions' answers."""
 
-    Attributes
-    ----------
-    family : str or None
-        The task family by whose fields it was read; None if they are unknown. It depends on the names of the fields
-        alone, so that all documents of a task have the same one.
-    passage, question : str
-        Empty where the document has none. They come from the document and never from the prompt, which can also
-        have other questions with their answers.
-    options : tuple of str
-        In the order of the continuations that the model scored.
-    has_options : bool
-        Whether the options are the document's own; otherwise they are the continuations themselves.
-    unread : tuple of str
-        The names of fields of unknown documents with texts that are in neither passage, question nor options.
-    is_label : bool
-        Whether the one option is right or wrong by itself, and the model scored the two labels.
-    label : bool or None
-        For a label, whether the option is right; None if hidden.
-    id : str
-        The question's id, if several documents share a question; else empty.
-    group : object
-        Equal for the documents of one question.
-    n_other_questions : int
-        The number of questions that the document asks apart from this one, with their answers in the prompt.
-    right : frozenset of int or None
-        The right options, where the document alone has them and not its target.
-    """
-
-    family: str | None
-    passage: str
+    family: str | None  # by the names of the fields alone, so that a task has one; None if they are unknown
+    passage: str  # empty without one, like the question
     question: str
-    options: tuple[str, ...]
-    is_label: bool = False
-    label: bool | None = None
-    id: str = ""
-    group: Any = None
-    n_other_questions: int = 0
-    right: frozenset[int] | None = None
-    has_options: bool = True
-    unread: tuple[str, ...] = ()
+    options: tuple[str, ...]  # in the order of the continuations that the model scored
+    is_label: bool = False  # whether the one option is right or wrong by itself, and two labels were scored
+    label: bool | None = None  # for a label, whether the option is right; None if hidden
+    id: str = ""  # the question's id, if several documents share a question
+    group: Any = None  # equal for the documents of one question
+    n_other_questions: int = 0  # which the document asks too, with their answers in the prompt
+    right: frozenset[int] | None = None  # the right options, where the document alone has them and not its target
+    has_options: bool = True  # whether the options are the document's own, or else the continuations
+    unread: tuple[str, ...] = ()  # the fields of unknown documents with texts that are nowhere in the question
 
 
 _Asked: TypeAlias = "tuple[str, str, Sequence[str] | None]"
@@ -172,7 +144,8 @@ def _read_labels(doc: Node, continuations: Sequence[str]) -> list[int] | None:
 def _find_nearest(text: str, options: Sequence[str]) -> int:
     """Return the position of the option that shares most pieces of three characters with a text."""
     own = _pieces(text)
-    shares = [2 * (own & other).total() / (own.total() + other.total()) for other in map(_pieces, options)]
+    # An empty text has no pieces.
+    shares = [2 * (own & other).total() / max(own.total() + other.total(), 1) for other in map(_pieces, options)]
     best = max(shares)
     return shares.index(best) if best > 0 and shares.count(best) == 1 else -1
 

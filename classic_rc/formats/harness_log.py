@@ -6,7 +6,7 @@ import ast
 import json
 import math
 import re
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -25,7 +25,7 @@ from classic_rc.errors import DataError
 from classic_rc.formats.answers import decide_answers, decide_samples, fold_text
 from classic_rc.formats.harness_docs import Document, join_documents, read_document, says_right
 from classic_rc.formats.harness_settings import read_settings
-from classic_rc.io.json import Node, describe_value, json_lines, parse_json
+from classic_rc.io.json import Node, describe_value, json_lines
 from classic_rc.predictions import Answer
 from classic_rc.questions import Question, Task
 
@@ -38,28 +38,13 @@ _LETTER = re.compile(r"\W*\w\W*")
 
 @dataclass(frozen=True, slots=True)
 class Response:
-    """What a model answered to a question of a log.
+    """What a model answered to a question of a log."""
 
-    Attributes
-    ----------
-    values : tuple of tuple of float
-        For choices, one tuple with the log-likelihood of each option. For labels, a tuple with that of each label
-        for each option. Empty for texts.
-    continuations : tuple of str
-        The texts that `values` are the log-likelihoods of, as the model saw them; for labels, of the first option.
-    texts : tuple of object
-        The generated texts: samples of an answer, or for labels one for each option.
-    node : Node
-        The place in the log.
-    logged : mapping of str to float
-        The accuracies that the harness logged.
-    """
-
-    values: tuple[tuple[float, ...], ...]
-    continuations: tuple[str, ...]
-    texts: tuple[Any, ...]
-    node: Node
-    logged: Mapping[str, float]
+    values: tuple[tuple[float, ...], ...]  # log-likelihoods of options; for labels of each option; empty for texts
+    continuations: tuple[str, ...]  # what `values` are the log-likelihoods of; for labels, of the first option
+    texts: tuple[Any, ...]  # generated: samples of an answer, or for labels one for each option
+    node: Node  # the place in the log
+    logged: Mapping[str, float]  # the accuracies that the harness logged
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +82,7 @@ def is_log_row(row: Any) -> bool:
 
 @lru_cache(maxsize=3)  # the questions, the answers and their normalised form are read one after the other
 def read_log(text: str, source: str, last_filter: bool = False, gold_as: str | None = None) -> HarnessLog:
-    """Read a sample log: JSON lines, or the JSON list of older versions.
+    """Read a sample log, as the current release of the harness and the one before it write logs.
 
     Parameters
     ----------
@@ -155,24 +140,21 @@ def read_log(text: str, source: str, last_filter: bool = False, gold_as: str | N
 
 def _read_rows(text: str, source: str) -> list[Node]:
     rows: list[Node] = []
-    if text.lstrip().startswith("["):
-        rows = list(Node(parse_json(text, source), source).elements())
-    else:
-        try:
-            for row in json_lines(text, source):
-                rows.append(row)  # the rows before an error tell whether only the last one is bad
-        except DataError as error:
-            n_lines = text.rstrip("\n").count("\n") + 1
-            if not rows or not str(error.where).startswith(f"line {n_lines} "):
-                raise
-            raise DataError(
-                "the log is cut off in its last line",
-                source=source,
-                where=f"line {n_lines}",
-                found=describe_value(text.rstrip("\n").rpartition("\n")[2][-40:]),
-                expected="a whole JSON object",
-                hint=f"Copy the log again, or take its whole lines: head -n {n_lines - 1} {source} > whole.jsonl",
-            ) from None
+    try:
+        for row in json_lines(text, source):
+            rows.append(row)  # the rows before an error tell whether only the last one is bad
+    except DataError as error:
+        n_lines = text.rstrip("\n").count("\n") + 1
+        if not rows or not str(error.where).startswith(f"line {n_lines} "):
+            raise
+        raise DataError(
+            "the log is cut off in its last line",
+            source=source,
+            where=f"line {n_lines}",
+            found=describe_value(text.rstrip("\n").rpartition("\n")[2][-40:]),
+            expected="a whole JSON object",
+            hint=f"Copy the log again, or take its whole lines: head -n {n_lines - 1} {source} > whole.jsonl",
+        ) from None
     for row in rows:
         if not is_log_row(row.value):
             raise row.error(
@@ -194,35 +176,20 @@ def _choose_filter(rows: Sequence[Node], notes: list[str], place: int) -> tuple[
             f"the log has the filters {', '.join(names)}: the answers are those of {names[0]}, and those of "
             f"{names[-1]} are another row of the model"
         )
-    documents: dict[Any, list[Node]] = defaultdict(list)
+    first: dict[str, Node] = {}
     for row in chosen:
-        documents[str(row.value.get("doc_id"))].append(row)
-    for same in documents.values():
-        for row in same[1:]:
-            if row.value["doc"] != same[0].value["doc"]:
-                raise _several_tasks(row, f"doc_id {row.value.get('doc_id')} with two different documents")
-    repeats = {len(same) for same in documents.values()}
-    if repeats == {1} or "doc_id" not in rows[0].value:
-        return chosen, len(names)
-    # Versions before 0.4.8 do not name the filter of a row. Filters change the same responses.
-    are_filters = "filter" not in rows[0].value and all(
-        row.value["resps"] == same[0].value["resps"] for same in documents.values() for row in same[1:]
-    )
-    if len(repeats) > 1 or not are_filters:
-        twice = next(same[1] for same in documents.values() if len(same) > 1)
-        raise twice.error(
-            "a document is logged twice",
-            field="doc_id",
-            found=str(twice.value["doc_id"]),
-            expected="each once, in the log of one run",
-            hint="If these are the logs of several runs or models, name their files one by one",
-        )
-    n_filters = repeats.pop()
-    notes.append(
-        f"the log has {n_filters} rows for each document, one for each filter: the answers are those of the first, "
-        "and those of the last are another row of the model"
-    )
-    return [same[place] for same in documents.values()], n_filters
+        same = first.setdefault(str(row.value.get("doc_id", row.where)), row)
+        if row.value["doc"] != same.value["doc"]:
+            raise _several_tasks(row, f"doc_id {row.value.get('doc_id')} with two different documents")
+        if same is not row:
+            raise row.error(
+                "a document is logged twice",
+                field="doc_id",
+                found=str(row.value["doc_id"]),
+                expected="each once, in the log of one run",
+                hint="If these are the logs of several runs or models, name their files one by one",
+            )
+    return chosen, len(names)
 
 
 def _several_tasks(row: Node, found: str) -> DataError:
@@ -236,11 +203,11 @@ def _several_tasks(row: Node, found: str) -> DataError:
 
 def _read_arguments(row: Node) -> tuple[list[str], list[str] | None]:
     """Return the contexts and continuations of a row; no continuations if the model generated a text."""
-    node = row.child("arguments")
-    parts = list(node.value.values()) if isinstance(node.value, Mapping) else list(node.value)
-    pairs = [list(part.values()) if isinstance(part, Mapping) else part for part in parts]
-    if not pairs or not all(isinstance(pair, list) and pair for pair in pairs):
-        raise row.error("no arguments", field="arguments", found=describe_value(node.value), expected="requests")
+    value = row.child("arguments").value
+    parts = list(value.values()) if isinstance(value, Mapping) else []
+    pairs = [list(part.values()) for part in parts if isinstance(part, Mapping)]
+    if not pairs or len(pairs) < len(parts) or not all(pairs):
+        raise row.error("no arguments", field="arguments", found=describe_value(value), expected="requests")
     contexts = [pair[0] if isinstance(pair[0], str) else json.dumps(pair[0]) for pair in pairs]
     seconds = [pair[1] if len(pair) > 1 else None for pair in pairs]
     if len(pairs) == 1 and isinstance(seconds[0], Mapping):
@@ -249,7 +216,7 @@ def _read_arguments(row: Node) -> tuple[list[str], list[str] | None]:
         raise row.error(
             "the task has no options to choose from",
             field="arguments",
-            found="one text whose probability is measured" if len(pairs) == 1 else describe_value(node.value),
+            found="one text whose probability is measured" if len(pairs) == 1 else describe_value(value),
             expected="log-likelihoods of two options or more, or a generated answer",
             hint="Logs of perplexity and completion tasks cannot be measured here",
         )
@@ -272,7 +239,7 @@ def _read_response(row: Node) -> Response:
         for name in ("acc", "acc_norm", "exact_match")
         if isinstance(value := row.value.get(name), (int, float, bool))
     }
-    place = Node(None, row.source, row.line if row.line is not None else row.where)
+    place = _place(row)
     if continuations is None:
         texts = [sample for text in found for sample in (text if isinstance(text, list) and text else [text])]
         return Response((), (), tuple(texts), place, logged)

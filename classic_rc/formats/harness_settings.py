@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-_FILE = re.compile(r"samples_(?P<task>.+?)_(?P<date>\d{4}-\d\d-\d\dT[\d.:-]*\d)(?:\.jsonl?)?(?:\.gz)?")
-_OLD_RESULTS = "results.json"
+_FILE = re.compile(r"samples_(?P<task>.+?)_(?P<date>\d{4}-\d\d-\d\dT[\d.:-]*\d)(?:\.jsonl)?(?:\.gz)?")
 _NAME_ARGUMENTS = ("pretrained", "model", "model_name", "path")
 
 
@@ -41,7 +40,7 @@ def task_of_log(path: str) -> str | None:
     'arc_easy'
     """
     match = _FILE.fullmatch(Path(path).name)
-    return match["task"] if match else _find_old_task(path, _read_json(Path(path).parent / _OLD_RESULTS))
+    return match["task"] if match else None
 
 
 def name_of_log(path: str) -> str | None:
@@ -54,17 +53,11 @@ def name_of_log(path: str) -> str | None:
 
 
 def read_settings(path: str) -> LogSettings | None:
-    """Return what the results file next to a log says, or None if there is no such file.
-
-    It is the file with the log's date, else the only one in the folder. The name of a log of versions before 0.4.3
-    has no date, and its results are in ``results.json``.
-    """
+    """Return what the results file with the log's date says, else the only one in the folder, or None."""
     match = _FILE.fullmatch(Path(path).name)
-    folder = Path(path).parent
     if match is None:
-        content = _read_json(folder / _OLD_RESULTS)
-        task = _find_old_task(path, content)
-        return None if task is None else _read_results(content, task)
+        return None
+    folder = Path(path).parent
     own = folder / f"results_{match['date']}.json"
     others = [own] if own.is_file() else sorted(folder.glob("results*.json"))
     content = _read_json(others[0]) if len(others) == 1 else {}
@@ -78,14 +71,6 @@ def _read_json(path: Path) -> Mapping[str, Any]:
     except (OSError, ValueError, RecursionError):
         return {}
     return content if isinstance(content, dict) else {}
-
-
-def _find_old_task(path: str, content: Mapping[str, Any]) -> str | None:
-    """Return the task of a log named ``pretrained__ORG__MODEL_TASK.jsonl``, by the tasks of its results file."""
-    results = content.get("results")
-    stem = Path(path).name.removesuffix(".gz").removesuffix(".jsonl")
-    tasks = [task for task in results or () if stem.endswith(f"_{task}")] if isinstance(results, Mapping) else []
-    return max(tasks, key=len, default=None)
 
 
 def _read_results(content: Mapping[str, Any], task: str) -> LogSettings:

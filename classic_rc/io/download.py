@@ -27,7 +27,6 @@ RETRY_SECONDS = (1.0, 5.0)
 
 _BLOCK = 2**13  # the most that is lost when a connection breaks off
 _POLL_SECONDS = 0.2
-_RANGE_NOT_SATISFIABLE = 416
 _MAY_PASS = {408, 425, 429, 500, 502, 503, 504}
 """The status codes of a server that may answer in a moment."""
 
@@ -56,7 +55,6 @@ def download(
     expected: Expected,
     *,
     advance: Callable[[int], object] = lambda steps: None,
-    notify: Callable[[str], object] = lambda text: None,
     hint: str | None = None,
 ) -> str:
     """Download a file, continuing the partial file at `path` if there is one and the sum is known.
@@ -70,8 +68,6 @@ def download(
     expected : Expected
     advance : callable
         Called with the number of bytes that are there, then of new bytes; negative if a download starts again.
-    notify : callable
-        Called with what a user should know of a complete download.
     hint : str, optional
         What the user can do if the server does not have the file.
 
@@ -88,31 +84,28 @@ def download(
     UsageError
         The partial file cannot be written.
     """
-    most, waits, may_restart = _size(path), iter(RETRY_SECONDS), True
-    advance(most)
+    part = _PartialFile(path, expected, advance)
+    most, waits, may_restart = part.size, iter(RETRY_SECONDS), True
     while True:
-        part = _PartialFile(url, path, expected, advance, hint)
         try:
-            part.receive()
+            part.receive(url, hint)
         except _BrokeOffError as problem:
-            if _size(path) > most:  # more than ever: a server that makes us start again and again is no progress
-                most, waits = _size(path), iter(RETRY_SECONDS)
+            if part.size > most:  # more than ever: a server that makes us start again and again is no progress
+                most, waits = part.size, iter(RETRY_SECONDS)
             if (seconds := next(waits, None)) is not None:
                 time.sleep(seconds)
                 continue
-            kept = f"{_size(path):,} bytes are kept, and the same command continues them"
+            kept = f"{part.size:,} bytes are kept, and the same command continues them"
             raise DataError(
-                "the download broke off" if _size(path) else "the download failed",
+                "the download broke off" if part.size else "the download failed",
                 source=url,
                 found=str(problem),
-                hint=kept if _size(path) and expected.sha256 else hint,
+                hint=kept if part.size and expected.sha256 else hint,
             ) from None
         if not part.size:
             raise DataError("the server sends an empty file", source=url, expected="content", hint=hint)
         sha256 = sha256_of(path)
         if expected.sha256 in (None, sha256) and expected.size in (None, part.size):
-            if expected.sha256 is None and not part.has_known_end:
-                notify(f"the server did not say how long {url} is: truncation cannot be detected")
             return sha256
         found = f"{part.size:,} bytes with sha256 {sha256}"
         part.clear()
@@ -133,53 +126,49 @@ def download(
 class _PartialFile:
     """The file that pooch's downloader writes to, in one request for the whole content or for the rest of it."""
 
-    def __init__(
-        self, url: str, path: Path, expected: Expected, advance: Callable[[int], object], hint: str | None
-    ) -> None:
-        self.url, self.path, self.expected, self.advance, self.hint = url, path, expected, advance, hint
-        self.size = _size(path)
-        if expected.sha256 is None:  # Nothing tells whether old and new bytes belong together.
-            self.clear()
-        self.is_continued = self.size > 0
-        self.has_known_end = False
-        self.end = expected.size  # the size of the whole file, as far as it is known
-        self.redirect = ""  # the status of the last redirection
+    def __init__(self, path: Path, expected: Expected, advance: Callable[[int], object]) -> None:
+        self.path, self.expected, self.advance = path, expected, advance
+        self.size = path.stat().st_size if path.exists() else 0
+        self.is_continued = False
         self._file: IO[bytes] | None = None  # while it is written
+        advance(self.size)
 
-    def receive(self) -> None:
+    def receive(self, url: str, hint: str | None) -> None:
         """Download what is missing."""
         import pooch
         import requests
         import urllib3
 
+        if self.expected.sha256 is None:  # Nothing tells whether old and new bytes belong together.
+            self.clear()
         if self.size and self.size == self.expected.size:
+            self.is_continued = True
             return
         headers = {"Accept-Encoding": "identity", "User-Agent": "classic-rc"}
         if self.size:
             headers["Range"] = f"bytes={self.size}-"
         options: dict[str, Any] = {"headers": headers, "hooks": {"response": self._check_response}}
         try:
-            pooch.HTTPDownloader(chunk_size=_BLOCK, timeout=TIMEOUT_SECONDS, **options)(self.url, self, None)
+            pooch.HTTPDownloader(chunk_size=_BLOCK, timeout=TIMEOUT_SECONDS, **options)(url, self, None)
         except _TooLongError:
             return
         except UsageError:  # a ValueError too, but of ours
             raise
-        except (requests.TooManyRedirects, ValueError) as error:
-            if self.redirect:
-                raise self._refused_error(f"{self.redirect} ({_one_line(error)})") from None
-            raise DataError(
-                "not an HTTP address", source=self.url, found=_one_line(error), hint=self.hint
-            ) from None
+        except (requests.HTTPError, requests.TooManyRedirects, ValueError) as error:
+            found = _one_line(error)
+            if isinstance(error, requests.HTTPError) and error.response is not None:
+                found = f"HTTP {error.response.status_code} {_one_line(error.response.reason)}"
+            raise DataError("the server does not give the file", source=url, found=found, hint=hint) from None
         # The errors of requests are OSErrors; some of the packages below it come through.
         except (OSError, http.client.HTTPException, urllib3.exceptions.HTTPError) as error:
-            if isinstance(error, requests.exceptions.ChunkedEncodingError):  # the content ended early
-                self._check_length()
             raise _BrokeOffError(_describe(error)) from None
         finally:
             with _writing(self.path):
                 if self._file is not None:
                     self._file.close()
-        self._check_length()
+                    self._file = None
+        if self.expected.size is not None and self.size < self.expected.size:
+            raise _BrokeOffError(f"{self.size:,} of {self.expected.size:,} bytes")
 
     def write(self, block: bytes) -> None:
         """Write the next bytes."""
@@ -207,54 +196,20 @@ class _PartialFile:
 
     def _check_response(self, response: Any, **_: Any) -> None:
         """Look at the head of a response before pooch reads its content."""
-        status = f"HTTP {response.status_code} {_one_line(response.reason or '')}".rstrip()
-        if response.is_redirect:
-            self.redirect = f"{status}, to {_one_line(response.headers['Location'])}"
-            response.close()  # requests would read its content into memory
-            return
-        if response.status_code == _RANGE_NOT_SATISFIABLE and self.size:
-            self.clear()
-            raise _BrokeOffError("a shorter file than before")
+        is_rest = response.status_code == http.client.PARTIAL_CONTENT
+        begins_here = response.headers.get("Content-Range", "").startswith(f"bytes {self.size}-")
+        fits = self.size and begins_here and "Content-Encoding" not in response.headers
         if response.status_code in _MAY_PASS:
-            raise _BrokeOffError(status)
-        if response.status_code == http.client.PARTIAL_CONTENT:
-            begin = response.headers.get("Content-Range", "").startswith(f"bytes {self.size}-")
-            if not self.size or not begin or "Content-Encoding" in response.headers:
-                self.clear()
-                raise _BrokeOffError("a part of the file that was not asked for")
-        elif response.status_code == http.client.OK:
+            raise _BrokeOffError(f"HTTP {response.status_code}")
+        if response.status_code == http.client.REQUESTED_RANGE_NOT_SATISFIABLE or (is_rest and not fits):
+            self.clear()
+            raise _BrokeOffError("a part of the file that was not asked for")
+        if response.status_code == http.client.OK:
             self.clear()  # a server without ranges sends the file again
-            self.is_continued = False
-            self._check_kind(response)
-        else:
-            raise self._refused_error(status)
-        length = response.headers.get("Content-Length")
-        if length is not None and not length.isdecimal():
+        self.is_continued = is_rest
+        length = response.headers.get("Content-Length", "0")
+        if not length.isdecimal():
             raise _BrokeOffError(f"the Content-Length {_one_line(length)!r}")
-        self.has_known_end = length is not None or "chunked" in response.headers.get("Transfer-Encoding", "")
-        # The length of coded content is not that of the file.
-        if length is not None and "Content-Encoding" not in response.headers:
-            self.end = self.size + int(length)
-
-    def _check_kind(self, response: Any) -> None:
-        """Refuse a web page in place of a file, such as that of a login, if no sum can tell them apart."""
-        kind = response.headers.get("Content-Type", "").partition(";")[0].strip().lower()
-        if self.expected.sha256 is None and kind in ("text/html", "application/xhtml+xml"):
-            raise DataError(
-                "the server sends a web page in place of the file",
-                source=self.url,
-                field="Content-Type",
-                found=kind,
-                expected="the file",
-                hint=self.hint,
-            )
-
-    def _check_length(self) -> None:
-        if self.end is not None and self.size < self.end:
-            raise _BrokeOffError(f"{self.size:,} of {self.end:,} bytes")
-
-    def _refused_error(self, found: str) -> DataError:
-        return DataError("the server does not give the file", source=self.url, found=found, hint=self.hint)
 
 
 @contextmanager
@@ -284,10 +239,6 @@ def _describe(error: BaseException) -> str:
 def _one_line(text: object) -> str:
     """Return a text as one short line, as messages need it: it can be whatever a server sent."""
     return " ".join(str(text).split())[:200]
-
-
-def _size(path: Path) -> int:
-    return path.stat().st_size if path.exists() else 0
 
 
 @contextmanager

@@ -25,7 +25,6 @@ LINE_SECONDS = 30.0
 """Seconds between two lines where there is no terminal; many short pieces of work are not silent either."""
 
 _IDLE_SECONDS = 5.0  # Work that begins this long after the last work ended does not continue its silence.
-_LEAST_SHARE = 0.05  # of the work, before the remaining time is estimated
 
 _last_line = _last_work = time.monotonic()
 
@@ -69,16 +68,6 @@ class Progress:
         """Count steps as done that were done before this work began."""
         self.steps_done += steps
         self.steps_kept += steps
-
-    def seconds_left(self, total: int, now: float) -> float | None:
-        """Return the expected seconds until `total` steps are done, from the time that the others took.
-
-        It is None before enough of the work is done to tell.
-        """
-        done, all_steps = self.steps_done - self.steps_kept, total - self.steps_kept
-        if done <= 0 or done < _LEAST_SHARE * all_steps:
-            return None
-        return (now - self.start) * max(all_steps - done, 0) / done
 
     def stage(self, name: str) -> None:
         """Name what is done from now on."""
@@ -194,16 +183,9 @@ def _write(lines: list[str]) -> None:
 
 
 def _describe_times(progress: Progress, total: int | None, now: float) -> str:
-    """Return the share that is done, the time so far and the expected rest: ``", 40%, 14 s, about 21 s left"``."""
-    share = "" if not total else f", {min(progress.steps_done / total, 1):.0%}"
-    left = progress.seconds_left(total, now) if total else None
-    rest = "" if left is None else f", about {_duration(left)} left"
-    return f"{share}, {_duration(now - progress.start)}{rest}"
+    """Return the share that is done, the time so far and the expected rest: ``", 40%, 00:14, 00:21 left"``."""
+    from tqdm import tqdm
 
-
-def _duration(seconds: float) -> str:
-    """Return a duration in words: ``90 s``, ``12 min``, ``3 h 5 min``."""
-    if seconds < 120:
-        return f"{seconds:.0f} s"
-    hours, minutes = divmod(round(seconds / 60), 60)
-    return f"{hours} h {minutes} min" if hours else f"{minutes} min"
+    form = ", {percentage:.0f}%, {elapsed}, {remaining} left" if total else ", {elapsed}"
+    times = progress.steps_done, total, now - progress.start
+    return tqdm.format_meter(*times, initial=progress.steps_kept, bar_format=form)

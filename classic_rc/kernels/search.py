@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-import itertools
+from collections.abc import Iterator
+from functools import partial
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from classic_rc.kernels.arrays import offsets_of, ragged_indices, run_starts, runs_of
+from classic_rc.kernels.rough_sums import PossibleHits, RoughSums, find_postings, sum_terms
 from classic_rc.kernels.search_blocks import ConstrainedQueries, ScoreBounds, SearchBlock, SearchPlan
 from classic_rc.kernels.sentence_postings import (
     BLOCK_CELLS,
@@ -24,7 +26,19 @@ from classic_rc.kernels.sentence_postings import (
 _MAX_HITS = 2**18
 """How many hits are scored at a time. Few blocks have so many; scoring each block by itself would be slower."""
 
+_ROUGH_CELLS = 2**19
+"""How many rough sums are made at a time, unless a query has more: at two bytes each, they fit into the cache."""
+
+_POSTINGS_PER_SEARCH = 16
+"""How many postings are looked at in the time that a search in a list takes."""
+
+_MANY_HITS = 16
+"""From how many hits for each one that is wanted it pays to drop most of them before they are sorted."""
+
 _NO_SENTENCE = np.iinfo(np.int64).max
+
+_Found: TypeAlias = tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float32]]
+"""Queries, sentences and scores."""
 
 TopSentences: TypeAlias = tuple[NDArray[np.int64], NDArray[np.float32], NDArray[np.int64]]
 """Sentences, scores, and the offsets of each query's sentences."""
@@ -236,43 +250,78 @@ def top_sentences(
         The hits of query i are ``offsets[i]:offsets[i + 1]``.
     """
     terms = TermLists.of(queries, postings)
-    n_terms, weights = np.bincount(terms.texts, minlength=n_queries), terms.sums(terms.weights, n_queries)
     n_postings = terms.sums(terms.lengths, n_queries).astype(np.int64)
+    find = _find_top_by_bounds if combine is None else partial(_find_top_of_all, combine)
+    hits = find(postings, terms, n_queries, n_sentences, k, term_scores, n_postings, block_size)
+    none = np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0, np.float32)
+    parts = zip(none, *(best_per_query(*found, k) for found in hits), strict=True)
+    found_queries, sentences, scores = (np.concatenate(column) for column in parts)
+    return sentences, scores, offsets_of(np.bincount(found_queries, minlength=n_queries))
+
+
+def _find_top_by_bounds(
+    postings: SentencePostings,
+    terms: TermLists,
+    n_queries: int,
+    n_sentences: int,
+    k: int,
+    term_scores: TermScores,
+    n_postings: NDArray[np.int64],
+    block_size: int,
+) -> Iterator[_Found]:
+    """Yield the sentences that can be among the best of some queries, with their scores."""
+    rough = RoughSums(postings, terms, n_queries, n_sentences, term_scores)
+    # Searching lists for each sentence costs as much as looking at this many postings.
+    looks_at_all = _POSTINGS_PER_SEARCH * k * len(terms.texts) > n_postings.sum()
+    gathered: list[PossibleHits] = []
+    n_hits = 0
+    for first, last in runs_of(n_sentences + n_postings, min(block_size, _ROUGH_CELLS)):
+        hits = rough.possible_top(first, last, k, has_postings=looks_at_all)
+        if hits.postings is not None:
+            scores = sum_terms(postings, terms, hits.postings, len(hits.queries), term_scores)
+            yield hits.queries, hits.sentences, scores
+            continue
+        gathered.append(hits)
+        n_hits += len(hits.queries)
+        if n_hits > _MAX_HITS or last == n_queries:
+            queries, sentences = (np.concatenate([part[i] for part in gathered]) for i in range(2))
+            parts = [
+                sum_terms(postings, terms, found, which.stop - which.start, term_scores)
+                for which, found in find_postings(postings, terms, queries, sentences)
+            ]
+            yield queries, sentences, np.concatenate([np.empty(0, dtype=np.float32), *parts])
+            gathered, n_hits = [], 0
+
+
+def _find_top_of_all(
+    combine: Combine,
+    postings: SentencePostings,
+    terms: TermLists,
+    n_queries: int,
+    n_sentences: int,
+    k: int,
+    term_scores: TermScores,
+    n_postings: NDArray[np.int64],
+    block_size: int,
+) -> Iterator[_Found]:
+    """Yield all sentences that have a term of some queries, with their scores: bounds hold for plain sums only."""
     entries = np.searchsorted(terms.texts, np.arange(n_queries + 1))
-    n_cells = max(block_size, n_sentences)
-    slots = np.empty(n_cells, dtype=np.int32)
-    bounds = ScoreBounds(postings, term_scores, n_cells)
-    parts = []
+    slots = np.empty(max(block_size, n_sentences), dtype=np.int32)
     for first, last in runs_of(n_sentences + n_postings, block_size):
-        part = slice(first, last)
         own = terms.part(slice(entries[first], entries[last]), first)
         lists = PostingLists.read(postings, own, np.arange(last - first) * n_sentences)
-        codes: NDArray[np.integer]
-        if combine is None:
-            of_query = offsets_of(n_postings[part])
-            block_cells = (last - first) * n_sentences
-            places = bounds.possible_top(lists, n_terms[part], weights[part], of_query, block_cells, k)
-            of, cells, at = lists.choose(places)
-            codes = postings.codes[at]
-        else:
-            of = np.arange(len(lists.shifts)).repeat(own.lengths)
-            cells, codes = lists.cells, lists.all_codes(postings)
+        of, cells = np.arange(len(lists.shifts)).repeat(own.lengths), lists.cells
         # The last posting of a cell represents it: its index is where the cell's sum is.
         numbers = np.arange(len(cells), dtype=np.int32)
         slots[cells] = numbers
         slot = slots[cells]
         each = np.flatnonzero(slot == numbers)
-        added = postings.scores(own.weights[of], codes, term_scores)
+        added = postings.scores(own.weights[of], lists.all_codes(postings), term_scores)
         sums = np.bincount(slot, added, len(cells))[each].astype(np.float64, copy=False)
+        matched = np.bincount(slot, own.boosts[of], len(cells))[each].astype(np.float64, copy=False)
         own_list = of[each]
-        query, sentence = own.texts[own_list] + first, cells[each] - lists.shifts[own_list]
-        if combine is None:
-            scores = sums.astype(np.float32)
-        else:
-            matched = np.bincount(slot, own.boosts[of], len(cells))[each].astype(np.float64, copy=False)
-            scores = combine(sums, matched, query)
-        parts.append(best_per_query(query, sentence, scores, k))
-    return _concatenate_parts(parts, n_queries)
+        query = own.texts[own_list] + first
+        yield query, cells[each] - lists.shifts[own_list], combine(sums, matched, query)
 
 
 def best_per_query(
@@ -282,22 +331,16 @@ def best_per_query(
     if (queries[1:] < queries[:-1]).any():
         order = np.argsort(queries, kind="stable")
         queries, sentences, scores = queries[order], sentences[order], scores[order]
-    parts = [np.empty(0, dtype=np.int64)]
-    for start, stop in itertools.pairwise([*run_starts(queries).tolist(), len(queries)]):
-        own = scores[start:stop]
-        if len(own) > k:
-            least = np.partition(own, len(own) - k)[len(own) - k]
-            which = (own >= least).nonzero()[0] + start  # ties of the k-th stay until the sort below
-        else:
-            which = np.arange(start, stop)
-        parts.append(which[np.lexsort((sentences[which], -scores[which]))][:k])
-    best = np.concatenate(parts)
+    bounds = np.append(run_starts(queries), len(queries))
+    many = (np.diff(bounds) > _MANY_HITS * k).nonzero()[0]
+    if len(many):  # sorting all would be slower than finding the k-th score first
+        kept = np.ones(len(queries), dtype=np.bool_)
+        for start, stop in zip(bounds[many].tolist(), bounds[many + 1].tolist(), strict=True):
+            own = scores[start:stop]
+            kept[start:stop] = own >= np.partition(own, len(own) - k)[len(own) - k]  # with all ties of the k-th
+        queries, sentences, scores = queries[kept], sentences[kept], scores[kept]
+    order = np.lexsort((sentences, -scores, queries))
+    starts = run_starts(queries)  # the sort keeps the queries' order
+    rank = np.arange(len(queries)) - starts.repeat(np.diff(np.append(starts, len(queries))))
+    best = order[rank < k]
     return queries[best], sentences[best], scores[best]
-
-
-def _concatenate_parts(
-    parts: list[tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.float32]]], n_queries: int
-) -> TopSentences:
-    none = np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0, np.float32)
-    queries, sentences, scores = (np.concatenate(column) for column in zip(none, *parts, strict=True))
-    return sentences, scores, offsets_of(np.bincount(queries, minlength=n_queries))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
@@ -176,41 +175,6 @@ class ScoreBounds:
         self._saturation = term_scores(ones, postings.counts, postings.factors)
         self._max_saturation = float(self._saturation.max(initial=0))
         self._memory: dict[np.dtype[Any], NDArray[Any]] = {}
-
-    def possible_top(
-        self,
-        lists: PostingLists,
-        n_terms: NDArray[np.int64],
-        weights: NDArray[np.float64],
-        bounds: NDArray[np.int64],
-        n_cells: int,
-        k: int,
-    ) -> NDArray[np.int64]:
-        """Return the indices of the postings in sentences that can be among the `k` best of their query.
-
-        If a sentence can, all of its postings are returned.
-
-        Parameters
-        ----------
-        lists : PostingLists
-        n_terms, weights : ndarray, shape (n_queries,)
-            How many terms each query has, and the sums of their weights.
-        bounds : ndarray of int64, shape (n_queries + 1,)
-            The postings of query i are ``bounds[i]:bounds[i + 1]``.
-        n_cells, k : int
-        """
-        found, _, units = self._sum_in_cells(lists, lists, n_terms, weights, n_cells)
-        enough = np.zeros(len(n_terms))
-        for query, (start, stop) in enumerate(itertools.pairwise(bounds.tolist())):
-            n = int(n_terms[query])
-            # A sentence has at most n postings, so the k * n postings with the largest sums are in k sentences or
-            # more. No sentence below the smallest of these sums can be among the k best.
-            if stop - start > k * n:
-                own = found[start:stop].astype(np.uint32)
-                enough[query] = np.partition(own, len(own) - k * n)[len(own) - k * n]
-        # Sums may be a unit per term too large, and single precision may shift them by a millionth.
-        enough = np.maximum(np.floor(enough - n_terms - 1e-6 * units), 0).astype(found.dtype)
-        return (found >= enough.repeat(np.diff(bounds))).nonzero()[0]
 
     def possible(self, block: SearchBlock) -> tuple[ChosenPostings, NDArray[np.int64]]:
         """Return the postings of offered terms in sentences with an asked term, and the cells to score exactly.

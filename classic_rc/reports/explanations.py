@@ -105,7 +105,7 @@ class _Style(NamedTuple):
 
 def _one_text(explanation: Explanation, style: _Style) -> str:
     question = explanation.question
-    shown = rank_candidates(explanation)[:SHOWN_CANDIDATES]
+    shown = shown_candidates(explanation)
     lines = [printable(f"{question.id}: {question.text}"), f"solver: {explanation.solver}"]
     lines += [f"note: {explanation.note}"] if explanation.note else []
     lines += style.legend(candidate for _, candidate in shown)
@@ -141,7 +141,7 @@ def _side_by_side(explanations: Sequence[Explanation], style: _Style) -> str:
     """Return one column for each solver; each candidate begins on the same line in all columns."""
     question = explanations[0].question
     # By the first solver's scores.
-    order = [index for index, _ in rank_candidates(explanations[0])][:SHOWN_CANDIDATES]
+    order = [index for index, _ in shown_candidates(explanations[0])]
     shown = [explanation.candidates[index] for explanation in explanations for index in order]
     lines = [printable(f"{question.id}: {question.text}"), *style.legend(shown), ""]
     heads = [[f"solver: {own.solver}", *([f"note: {own.note}"] if own.note else [])] for own in explanations]
@@ -183,10 +183,10 @@ def explanation_markdown(*explanations: Explanation, digits: int = DIGITS, every
     Returns
     -------
     str
-        Ends with a line break. Shows at most the 20 candidates that are best by the first solver.
+        Ends with a line break. Shows the 20 candidates that are best by the first solver, and a right one.
     """
     question = explanations[0].question
-    order = [index for index, _ in rank_candidates(explanations[0])][:SHOWN_CANDIDATES]
+    order = [index for index, _ in shown_candidates(explanations[0])]
     lines = [f"**{_markdown(question.id)}**: {_markdown(question.text)}", ""]
     lines += [f"{_markdown(own.solver)}: {own.note}\n" for own in explanations if own.note]
     lines += [
@@ -222,6 +222,15 @@ def _markdown(text: str) -> str:
 def rank_candidates(explanation: Explanation) -> list[tuple[int, CandidateExplanation]]:
     """Return the candidates with their indices, best first."""
     return sorted(enumerate(explanation.candidates), key=lambda item: -item[1].score)
+
+
+def shown_candidates(explanation: Explanation) -> list[tuple[int, CandidateExplanation]]:
+    """Return the best candidates, and the best right one if none of them is right."""
+    ranked = rank_candidates(explanation)
+    shown, rest = ranked[:SHOWN_CANDIDATES], ranked[SHOWN_CANDIDATES:]
+    if rest and not any(is_right(explanation.question, index) for index, _ in shown):
+        shown += [own for own in rest if is_right(explanation.question, own[0])][:1]
+    return shown
 
 
 def number_name(name: str) -> str:
@@ -344,7 +353,7 @@ def explanation_html(*explanations: Explanation, digits: int = DIGITS, every: bo
 
 def _section_values(explanation: Explanation, digits: int, every: bool) -> dict[str, Any]:
     """Return the values of one solver's explanation for the template."""
-    shown = rank_candidates(explanation)[:SHOWN_CANDIDATES]
+    shown = shown_candidates(explanation)
     return {
         "solver": explanation.solver,
         "note": explanation.note,

@@ -35,7 +35,7 @@ BLOCK_HEADINGS = {
 
 def column_headings(table: PaperTable) -> list[str]:
     """Return the second line of the header: metrics and groups; empty if the dataset says all."""
-    several = len({column.metric_label for column in table.columns}) > 1
+    several = len({(column.metric_label, column.above) for column in table.columns}) > 1
     grouped = {column.dataset for column in table.columns if column.group is not None}
     return [
         column.group_label or (column.metric_label if several else "all" if column.dataset in grouped else "")
@@ -116,7 +116,8 @@ def caption_notes(
     bold : bool
         Whether best results are bold, which plain text cannot show.
     """
-    notes = []
+    bases = dict.fromkeys(column.above for column in table.columns if column.above)
+    notes = [f"Above {base}: (value - {base}) / (1 - {base})" for base in bases]
     if intervals != "none" and any(shown_interval(cell, table.decimals) for cell in table.cells):
         settings = [dataset.resampling for dataset in table.shown_datasets if dataset.resampling]
         level = f"{100 * settings[0].level:g}%" if settings else "95%"
@@ -303,7 +304,7 @@ def _record(table: PaperTable, row: PaperRow, j: int, cell: PaperCell) -> dict[s
         "system": row.name,
         "block": str(row.block),
         "dataset": column.dataset,
-        "metric": column.metric.name,
+        "metric": column.metric.name + (f" above {column.above}" if column.above else ""),
         "group": column.group,
         "questions": column.questions,
         "value": cell.value,

@@ -29,6 +29,7 @@ class PaperColumn:
     questions: int = 0
     is_tested: bool = False  # whether its systems were tested against the baseline
     names: frozenset[str] = frozenset()  # that choose the column: of its dataset, or of dataset and metric or group
+    above: str | None = None  # "chance" or "floor" if its values are measured from there
 
     @property
     def is_small(self) -> bool:

@@ -96,9 +96,10 @@ SOLVER_ENTRIES: Mapping[str, SolverEntry] = {
         "question words and bigrams in the span's sentence, then the sliding window",
         ("squad2016", "squad2016-distance"),
     ),
-    "span-lr": SolverEntry(
-        "classic_rc.solvers.spans.logistic_regression:SpanLR",
-        "logistic regression over spans: question words around them, lengths, shapes, words",
+    "span-ranker": SolverEntry(
+        "classic_rc.solvers.spans.ranker:SpanRanker",
+        "a log-linear model of spans: words, classes, distances and paths at both ends, and the inside",
+        ("wh-word",),
     ),
     "ngram-lm": SolverEntry(
         "classic_rc.solvers.ngram_lm.solver:NGramLM",
@@ -172,10 +173,10 @@ LEARNING_SOLVERS: Mapping[Task, tuple[str, ...]] = {
     Task.SINGLE_CHOICE: ("constant-position:majority", "surface-lr", "feature-ranker"),
     Task.MULTIPLE_ANSWER: ("surface-lr", "feature-ranker"),
     Task.CLOZE: ("surface-lr",),
-    Task.SPAN: ("span-lr",),
-    Task.MULTI_SPAN: ("span-lr",),
+    Task.SPAN: ("span-ranker",),
+    Task.MULTI_SPAN: ("span-ranker",),
 }
 """The solvers that run in addition if there is gold to learn from."""
 
-MOST_TRAINING_QUESTIONS: dict[str, int] = {"feature-ranker": 20_000}
+MOST_TRAINING_QUESTIONS: dict[str, int] = {"feature-ranker": 20_000, "span-ranker": 20_000}
 """The most training questions with which a slow learner runs by default."""

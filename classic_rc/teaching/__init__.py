@@ -2,40 +2,43 @@
 
 from classic_rc.teaching.assignment import (
     Assignment,
+    Check,
     CheckFailedError,
+    Function,
     Submission,
-    check,
     list_assignments,
     load_assignment,
 )
-from classic_rc.teaching.feedback import compare_function, own_function, questions_lost
 from classic_rc.teaching.grades import (
     Accuracy,
     CheckResult,
     Grade,
     Grading,
+    class_page,
     grades_csv,
     grades_json,
     gradescope_json,
+    student_page,
 )
 from classic_rc.teaching.grading import grade_file, grade_folder
-from classic_rc.teaching.pages import class_page, student_page
-from classic_rc.teaching.sandbox import Level, Limits, SubmissionError
+from classic_rc.teaching.isolation import Isolation, Limits, choose_isolation
+from classic_rc.teaching.sandbox import SubmissionError
 
 __all__ = [
     "Accuracy",
     "Assignment",
+    "Check",
     "CheckFailedError",
     "CheckResult",
+    "Function",
     "Grade",
     "Grading",
-    "Level",
+    "Isolation",
     "Limits",
     "Submission",
     "SubmissionError",
-    "check",
+    "choose_isolation",
     "class_page",
-    "compare_function",
     "grade_file",
     "grade_folder",
     "grades_csv",
@@ -43,7 +46,5 @@ __all__ = [
     "gradescope_json",
     "list_assignments",
     "load_assignment",
-    "own_function",
-    "questions_lost",
     "student_page",
 ]

@@ -1,17 +1,20 @@
-"""Assignments: the checks of a teacher's file, their points, and the submission that they are given."""
+"""Assignments: what students write, the rules that a class draws, the checks, and the submission they are given."""
 
 from __future__ import annotations
 
+import ast
 import importlib.util
+import json
+import random
 import sys
+import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
-from functools import cached_property
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from os import PathLike
 from pathlib import Path
-from types import ModuleType
-from typing import Any, TypeVar
+from typing import Any, TypeAlias
 
 from classic_rc.errors import UsageError
 from classic_rc.questions import Dataset
@@ -20,7 +23,14 @@ from classic_rc.teaching.sandbox import Sandbox, SubmissionError
 ASSIGNMENTS = Path(__file__).with_name("assignments")
 """The folder of the assignments that come with the package; each is a folder with ``checks.py``."""
 
-_Function = TypeVar("_Function", bound=Callable[..., Any])
+DECLARATION = "assignment.json"
+"""The file by which a folder says what its submissions are."""
+
+Case: TypeAlias = tuple[Any, ...]
+"""The arguments of one call: numbers, strings, and lists and dictionaries of them."""
+
+Change: TypeAlias = tuple[str, str]
+"""A piece of the reference's text, and what takes its place."""
 
 
 @dataclass(eq=False)
@@ -39,112 +49,169 @@ class CheckFailedError(AssertionError):
     details: str = ""
 
 
-def check(*, points: float = 1, needs: str | Sequence[str] = ()) -> Callable[[_Function], _Function]:
-    """Set the points of a check, and the checks without which it earns none.
+@dataclass(frozen=True)
+class Function:
+    """A function that students write; theirs is compared with the one of ``reference.py``.
 
     Parameters
     ----------
-    points : float
-        What the check is worth. A check of 0 points is only a gate for others.
-    needs : str or sequence of str
-        Names of other checks, without ``check_``.
+    cases : callable
+        Takes a generator of random numbers and returns the arguments of each call.
+    uses : tuple of str
+        Functions that it is built on: what is built on a known mistake can be right.
+    allowed : callable
+        Takes arguments, and says whether anybody would use them.
+    simplify : callable, optional
+        Takes arguments and returns simpler ones, where they depend on each other.
+    tolerance : float
+        The largest difference of equal numbers.
     """
 
-    def mark(function: _Function) -> _Function:
-        function.points, function.needs = points, (needs,) if isinstance(needs, str) else tuple(needs)  # type: ignore[attr-defined]
-        return function
+    cases: Callable[[random.Random], Sequence[Case]]
+    uses: tuple[str, ...] = ()
+    allowed: Callable[..., bool] = lambda *case: True
+    simplify: Callable[[Case], Any] | None = None
+    tolerance: float = 1e-6
 
-    return mark
 
-
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Check:
-    """One check of an assignment.
+    """One check: a function to compare, or what takes a submission and raises an error if something is wrong.
 
-    Parameters
-    ----------
-    name, title : str
-        The function's name without ``check_``, and the first line of its docstring.
-    run : callable
-        Takes a :class:`Submission`. It raises an error if something is wrong. It may return a number from 0 to 1,
-        the share of the points that is earned; None is all of them.
-    points : float
-    needs : tuple of str
+    `where` takes the arguments of a call, and says whether the check is about it. Without those that it `needs`, it
+    earns nothing. A check of 0 points is only a gate for others. `run` may return the share that is earned.
     """
 
     name: str
+    points: float
     title: str
-    run: Callable[[Submission], float | None]
-    points: float = 1
+    run: str | Callable[[Submission], float | None]
+    where: Callable[..., bool] | None = None
     needs: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
 class Assignment:
-    """What a submission is checked for.
-
-    A teacher's file is a Python module with functions ``check_…(submission)``. These names are read if it has
-    them: ``TITLE``; ``MAIN``, the name of the student's file; ``TEMPLATE``, the name of the file that students
-    start from; ``PACKAGES``, what their code may import beside the standard library and numpy; ``REFERENCE``, the
-    solver that accuracy is compared with; ``make_questions(seed)``, a dataset of fresh questions;
-    ``make_files(seed)``, more files for students by name.
+    """What a submission is checked for; a teacher's file has one with the name ``ASSIGNMENT``.
 
     Parameters
     ----------
-    name : str
-        The name of the file's folder for an assignment of the package, else of the file.
-    file : path
-    module : module
+    title, main : str
+        What it is about, and the name of the student's file.
     checks : tuple of Check
-        In the file's order.
+    functions : mapping of str to Function
+        The right ones are in ``reference.py``, beside the teacher's file.
+    packages : tuple of str
+        What submissions may import beside Python's library; ``classic_rc`` is its part for students.
+    floor : str or None
+        The solver that accuracy is compared with.
+    make_questions, make_files : callable, optional
+        Take the seed and return questions to measure on; and more files for students by name.
+    template : Change, str or None
+        What students start from: a change of the reference, which is its mistake; or a text. By default, the
+        reference's functions that have a docstring, without their bodies.
+    suffixes : tuple of str
+        The kinds of files beside code that belong to a submission.
+    name, file
+        Set when it is loaded: its name, and the teacher's file.
+    rules, known_mistakes
+        From ``rules.toml`` beside it. What each class draws: rules in words, and the piece of the reference's text
+        for each. The first one is that of the page; no class draws it. And what may be wrong with a function, with
+        the change of the reference that makes it so.
+    choice : mapping of str to str
+        The class's rules in words.
     """
 
-    name: str
-    file: Path
-    module: ModuleType
+    title: str
+    main: str
     checks: tuple[Check, ...]
-
-    @property
-    def title(self) -> str:
-        """What the assignment is about, in a few words."""
-        return str(getattr(self.module, "TITLE", self.name))
-
-    @property
-    def main(self) -> str | None:
-        """The name that a student's file must have, if several files are handed in."""
-        return getattr(self.module, "MAIN", None)
-
-    @property
-    def packages(self) -> tuple[str, ...]:
-        """The installed packages that students' code may import."""
-        return ("numpy", *getattr(self.module, "PACKAGES", ()))
-
-    @property
-    def template_file(self) -> Path | None:
-        """The file that students start from."""
-        name = getattr(self.module, "TEMPLATE", None)
-        return None if name is None else self.file.with_name(name)
-
-    @cached_property
-    def template(self) -> bytes | None:
-        """The content of :attr:`template_file`."""
-        return None if self.template_file is None else self.template_file.read_bytes()
-
-    @property
-    def has_files(self) -> bool:
-        """Whether students get files that are made from the seed."""
-        return hasattr(self.module, "make_files")
-
-    def hand_out(self, seed: int) -> dict[str, bytes]:
-        """Return the files that students get, by name: the page, the template, and what the seed makes."""
-        files = [file for file in (self.file.with_name("README.md"), self.template_file) if file is not None]
-        made = self.module.make_files(seed) if self.has_files else {}
-        return {file.name: file.read_bytes() for file in files if file.is_file()} | made
+    functions: Mapping[str, Function] = field(default_factory=dict)
+    packages: tuple[str, ...] = ("numpy",)
+    floor: str | None = None
+    make_questions: Callable[[int], Dataset] | None = None
+    make_files: Callable[[int], dict[str, bytes]] | None = None
+    template: Change | str | None = None
+    suffixes: tuple[str, ...] = ()
+    name: str = ""
+    file: Path = Path()
+    rules: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    known_mistakes: Mapping[str, Mapping[str, Change]] = field(default_factory=dict)
+    choice: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def points(self) -> float:
         """The points of all checks together."""
         return sum(check.points for check in self.checks)
+
+    def drawn(self, seed: int) -> Assignment:
+        """Return the assignment with the rules of the class that has this seed."""
+        rng = random.Random(f"rules {self.name} {seed}")
+        return replace(self, choice={key: rng.choice([*rules][1:]) for key, rules in self.rules.items()})
+
+    def source(self, *changes: Change, first: tuple[Change, ...] = ()) -> str:
+        """Return the text of the class's reference with changes; those without a place in it are left out."""
+        file = self.file.with_name("reference.py")
+        text = file.read_text(encoding="utf-8") if file.is_file() else ""
+        drawn = [(next(iter(self.rules[key].values())), self.rules[key][rule]) for key, rule in self.choice.items()]
+        for old, new in (*first, *drawn, *changes):
+            text = text.replace(old, new)
+        return text
+
+    def right(self, name: str, *changes: Change) -> Callable[..., Any]:
+        """Return a function of the class's reference, with changes."""
+        found = _run_source(self.source(*changes))[name]
+        assert callable(found)
+        return found
+
+    def known(self, name: str) -> dict[str, tuple[Change, ...]]:
+        """Return what may be wrong with a function, and the change of the reference that makes it so."""
+        source, told = self.source(), self.known_mistakes.get(name, {})
+        return {words: ((old, new),) for words, (old, new) in told.items() if old in source}
+
+    def others(self) -> dict[str, tuple[Change, ...]]:
+        """Return the rules of other classes, and the changes of the reference that make them so."""
+        pages = {key: next(iter(rules)) for key, rules in self.rules.items()}
+        told: dict[str, tuple[Change, ...]] = {}
+        for key, rules in self.rules.items():
+            own = self.choice.get(key, pages[key])
+            told |= {f"{one}; in your class, {own}": ((rules[own], rules[one]),) for one in rules if one != own}
+        if self.choice:
+            changes = tuple((self.rules[key][own], self.rules[key][pages[key]]) for key, own in self.choice.items())
+            told["these are the rules of the page; your class has its own"] = changes
+        return told
+
+    def start(self) -> bytes:
+        """Return the file that students start from."""
+        if isinstance(self.template, str):
+            return self.template.encode()
+        if self.template is not None:
+            return self.source(first=(self.template,)).encode()
+        tree = ast.parse(self.source())
+        kept = [node for node in tree.body if isinstance(node, ast.FunctionDef) and ast.get_docstring(node)]
+        for node in kept:
+            node.body[1:] = ast.parse("return None").body
+        text = f'"""{self.title}. It runs as it is, and earns nothing yet."""\n\n\n'
+        return (text + "\n\n\n".join(map(ast.unparse, kept)) + "\n").encode()
+
+    def hand_out(self, seed: int) -> dict[str, bytes]:
+        """Return the files of a class by name: the page with its rules, the file to start from, and made data."""
+        own = self.drawn(seed)
+        page = self.file.with_name("README.md")
+        text = page.read_text(encoding="utf-8") if page.is_file() else f"# {self.title}\n"
+        if own.choice:
+            told = "".join(f"- {own.choice[key]}\n  (not: {next(iter(self.rules[key]))})\n" for key in own.choice)
+            head, _, rest = text.partition("\n")
+            text = f"{head}\n\n**The rules of your class** take the place of what this page says:\n\n{told}{rest}"
+        declared = json.dumps({"assignment": self.name, "rules": own.choice}, indent=2, ensure_ascii=False) + "\n"
+        files = {"README.md": text.encode(), DECLARATION: declared.encode(), self.main: own.start()}
+        return files | (self.make_files(seed) if self.make_files else {})
+
+
+@lru_cache(maxsize=512)
+def _run_source(source: str) -> dict[str, Any]:
+    names: dict[str, Any] = {}
+    exec(compile(source, "reference.py", "exec"), names)
+    return names
 
 
 def list_assignments() -> list[str]:
@@ -152,46 +219,50 @@ def list_assignments() -> list[str]:
     return sorted(path.parent.name for path in ASSIGNMENTS.glob("*/checks.py"))
 
 
-def load_assignment(which: str | PathLike[str]) -> Assignment:
+def load_assignment(which: str | PathLike[str], rules: Mapping[str, str] | None = None) -> Assignment:
     """Load an assignment.
 
     Parameters
     ----------
     which : str or path
         The name of an assignment of the package, or a teacher's file.
+    rules : mapping of str to str, optional
+        The rules of a class, in words.
 
     Raises
     ------
     UsageError
-        No such assignment; or the file raises an error, has no check, or a check needs one that does not exist.
+        No such assignment or rule; or the file raises an error, or it has no ``ASSIGNMENT`` that can be used.
     """
-    own = ASSIGNMENTS / str(which) / "checks.py"
     is_own = str(which) in list_assignments()
-    file = own if is_own else Path(which)
+    file = ASSIGNMENTS / str(which) / "checks.py" if is_own else Path(which)
     if not file.is_file():
-        names = ", ".join(list_assignments())
         raise UsageError(
             f"no assignment and no file is called {str(which)!r}",
             field="assignment",
             found=str(which),
-            expected=f"a .py file with functions check_…(submission), or one of {names}",
+            expected=f"a .py file with an ASSIGNMENT, or one of {', '.join(list_assignments())}",
         )
     try:
-        module = _import(file)
-        checks = _find_checks(module)
-        template = getattr(module, "TEMPLATE", None)
-        if template is not None and not file.with_name(template).is_file():
-            raise ValueError(f"TEMPLATE names {template}, which is not beside it")
+        found = replace(_import(file).ASSIGNMENT, name=file.parent.name if is_own else file.stem, file=file)
+        told = tomllib.loads(data.read_text("utf-8")) if (data := file.with_name("rules.toml")).is_file() else {}
+        found = replace(found, rules=told.get("rules", {}), known_mistakes=told.get("mistakes", {}))
+        names = [check.name for check in found.checks]
+        for check in found.checks:
+            if isinstance(check.run, str):
+                found.right(check.run)
+            if missing := [name for name in check.needs if name not in names[: names.index(check.name)]]:
+                raise ValueError(f"the check {check.name} needs {missing[0]!r}, which is not before it")
+        for key, rule in (rules or {}).items():
+            if rule not in found.rules.get(key, ()):
+                raise ValueError(f"it has no rule {key}: {rule}")
     except (Exception, SystemExit) as error:
-        raise UsageError(
-            f"cannot use the assignment {file}: {type(error).__name__}: {error}",
-            field="assignment",
-            found=str(which),
-        ) from error
-    return Assignment(file.parent.name if is_own else file.stem, file, module, checks)
+        problem = f"cannot use the assignment {file}: {type(error).__name__}: {error}"
+        raise UsageError(problem, field="assignment", found=str(which)) from error
+    return replace(found, choice=dict(rules or {}))
 
 
-def _import(file: Path) -> ModuleType:
+def _import(file: Path) -> Any:
     name = f"classic_rc_assignment_{file.parent.name}_{file.stem}"
     spec = importlib.util.spec_from_file_location(name, file)
     assert spec is not None
@@ -202,58 +273,37 @@ def _import(file: Path) -> ModuleType:
     return module
 
 
-def _find_checks(module: ModuleType) -> tuple[Check, ...]:
-    checks = [
-        Check(
-            name.removeprefix("check_"),
-            (value.__doc__ or "").strip().partition("\n")[0].rstrip("."),
-            value,
-            getattr(value, "points", 1),
-            getattr(value, "needs", ()),
-        )
-        for name, value in vars(module).items()
-        if name.startswith("check_") and getattr(value, "__module__", None) == module.__name__
-    ]
-    if not checks:
-        raise ValueError("no function has a name that begins with check_")
-    names = {check.name for check in checks}
-    for own in checks:
-        for needed in own.needs:
-            if needed not in names:
-                raise ValueError(f"check_{own.name} needs {needed!r}, which does not exist")
-    return tuple(checks)
-
-
 @dataclass
 class Submission:
-    """A student's file as checks see it: its functions can be called, its values read, its solver asked for scores.
+    """A student's file as checks see it: functions to call, values to read, a solver to ask for scores.
 
-    ``submission.sliding_window(passage, question, candidate)`` calls the student's function in the student's
-    process with plain data (numbers, strings, lists, dicts) and returns plain data. ``submission.CUE`` is a value.
-    Each raises :class:`~classic_rc.teaching.sandbox.SubmissionError` if the student's code fails.
+    ``submission.double(3)`` calls the student's function in the student's process with plain data (numbers,
+    strings, lists, dicts) and returns plain data. ``submission.CUE`` is a value. Each raises
+    :class:`~classic_rc.teaching.SubmissionError` if the student's code fails.
 
     Parameters
     ----------
     sandbox : Sandbox
     names : mapping of str to str
         The public names of the student's file and their kinds.
+    assignment : Assignment
+        With the rules of the class.
     seed : int
         Makes the questions and cases of this grading.
-    questions : Dataset or None
-        The questions of this grading, with gold: the teacher's hidden ones, or fresh ones.
-    train : Dataset or None
-        The questions that solvers learn from.
+    questions, train : Dataset or None
+        The questions of this grading, with gold, and those that solvers learn from.
     is_hidden : bool
         Whether the questions are a teacher's own: then students see neither them nor their gold.
     """
 
     sandbox: Sandbox
     names: Mapping[str, str]
+    assignment: Assignment
     seed: int = 0
     questions: Dataset | None = None
     train: Dataset | None = None
     is_hidden: bool = False
-    _scores: dict[str, list[list[float]] | SubmissionError] = field(default_factory=dict, repr=False)
+    _scores: dict[str, list[list[float]]] = field(default_factory=dict, repr=False)
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("_"):
@@ -263,27 +313,16 @@ class Submission:
         return lambda *args: self.sandbox.call(name, *args)
 
     def kind_of(self, name: str) -> str:
-        """Return whether a name of the student's file is a function, a solver, a class or a value.
-
-        Raises
-        ------
-        CheckFailedError
-            The file does not define it.
-        """
+        """Return whether a name of the file is a function, a solver, a class or a value; fail without it."""
         if name not in self.names:
-            told = ", ".join(sorted(self.names)) or "nothing"
-            raise CheckFailedError(f"the file does not define {name}; it defines {told}")
+            raise CheckFailedError(
+                f"the file does not define {name}; it defines {', '.join(sorted(self.names)) or 'nothing'}"
+            )
         return self.names[name]
 
     @property
     def solver_name(self) -> str:
-        """The name of the solver class that the file defines.
-
-        Raises
-        ------
-        CheckFailedError
-            The file defines none or several.
-        """
+        """The name of the one solver class that the file defines."""
         found = [name for name, kind in self.names.items() if kind == "solver"]
         if len(found) != 1:
             told = ", ".join(found) or "none"
@@ -291,69 +330,27 @@ class Submission:
         return found[0]
 
     def score(self, dataset: Dataset) -> list[list[float]]:
-        """Return the solver's scores of a dataset; gold stays here.
-
-        Returns
-        -------
-        list of list of float
-            A finite number for each candidate of each question.
-
-        Raises
-        ------
-        SubmissionError, CheckFailedError
-            The solver fails, or there is none. With hidden questions, the error has no words of the student's code.
-        """
+        """Return the solver's scores of a dataset: a finite number for each candidate. Gold stays here."""
         key = dataset.fingerprint
         if key not in self._scores:
-            self._scores[key] = self._ask_scores(dataset)
-        scores = self._scores[key]
-        if isinstance(scores, SubmissionError):
-            raise scores
-        return scores
-
-    def _ask_scores(self, dataset: Dataset) -> list[list[float]] | SubmissionError:
-        is_secret = self.is_hidden and dataset is self.questions
-        train = None if self.train is None else rows_of(self.train, with_gold=True)
-        name = self.solver_name
-        try:
-            self.sandbox.make_solver(name, train)
-            return self.sandbox.score(rows_of(dataset))
-        except SubmissionError as error:
-            if is_secret and _quotes(error, dataset):
-                self.sandbox.events.add("quote")
-            return error.without_words() if is_secret or (self.is_hidden and train is not None) else error
-        finally:
-            if is_secret:  # What has seen hidden questions must not quote them later.
-                with suppress(SubmissionError):
-                    self.sandbox.restart()
-
-
-def _quotes(error: SubmissionError, dataset: Dataset) -> bool:
-    words = error.problem + error.traceback + error.printed
-    return any(
-        text and text in words for question in dataset for text in (question.query, question.passage.text[:40])
-    )
+            train = None if self.train is None else rows_of(self.train, with_gold=True)
+            try:
+                self._scores[key] = self.sandbox.score(self.solver_name, rows_of(dataset), train)
+            finally:
+                if self.is_hidden and dataset is self.questions:  # What has seen them must not quote them later.
+                    with suppress(SubmissionError):
+                        self.sandbox.restart()
+        return self._scores[key]
 
 
 def rows_of(dataset: Dataset, *, with_gold: bool = False) -> list[dict[str, Any]]:
-    """Return questions as plain data for a student's process.
-
-    Their ids are numbers, so that a solver cannot look up what it remembers of public questions.
-
-    Parameters
-    ----------
-    dataset : Dataset
-        Of choices or mentions.
-    with_gold : bool
-        For questions to learn from.
-    """
+    """Return questions as plain data for a student's process, without their ids, which could be remembered."""
     passages: dict[str, str] = {}
     rows = []
     for number, question in enumerate(dataset):
-        passage = passages.setdefault(question.passage.id, f"passage {len(passages)}")
         row = {
             "id": f"question {number}",
-            "passage_id": passage,
+            "passage_id": passages.setdefault(question.passage.id, f"passage {len(passages)}"),
             "passage": question.passage.text,
             "question": question.query,
             "candidates": [candidate.text for candidate in question.candidates],

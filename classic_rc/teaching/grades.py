@@ -1,17 +1,24 @@
-"""Grades: the outcome of checks, and the forms in which a teacher needs it: CSV, JSON and Gradescope's."""
+"""Grades: the outcome of checks, and the forms in which a teacher needs it: CSV, JSON, Gradescope's, and pages."""
 
 from __future__ import annotations
 
 import csv
 import io
-from dataclasses import asdict, dataclass
+import os
+from dataclasses import asdict, dataclass, field
 from typing import Any
+from urllib.parse import quote
 
+from classic_rc._version import __version__
 from classic_rc.evaluation.resampling import Interval
 from classic_rc.io.text import csv_cell
+from classic_rc.reports.html import fill_template
+from classic_rc.tables import Column, RowGroup, Table
 from classic_rc.teaching.assignment import Assignment
-from classic_rc.teaching.sandbox import Level
-from classic_rc.teaching.submissions import AlikePair
+from classic_rc.teaching.similarity import Similarity
+
+STUDENTS = "students"
+"""The folder of the students' pages, beside the teacher's page."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,11 +28,8 @@ class CheckResult:
     Parameters
     ----------
     name, title : str
-        The check's name, and the first line of its docstring.
-    points : float
-        What the check is worth.
-    earned : float
-        From 0 to `points`.
+    points, earned : float
+        What the check is worth, and what of it is earned.
     problem : str or None
         Why points are missing; None if none are.
     details : str
@@ -59,15 +63,12 @@ class Accuracy:
 
     Parameters
     ----------
-    value : float
-        Accuracy, or the task's metric.
-    interval : Interval or None
+    value, difference : float
+        Accuracy, or the task's metric; and that minus the reference's, on the same questions.
+    interval, difference_interval : Interval or None
         Of 95 %, over resampled passages; None with fewer than two passages.
     reference : str
         The solver that it is compared with.
-    difference : float
-        The student's value minus the reference's, on the same questions.
-    difference_interval : Interval or None
     """
 
     value: float
@@ -76,15 +77,18 @@ class Accuracy:
     difference: float
     difference_interval: Interval | None
 
-    def __str__(self) -> str:
-        def bounds(interval: Interval | None) -> str:
-            return "" if interval is None else " ({:.2f} to {:.2f})".format(*(100 * bound for bound in interval))
+    def shown(self) -> tuple[str, str]:
+        """Return the value and the difference in percent, with their intervals."""
+        return _bounds(self.value, self.interval), _bounds(self.difference, self.difference_interval, "+")
 
-        value, difference = f"{100 * self.value:.2f}", f"{100 * self.difference:+.2f}"
-        return (
-            f"accuracy {value}{bounds(self.interval)}, {difference}{bounds(self.difference_interval)} "
-            f"against {self.reference}"
-        )
+    def __str__(self) -> str:
+        value, difference = self.shown()
+        return f"accuracy {value}, {difference} against {self.reference}"
+
+
+def _bounds(value: float, interval: Interval | None, sign: str = "") -> str:
+    bounds = "" if interval is None else f" ({100 * interval[0]:{sign}.2f} to {100 * interval[1]:{sign}.2f})"
+    return f"{100 * value:{sign}.2f}{bounds}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,12 +101,12 @@ class Grade:
         As in :class:`~classic_rc.teaching.submissions.HandedIn`.
     checks : tuple of CheckResult
         The same checks in the same order for all students.
-    level : Level or None
-        How far the student's process was isolated; None if nothing ran.
-    signs : tuple of str
-        What is suspicious in the code, or in what it did.
+    isolation : str
+        How far the student's process was apart; empty if nothing ran.
     problem : str or None
         Why it is not gradable.
+    note : str
+        What the grader has done for the file.
     accuracy : Accuracy or None
         None if the assignment names no reference, or the file has no working solver.
     """
@@ -110,9 +114,9 @@ class Grade:
     student: str
     file: str
     checks: tuple[CheckResult, ...]
-    level: Level | None = None
-    signs: tuple[str, ...] = ()
+    isolation: str = ""
     problem: str | None = None
+    note: str = ""
     accuracy: Accuracy | None = None
 
     @property
@@ -142,58 +146,51 @@ class Grading:
         Made the questions and cases; the same seed repeats the grading.
     grades : tuple of Grade
         Sorted by the names of the students' files or folders.
-    alike : tuple of AlikePair
-        Submissions with nearly the same code.
+    similarity : Similarity
     """
 
     assignment: Assignment
     seed: int
     grades: tuple[Grade, ...]
-    alike: tuple[AlikePair, ...]
+    similarity: Similarity = field(default_factory=Similarity)
 
 
 def grades_csv(grading: Grading) -> str:
-    """Return the grades as CSV, one row for each student.
-
-    The columns: student, file, score (0 to 1), points, accuracy with its interval and the difference from the
-    reference (in percent), the level of isolation, signs, submissions with nearly the same code, and for each check
-    ``passed`` or the reason.
-    """
-    alike: dict[str, list[str]] = {}
-    for pair in grading.alike:
-        for one, other in ((pair.first, pair.second), (pair.second, pair.first)):
-            alike.setdefault(one, []).append(f"{other} ({100 * pair.share:.0f} %)")
+    """Return the grades as CSV, one row for each student, with a column for each check."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
-    names = [check.name for check in grading.assignment.checks]
     head = ["student", "file", "score", "points", "of", "accuracy", "low", "high", "reference", "difference"]
-    head += ["difference low", "difference high", "isolation", "signs", "alike", "not gradable"]
-    writer.writerow(map(csv_cell, [*head, *names]))
+    head += ["difference low", "difference high", "isolation", "similar", "note", "not gradable"]
+    writer.writerow(map(csv_cell, [*head, *(check.name for check in grading.assignment.checks)]))
     for grade in grading.grades:
         outcomes = ["passed" if check.passed else f"{check.earned:g}: {check.problem}" for check in grade.checks]
         cells = [grade.student, grade.file, f"{grade.score:.4g}", f"{grade.earned:g}", f"{grade.points:g}"]
-        cells += [*_accuracy_cells(grade.accuracy), grade.level or "", "; ".join(grade.signs)]
-        cells += ["; ".join(alike.get(grade.student, [])), grade.problem or ""]
-        writer.writerow(map(csv_cell, [*cells, *outcomes]))
+        cells += [
+            *_accuracy_cells(grade.accuracy),
+            grade.isolation,
+            "; ".join(grading.similarity.of(grade.student)),
+        ]
+        writer.writerow(map(csv_cell, [*cells, grade.note, grade.problem or "", *outcomes]))
     return out.getvalue()
 
 
 def _accuracy_cells(accuracy: Accuracy | None) -> list[str]:
     if accuracy is None:
         return [""] * 7
-    bounds = [f"{100 * bound:.2f}" for bound in accuracy.interval or ()] or ["", ""]
-    differences = [f"{100 * bound:.2f}" for bound in accuracy.difference_interval or ()] or ["", ""]
-    value, difference = f"{100 * accuracy.value:.2f}", f"{100 * accuracy.difference:.2f}"
-    return [value, *bounds, accuracy.reference, difference, *differences]
+    values = [[accuracy.value, *(accuracy.interval or ("", ""))]]
+    values += [[accuracy.difference, *(accuracy.difference_interval or ("", ""))]]
+    first, second = ([own if own == "" else f"{100 * float(own):.2f}" for own in row] for row in values)
+    return [*first, accuracy.reference, *second]
 
 
 def grades_json(grading: Grading) -> dict[str, Any]:
     """Return the grades as plain data, ready for JSON."""
     return {
         "assignment": grading.assignment.name,
+        "rules": dict(grading.assignment.choice),
         "seed": grading.seed,
-        "grades": [_plain(asdict(grade)) | {"score": grade.score} for grade in grading.grades],
-        "alike": [pair._asdict() for pair in grading.alike],
+        "grades": [asdict(grade) | {"score": grade.score} for grade in grading.grades],
+        "similarity": asdict(grading.similarity),
     }
 
 
@@ -206,17 +203,61 @@ def gradescope_json(grade: Grade) -> dict[str, Any]:
             "max_score": check.points,
             "status": "passed" if check.passed else "failed",
             "output": "\n".join(part for part in (check.problem or "", check.details) if part),
+            "visibility": "visible",
         }
         for check in grade.checks
     ]
-    seen = {"isolation": grade.level or "", "signs": list(grade.signs)}  # stored, and not shown to the student
-    result: dict[str, Any] = {"score": grade.earned, "tests": tests, "extra_data": seen}
-    if grade.problem is not None:
-        result["output"] = f"not gradable: {grade.problem}"
+    told = "; ".join(filter(None, [grade.problem and f"not gradable: {grade.problem}", grade.note]))
+    result: dict[str, Any] = {"score": grade.earned, "visibility": "visible", "stdout_visibility": "hidden"}
+    result |= {"tests": tests, "extra_data": {"isolation": grade.isolation}} | ({"output": told} if told else {})
+    if grade.accuracy is not None:
+        result["leaderboard"] = [
+            {"name": "accuracy", "value": round(100 * grade.accuracy.value, 2), "order": "desc"}
+        ]
     return result
 
 
-def _plain(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {key: _plain(item) for key, item in value.items()}
-    return [_plain(item) for item in value] if isinstance(value, list | tuple) else value
+def student_page(grading: Grading, grade: Grade) -> str:
+    """Return the HTML page of one student: points, what each check found, and accuracy. Flags are not on it."""
+    return fill_template(
+        "grade.html", data=None, title=grading.assignment.title, grade=grade, look=_look, version=__version__
+    )
+
+
+def _look(check: CheckResult) -> str:
+    return "right" if check.passed else "partly" if check.earned > 0 else "wrong" if check.ran else ""
+
+
+def class_page(grading: Grading) -> str:
+    """Return the teacher's HTML page of a class; it links to the students' pages in the folder ``students``."""
+    grades, checks = grading.grades, grading.assignment.checks
+    counts = [sum(grade.checks[i].passed for grade in grades) for i in range(len(checks))]
+    rows = [(check.title, f"{check.points:g}", count) for check, count in zip(checks, counts, strict=True)]
+    columns = [Column("check"), Column("points", "number"), Column("students who passed", "count")]
+    facts = [
+        ("submissions", str(len(grades))),
+        ("with all points", str(sum(grade.earned == grade.points for grade in grades))),
+        ("not gradable", str(sum(grade.problem is not None for grade in grades))),
+        ("similarity", grading.similarity.distribution),
+        ("seed", str(grading.seed)),
+    ]
+    return fill_template(
+        "grades.html",
+        data=None,
+        title=grading.assignment.title,
+        facts=[*facts, *grading.assignment.choice.items()],
+        rows=[
+            (grade, quote(os.fsencode(f"{STUDENTS}/{grade.student}.html")), remarks(grading, grade))
+            for grade in grades
+        ],
+        reference=next((grade.accuracy.reference for grade in grades if grade.accuracy is not None), None),
+        checks=Table("Checks", columns, [RowGroup(rows)]),
+        matches=grading.similarity.matches,
+        version=__version__,
+    )
+
+
+def remarks(grading: Grading, grade: Grade) -> list[str]:
+    """Return what a teacher should look at for one student."""
+    own = [f"not gradable: {grade.problem}"] if grade.problem else []
+    return [*own, *grading.similarity.of(grade.student), *filter(None, [grade.note])]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+import json
 import math
 import secrets
 from collections.abc import Callable, Sequence
@@ -18,69 +20,97 @@ from classic_rc.errors import DataError, UsageError
 from classic_rc.evaluation.resampling import percentile_interval, resample_means
 from classic_rc.folds import passage_groups
 from classic_rc.io.text import printable
+from classic_rc.kernels import reference as lessons
 from classic_rc.metrics.base import Metric, primary_metric
 from classic_rc.predictions import Scores
 from classic_rc.questions import Dataset
 from classic_rc.solvers.random import Random
 from classic_rc.solvers.specs import parse_solver
-from classic_rc.teaching.assignment import Assignment, Check, CheckFailedError, Submission, load_assignment
+from classic_rc.teaching.assignment import (
+    DECLARATION,
+    Assignment,
+    Check,
+    CheckFailedError,
+    Submission,
+    list_assignments,
+    load_assignment,
+)
+from classic_rc.teaching.feedback import compare_function
 from classic_rc.teaching.grades import Accuracy, CheckResult, Grade, Grading
-from classic_rc.teaching.sandbox import Level, Limits, Sandbox, SubmissionError
-from classic_rc.teaching.signs import SignFinder
-from classic_rc.teaching.submissions import HandedIn, alike_pairs, find_submissions, read_submission
+from classic_rc.teaching.isolation import DEFAULT_LIMITS, Isolation, Limits, choose_isolation
+from classic_rc.teaching.sandbox import Sandbox, SubmissionError
+from classic_rc.teaching.similarity import find_similar, parse_source
+from classic_rc.teaching.submissions import HandedIn, find_submissions, read_submission
 
-DEFAULT_ASSIGNMENT = "solver"
-ISOLATED = (Level.NAMESPACES, Level.LANDLOCK)
-"""The levels at which a student's code cannot read the grader's files."""
 
-DEFAULT_LIMITS = Limits()
-UNSAFE = (*ISOLATED, Level.PROCESS, Level.NONE)
-_MAX_MESSAGE = 300
+def read_declaration(place: Path) -> tuple[Assignment, int | None] | None:
+    """Return the assignment that a folder's or a file's declaration names, and the seed if it has one.
+
+    Parameters
+    ----------
+    place : path
+        A declaration, a folder that has one, or a file beside one.
+
+    Raises
+    ------
+    DataError
+        The declaration has something else.
+    """
+    folders = (place, place.parent) if place.is_file() else (place,)
+    found = [place] if place.name == DECLARATION else [folder / DECLARATION for folder in folders]
+    file = next((file for file in found if file.is_file()), None)
+    if file is None:
+        return None
+    try:
+        told = json.loads(file.read_bytes())
+        name, rules, seed = told["assignment"], dict(told.get("rules", {})), told.get("seed")
+        if not isinstance(name, str) or not (seed is None or type(seed) is int):
+            raise ValueError
+    except (ValueError, KeyError, TypeError, RecursionError):
+        expected = '{"assignment": NAME, "rules": {...}} and perhaps a "seed"'
+        raise DataError("no declaration of an assignment", source=str(file), expected=expected) from None
+    own = name if name in list_assignments() else file.parent / name
+    assignment = load_assignment(own, rules)
+    return (assignment.drawn(seed) if seed is not None else assignment), seed
 
 
 def grade_file(
     file: str | PathLike[str],
-    assignment: str | PathLike[str] = DEFAULT_ASSIGNMENT,
+    assignment: Assignment | str | PathLike[str],
     *,
     limits: Limits = DEFAULT_LIMITS,
     seed: int | None = None,
     data: Dataset | None = None,
     train: Dataset | None = None,
-    levels: Sequence[Level] = ISOLATED,
+    isolation: Isolation | None = None,
 ) -> Grade:
-    """Grade one submission.
+    """Grade one submission: a Python file, a notebook, or a student's folder.
 
-    Parameters
-    ----------
-    file : str or path
-        A Python file, a notebook, or a student's folder.
-    assignment, limits, seed, data, train, levels
-        See :func:`grade_folder`.
+    The other parameters are those of :func:`grade_folder`.
 
     Raises
     ------
-    DataError
-        The file does not exist.
-    UsageError
+    DataError, UsageError
         As in :func:`grade_folder`.
     """
     path = Path(file)
     if not path.exists():
         raise DataError("no such file or folder", source=str(path))
-    loaded = load_assignment(assignment)
-    setting = _Setting(loaded, limits, new_seed() if seed is None else seed, data, train, tuple(levels))
-    return setting.grade(read_submission(path, loaded.main))
+    setting = _Setting(assignment, limits, seed, data, train, isolation)
+    one = read_submission(path, setting.assignment.main, setting.assignment.suffixes)
+    setting.must_fit([one])
+    return setting.grade(one)
 
 
 def grade_folder(
     folder: str | PathLike[str],
-    assignment: str | PathLike[str] = DEFAULT_ASSIGNMENT,
+    assignment: Assignment | str | PathLike[str],
     *,
     limits: Limits = DEFAULT_LIMITS,
     seed: int | None = None,
     data: Dataset | None = None,
     train: Dataset | None = None,
-    levels: Sequence[Level] = ISOLATED,
+    isolation: Isolation | None = None,
     advance: Callable[[Grading], None] = lambda grading: None,
 ) -> Grading:
     """Grade the submissions of a class, one after the other, each in a process of its own.
@@ -89,8 +119,8 @@ def grade_folder(
     ----------
     folder : str or path
         It has a Python file, a notebook or a folder for each student.
-    assignment : str or path
-        The name of an assignment of the package, or a teacher's file.
+    assignment : Assignment, str or path
+        With the rules of the class; or the name of one of the package, or a teacher's file.
     limits : Limits
         For each submission.
     seed : int, optional
@@ -99,53 +129,30 @@ def grade_folder(
         The hidden questions, with gold; by default fresh questions of the assignment's own.
     train : Dataset, optional
         The questions that students' solvers learn from.
-    levels : sequence of Level
-        The levels of isolation that will do, the strongest first.
+    isolation : Isolation, optional
+        By default bubblewrap.
     advance : callable
         Called with the grades that are known, after each of them.
-
-    Returns
-    -------
-    Grading
 
     Raises
     ------
     DataError
         The folder does not exist, it has no submissions, or two submissions have the same name.
     UsageError
-        The assignment does not work, the system cannot isolate a process, or the time limit is not positive.
+        The assignment does not work, most files do not fit it, the system cannot isolate a process, or the time
+        limit is not positive.
     """
-    loaded = load_assignment(assignment)
-    found = find_submissions(folder, loaded.main)
-    setting = _Setting(loaded, limits, new_seed() if seed is None else seed, data, train, tuple(levels))
-    alike = tuple(alike_pairs(found, loaded.template))
-    grading = Grading(loaded, setting.seed, (), alike)
+    setting = _Setting(assignment, limits, seed, data, train, isolation)
+    own = setting.assignment
+    found = find_submissions(folder, own.main, own.suffixes)
+    setting.must_fit(found)
+    references = [own.file, *sorted(Path(lessons.__file__).parent.glob("*.py"))]
+    similarity = find_similar({one.student: one.files for one in found}, own.start(), references)
+    grading = Grading(own, setting.seed, (), similarity)
     for one in found:
-        grading = Grading(loaded, setting.seed, (*grading.grades, setting.grade(one)), alike)
+        grading = replace(grading, grades=(*grading.grades, setting.grade(one)))
         advance(grading)
     return grading
-
-
-def new_seed() -> int:
-    """Return a seed that nobody can know before."""
-    return secrets.randbelow(2**31)
-
-
-def grading_questions(assignment: Assignment, seed: int) -> Dataset:
-    """Return the fresh questions of a grading.
-
-    Raises
-    ------
-    UsageError
-        The assignment makes no questions.
-    """
-    if (make_questions := getattr(assignment.module, "make_questions", None)) is None:
-        raise UsageError(
-            f"the assignment {assignment.name} makes no questions", field="assignment", found=assignment.name
-        )
-    questions = make_questions(seed)
-    assert isinstance(questions, Dataset)
-    return questions
 
 
 class _Setting:
@@ -153,58 +160,73 @@ class _Setting:
 
     def __init__(
         self,
-        assignment: Assignment,
+        assignment: Assignment | str | PathLike[str],
         limits: Limits,
-        seed: int,
+        seed: int | None,
         data: Dataset | None,
         train: Dataset | None,
-        levels: Sequence[Level],
+        isolation: Isolation | None,
     ) -> None:
         if not limits.seconds > 0:
-            raise UsageError(
-                f"the time limit must be a positive number of seconds, got {limits.seconds:g}",
-                field="timeout",
-                found=f"{limits.seconds:g}",
-            )
-        self.assignment, self.limits, self.levels, self.seed = assignment, limits, tuple(levels), seed
-        self.questions = data
-        if data is None and hasattr(assignment.module, "make_questions"):
-            self.questions = grading_questions(assignment, seed)
+            told = f"the time limit must be a positive number of seconds, got {limits.seconds:g}"
+            raise UsageError(told, field="timeout", found=f"{limits.seconds:g}")
+        own = assignment if isinstance(assignment, Assignment) else load_assignment(assignment)
+        self.assignment, self.limits, self.train = own, limits, train
+        self.seed = new_seed() if seed is None else seed
+        self.isolation = isolation or choose_isolation()
         self.is_hidden = data is not None
-        self.train = train
-        self.reference = getattr(assignment.module, "REFERENCE", None)
+        self.questions = data if data is not None or own.make_questions is None else own.make_questions(self.seed)
         if data is not None:
             _check_data(data)
-        if self.reference is not None and self.questions is not None:
-            reference_statistics(self.reference, self.questions, train)  # An error here is no student's.
-        self.signs = SignFinder(assignment.file, assignment.template, data, has_train=train is not None)
+        if own.floor is not None and self.questions is not None:
+            reference_statistics(own.floor, self.questions, train)  # An error here is no student's.
+
+    def must_fit(self, found: Sequence[HandedIn]) -> None:
+        """Stop if most files define nothing of what the assignment asks: it is another one's."""
+        template = self.assignment.start()
+        wanted = {*self.assignment.functions, *(_defined(parse_source(template)) if template else ())} - {"class"}
+        trees = [tree for one in found if one.main in one.files and (tree := parse_source(one.files[one.main]))]
+        if not any(isinstance(check.run, str) for check in self.assignment.checks):
+            wanted |= {"class"} if template and "class" in _defined(parse_source(template)) else set()
+        misfits = [tree for tree in trees if tree.body and not _defined(tree) & wanted]
+        if wanted and 2 * len(misfits) > len(trees):
+            told = ", ".join(sorted(wanted - {"class"}))
+            raise UsageError(
+                f"{len(misfits)} of {len(trees)} files define none of {told}: they are no submissions to "
+                f"{self.assignment.name}",
+                field="--assignment",
+                found=self.assignment.name,
+                expected="the assignment that was handed out",
+            )
 
     def grade(self, one: HandedIn) -> Grade:
+        checks = self.assignment.checks
         if one.problem is not None:
-            checks = tuple(_nothing(check, "not gradable") for check in self.assignment.checks)
-            return Grade(one.student, one.file, checks, None, self.signs.find(one.files), one.problem)
+            results = tuple(_nothing(check, "not gradable") for check in checks)
+            return Grade(one.student, one.file, results, problem=one.problem)
         accuracy = None
-        with Sandbox(one.files, one.main, self.limits, self.levels, self.assignment.packages) as sandbox:
+        with Sandbox(one.files, one.main, self.isolation, self.limits, self.assignment.packages) as box:
             try:
-                names = sandbox.load()
+                names = box.load()
             except SubmissionError as error:
-                checks = self._not_loaded(error)
-            else:
-                submission = Submission(
-                    sandbox, names, self.seed, self.questions, self.train, is_hidden=self.is_hidden
-                )
-                checks = self._run_checks(submission)
-                accuracy = self._measure(submission)
-            signs = self.signs.find(one.files, sandbox.events)
-            return Grade(one.student, one.file, checks, sandbox.level, signs, None, accuracy)
-
-    def _not_loaded(self, error: SubmissionError) -> tuple[CheckResult, ...]:
-        first, *others = (_failed(check, error) for check in self.assignment.checks)
-        if error.problem.startswith("ModuleNotFoundError"):
-            packages = ", ".join(self.assignment.packages)
-            told = f"your file may import Python's standard library, {packages} and parts of classic_rc"
-            first = replace(first, details=f"{first.details}\n{told}")
-        return first, *(replace(other, details="") for other in others)
+                first = self._failed(checks[0], error)
+                if error.problem.startswith("ModuleNotFoundError"):
+                    told = f"your file may import Python's library and {', '.join(self.assignment.packages)}"
+                    first = replace(first, details=f"{first.details}\n{told}".strip())
+                others = (_nothing(check, "the file does not load") for check in checks[1:])
+                return Grade(one.student, one.file, (first, *others), self.isolation.kind)
+            submission = Submission(
+                box, names, self.assignment, self.seed, self.questions, self.train, self.is_hidden
+            )
+            results = self._run_checks(submission)
+            if self.assignment.floor is not None and self.questions is not None:
+                try:
+                    box.begin_check()
+                    accuracy = compare_solvers(submission, self.questions, self.assignment.floor)
+                except (SubmissionError, CheckFailedError):
+                    pass
+            note = f"imported for the file, which does not: {', '.join(box.added)}" if box.added else ""
+        return Grade(one.student, one.file, results, self.isolation.kind, None, note, accuracy)
 
     def _run_checks(self, submission: Submission) -> tuple[CheckResult, ...]:
         results: dict[str, CheckResult] = {}
@@ -213,18 +235,56 @@ class _Setting:
             if missing:
                 results[check.name] = _nothing(check, f"counts when {', '.join(missing)} passes")
             else:
-                results[check.name] = _run(check, submission)
+                results[check.name] = self._run(check, submission)
         return tuple(results.values())
 
-    def _measure(self, submission: Submission) -> Accuracy | None:
-        """Compare the student's solver with the reference on the questions of this grading."""
-        if self.reference is None or submission.questions is None:
-            return None
+    def _run(self, check: Check, submission: Submission) -> CheckResult:
         try:
             submission.sandbox.begin_check()
-            return compare_solvers(submission, self.reference)
-        except (SubmissionError, CheckFailedError):
-            return None
+            if isinstance(check.run, str):
+                found: float | None = 1.0
+                compare_function(submission, check.run, check.where)
+            else:
+                found = check.run(submission)
+            share = 1.0 if found is None else float(found)
+        except UsageError:  # A new process does not start: that is no student's.
+            raise
+        except Exception as error:
+            return self._failed(check, error)
+        share = 0.0 if math.isnan(share) else min(max(share, 0.0), 1.0)
+        problem = None if share == 1 else f"{100 * share:.0f} % of the points"
+        return CheckResult(check.name, check.title, check.points, share * check.points, problem)
+
+    def _failed(self, check: Check, error: Exception) -> CheckResult:
+        """Return the result of a check that raised: the student's mistake, or the student's error.
+
+        With hidden questions, nothing in it is of the student's choice: it could be a message about them.
+        """
+        if isinstance(error, SubmissionError | CheckFailedError):
+            problem, details = error.problem, error.details
+        elif isinstance(error, AssertionError):
+            problem, details = str(error) or "the check failed", ""
+        else:  # A wrong type that the check has not looked for: the answer of the student's code made it fail.
+            problem, details = f"the answer is not what the check expects ({type(error).__name__}: {error})", ""
+        if self.is_hidden:
+            problem = error.summary if isinstance(error, SubmissionError) else "the check failed"
+            details = "what your code said is left out: it could quote hidden questions"
+        line = " ".join(printable(problem).split())[:300]
+        return CheckResult(check.name, check.title, check.points, 0.0, line, details.strip("\n"))
+
+
+def _defined(tree: ast.Module | None) -> set[str]:
+    """Return the names that a file defines, and ``class`` if one of them is a class."""
+    found = set()
+    for node in tree.body if tree else ():
+        if isinstance(node, ast.FunctionDef | ast.ClassDef):
+            found |= {node.name} | ({"class"} if isinstance(node, ast.ClassDef) else set())
+        elif isinstance(node, ast.Assign | ast.AnnAssign | ast.ImportFrom):
+            found |= {
+                own.id for own in ast.walk(node) if isinstance(own, ast.Name) and isinstance(own.ctx, ast.Store)
+            }
+            found |= {own.asname or own.name for own in ast.walk(node) if isinstance(own, ast.alias)}
+    return found
 
 
 def _check_data(data: Dataset) -> None:
@@ -238,68 +298,16 @@ def _check_data(data: Dataset) -> None:
         )
     missing = next((question.id for question in data if question.gold is None), None)
     if missing is not None:
-        raise UsageError(
-            f"the questions need gold: question {missing} of {data.name} has none",
-            field="--data",
-            found=missing,
-            expected="questions with gold",
-        )
+        told = f"the questions need gold: question {missing} of {data.name} has none"
+        raise UsageError(told, field="--data", found=missing, expected="questions with gold")
 
 
 def _nothing(check: Check, problem: str) -> CheckResult:
     return CheckResult(check.name, check.title, check.points, 0.0, problem, ran=False)
 
 
-def _run(check: Check, submission: Submission) -> CheckResult:
-    try:
-        submission.sandbox.begin_check()
-        share = check.run(submission)
-        share = 1.0 if share is None else float(share)
-    except UsageError:  # A new process does not start: that is no student's.
-        raise
-    except Exception as error:
-        return _failed(check, error)
-    share = 0.0 if math.isnan(share) else min(max(share, 0.0), 1.0)
-    problem = None if share == 1 else f"{100 * share:.0f} % of the points"
-    return CheckResult(check.name, check.title, check.points, share * check.points, problem)
-
-
-def _failed(check: Check, error: Exception) -> CheckResult:
-    """Return the result of a check that raised: the student's mistake, or the student's error."""
-    details = ""
-    if isinstance(error, SubmissionError):
-        problem, details = error.problem, error.details.strip("\n")
-    elif isinstance(error, CheckFailedError):
-        problem, details = error.problem, error.details
-    elif isinstance(error, AssertionError):
-        problem = str(error) or "the check failed"
-    else:  # A wrong type that the check has not looked for: the answer of the student's code made it fail.
-        problem = f"the answer is not what the check expects ({type(error).__name__}: {error})"
-    line = " ".join(printable(problem).split())[:_MAX_MESSAGE]
-    return CheckResult(check.name, check.title, check.points, 0.0, line, details)
-
-
-def compare_solvers(submission: Submission, reference: str) -> Accuracy:
-    """Compare a student's solver with one of the package on the questions of the grading.
-
-    Parameters
-    ----------
-    submission : Submission
-        With questions.
-    reference : str
-        A solver such as ``sliding-window``. It learns from what the student's solver learns from.
-
-    Returns
-    -------
-    Accuracy
-
-    Raises
-    ------
-    SubmissionError, CheckFailedError
-        The student's solver fails.
-    """
-    questions = submission.questions
-    assert questions is not None
+def compare_solvers(submission: Submission, questions: Dataset, reference: str) -> Accuracy:
+    """Compare a student's solver with one of the package, which learns from what the student's learns from."""
     own = question_statistics(questions, Scores.from_lists(submission.score(questions)))
     other = reference_statistics(reference, questions, submission.train)
     metric, groups = _metric(questions), passage_groups(questions)
@@ -314,13 +322,7 @@ def compare_solvers(submission: Submission, reference: str) -> Accuracy:
 
 @lru_cache(maxsize=8)
 def reference_statistics(reference: str, questions: Dataset, train: Dataset | None) -> NDArray[np.float64]:
-    """Return what a solver of the package reaches; the same for all students of a grading.
-
-    Returns
-    -------
-    ndarray of float64, shape (n_questions, n_statistics)
-        As :func:`question_statistics` returns it.
-    """
+    """Return what a solver of the package reaches; the same for all students of a grading."""
     solver = parse_solver(reference).fit(questions if train is None else train)
     if isinstance(solver, Random):
         return _metric(questions).statistics(questions, solver.expectation(questions))
@@ -328,13 +330,7 @@ def reference_statistics(reference: str, questions: Dataset, train: Dataset | No
 
 
 def question_statistics(questions: Dataset, scores: Scores) -> NDArray[np.float64]:
-    """Return the statistics of the task's metric for each question, decided by the task's rule.
-
-    Returns
-    -------
-    ndarray of float64, shape (n_questions, n_statistics)
-        For single choice: the credit of each question; k tied best options have 1/k.
-    """
+    """Return the statistics of the task's metric for each question; for single choice, its credit."""
     assert questions.task is not None
     predictions = default_decision(questions.task).fit(scores, questions).decide(scores, questions)
     return _metric(questions).statistics(questions, predictions)
@@ -343,3 +339,8 @@ def question_statistics(questions: Dataset, scores: Scores) -> NDArray[np.float6
 def _metric(questions: Dataset) -> Metric:
     assert questions.task is not None
     return primary_metric(questions.task)
+
+
+def new_seed() -> int:
+    """Return a seed that nobody can know before."""
+    return secrets.randbelow(2**31)

@@ -1,9 +1,9 @@
-"""Fresh questions about little made-up stories: new for each seed, so that nobody can have seen them."""
+"""Fresh questions about who did what, told in several ways: new for each seed."""
 
 from __future__ import annotations
 
 import random
-from typing import NamedTuple
+from typing import Any
 
 from classic_rc.questions import Candidate, Dataset, Passage, Question, Task
 
@@ -12,111 +12,106 @@ _THINGS = "lamp drum kite ladder mirror basket globe clock violin tent scarf tea
 _KINDS = "old red broken tiny heavy green wooden striped silver borrowed".split()
 _PLACES = "river market tower garden station bakery harbour library theatre museum stable orchard bridge".split()
 _TIMES = ("before noon", "at night", "on Monday", "in spring", "after lunch", "at dawn", "last week", "in winter")
-_VERBS = {  # the story's word, and another one that questions may use
-    "took": "carried",
-    "found": "discovered",
-    "hid": "concealed",
-    "sold": "gave away",
-    "repaired": "mended",
-    "lost": "misplaced",
-    "painted": "coloured",
-    "dropped": "let fall",
+_VERBS = {  # the word of the text, and another one that questions may use; each with its plain form
+    ("took", "take"): ("carried", "carry"),
+    ("found", "find"): ("discovered", "discover"),
+    ("hid", "hide"): ("concealed", "conceal"),
+    ("sold", "sell"): ("gave away", "give away"),
+    ("repaired", "repair"): ("mended", "mend"),
+    ("lost", "lose"): ("misplaced", "misplace"),
+    ("painted", "paint"): ("coloured", "colour"),
+    ("dropped", "drop"): ("let fall", "let fall"),
 }
-_BASE = {"took": "take", "found": "find", "hid": "hide", "sold": "sell", "repaired": "repair", "lost": "lose"}
-_BASE |= {"painted": "paint", "dropped": "drop", "carried": "carry", "discovered": "discover", "mended": "mend"}
-_BASE |= {"concealed": "conceal", "gave away": "give away", "misplaced": "misplace", "coloured": "colour"}
-_BASE |= {"let fall": "let fall"}
+STYLES = {
+    "stories": (
+        "{name} {did} the {thing} near the {place} {time}.",
+        "{name} {did} the {thing}. That happened near the {place} {time}.",
+        "{name} {did} the {thing}. {filler} That happened near the {place} {time}.",
+    ),
+    "letters": (
+        "You will not believe who {did} the {thing}: it was {name}, {time}, near the {place}.",
+        "I was near the {place} {time}, and there {name} {did} the {thing} before my eyes.",
+        "As for the {thing}, {name} {did} it {time}; they say near the {place}. {filler}",
+    ),
+    "reports": (
+        "Near the {place}, {time}, the {thing} changed hands. {name} {did} it.",
+        "Regarding the {thing}: {time}, a witness near the {place} saw that {name} {did} it.",
+        "{filler} The {place} was where, {time}, {name} {did} the {thing}.",
+    ),
+    "rumours": (
+        "People by the {place} whisper that the one who {did} the {thing} {time} is {name}.",
+        "It was {time} that somebody {did} the {thing}; near the {place}, everybody means {name}.",
+        "Ask near the {place}. {filler} The {thing}, which {name} {did} {time}, is all they talk about.",
+    ),
+}
 _FILLERS = (
     "Nobody said a word about it.",
     "It was a long day for everybody.",
     "The others laughed and went on.",
     "Some people never learn.",
-    "That surprised the whole street.",
     "Then it began to rain.",
 )
 
 
-class _Fact(NamedTuple):
-    name: str
-    verb: str
-    thing: str
-    place: str
-    time: str
+def made_stories(seed: int, n_stories: int = 60, *, style: str = "stories", name: str = "stories") -> Dataset:
+    """Make single-choice questions with four options, four about each passage of six facts.
 
-
-def made_stories(seed: int, n_stories: int = 60, *, n_questions: int = 4, name: str = "stories") -> Dataset:
-    """Make single-choice questions with four options about stories of a dozen sentences.
-
-    The answers are in the stories, the wrong options as well. Some facts take two sentences, some questions use
-    other words than the story.
+    The answers are in the passages, the wrong options as well. Some questions use other words than the passage.
 
     Parameters
     ----------
     seed : int
         The same seed makes the same questions on every machine.
-    n_stories, n_questions : int
-        The number of stories, and of questions about each.
+    n_stories : int
+    style : str
+        How the facts are told: one of ``STYLES``.
     name : str
         Of the dataset.
-
-    Returns
-    -------
-    Dataset
 
     Examples
     --------
     >>> made_stories(1, 2)
     <Dataset stories: 8 single-choice questions>
     """
-    rng = random.Random(f"stories {seed}")
+    rng = random.Random(f"{style} {seed}")
     questions: list[Question] = []
     for number in range(n_stories):
-        facts = _draw_facts(rng)
-        passage = Passage(f"story {number}", _tell(rng, facts))
-        asked = rng.sample(facts, min(n_questions, len(facts)))
-        questions += [_ask(rng, passage, facts, fact, f"{number}.{i}") for i, fact in enumerate(asked)]
+        # Fewer things than facts: a thing or a verb alone does not point at one sentence.
+        things = rng.choices(rng.sample([f"{kind} {thing}" for thing in _THINGS for kind in _KINDS], 4), k=6)
+        drawn = (
+            rng.sample(_NAMES, 6),
+            rng.choices([*_VERBS], k=6),
+            things,
+            rng.sample(_PLACES, 6),
+            rng.sample(_TIMES, 6),
+        )
+        facts = list(zip(*drawn, strict=True))
+        told = [_tell(rng, style, *fact) for fact in facts]
+        passage = Passage(f"{style} {number}", " ".join(told))
+        questions += [_ask(rng, passage, facts, i, f"{style}.{number}.{i}") for i in rng.sample(range(6), 4)]
     return Dataset(questions, name)
 
 
-def _draw_facts(rng: random.Random) -> list[_Fact]:
-    n = 6
-    names, places, times = rng.sample(_NAMES, n), rng.sample(_PLACES, n), rng.sample(_TIMES, n)
-    # Fewer things than facts: a thing or a verb alone does not point at one sentence.
-    things = rng.choices(rng.sample([f"{kind} {thing}" for thing in _THINGS for kind in _KINDS], 4), k=n)
-    return [_Fact(*fact) for fact in zip(names, rng.choices([*_VERBS], k=n), things, places, times, strict=True)]
+def _tell(
+    rng: random.Random, style: str, name: str, verb: tuple[str, str], thing: str, place: str, time: str
+) -> str:
+    words = {"name": name, "did": verb[0], "thing": thing, "place": place, "time": time}
+    text = rng.choice(STYLES[style]).format(**words, filler=rng.choice(_FILLERS))
+    return f"{text} {rng.choice(_FILLERS)}" if rng.random() < 0.2 else text
 
 
-def _tell(rng: random.Random, facts: list[_Fact]) -> str:
-    sentences = []
-    for fact in facts:
-        if rng.random() < 0.5:
-            sentences.append(f"{fact.name} {fact.verb} the {fact.thing} near the {fact.place} {fact.time}.")
-        else:
-            sentences.append(f"{fact.name} {fact.verb} the {fact.thing}.")
-            if rng.random() < 0.3:
-                sentences.append(rng.choice(_FILLERS))
-            sentences.append(f"That happened near the {fact.place} {fact.time}.")
-        if rng.random() < 0.3:
-            sentences.append(rng.choice(_FILLERS))
-    return " ".join(sentences)
-
-
-def _ask(rng: random.Random, passage: Passage, facts: list[_Fact], fact: _Fact, id: str) -> Question:
-    verb = _VERBS[fact.verb] if rng.random() < 0.4 else fact.verb
-    thing = fact.thing if rng.random() < 0.6 else fact.thing.split()[-1]
+def _ask(rng: random.Random, passage: Passage, facts: list[Any], index: int, id: str) -> Question:
+    name, verb, thing, _, time = facts[index]
+    did, do = _VERBS[verb] if rng.random() < 0.4 else verb
+    thing = thing if rng.random() < 0.6 else thing.split()[-1]
     kind = rng.choice(("place", "time", "name"))
     if kind == "name":
-        text, values = f"Who {verb} the {thing} {fact.time}?", [own.name for own in facts]
+        text, values = f"Who {did} the {thing} {time}?", [fact[0] for fact in facts]
     elif kind == "place":
-        text, values = (
-            f"Where did {fact.name} {_BASE[verb]} the {thing}?",
-            [f"near the {own.place}" for own in facts],
-        )
+        text, values = f"Where did {name} {do} the {thing}?", [f"near the {fact[3]}" for fact in facts]
     else:
-        text, values = f"When did {fact.name} {_BASE[verb]} the {thing}?", [own.time for own in facts]
-    right = values[facts.index(fact)]
-    options = rng.sample([value for value in values if value != right], 3)
+        text, values = f"When did {name} {do} the {thing}?", [fact[4] for fact in facts]
+    options = rng.sample([value for value in values if value != values[index]], 3)
     gold = rng.randrange(4)
-    options.insert(gold, right)
-    candidates = tuple(map(Candidate, options))
-    return Question(id, passage, text, candidates, frozenset([gold]), Task.SINGLE_CHOICE)
+    options.insert(gold, values[index])
+    return Question(id, passage, text, tuple(map(Candidate, options)), frozenset([gold]), Task.SINGLE_CHOICE)

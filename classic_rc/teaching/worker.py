@@ -1,8 +1,8 @@
 """The process that runs a student's file: it loads the file, calls its functions and answers with plain data.
 
 It knows neither checks nor expected answers, so nothing that the student's code does in here can earn a point. It
-runs as a script, with the standard library and the student's package alone. A message is four bytes of length and
-so much JSON; each request has one answer.
+runs as a script: ``worker.py PACKAGE FILE SETTINGS``, with the standard library and the student's packages alone. A
+message is four bytes of length and so much JSON; each request has one answer.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ import importlib
 import importlib.util
 import io
 import json
-import linecache
 import os
 import struct
 import sys
@@ -24,42 +23,64 @@ from types import BuiltinFunctionType, FunctionType, ModuleType
 from typing import Any, BinaryIO
 
 _MAX_TEXT = 4000
-_WATCHED = (
-    *("socket.", "subprocess.", "ctypes.", "shutil."),
-    *("os.system", "os.exec", "os.fork", "os.posix_spawn", "os.kill", "os.chmod", "os.chown"),
-)
 _MODULE = "submission"
+_USUAL = {"np": "numpy", "Counter": "collections:Counter", "defaultdict": "collections:defaultdict"}
+"""What the usual names are imported from; other names are modules of Python."""
 
 
 def main() -> None:
-    """Run ``worker.py PACKAGE FILE [FOLDER...]``: answer requests until the stream ends."""
-    package, file = sys.argv[1:3]
+    """Give up rights, and answer requests until the stream ends."""
+    package, file, settings = sys.argv[1], Path(sys.argv[2]), json.loads(sys.argv[3])
+    _restrict(settings)
     sys.path.insert(0, package)
-    sys.path.append(str(Path(file).parent))  # A student's random.py does not take the place of Python's.
-    requests, answers = _own_streams()
+    sys.path.append(str(file.parent))  # A student's random.py does not take the place of Python's.
+    requests, answers = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
+    nowhere = os.open(os.devnull, os.O_RDWR)
+    for stream in (0, 1, 2):
+        os.dup2(nowhere, stream)
     printed = _Printed()
     sys.stdout = sys.stderr = printed
-    events = _watch(Path(file).parent, package)
-    submission = _Submission(Path(file))
+    submission = _Submission(file)
     answers.write(b"ready\n")
     answers.flush()
-    while (request := _receive(requests)) is not None:
-        printed.clear()
-        events.clear()
+    while len(head := requests.read(4)) == 4:
+        request = json.loads(requests.read(*struct.unpack(">I", head)))
+        printed.parts, printed.length = [], 0
         try:
             answer = {"value": submission.answer(request)}
         except BaseException as error:  # The student's code may raise anything, SystemExit too.
-            answer = {"error": _describe(error, file)}
-        answer |= {"number": request["number"], "printed": printed.text(), "events": sorted(set(events))[:20]}
+            answer = {"error": _describe(error, file.parent)}
+        answer |= {"number": request["number"], "printed": "".join(printed.parts), "added": submission.added}
         try:
             message = json.dumps(answer, default=_plain).encode("ascii")
         except BaseException as error:
-            problem = _describe(error, file) | {"traceback": ""}
-            answer |= {"value": None, "error": problem, "events": [*answer["events"], "answer"]}
+            answer |= {"value": None, "error": _describe(error, file.parent) | {"frames": []}}
             message = json.dumps(answer).encode("ascii")
-        answers.write(struct.pack(">I", len(message)) + message)
-        answers.flush()
+        _send(answers, message)
     os._exit(0)  # Threads and exit handlers that the student's code has left behind do not run.
+
+
+def _restrict(settings: dict[str, Any]) -> None:
+    """Become another user, and set the limits; no code of the student's has run."""
+    if settings["user"] is not None:
+        os.setgroups([])
+        os.setresgid(*[settings["user"]] * 3)
+        os.setresuid(*[settings["user"]] * 3)
+    try:
+        import resource
+    except ImportError:  # Windows
+        return
+    seconds = int(settings["seconds"]) + 2
+    for kind, value in (
+        (resource.RLIMIT_CPU, seconds),
+        (resource.RLIMIT_AS, settings["memory_bytes"]),
+        (resource.RLIMIT_FSIZE, settings["file_bytes"]),
+        (resource.RLIMIT_NPROC, settings["processes"]),
+        (resource.RLIMIT_NOFILE, 64),
+        (resource.RLIMIT_CORE, 0),
+    ):
+        with suppress(ValueError, OSError):  # macOS has no limit on the address space
+            resource.setrlimit(kind, (value, value))
 
 
 class _Submission:
@@ -67,34 +88,58 @@ class _Submission:
 
     def __init__(self, file: Path) -> None:
         self.file = file
-        self.module: ModuleType | None = None
+        self.module: Any = None
         self.solver: Any = None
+        self.added: list[str] = []
+        """Names that the file uses without an import, and that were imported for it."""
 
     def answer(self, request: dict[str, Any]) -> Any:
-        if request["do"] == "load":
+        try:
+            return self._answer(**request)
+        except NameError as error:
+            if self.module is None or len(self.added) > 8 or not self._add(str(error.name)):
+                raise
+            return self.answer(request)
+
+    def _add(self, name: str) -> bool:
+        """Import what a name usually stands for; whether it is known and new."""
+        if name in self.added or not (name in _USUAL or name in sys.stdlib_module_names):
+            return False
+        module, _, part = _USUAL.get(name, name).partition(":")
+        try:
+            value = importlib.import_module(module)
+        except ImportError:
+            return False
+        setattr(self.module, name, getattr(value, part) if part else value)
+        self.added.append(name)
+        return True
+
+    def _answer(self, do: str, name: str = "", args: Any = (), **_: Any) -> Any:
+        if do == "load":
             return self._load()
-        if request["do"] == "call":
-            function = getattr(self.module, request["name"])
-            return function(*request["args"])
-        if request["do"] == "read":
-            return getattr(self.module, request["name"])
-        if request["do"] == "solver":
-            return self._make_solver(request["name"], request["train"])
-        return self._score(request["questions"])
+        if do == "call":
+            return getattr(self.module, name)(*args)
+        if do == "read":
+            return getattr(self.module, name)
+        rows = importlib.import_module("classic_rc").make_dataset(args)
+        if do == "fit":
+            return self.solver.fit(rows) and None
+        if do == "make":
+            self.solver = getattr(self.module, name)()
+            return None
+        return [[float(value) for value in own] for own in self.solver.score_candidates(rows)]
 
     def _load(self) -> dict[str, str]:
         """Run the file; return the kind of each public name that it defines."""
         spec = importlib.util.spec_from_file_location(_MODULE, self.file)
         assert spec is not None
         assert spec.loader is not None
-        self.module = importlib.util.module_from_spec(spec)
+        if self.module is None or not self.added:
+            self.module = importlib.util.module_from_spec(spec)
         sys.modules[_MODULE] = self.module
         spec.loader.exec_module(self.module)
-        return {
-            name: _kind(value)
-            for name, value in vars(self.module).items()
-            if not name.startswith("_") and not self._is_of_others(value)
-        }
+        values = vars(self.module).items()
+        return {name: _kind(value) for name, value in values if name[0] != "_" and not self._is_of_others(value)}
 
     def _is_of_others(self, value: object) -> bool:
         """Whether the student has imported it, and not from another file of the submission."""
@@ -104,20 +149,6 @@ class _Submission:
             return False
         place = getattr(sys.modules.get(str(value.__module__)), "__file__", None) or ""
         return not Path(place).is_relative_to(self.file.parent)
-
-    def _make_solver(self, name: str, train: list[dict[str, Any]] | None) -> None:
-        self.solver = getattr(self.module, name)()
-        if train is not None:
-            self.solver.fit(_make_dataset(train))
-
-    def _score(self, rows: list[dict[str, Any]]) -> list[list[float]]:
-        scores = self.solver.score_candidates(_make_dataset(rows))
-        return [[float(value) for value in own] for own in scores]
-
-
-def _make_dataset(rows: list[dict[str, Any]]) -> Any:
-    """Return a dataset of the student's package: this file runs with that one as ``classic_rc``."""
-    return importlib.import_module("classic_rc").make_dataset(rows)
 
 
 def _kind(value: object) -> str:
@@ -140,90 +171,42 @@ def _plain(value: Any) -> Any:
     raise TypeError(f"the answer has a {type(value).__name__[:100]}, which is no plain data")
 
 
-def _describe(error: BaseException, file: str) -> dict[str, Any]:
-    """Return the type, the text, the line in the student's file, and the student's part of the traceback."""
+def _describe(error: BaseException, folder: Path) -> dict[str, Any]:
+    """Return the type, the text, and where in the student's files it comes from."""
     try:
         text = str(error)[:_MAX_TEXT]
     except BaseException:  # The error's class may be the student's own.
         text = ""
     if isinstance(error, SystemExit):
         text = "ends the program (sys.exit or quit)"
-    if isinstance(error, SyntaxError):
-        return {"type": type(error).__name__, "text": str(error.msg), "line": error.lineno, "traceback": ""}
-    linecache.checkcache()
-    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename == file]
-    shown = [*frames[:3], *frames[-5:]] if len(frames) > 8 else frames
-    lines = "".join(traceback.format_list(shown)).splitlines()
-    told = "\n".join(line for line in lines if line.strip(" ^~"))[:_MAX_TEXT].replace(file, Path(file).name)
-    return {
-        "type": type(error).__name__[:100],
-        "text": text,
-        "line": frames[-1].lineno if frames else None,
-        "traceback": told,
-    }
+    frames: list[Any] = [
+        (Path(frame.filename).relative_to(folder).as_posix(), frame.lineno, frame.name)
+        for frame in traceback.extract_tb(error.__traceback__)
+        if Path(frame.filename).is_relative_to(folder)
+    ]
+    if isinstance(error, SyntaxError) and error.filename and Path(error.filename).is_relative_to(folder):
+        text = str(error.msg)
+        frames = [(Path(error.filename).relative_to(folder).as_posix(), error.lineno, "<module>")]
+    return {"type": type(error).__name__[:100], "text": text, "frames": [*frames[:3], *frames[3:][-5:]]}
 
 
 class _Printed(io.TextIOBase):
     """What the student's code prints, up to a length."""
 
     def __init__(self) -> None:
-        self._parts: list[str] = []
-        self._length = 0
+        self.parts: list[str] = []
+        self.length = 0
 
     def write(self, text: str) -> int:
-        if self._length < _MAX_TEXT:
-            self._parts.append(text[: _MAX_TEXT - self._length])
-            self._length += len(self._parts[-1])
+        if self.length < _MAX_TEXT:
+            self.parts.append(text[: _MAX_TEXT - self.length])
+            self.length += len(self.parts[-1])
         return len(text)
 
-    def clear(self) -> None:
-        self._parts, self._length = [], 0
 
-    def text(self) -> str:
-        return "".join(self._parts)
-
-
-def _watch(work: Path, package: str) -> list[str]:
-    """Note what an honest solution has no need of: network, processes, foreign memory, files of others."""
-    events: list[str] = []
-    known = (str(work), package, sys.prefix, sys.base_prefix, "/usr/", "/lib", "/dev/", "<")
-
-    def note(event: str, args: tuple[Any, ...]) -> None:
-        if len(events) > 1000:
-            return
-        if event.startswith(_WATCHED):
-            events.append(event)
-        elif event in ("open", "os.listdir", "os.scandir") and isinstance(args[0], str | bytes):
-            with suppress(Exception):
-                path = os.path.abspath(os.fsdecode(args[0]))
-                if not path.startswith(known):
-                    events.append(f"{event} {path}"[:200])
-
-    code = b"".join(file.read_bytes() for file in work.rglob("*.py"))
-    if any(name.encode() in code for name in os.listdir(package)):  # It takes time: only for who may use it.
-        with suppress(ImportError):
-            import numpy  # noqa: F401  (what numpy does while it loads is no event)
-    sys.addaudithook(note)
-    return events
-
-
-def _own_streams() -> tuple[BinaryIO, BinaryIO]:
-    """Return the streams of requests and answers; the usual numbers of both lead nowhere from now on."""
-    requests, answers = os.fdopen(os.dup(0), "rb"), os.fdopen(os.dup(1), "wb")
-    nowhere = os.open(os.devnull, os.O_RDWR)
-    for stream in (0, 1, 2):
-        os.dup2(nowhere, stream)
-    return requests, answers
-
-
-def _receive(stream: BinaryIO) -> dict[str, Any] | None:
-    head = stream.read(4)
-    if len(head) < 4:
-        return None
-    (length,) = struct.unpack(">I", head)
-    request = json.loads(stream.read(length))
-    assert isinstance(request, dict)
-    return request
+def _send(stream: BinaryIO, message: bytes) -> None:
+    stream.write(struct.pack(">I", len(message)) + message)
+    stream.flush()
 
 
 if __name__ == "__main__":

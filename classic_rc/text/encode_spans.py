@@ -210,6 +210,19 @@ def _concatenate(parts: Sequence[ArrayLike]) -> NDArray[np.int64]:
     return np.concatenate([np.empty(0, dtype=np.int64), *parts], dtype=np.int64)
 
 
+def span_offsets(question: Question) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the character offsets of a question's candidates, starts and ends.
+
+    A candidate without offsets has those of the first occurrence of its text.
+
+    Raises
+    ------
+    DataError
+        A candidate does not occur in its passage.
+    """
+    return _offsets_of_all(_list_candidates(question.candidates), question)
+
+
 def _split_columns(rows: Sequence[tuple[int, ...]]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     one, other = np.array(rows, dtype=np.int64).reshape(-1, 2).T.copy()
     return one, other

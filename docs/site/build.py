@@ -41,7 +41,7 @@ NAVIGATION = {
     "Start here": ("start", "tour", "glossary", "gallery"),
     "By task": ("tasks/paper", "tasks/llm", "tasks/dataset", "tasks/class"),
     "Reference": ("commands", "solvers", "parameters", "usage", "datasets", "api"),
-    "Results": ("results", "reproduction", "speed", "paper", "report", "records", "suites"),
+    "Results": ("floor", "results", "reproduction", "speed", "paper", "report", "records", "suites"),
     "Data": ("check", "datasheet", "perturb", "breakdowns", "llm"),
     "Systems": ("lexical", "cloze", "spans", "ngram-lm", "alignment-ilp", "combination", "feature-ranker"),
     "More": ("*",),

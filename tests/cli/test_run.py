@@ -170,7 +170,7 @@ RANKERS = ["feature-ranker", "feature-ranker:no-passage", "feature-ranker:candid
 def test_with_something_to_learn_from_the_default_set_has_what_learns(cli):
     rows = json_of(cli, "sample:single-choice", "--train", "sample:single-choice").rows
     assert names_of(rows)[-5:] == ["constant-position:majority", "surface-lr", *RANKERS]
-    assert json_of(cli, "sample:multi-span", "--cv", "2").rows[-1]["solver"] == "span-lr"
+    assert json_of(cli, "sample:multi-span", "--cv", "2").rows[-1]["solver"] == "span-ranker"
 
 
 @pytest.mark.parametrize("learning", [("--train", "sample:single-choice"), ("--cv", 2)])

@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 from classic_rc.datasets import load
 from classic_rc.errors import DataError
 from classic_rc.io import files
-from classic_rc.io.files import MAX_INPUT, sha256_of, unpack
+from classic_rc.io.files import MAX_INPUT, sha256_of
 from classic_rc.io.members import archive_members
 from tests.errors import raises
 
@@ -92,8 +92,6 @@ def test_articles_are_in_numeric_order(tmp_path, content):
         (["..\\b"], {}, "/..\\b", r"'..\\b'", "a relative path without '..'"),
         (["C:/b"], {}, "/C:/b", "'C:/b'", "a relative path without '..'"),
         (["a"], {"type": tarfile.SYMTYPE, "linkname": "/etc/passwd"}, "/a", _SPECIAL, "plain files"),
-        (["a"], {"type": tarfile.LNKTYPE, "linkname": "b"}, "/a", _SPECIAL, "plain files"),
-        (["a"], {"type": tarfile.CHRTYPE}, "/a", _SPECIAL, "plain files"),
         (["a"], {"type": tarfile.FIFOTYPE}, "/a", _SPECIAL, "plain files"),
         (["a", "./a"], {}, "/./a", None, "unique names"),
         (["__MACOSX/._a"], {}, "", None, None),
@@ -138,16 +136,6 @@ def test_a_broken_header_is_not_the_end_of_the_archive(tmp_path, article):
     path.write_bytes(data[:second])
     with raises(DataError, source=str(path), problem=_DAMAGED):
         load(path)
-
-
-def test_a_negative_member_size_is_refused(tmp_path):
-    header = bytearray(tarfile.TarInfo("a").tobuf())
-    header[124:136] = b"\xff" * 11 + b"\x00"
-    header[148:156] = b" " * 8
-    header[148:156] = b"%06o\0 " % sum(header)
-    (tmp_path / "a.tar").write_bytes(header + bytes(1024))
-    with raises(DataError, source=str(tmp_path / "a.tar"), problem=_DAMAGED):
-        load(tmp_path / "a.tar")
 
 
 def test_every_reader_reads_gzip_files(form, tmp_path, write):
@@ -275,17 +263,3 @@ def test_a_damaged_zip_is_read_or_raises_data_error(article, flips, cut):
         data[position % len(data)] ^= mask
     with contextlib.suppress(DataError):
         assert len([read() for _, read in archive_members(bytes(data[: len(data) - cut]), "a.zip")]) <= 2
-
-
-@given(st.lists(st.tuples(st.integers(0, 1_000_000), st.integers(1, 255)), max_size=4), st.integers(0, 20_000))
-@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_a_damaged_archive_is_read_or_raises_data_error(article, flips, cut):
-    whole = _tar(
-        ("RACE/dev/middle/7.txt", article), ("RACE/dev/high/8.txt", article), mode="w", pax_headers={"a": "b"}
-    )
-    data = bytearray(whole)
-    for position, mask in flips:
-        data[position % len(data)] ^= mask
-    for damaged in (bytes(data[: len(data) - cut]), gzip.compress(whole)[: len(data) - cut]):
-        with contextlib.suppress(DataError):
-            assert len(list(archive_members(unpack(damaged, "a.tar"), "a.tar"))) <= 2

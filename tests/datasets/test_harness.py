@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 
 from classic_rc import evaluate, load
-from classic_rc.datasets.registry import READERS
 from classic_rc.errors import DataError
 from classic_rc.evaluation.systems import systems_of_log
 from classic_rc.questions import Question, Task
@@ -211,6 +210,12 @@ def test_the_options_are_those_that_the_positions_of_the_log_mean(tmp_path, cont
     question = read_one(tmp_path, doc, continuations, 3)
     assert options_of(question) == list(options)
     assert question.gold == {3}
+
+
+def test_an_empty_option_and_an_empty_continuation_share_nothing(tmp_path):
+    question = read_one(tmp_path, {"question": ASKED, "options": ["", "blue"]}, ["", "red"], 1)
+    assert options_of(question) == ["", "red"]
+    assert question.gold == {1}
 
 
 def test_lists_of_right_answers_are_no_options(tmp_path):
@@ -518,19 +523,6 @@ def test_each_filter_has_its_own_rows(tmp_path):
     assert found == {"samples_made": 0.0, "samples_made (last filter)": 1.0}
     with raises(DataError, where="line 5", field="doc_id", found="0", expected="each once, in the log of one run"):
         load(write_log(tmp_path, rows * 2))
-    for row in rows:
-        del row["filter"]
-        row["resps"] = [["The answer is C"]]  # what filters start from
-    rows[3]["filtered_resps"] = ["D"]
-    dataset = load(write_log(tmp_path, rows))
-    assert len(dataset) == 2
-    assert any("2 rows for each document" in note for note in dataset.notes)
-    assert [row.metrics()["accuracy"] for row in evaluate(dataset, systems_of_log(dataset)).rows] == [0.0, 0.5]
-    with raises(DataError, where="line 3", field="doc_id", found="0"):
-        load(write_log(tmp_path, rows[:3]))
-    rows[2]["resps"] = [["D"]]  # another run
-    with raises(DataError, where="line 3", field="doc_id", found="0"):
-        load(write_log(tmp_path, rows))
 
 
 def test_a_folder_has_one_log(tmp_path):
@@ -540,7 +532,3 @@ def test_a_folder_has_one_log(tmp_path):
     write_log(tmp_path, belebele_rows(VALUES), task="other")
     with raises(DataError, source=str(tmp_path), expected="one log"):
         load(tmp_path)
-
-
-def test_the_readers_name_is_that_of_the_format():
-    assert READERS["harness"].name == "harness"

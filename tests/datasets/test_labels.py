@@ -102,7 +102,7 @@ def test_numeric_ids_become_strings(tmp_path):
         ('id,skills\n"story0,0"\n', "line 2", None, "1", "2, as in the header"),
         ("id,skills\n,a\n", "line 2", "id", "''", "a non-empty string"),
         ('{"story0,0": {"skills": [["a"]]}}', "$['story0,0']", "skills", "a list of 1", "a label"),
-        ('{"story0,0": [""]}', "$", "labels", "''", "a label"),
+        ('{"story0,0": [""]}', "$['story0,0']", "labels", "''", "a label"),
         ("id,skills\n", None, None, None, "an id and labels"),
         ("[]", None, None, None, "an id and labels"),
         ("", "line 1", None, "''", "id and other columns"),

@@ -329,9 +329,7 @@ def test_rows_of_ones_own_are_of_no_dataset(row, tmp_path):
     [
         '<!DOCTYPE data SYSTEM "MCScript.dtd">',
         "<!DOCTYPE data SYSTEM 'file:///etc/passwd'>",
-        '<!DOCTYPE data PUBLIC "-//A//B it\'s//EN" "http://127.0.0.1:9/a>b.dtd">',
-        '<!-- <!DOCTYPE data [ --><?style a?>\n<!DOCTYPE\n data\n SYSTEM\n "a[b].dtd"\n >\n<!-- end -->',
-        "<!DOCTYPE data>",
+        '<!DOCTYPE\n data\n SYSTEM\n "a[b].dtd"\n >\n<!-- end -->',
     ],
 )
 @pytest.mark.parametrize("header", ['<?xml version="1.0" encoding="UTF-8" standalone="no"?>\n', ""])

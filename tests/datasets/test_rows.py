@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import itertools
-import json
 import re
 
 import pytest
 
-from classic_rc.datasets import from_rows, load
+from classic_rc.datasets import from_rows
 from classic_rc.datasets.fields import find_value, parse_fields
 from classic_rc.encodings import decode
 from classic_rc.errors import DataError, UsageError
@@ -104,17 +103,6 @@ def test_malformed_rows(rows, where, field, found, expected):
         from_rows(rows)
 
 
-def test_an_unknown_task_has_a_hint():
-    hint = re.compile("single-choice, multiple-answer, cloze, span, multi-span")
-    with raises(DataError, field="task", hint=hint):
-        from_rows([_BASE | {"gold": "Ann"}])
-
-
-def test_rows_are_mappings():
-    with raises(DataError, where="row 0", found="'train'", expected="a mapping"):
-        from_rows(["train", "test"])
-
-
 def test_equal_texts_share_one_passage():
     other = _CHOICES | {"passage": "Eve slept.", "gold": 0}
     dataset = from_rows([_CHOICES | {"gold": 0}, other, _CHOICES | {"gold": 1}])
@@ -142,18 +130,6 @@ def test_other_keys_become_meta():
     assert question.meta == {"level": 3, "kind": "easy"}
     (question,) = from_rows([_FOREIGN | {"label": 0, "level": 3}], fields=_FIELDS, gold_as="index0")
     assert question.meta == {"level": 3}
-
-
-def test_rows_are_selected_by_the_split_in_their_meta(tmp_path):
-    rows = [
-        _CHOICES | {"gold": 0, "id": str(i), "meta": {"split": split}} for i, split in enumerate(["dev", "train"])
-    ]
-    path = tmp_path / "own.jsonl"
-    path.write_text("\n".join(map(json.dumps, rows)), "utf-8")
-    assert len(load(path)) == 2
-    assert [q.id for q in load(path, split="train")] == ["1"]
-    with raises(DataError, source=str(path), field="split", found="dev, train", expected="'test'"):
-        load(path, split="test")
 
 
 @pytest.mark.parametrize(
@@ -211,11 +187,6 @@ def test_a_path_that_no_row_has_is_refused():
         from_rows([_FOREIGN], fields=_FIELDS.replace("q.text", "q.txt"))
     dataset = from_rows([_FOREIGN | {"label": 0}, _FOREIGN], fields=_FIELDS, gold_as="index0")
     assert [q.gold for q in dataset] == [{0}, None]
-
-
-def test_errors_name_the_keys_of_the_file():
-    with raises(DataError, where="row 0, $.choices", field="[1]", found="the number 7"):
-        from_rows([_FOREIGN | {"choices": ["a", 7], "label": 0}], fields=_FIELDS, gold_as="index0")
 
 
 def test_the_task_can_be_set_in_fields():
@@ -358,12 +329,6 @@ def test_numpy_values_and_nan_become_plain_values():
     hidden = row | {"gold": float("nan")}
     assert [q.gold for q in from_rows([row, hidden])] == [{1}, None]
     assert from_rows([row | {"gold": 1.0}])[0].gold == {1}
-
-
-def test_records_of_a_data_frame():
-    pandas = pytest.importorskip("pandas")
-    frame = pandas.DataFrame([_CHOICES | {"gold": 1}, _CHOICES | {"gold": None}])
-    assert [q.gold for q in from_rows(frame.to_dict("records"))] == [{1}, None]
 
 
 def test_any_iterable_is_read_once():

@@ -69,7 +69,7 @@ def test_lexical_is_added_once_and_only_where_it_answers():
     twice = [System(SurfaceLR()), System(SurfaceLR(C=2.0))]
     assert [s.default_name for s in with_companions(twice, QUAIL, RACE)].count("lexical") == 1
     spans = data("other", task=Task.SPAN)
-    ranker = System(parse_solver("span-lr"))
+    ranker = System(parse_solver("span-ranker"))
     assert "lexical" not in [
         s.default_name for s in with_companions([ranker], spans, data("squad", task=Task.SPAN))
     ]

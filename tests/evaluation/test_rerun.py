@@ -55,7 +55,7 @@ def solvers_for(task: Task, folder: Path) -> list:
     """Every registered solver that is for a task, those that need files or members with some."""
     dataset = add_span_candidates(load(f"sample:{task}"))
     solvers = [cls() for name, cls in SOLVERS.items() if name not in NEEDS_MORE and task in cls().tasks]
-    learner = parse_solver("span-lr" if task.has_spans else "surface-lr").fit(dataset)
+    learner = parse_solver("span-ranker" if task.has_spans else "surface-lr").fit(dataset)
     save_solver(learner, folder / "learner.npz")
     solvers.append(parse_solver(f'saved,path="{(folder / "learner.npz").as_posix()}"'))
     members = "sw+d; word-distance"

@@ -151,16 +151,6 @@ def test_columns_of_bytes_are_left_out_with_a_note(tmp_path):
 
 @needs_arrow
 @pytest.mark.parametrize("name", ["x.parquet", "x.feather", "x.arrow"])
-def test_batches_are_small(tmp_path, name):
-    path = str(_write(tmp_path / name, _table(_rows(2500))))
-    with Columns(path, (path,))._opened(path) as (_, batches):
-        sizes = [batch.num_rows for batch in batches(["ctx"])]
-    assert max(sizes) <= 1000
-    assert sum(sizes) == 2500
-
-
-@needs_arrow
-@pytest.mark.parametrize("name", ["x.parquet", "x.feather", "x.arrow"])
 def test_a_truncated_file_is_an_error(tmp_path, name):
     path = _write(tmp_path / name, _table(_rows(2000)))
     path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])

@@ -8,7 +8,6 @@ import io
 import json
 import os
 import re
-import socket
 import subprocess
 import sys
 import tarfile
@@ -69,24 +68,6 @@ def test_a_pipe_is_refused_and_never_waited_for(kind, place):
 
 
 @UNIX
-@pytest.mark.parametrize("kind", READ)
-def test_a_device_is_refused_behind_a_link_too(kind, place):
-    path = place(kind)
-    path.symlink_to("/dev/zero")
-    with raises(DataError, source=str(path), found="a character device"):
-        READ[kind](path)
-
-
-@pytest.mark.skipif(not hasattr(socket, "AF_UNIX"), reason="the system has no Unix sockets")
-def test_a_socket_is_refused(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)  # The name of a socket is short.
-    with socket.socket(socket.AF_UNIX) as listening:
-        listening.bind("s.jsonl")
-        with raises(DataError, source="s.jsonl", found="a socket"):
-            load("s.jsonl")
-
-
-@UNIX
 def test_a_pipe_in_a_folder_is_refused(tmp_path):
     (tmp_path / "a.jsonl").write_text(json.dumps(ROW), "utf-8")
     os.mkfifo(tmp_path / "b.jsonl")
@@ -105,19 +86,6 @@ def test_a_pipe_with_the_name_of_the_answers_is_not_hidden_gold(tmp_path):
         load(tmp_path / "mc160.dev.tsv")
 
 
-@UNIX
-def test_a_folder_of_categories_and_one_of_submissions_with_a_pipe(tmp_path):
-    from classic_rc.teaching.submissions import find_submissions
-    from classic_rc.text.annotations import read_categories
-
-    os.mkfifo(tmp_path / "who.txt")
-    os.mkfifo(tmp_path / "ann.py")
-    with raises(DataError, source=str(tmp_path / "who.txt"), found="a named pipe"):
-        read_categories(tmp_path)
-    problems = {one.student: one.problem for one in find_submissions(tmp_path)}
-    assert problems["ann"] == "it is not a regular file"
-
-
 @pytest.mark.parametrize("kind", LIMITED)
 def test_every_kind_of_input_has_the_limit(kind, place, monkeypatch):
     monkeypatch.setattr(files, "MAX_INPUT", 1000)
@@ -130,15 +98,6 @@ def test_every_kind_of_input_has_the_limit(kind, place, monkeypatch):
     with raises(DataError, problem=re.compile("^too large"), expected="at most 1,000 bytes") as caught:
         READ[kind](path)
     assert str(caught.value.source).startswith(str(path))
-
-
-@pytest.mark.parametrize("kind", ["data", "predictions", "labels", "annotations", "saved solver"])
-def test_a_huge_sparse_file_is_refused_unread(kind, place):
-    path = place(kind)
-    with open(path, "wb") as file:
-        file.truncate(files.MAX_INPUT + 1)
-    with raises(DataError, source=str(path), problem="too large", found=f"{files.MAX_INPUT + 1:,} bytes"):
-        READ[kind](path)
 
 
 def test_the_limit_itself_is_read(tmp_path, monkeypatch):

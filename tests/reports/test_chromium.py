@@ -14,6 +14,8 @@ from classic_rc.evaluation.curves import PrecisionRecallCurve
 from classic_rc.evaluation.explain import Explainer
 from classic_rc.questions import Dataset
 from classic_rc.reports.explanations import explanation_html
+from classic_rc.reports.floor import load_floors
+from classic_rc.reports.floor_page import floor_page
 from classic_rc.reports.page import PageContent, default_breakdown_keys, page_html
 
 pytestmark = pytest.mark.ci  # .ci/chromium runs them
@@ -307,3 +309,23 @@ def test_an_explanation_by_itself_opens_as_well(chromium, tmp_path: Path):
     assert chromium.run("document.documentElement.scrollWidth") == 390
     assert chromium.run('document.querySelectorAll("script, img").length') == 0
     assert chromium.run('document.querySelectorAll(".passage .pair-question").length') > 0
+
+
+def test_the_page_of_floors_sorts_by_a_heading(chromium, tmp_path):
+    floors = list(load_floors().values())
+    file = tmp_path / "floor.html"
+    file.write_text(floor_page(floors), encoding="utf-8")
+    chromium.open(file.as_uri())
+    assert chromium.complaints == []
+    shown = '[...document.querySelectorAll("#floors tbody th")].map((cell) => cell.textContent)'
+    chromium.run('[...document.querySelectorAll(".sort")].find((of) => of.textContent === "floor").click()')
+    by_floor = sorted(floors, key=lambda of: -of.value(of.floor))
+    assert chromium.run(shown) == [of.name for of in by_floor]
+    chromium.run('[...document.querySelectorAll(".sort")].find((of) => of.textContent === "dataset").click()')
+    assert chromium.run(shown) == sorted(of.name for of in floors)
+    human = '[...document.querySelectorAll(".sort")].find((of) => of.textContent === "human").click()'
+    chromium.run(human)
+    known = [of.name for of in floors if of.best_published("human")]
+    assert set(chromium.run(shown)[: len(known)]) == set(known)  # what is missing stays last
+    chromium.open(file.as_uri(), 390, 844)
+    assert chromium.run("document.documentElement.scrollWidth") == 390

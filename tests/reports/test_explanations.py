@@ -158,7 +158,7 @@ def fitted(name: str, dataset: Dataset, folder) -> Solver:
         (folder / "scores.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
         solver = parse_solver(f"score-file,path={folder / 'scores.jsonl'}")
     elif name == "saved":
-        member = "span-lr" if dataset[0].task.has_spans else "surface-lr"
+        member = "span-ranker" if dataset[0].task.has_spans else "surface-lr"
         save_solver(fitted(member, dataset, folder), folder / "solver.npz")
         solver = parse_solver(f"saved,path={folder / 'solver.npz'}")
     elif name == "combination":
@@ -221,9 +221,9 @@ def test_every_solver_explains_every_task_in_every_form(name, task, tmp_path):
             assert all(term.replace("_", " ") in body for term in candidate.numbers)
 
 
-@pytest.mark.parametrize("name", ["ir", "lexical", "surface-lr", "span-lr", "alignment-ilp", "ngram-lm"])
+@pytest.mark.parametrize("name", ["ir", "lexical", "surface-lr", "span-ranker", "alignment-ilp", "ngram-lm"])
 def test_terms_of_these_are_shares_of_the_score(name, tmp_path):
-    task = Task.SPAN if name == "span-lr" else Task.SINGLE_CHOICE
+    task = Task.SPAN if name == "span-ranker" else Task.SINGLE_CHOICE
     dataset = questions(task)
     solver = fitted(name, dataset, tmp_path)
     candidates = [c for q in dataset for c in solver.explain(q).candidates if c.numbers and c.evidence]

@@ -51,6 +51,7 @@ TEMPLATES = (
     "datasheet.html",
     "document.html",
     "explanation.html",
+    "floor.html",
     "grade.html",
     "grades.html",
     "parts.html",

@@ -92,6 +92,27 @@ def many_sentences(n, rng):
     return [" ".join(f"w{word}" for word in row) for row in words.tolist()]
 
 
+@pytest.mark.parametrize("k", [1, 3, 40, 700])
+def test_the_best_are_the_first_of_all_in_a_larger_collection(k):
+    rng = np.random.default_rng(5)
+    engine = Sparse(analyzer="whitespace").index(many_sentences(3000, rng))
+    queries = [*many_sentences(30, rng), "nothing", " ".join(many_sentences(400, rng))]
+    for block_size in (1, 10_000, engine.block_size):
+        engine.block_size = block_size
+        best = engine.top(queries, k)
+        for (numbers, scores), (all_numbers, all_scores) in zip(best, engine.top(queries, 3000), strict=True):
+            assert numbers.tolist() == all_numbers[:k].tolist()
+            assert scores.tolist() == all_scores[:k].tolist()
+
+
+def test_a_query_of_thousands_of_terms_is_summed_in_wider_numbers():
+    words = [f"w{i}" for i in range(4000)]
+    sentences = [" ".join(words[i : i + 40]) for i in range(0, 4000, 7)]
+    numbers, scores = Sparse(analyzer="whitespace").index(sentences).top([" ".join(words)], 5)[0]
+    terms = [sentence.split() for sentence in sentences]
+    assert list(zip(numbers.tolist(), scores, strict=True)) == reference_bm25.top(words, terms, 5)
+
+
 @pytest.mark.parametrize("similarity", ["bm25", "classic"])
 def test_bounds_lose_no_result_in_a_larger_collection(similarity):
     rng = np.random.default_rng(3)

@@ -75,7 +75,7 @@ def test_the_registry_is_imported_without_a_solver():
         ("sw+d", "sample:multiple-answer", {"sliding", "trivial"}),
         ("ir", "sample:single-choice", {"ir"}),
         ("span-sw", "sample:multi-span", {"spans"}),
-        ("span-lr,seed=1", "sample:multi-span", {"spans"}),
+        ("span-ranker,seed=1", "sample:multi-span", {"spans"}),
         ("cloze-distance", "sample:cloze", {"cloze"}),
         ("lexical,coreference=none", "sample:single-choice", {"lexical"}),
     ],

@@ -496,7 +496,7 @@ def test_every_solver_that_can_be_saved_comes_back(path):
 
     # A combination needs members: it is tested with some.
     found = [learning(s) for s in SOLVERS.values() if is_persistent(s) and s.name != "combination"]
-    assert {"surface-lr", "span-lr", "ngram-lm", "cloze-window"} <= {s.name for s in found if s}
+    assert {"surface-lr", "span-ranker", "ngram-lm", "cloze-window"} <= {s.name for s in found if s}
     for solver in filter(None, found):
         train = add_span_candidates(synthetic_dataset(min(solver.tasks), n_passages=6))
         solver.fit(train)

@@ -1,9 +1,9 @@
-"""The assignments: solutions have full marks, wrong solutions lose the right points and are told why."""
+"""The assignments: honest work has full marks, copies of other classes have not, and each mistake is named."""
 
 from __future__ import annotations
 
 import ast
-import importlib.util
+import json
 import re
 from functools import cache
 from pathlib import Path
@@ -13,132 +13,108 @@ import pytest
 
 from classic_rc.decisions import Argmax, TunedThreshold
 from classic_rc.evaluation.resampling import percentile_interval
-from classic_rc.kernels.reference import ReferenceKneserNey
-from classic_rc.kernels.reference import bm25 as reference_bm25
+from classic_rc.kernels import SCALE, reference
+from classic_rc.kernels.reference.kneser_ney import ReferenceKneserNey
 from classic_rc.predictions import Scores
 from classic_rc.questions import Candidate, Passage, Question, Task
-from classic_rc.teaching.assignment import Submission, list_assignments, load_assignment
-from classic_rc.teaching.grading import grade_file
-from classic_rc.teaching.sandbox import Limits, Sandbox
+from classic_rc.solvers.specs import parse_solver
+from classic_rc.teaching import Isolation, grade_file, list_assignments, load_assignment
+from classic_rc.teaching.feedback import cases_of
+from classic_rc.testing import synthetic_dataset
 
 HERE = Path(__file__).parent
-NAMES = ["bm25", "bootstrap", "bug", "kneser-ney", "leak", "solver", "threshold", "ties", "window"]
-WRONG = sorted((HERE / "wrong").glob("*.py"))
+TRUSTED = Isolation("none")
+WITH_RULES = [name for name in list_assignments() if load_assignment(name).rules]
+MISTAKES = [
+    (name, own, told)
+    for name in WITH_RULES
+    for own, known in load_assignment(name).known_mistakes.items()
+    for told in known
+]
 
 
 @cache
-def module_of(name: str):
-    return load_assignment(name).module
+def load(name: str):
+    return load_assignment(name)
 
 
-def seeds_of(name: str) -> list[int]:
-    """Three seeds; the solution of the leak is for one cue."""
-    if name != "leak":
-        return [0, 1, 2]
-    return [seed for seed in range(100) if module_of("leak").planted_cue(seed) == "verbatim"][:3]
+def graded(folder: Path, assignment, source: str | bytes, seed: int = 1):
+    file = folder / assignment.main
+    file.write_bytes(source if isinstance(source, bytes) else source.encode())
+    return grade_file(file, assignment, seed=seed, isolation=TRUSTED)
 
 
-def loaded(file: Path):
-    spec = importlib.util.spec_from_file_location(f"student_{file.stem.replace('-', '_')}", file)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-def test_there_are_eight_and_the_solver():
-    assert list_assignments() == NAMES
-    assert sorted(file.stem for file in (HERE / "solutions").glob("*.py")) == NAMES
-    assert [sum(file.stem.startswith(f"{name}_") for file in WRONG) for name in NAMES] == [3] * len(NAMES)
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_a_solution_has_full_marks(name):
-    """In one process for all seeds: what a grading does is compared outside."""
-    assignment = load_assignment(name)
-    file = HERE / "solutions" / f"{name}.py"
-    with Sandbox(
-        {file.name: file.read_bytes()}, file.name, Limits(seconds=600), packages=assignment.packages
-    ) as box:
-        names = box.load()
-        for seed in seeds_of(name):
-            made = assignment.module.make_questions(seed) if name == "solver" else None
-            submission = Submission(box, names, seed, made)
-            assert {check.name: check.run(submission) for check in assignment.checks} == dict.fromkeys(
-                [check.name for check in assignment.checks]
-            )
-
-
-LEAVES = {
-    "bm25_factor_kept": 7,
-    "bm25_terms_once": 8,
-    "bm25_words_counted": 3,
-    "bootstrap_bounds_subtracted": 9,
-    "bootstrap_mean_of_means": 5,
-    "bug_answers_only": 3,
-    "bug_one_step_too_many": 3,
-    "bug_window_changed": 2,
-    "kneser-ney_backoff": 3,
-    "kneser-ney_frequency": 2,
-    "kneser-ney_no_start": 1,
-    "threshold_lowest": 8,
-    "threshold_mean_over_questions": 5,
-    "threshold_peeks": 4,
-    "ties_equal_only": 2,
-    "ties_generous": 3,
-    "ties_left_out": 6,
-    "window_log_count": 3,
-    "window_nothing_is_near": 0,
-    "window_short_window": 3,
-}
-"""The fewest words and numbers that a call can have in which the wrong solution and the right one differ."""
-
-
-def leaves(node: ast.AST) -> int:
-    return sum(isinstance(part, ast.Constant) for part in ast.walk(node))
-
-
-@pytest.mark.parametrize("file", WRONG, ids=lambda file: file.stem)
-def test_a_wrong_solution_loses_the_right_points_and_is_told_why(file):
-    name = file.stem.partition("_")[0]
-    told, _, loses = (ast.get_docstring(ast.parse(file.read_text(encoding="utf-8"))) or "").partition("\n\nLoses: ")
-    grade = grade_file(file, name, seed=seeds_of(name)[1] if name != "leak" else seeds_of(name)[0])
-    failed = [check for check in grade.checks if not check.passed]
-    assert [check.name for check in failed] == loses.split(", ")
-    assert grade.earned == 10 - sum(check.points for check in failed)
-    assert told in failed[0].details
-    call = re.search(r"^ {4}(\w+\(.*\))$", failed[0].details, re.MULTILINE)
-    assert (call is not None) == (file.stem in LEAVES)
-    if call is not None:
-        assert leaves(ast.parse(call[1])) <= LEAVES[file.stem], call[1]
-
-
-def test_a_mistake_that_leaves_nothing_to_do_is_not_built_on(tmp_path):
-    """Precision is best at the highest score."""
-    source = """
-def f1(questions, threshold):
-    chosen = [label for scores, labels in questions for score, label in zip(scores, labels) if score > threshold]
-    return sum(chosen) / len(chosen) if chosen else 1.0
-
-def tune(questions):
-    return max(score for scores, _ in questions for score in scores)
-
-def evaluate(train, test):
-    return [tune(train), f1(test, tune(train))]
-"""
-    (tmp_path / "ann.py").write_text(source, encoding="utf-8")
-    assert grade_file(tmp_path / "ann.py", "threshold").earned == 0
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_a_hand_out_has_all_that_students_need(name):
-    assignment = load_assignment(name)
+@pytest.mark.parametrize("name", list_assignments())
+def test_an_assignment_has_ten_points_and_its_page_says_for_what(name, tmp_path):
+    assignment = load(name)
+    assert assignment.points == 10
     page = assignment.hand_out(1)["README.md"].decode()
-    assert f"classic-rc grade {assignment.module.MAIN} --assignment {name}" in page
-    for wanted in (f"]({assignment.module.TEMPLATE})", "hand:", "Hints", "o think about"):
+    rows = re.findall(r"^\| `(\w+)` \|.*\| ([\d.]+) \|$", page.partition("| points |")[2], re.MULTILINE)
+    assert rows == [(check.name, f"{check.points:g}") for check in assignment.checks]
+    for wanted in (f"classic-rc grade {assignment.main}", f"]({assignment.main})", "Hints", "o think about"):
         assert wanted in page
-    assert re.search(r"\b(19|20)\d\d\b", page)  # a paper
+    for key in assignment.rules:  # a class's rules stand above the page's
+        assert f"- {assignment.drawn(1).choice[key]}\n" in page
+
+
+@pytest.mark.parametrize("name", list_assignments())
+def test_what_students_start_from_runs_and_earns_nothing(name, tmp_path):
+    for seed in (1, 2):
+        assignment = load(name).drawn(seed)
+        grade = graded(tmp_path, assignment, assignment.start(), seed)
+        assert (grade.earned, grade.problem) == (0, None)
+        assert "file does not" not in str(grade.checks)
+
+
+@pytest.mark.parametrize("name", WITH_RULES)
+def test_honest_work_has_full_marks_and_that_of_another_class_fails(name, tmp_path):
+    assert graded(tmp_path, load(name), (HERE / "solutions" / f"{name}.py").read_bytes()).earned == 10
+    for seed in (1, 2, 3):
+        own = load(name).drawn(seed)
+        assert graded(tmp_path, own, own.source(), seed).earned == 10
+        copied = graded(tmp_path, own, load(name).source(), seed)
+        assert copied.earned <= 3
+
+
+@pytest.mark.parametrize("name", WITH_RULES)
+def test_each_rule_makes_a_difference(name, tmp_path):
+    """One rule of another class costs points, and is named."""
+    for key, rules in load(name).rules.items():
+        page, *others = rules
+        for rule in others:
+            source = load(name).source((rules[page], rules[rule]))
+            assert source != load(name).source()
+            grade = graded(tmp_path, load(name), source)
+            assert grade.earned < 10, rule
+            if (name, key) == ("bug", "weight"):  # of the score, which is no function
+                continue
+            assert f"{rule}; in your class, {page}" in "".join(check.details for check in grade.checks), (key, rule)
+
+
+@pytest.mark.parametrize(("name", "function", "told"), MISTAKES, ids=lambda own: own[:60])
+def test_a_mistake_loses_points_and_is_named(name, function, told, tmp_path):
+    assignment = load(name)
+    change = assignment.known_mistakes[function][told]
+    source = assignment.source(tuple(change))
+    assert source != assignment.source(), "there is no place for it"
+    grade = graded(tmp_path, assignment, source)
+    failed = [check for check in grade.checks if not check.passed and check.ran]
+    assert failed
+    assert failed[0].points == 0 or grade.earned >= 0
+    assert f"likely cause: {told}\n" in "".join(check.details for check in failed)
+    call = next(check for check in failed if told in check.details).details
+    shown = re.search(r"^ {4}(\w+\(.*\))$", call, re.MULTILINE)
+    assert shown is not None
+    assert sum(isinstance(part, ast.Constant) for part in ast.walk(ast.parse(shown[1]))) <= 12, shown[1]
+
+
+def test_a_mistake_costs_its_own_points_only(tmp_path):
+    """What is built on a known mistake can be right; nothing can be gained by an unknown one."""
+    known = load("threshold").known_mistakes["f1"]
+    told = next(told for told in known if "F1m" in told)
+    assert graded(tmp_path, load("threshold"), load("threshold").source(tuple(known[told]))).earned == 7
+    unknown = load("threshold").source(("2 * tp / (2 * tp + fp + fn)", "tp / len(chosen) if chosen else 1"))
+    assert graded(tmp_path, load("threshold"), unknown).earned == 0
 
 
 SENTENCES = [["fox", "sleep"], ["fox", "eat", "grape"], ["grape", "sour"], []]
@@ -162,30 +138,42 @@ BY_HAND = [
 
 @pytest.mark.parametrize(("name", "function", "args", "expected"), BY_HAND)
 def test_what_is_computed_by_hand_is_right(name, function, args, expected):
-    found = getattr(loaded(HERE / "solutions" / f"{name}.py"), function)(*args)
-    assert round(found, 4) == expected
-    assert f"{expected:g}" in load_assignment(name).hand_out(1)["README.md"].decode()
+    assert round(load(name).right(function)(*args), 4) == expected
+    assert f"{expected:g}" in load(name).file.with_name("README.md").read_text(encoding="utf-8")
 
 
 # What the checks compare with is what the package computes.
 
 
-def test_ties_are_those_of_the_package():
-    ties = module_of("ties")
-    scores = [own for own in ties._draw_scores(3) if own]
-    found = Scores.from_lists(scores).are_best(1e-9)
-    assert found.tolist() == [i in ties.right_best(own) for own in scores for i in range(len(own))]
-    for own, gold in ties._draw_questions(3, 50):
-        question = Question(
-            "q", Passage("p", ""), "", tuple(map(Candidate, map(str, own))), frozenset([gold]), Task.SINGLE_CHOICE
+def test_windows_and_distances_are_those_of_the_package():
+    for texts in cases_of(load("window"), "sliding_window", 3):
+        assert load("window").right("sliding_window")(*texts) == pytest.approx(
+            reference.sliding_window(*texts) / SCALE
         )
+    for *texts, stopped in cases_of(load("window"), "word_distance", 3):
+        found = load("window").right("word_distance")(*texts, stopped)
+        assert found == pytest.approx(reference.word_distance(*texts, stopped))
+    dataset = synthetic_dataset(Task.SINGLE_CHOICE, n_passages=20, seed=3)
+    mended = load("bug").right("WindowAndDistance")().score_candidates(dataset)
+    for found, expected in zip(mended, parse_solver("sw+d").score_candidates(dataset), strict=True):
+        assert np.allclose(found, expected, atol=1e-5)
+
+
+def test_ties_are_those_of_the_package():
+    scores = [own for (own,) in cases_of(load("ties"), "best", 3)]
+    found = Scores.from_lists(scores).are_best(1e-9)
+    best = load("ties").right("best")
+    assert found.tolist() == [i in best(own) for own in scores for i in range(len(own))]
+    for own, gold in cases_of(load("ties"), "credit", 3):
+        options = tuple(Candidate(str(one)) for one in own)
+        question = Question("q", Passage("p", ""), "", options, frozenset([gold]), Task.SINGLE_CHOICE)
         (prediction,) = Argmax().decide(Scores.from_lists([own]), [question])
-        assert (frozenset([gold]) in prediction.answers) / len(prediction.answers) == ties.right_credit(own, gold)
+        expected = (frozenset([gold]) in prediction.answers) / len(prediction.answers)
+        assert load("ties").right("credit")(own, gold) == expected
 
 
 def test_thresholds_are_those_of_the_package():
-    threshold = module_of("threshold")
-    for questions in threshold._draw(3, rounded=True):
+    for (questions,) in cases_of(load("threshold"), "tune", 3):
         rows = [
             Question(
                 f"q{i}",
@@ -198,81 +186,121 @@ def test_thresholds_are_those_of_the_package():
             for i, (_, labels) in enumerate(questions)
         ]
         tuned = TunedThreshold().fit(Scores.from_lists([scores for scores, _ in questions]), rows)
-        assert threshold._tune(questions) == pytest.approx(tuned.best_threshold_, abs=1e-12)
-        assert threshold.right_f1(questions, tuned.best_threshold_) == pytest.approx(tuned.best_score_)
+        assert load("threshold").right("tune")(questions) == pytest.approx(tuned.best_threshold_, abs=1e-12)
 
 
-def test_intervals_are_those_of_the_package():
-    bootstrap = module_of("bootstrap")
-    for values, level in bootstrap._interval_cases(3):
-        assert bootstrap.right_interval(values, level) == pytest.approx(
-            percentile_interval(np.array(values), level)
-        )
-
-
-def test_pairs_are_those_of_the_package():
-    kneser_ney = module_of("kneser-ney")
-    for texts, word, context, discount in kneser_ney._cases(3):
+def test_intervals_pairs_and_weights_are_those_of_the_package():
+    for values, level in cases_of(load("bootstrap"), "interval", 3):
+        found = load("bootstrap").right("interval")(values, level)
+        assert found == pytest.approx(percentile_interval(np.array(values), level))
+    for texts, word, context, discount in cases_of(load("kneser-ney"), "probability", 3):
         model = ReferenceKneserNey(texts, 2, discounts=[[discount] * 3] * 2)
-        expected = model.probability(word, (context,))
-        assert kneser_ney.pair_probability(texts, word, context, discount) == pytest.approx(expected)
+        found = load("kneser-ney").right("probability")(texts, word, context, discount)
+        assert found == pytest.approx(model.probability(word, (context,)))
+    for term, sentences in cases_of(load("bm25"), "idf", 3):
+        full = [own for own in sentences if own]
+        expected = reference.bm25.idf(len(full), sum(term in own for own in full))
+        assert load("bm25").right("idf")(term, sentences) == pytest.approx(float(expected), abs=1e-5)
 
 
-def test_best_sentences_are_those_of_the_package():
-    bm25 = module_of("bm25")
-    n_compared = 0
-    for query, sentences, k1, b in bm25._cases(3):
-        top = reference_bm25.top(
-            query, sentences, 2, lambda *args, k1=k1, b=b: reference_bm25.score(*args, k1=k1, b=b)
-        )
-        if len(top) < 2 or top[0][1] - top[1][1] > 1e-6:  # single precision breaks ties by chance
-            assert bm25._right_best(query, sentences, k1, b) == (top[0][0] if top else -1)
-            n_compared += 1
-    assert n_compared > 50
+LEAK = load("leak").checks[0].run.__globals__
 
 
-STOPPED = [["the", "of"]]
-TABLES = [
-    ("window", "_WINDOW_MISTAKES", lambda own: own._cases(1), "_right_window"),
-    ("window", "_DISTANCE_MISTAKES", lambda own: [(*texts, *STOPPED) for texts in own._cases(1)], "_distance"),
-    ("bug", "_MISTAKES", lambda own: own._cases(1), None),
-    ("ties", "_BEST_MISTAKES", lambda own: [(scores,) for scores in own._draw_scores(1)], "right_best"),
-    ("ties", "_CREDIT_MISTAKES", lambda own: own._draw_questions(1, 120), "right_credit"),
-    (
-        "bm25",
-        "_IDF_MISTAKES",
-        lambda own: [(case[0][0], case[1]) for case in own._cases(1) if case[0]],
-        "_right_idf",
-    ),
-    ("bm25", "_SCORE_MISTAKES", lambda own: own._score_cases(1), "_right_score"),
-    ("bm25", "_BEST_MISTAKES", lambda own: own._cases(1), "_right_best"),
-    (
-        "kneser-ney",
-        "_CONTINUATION_MISTAKES",
-        lambda own: [case[:2] for case in own._cases(1)],
-        "_right_continuation",
-    ),
-    ("kneser-ney", "_WORD_MISTAKES", lambda own: own._word_cases(1), "right_word_probability"),
-    ("threshold", "_F1_MISTAKES", lambda own: own._f1_cases(1), "right_f1"),
-    ("threshold", "_TUNE_MISTAKES", lambda own: [(drawn,) for drawn in own._draw(1, rounded=True)], "_tune"),
-    ("bootstrap", "_ACCURACY_MISTAKES", lambda own: own._accuracy_cases(1), "right_accuracy"),
-    ("bootstrap", "_INTERVAL_MISTAKES", lambda own: own._interval_cases(1), "right_interval"),
-]
+@pytest.mark.parametrize("leak", LEAK["LEAKS"], ids=str)
+def test_a_leak_is_found_by_its_own_cue_and_used(leak, tmp_path):
+    seed = next(seed for seed in range(1000) if LEAK["planted"](seed) == leak)
+    kind, value = leak
+    cue = value if kind in ("has", "lacks") else kind
+    rows = LEAK["make_rows"](seed, "other")
+    answers = {
+        "length": f"sorted(range(4), key=lambda i: len(options[i]))[{-1 if value == 'longest' else 0}]",
+        "position": f"{value}",
+        "has": f"max(range(4), key=lambda i: {value!r} in options[i])",
+        "lacks": f"min(range(4), key=lambda i: {value!r} in options[i])",
+        "verbatim": "max(range(4), key=lambda i: options[i].split()[2] in passage)",
+    }
+    source = f"CUE = {cue!r}\ndef answer(passage, options):\n    return {answers[kind]}\n"
+    assert graded(tmp_path, load("leak"), source, seed).earned == 10
+    traces = ("length",) if kind in ("has", "lacks") else ()  # words are of different lengths
+    others = [one for one in ("position", "verbatim", "length", *LEAK["WORDS"]) if one != cue and one not in traces]
+    assert [one for one in others if LEAK["best_share"](one, rows) >= LEAK["ENOUGH"]] == []
+    wrong = source.replace(repr(cue), repr(others[0])).replace("max(", "min(").replace("return 2", "return 1")
+    assert graded(tmp_path, load("leak"), wrong, seed).checks[0].earned == 0
 
 
-def outcome(function, case) -> str:
-    try:
-        value = function(*case)
-    except Exception as error:
-        return type(error).__name__
-    return str(np.round(np.asarray(value, dtype=float), 6) + 0.0)
+def test_the_data_are_questions_that_can_be_answered():
+    rows = [json.loads(line) for line in load("leak").hand_out(2)["leak.jsonl"].decode().splitlines()]
+    assert len(rows) == 240
+    for row in rows:
+        who, thing = re.fullmatch(r"Where did (\w+) take the (\w+)\?", row["question"]).groups()
+        (place,) = re.findall(rf"{who} took the {thing} to the (\w+)\.", row["passage"])
+        assert [i for i, own in enumerate(row["candidates"]) if f"to the {place} " in own] == [row["gold"]]
 
 
-@pytest.mark.parametrize(("name", "table", "cases_of", "right"), TABLES, ids=lambda own: own if own else "")
-def test_the_cases_tell_mistakes_apart(name, table, cases_of, right):
-    """From what is right, and from each other: else a student would be told the wrong one."""
-    module = module_of(name)
-    functions = {**getattr(module, table), **({} if right is None else {"right": getattr(module, right)})}
-    told = {key: tuple(outcome(function, case) for case in cases_of(module)) for key, function in functions.items()}
-    alike = [(one, other) for one in told for other in told if one < other and told[one] == told[other]]
-    assert alike == []
+def test_draws_must_be_random(tmp_path):
+    right = "rng.choices(range(n_passages), k=n_passages)"
+    for wrong, told in (
+        ("rng.sample(range(n_passages), n_passages)", "without replacement"),
+        ("random.Random(seed).choices(range(n_passages), k=n_passages)", "start the generator again"),
+        ("rng.choices(range(1, n_passages + 1), k=n_passages)", "positions count from 0"),
+        ("sorted(rng.choices(range(n_passages), k=n_passages))", "should be found about"),
+    ):
+        grade = graded(tmp_path, load("bootstrap"), load("bootstrap").source((right, wrong)))
+        assert grade.earned == 8
+        assert told in f"{grade.checks[1].problem} {grade.checks[1].details}"
+
+
+SOLVER = """
+import re
+import classic_rc
+
+class Mine(classic_rc.Solver):
+    def score_candidates(self, questions):
+        return classic_rc.Scores.from_lists([self.score_one(q, c) for c in q.candidates] for q in questions)
+    def score_one(self, question, candidate):
+        text, asked, own = question.passage.text, question.query, candidate.text
+"""
+MADE_FOR_STORIES = """
+        for part in re.split(r"(?<=[.]) (?=[A-Z][a-z]+ (?:took|found|hid|sold|repaired|lost|painted|dropped))", text):
+            who = part.split()[:1]
+            thing = asked.rstrip("?").split()[-1]
+            if asked.startswith("Who"):
+                when = asked.rstrip("?")
+                if any(when.endswith(time) and time in part for time in re.findall(r"(?:before|at|on|in|after|last) \\\\w+", part)):
+                    return float(who == [own])
+            elif asked.split()[2:3] == who and thing in part:
+                return float(own in part)
+        return 0.0
+"""
+
+
+def test_a_solver_must_answer_more_than_one_kind_of_text(tmp_path):
+    """An expression for the sentences that students have seen is not enough; nor is a solver below the floor."""
+    made = SOLVER + MADE_FOR_STORIES.replace("\\\\", "\\")
+    grade = graded(tmp_path, load("solver"), made)
+    earned = {check.name: check.earned for check in grade.checks}
+    assert earned["sample"] == earned["beats_sliding_window"] == 0
+    honest = graded(tmp_path, load("solver"), (HERE / "solutions" / "solver.py").read_bytes())
+    assert honest.earned == 10
+    assert honest.accuracy is not None
+    bag = (
+        SOLVER
+        + "        words = set(re.findall(r'\\w+', asked.lower()))\n        return float(own.lower() in text.lower()) + text.lower().find(own.lower()) / 1e4\n"
+    )
+    assert graded(tmp_path, load("solver"), bag).earned < 5
+
+
+def test_a_solver_keeps_the_contract(tmp_path):
+    right = (HERE / "solutions" / "solver.py").read_text(encoding="utf-8")
+    wrong = right.replace("for c in q.candidates]", "+ i * 1e-3 for i, c in enumerate(q.candidates)]")
+    assert wrong != right
+    checks = {check.name: check for check in graded(tmp_path, load("solver"), wrong).checks}
+    assert checks["keeps_the_contract"].earned == 0
+    assert "with its options in reversed order" in str(checks["keeps_the_contract"].problem)
+
+
+def test_each_class_draws_its_own_rules():
+    for name in WITH_RULES:
+        drawn = [load(name).drawn(seed).choice for seed in range(60)]
+        assert len({json.dumps(own) for own in drawn}) >= 4
+        assert all(own[key] != next(iter(load(name).rules[key])) for own in drawn for key in own)

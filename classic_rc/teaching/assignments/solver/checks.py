@@ -1,91 +1,126 @@
 """A solver of twenty lines: does it keep the interface's contract and beat the sliding window?"""
 
-from __future__ import annotations
-
 import random
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 
+from classic_rc.datasets.registry import load
+from classic_rc.predictions import Scores
 from classic_rc.questions import Dataset, Task
-from classic_rc.teaching.assignment import CheckFailedError, Submission, check
-from classic_rc.teaching.feedback import question_lines, questions_lost, scores_of
-from classic_rc.teaching.grading import compare_solvers
-from classic_rc.teaching.stories import made_stories
+from classic_rc.teaching.assignment import Assignment, Check, CheckFailedError
+from classic_rc.teaching.feedback import question_lines, scores_of
+from classic_rc.teaching.grading import compare_solvers, question_statistics, reference_statistics
+from classic_rc.teaching.stories import STYLES, made_stories
 from classic_rc.testing.synthetic import synthetic_dataset
 
-TITLE = "A solver of twenty lines"
-MAIN = TEMPLATE = "my_solver.py"
-REFERENCE = "sliding-window"
+FLOOR = "sliding-window"
 
 
-def make_questions(seed: int) -> Dataset:
-    """Return the questions that solvers are measured on."""
-    return made_stories(seed, 100)
+def make_questions(seed):
+    """Return questions of several kinds; students have seen stories, and the sample."""
+    made = [question for style in STYLES for question in made_stories(seed, 25, style=style)]
+    return Dataset([*load("sample:single-choice"), *made], "questions")
 
 
-@check(points=2)
-def check_beats_chance(submission: Submission) -> None:
-    """The solver answers more questions than chance, by more than luck."""
-    _must_beat(submission, "random")
+def check_chance(submission):
+    must_beat(submission, "random")
 
 
-@check(points=3, needs="beats_chance")
-def check_keeps_the_contract(submission: Submission) -> None:
-    """Scores depend on the question alone: not on the order, the other questions or a candidate's position."""
-    dataset = synthetic_dataset(Task.SINGLE_CHOICE, seed=submission.seed)
-    scores = scores_of(submission, dataset)
-    order = list(range(len(dataset)))
-    random.Random(submission.seed).shuffle(order)
-    shuffled = submission.score(replace(dataset, questions=[dataset[i] for i in order]))
-    for i, own in zip(order, shuffled, strict=True):
-        _same(scores[i], own, dataset, i, "in another order of the questions")
-    for i, question in enumerate(dataset):
-        alone = submission.score(replace(dataset, questions=[question]))
-        _same(scores[i], alone[0], dataset, i, "when it is the only question")
-    turned = [replace(question, candidates=tuple(question.candidates)[::-1], gold=None) for question in dataset]
-    for i, own in enumerate(submission.score(replace(dataset, questions=turned))):
-        _same(scores[i], own[::-1], dataset, i, "with its options in reversed order")
+def check_floor(submission):
+    must_beat(submission, FLOOR)
 
 
-@check(points=5, needs="keeps_the_contract")
-def check_beats_sliding_window(submission: Submission) -> None:
-    """The solver answers more questions than the sliding window, by more than luck."""
-    _must_beat(submission, REFERENCE)
-
-
-def _must_beat(submission: Submission, reference: str) -> None:
-    if not submission.is_hidden:
-        assert submission.questions is not None
-        scores_of(submission, submission.questions)
-    found = compare_solvers(submission, reference)
+def must_beat(submission, floor):
+    scores_of(submission, submission.questions)
+    found = compare_solvers(submission, submission.questions, floor)
     if found.difference_interval is None:
         raise CheckFailedError("the questions are about one passage: nothing can be said about luck")
-    low, high = (100 * bound for bound in found.difference_interval)
-    if low > 0:
+    if found.difference_interval[0] > 0:
         return
-    problem = (
-        f"accuracy {100 * found.value:.2f}, {reference} {100 * (found.value - found.difference):.2f}: "
-        f"the difference of {100 * found.difference:+.2f} "
+    is_worse = found.difference_interval[1] < 0
+    luck = "more than bad luck" if is_worse else "within luck"
+    cause = (
+        "likely cause: low scores are good in your solver; high ones must be"
+        if is_worse and floor == "random"
+        else ""
     )
-    if high < 0:
-        problem += f"is more than bad luck ({low:+.2f} to {high:+.2f})"
-    else:
-        problem += f"is within luck ({low:+.2f} to {high:+.2f})"
-    if reference == REFERENCE:
-        raise CheckFailedError(problem, questions_lost(submission, reference))
-    turned = "likely cause: low scores are good in your solver; high ones must be" if high < 0 else ""
-    raise CheckFailedError(problem, turned)
+    raise CheckFailedError(f"{found}: {luck}", cause or lost_questions(submission, floor))
 
 
-_CAUSES = {
-    "in another order of the questions": "score_candidates keeps something from one question to the next",
-    "when it is the only question": "a score depends on the other questions",
-    "with its options in reversed order": "a candidate's score depends on its position, or on the other options",
-}
+def lost_questions(submission, floor):
+    """Return the first questions that are lost to another solver."""
+    if submission.is_hidden:
+        return ""
+    questions, scores = submission.questions, submission.score(submission.questions)
+    lost = question_statistics(questions, Scores.from_lists(scores)) < reference_statistics(
+        floor, questions, submission.train
+    )
+    lines = [f"questions that {floor} has and yours has not, or less of: {lost[:, 0].sum()} of {len(questions)}"]
+    for i in np.flatnonzero(lost[:, 0])[:3]:
+        options = zip(questions[i].candidates, scores[i], strict=True)
+        lines += [
+            *question_lines(questions[i])[:2],
+            *(f"    {score:10.4f}  {option.text}" for option, score in options),
+        ]
+    return "\n".join(lines)
 
 
-def _same(first: list[float], second: list[float], dataset: Dataset, i: int, when: str) -> None:
+def check_sample(submission):
+    """The sample counts by itself: a solver for made sentences must read others as well."""
+    sample = load("sample:single-choice")
+    own, floor = (
+        statistics[:, 0].sum()
+        for statistics in (
+            question_statistics(sample, Scores.from_lists(scores_of(submission, sample))),
+            reference_statistics(FLOOR, sample, submission.train),
+        )
+    )
+    if own <= floor:
+        raise CheckFailedError(f"{own:.2f} of the sample's {len(sample)} questions; {FLOOR} has {floor:.2f}")
+
+
+def check_contract(submission):
+    dataset = synthetic_dataset(Task.SINGLE_CHOICE, seed=submission.seed)
+    scores, order = scores_of(submission, dataset), list(range(len(dataset)))
+    random.Random(submission.seed).shuffle(order)
+    shuffled = submission.score(replace(dataset, questions=[dataset[i] for i in order]))
+    turned = [replace(question, candidates=tuple(question.candidates)[::-1], gold=None) for question in dataset]
+    for i, own in zip(order, shuffled, strict=True):
+        must_be_same(scores[i], own, dataset[i], "in another order of the questions")
+    for i, own in enumerate(submission.score(replace(dataset, questions=turned))):
+        must_be_same(scores[i], own[::-1], dataset[i], "with its options in reversed order")
+    for i, question in enumerate(dataset):
+        alone = submission.score(replace(dataset, questions=[question]))
+        must_be_same(scores[i], alone[0], question, "when it is the only question")
+
+
+def must_be_same(first, second, question, when):
     if not np.allclose(first, second, rtol=1e-5):  # Sums in another order are rounded in another way.
-        details = [f"likely cause: {_CAUSES[when]}", *question_lines(dataset[i])]
-        raise CheckFailedError(f"the scores change {when}: {first} and {second}", "\n".join(details))
+        told = f"the scores change {when}: {first} and {second}"
+        raise CheckFailedError(told, "\n".join(question_lines(question)))
+
+
+ASSIGNMENT = Assignment(
+    title="A solver of twenty lines",
+    main="my_solver.py",
+    packages=("numpy", "classic_rc"),
+    floor=FLOOR,
+    template=Path(__file__).with_name("my_solver.py").read_text(encoding="utf-8"),
+    make_questions=make_questions,
+    checks=(
+        Check("beats_chance", 2, "it answers more questions than chance, by more than luck", check_chance),
+        Check(
+            "keeps_the_contract", 2, "scores depend on the question alone", check_contract, needs=("beats_chance",)
+        ),
+        Check("sample", 2, "it answers more of the sample than the sliding window", check_sample),
+        Check(
+            "beats_sliding_window",
+            4,
+            "it beats the sliding window by more than luck",
+            check_floor,
+            needs=("keeps_the_contract",),
+        ),
+    ),
+)

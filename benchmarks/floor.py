@@ -1,0 +1,210 @@
+"""The builder of the file of floors that comes with the package.
+
+    classic-rc run benchmarks/floor.toml -o build/floor
+    python -m benchmarks floor build/floor --rows test_rows.json --twins build/floor_old
+
+Records of runs are reduced to a row for each system, without texts and outcomes. Rows of data that is not here
+(``--rows``) ship only where the code that made them and today's code agree. ``--twins`` names records of that
+code on data that is here. A system's row ships if both have equal digits on another split of the same dataset, and
+if the signatures there and here name the same parameters, training data and learned constants.
+"""
+
+from __future__ import annotations
+
+import argparse
+import datetime
+import json
+import re
+import tarfile
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from classic_rc.datasets.official import FINGERPRINTS
+from classic_rc.datasets.registry import READERS
+from classic_rc.reports.floor import CHANCE, SCHEMA, row_differences, row_entry, row_from_entry
+
+FILE = Path(__file__).parents[1] / "classic_rc" / "reports" / "floor.json"
+
+NAMES: Mapping[str, tuple[str, str | None]] = {
+    "race-last.dev": ("race-last:dev", None),
+    "mc160.test": ("mctest:mc160.test", "MC160"),
+    "mc500.test": ("mctest:mc500.test", "MC500"),
+    "race.test": ("race:test", "RACE"),
+    "dream.test": ("dream:test", "DREAM"),
+    "mcscript.test": ("mcscript:test", "MCScript"),
+    "c3.test.m": ("c3:m.test", None),
+    "c3.test.d": ("c3:d.test", None),
+}
+"""The names that datasets get here, and those that published figures give their test sets."""
+
+NOTES: Mapping[str, str] = {
+    "record:sample": "123 queries that the authors' page shows, not the development set",
+    "squad:dev-part": "2,000 of the 10,570 questions of the development set, in whole passages",
+    "race-last:dev": "the last question of each article of the high schools, which is what lm-evaluation-harness "
+    "asks of RACE: other questions than race:dev, and not its floor",
+    "quail:dev-ordered": 'a file whose options are not shuffled: the right one is the first, or "not enough '
+    'information"; positions tell nothing about the shuffled file',
+    "arct:train": "two warrants of an argument; the reason is the passage, the claim the question",
+    "mutual:dev": "the next turn of a dialogue; there is no question",
+}
+
+HARNESS: Mapping[str, Mapping[str, str]] = {
+    "race-last:dev": {
+        "task": "race",
+        "version": "2.0",
+        "dataset_path": "EleutherAI/race",
+        "dataset_name": "high",
+        "split": "validation",
+        "metric": "acc",
+    },
+}
+"""The tasks of lm-evaluation-harness that ask exactly the questions of a dataset, as results files record them."""
+
+_RECORDED, _MADE = (
+    "today's code made these rows from the data",
+    "the data is not here; the code that made these rows",
+)
+
+
+def main(argv: Sequence[str]) -> None:
+    """Write the file of floors from records and rows."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks floor", description=__doc__)
+    parser.add_argument(
+        "records", nargs="*", type=Path, metavar="DIR", help="folders of `run --save`, or of suites"
+    )
+    parser.add_argument("--rows", type=Path, metavar="FILE", help="rows without outcomes, of data that is not here")
+    parser.add_argument(
+        "--twins", type=Path, nargs="+", default=[], metavar="DIR", help="records of the code that made --rows"
+    )
+    parser.add_argument("--date", default=datetime.date.today().isoformat(), help="the day of the numbers")
+    parser.add_argument("-o", "--output", type=Path, default=FILE, metavar="FILE")
+    parser.add_argument(
+        "--last-questions",
+        nargs=2,
+        metavar=("RACE.tar.gz", "FILE"),
+        help="write RACE's questions that lm-evaluation-harness asks, and nothing else",
+    )
+    args = parser.parse_args(argv)
+    if args.last_questions:
+        write_last_questions(*map(Path, args.last_questions))
+        return
+    runs = [(run, record["version"]) for record in map(_read, args.records) for run in record["runs"]]
+    made_here: dict[str, dict[str, Any]] = {}
+    for run, version in runs:  # of several records of a dataset, the one with the most rows
+        entry = dataset_entry(run, version, _RECORDED, args.date)
+        made_here[entry["name"]] = max(entry, made_here.get(entry["name"], entry), key=lambda of: len(of["rows"]))
+    datasets = list(made_here.values())
+    if args.rows:
+        made = _read(args.rows)
+        kept = agreeing(datasets, [run for record in map(_read, args.twins) for run in record["runs"]])
+        datasets += unseen(made, kept, args.date)
+    datasets.sort(key=lambda entry: entry["name"])
+    args.output.write_text(floors_text(datasets), encoding="utf-8", newline="\n")
+    n_rows = sum(len(entry["rows"]) for entry in datasets)
+    print(f"{args.output}: {len(datasets)} datasets, {n_rows} rows, {args.output.stat().st_size:,} bytes")
+
+
+def floors_text(datasets: Sequence[Mapping[str, Any]]) -> str:
+    """Return the file's text, with a line for each dataset and row, so that its history can be read."""
+    entries = []
+    for entry in datasets:
+        head = json.dumps({**entry, "rows": []}, ensure_ascii=False)
+        rows = ",\n  ".join(json.dumps(row, ensure_ascii=False, separators=(",", ":")) for row in entry["rows"])
+        entries.append(f"{head[:-2]}\n  {rows}]}}")
+    listed = ",\n ".join(entries)
+    return f'{{"schema": {SCHEMA}, "datasets": [\n {listed}]}}\n'
+
+
+def _read(path: Path) -> Any:
+    return json.loads((path / "run.json" if path.is_dir() else path).read_text(encoding="utf-8"))
+
+
+def dataset_entry(run: Mapping[str, Any], version: str, verified: str, date: str) -> dict[str, Any]:
+    of = run["dataset"]
+    name, official = NAMES.get(of["name"], (of["name"], None))
+    found = FINGERPRINTS.get(of["fingerprint"]) or (official and (official, "test"))
+    settings = (run.get("protocol") or {}).get("settings", {})
+    reader = READERS.get(of["reader"])
+    return {
+        "name": name,
+        **{
+            key: of[key]
+            for key in ("reader", "split", "task", "fingerprint", "passages", "questions", "candidates")
+        },
+        "metric": of["primary_metric"],
+        "by": (run.get("grouping") or {}).get("key"),
+        "cv": settings.get("cv"),
+        "official": found and list(found),
+        "cites": [key for key in (reader.cites if reader else ()) if key != "classic_rc"],
+        "verified": verified,
+        "date": date,
+        "notes": [NOTES[name]] if name in NOTES else [],
+        "harness": HARNESS.get(name),
+        "rows": [row_entry(row, version) for row in run["rows"]],
+    }
+
+
+def agreeing(
+    datasets: Sequence[Mapping[str, Any]], twins: Sequence[Mapping[str, Any]]
+) -> dict[tuple[str, str], str]:
+    """Return where older and today's code agree: the dataset, by its name without split and the row's setup."""
+    older = {(run["dataset"]["fingerprint"], row["name"]): row for run in twins for row in run["rows"]}
+    places = {}
+    for entry in datasets:
+        for row in entry["rows"]:
+            old = older.get((entry["fingerprint"], row["system"]))
+            if old is not None and not _differences(old, row):
+                places[_family(entry["name"]), _setup(row)] = entry["name"]
+    return places
+
+
+def _setup(row: Mapping[str, Any]) -> str:
+    """Return a row's signature without what says on which data it was measured."""
+    of_data = ("data:", "split:", "questions:", "version:")
+    return "|".join(part for part in row["signature"].split("|") if not part.startswith(of_data))
+
+
+def _differences(old: Mapping[str, Any], row: Mapping[str, Any]) -> list[str]:
+    return row_differences(row_from_entry(row_entry(old, "")), row_from_entry(row))
+
+
+def _family(name: str) -> str:
+    """Return a dataset's name without its split: ``mctest:mc160``, ``race``."""
+    return re.sub(r"[:.](train|dev|test)$", "", name)
+
+
+def unseen(made: Mapping[str, Any], agreeing: Mapping[tuple[str, str], str], date: str) -> Iterator[dict[str, Any]]:
+    """Yield the datasets that are not here, with the rows whose system still gives the same digits elsewhere."""
+    for run in made["runs"]:
+        entry = dataset_entry(run, made["version"], "", date)
+        places = {row["system"]: agreeing.get((_family(entry["name"]), _setup(row))) for row in entry["rows"]}
+        if left_out := [system for system, place in places.items() if place is None]:
+            print(f"{entry['name']}: left out, not made again: {', '.join(left_out)}")
+        entry["rows"] = [row for row in entry["rows"] if places[row["system"]] is not None]
+        if any(row["system"] == CHANCE for row in entry["rows"]):
+            where = ", ".join(sorted({place for place in places.values() if place}))
+            entry["verified"] = f"{_MADE} and today's code agree in all digits on {where}, system by system"
+            yield entry
+
+
+def write_last_questions(archive: Path, file: Path) -> None:
+    """Write the last question of each article of RACE's high schools, dev, as JSON lines."""
+    lines = []
+    with tarfile.open(archive) as opened:
+        members = [member for member in opened if re.search(r"dev/high/[^/]+\.txt$", member.name)]
+        for member in sorted(members, key=lambda member: member.name):
+            found = opened.extractfile(member)
+            assert found is not None
+            article = json.loads(found.read().decode("utf-8"))
+            last = {key: article[key][-1] for key in ("questions", "options", "answers")}
+            line = {
+                "id": f"{article['id']}.{len(article['questions']) - 1}",
+                "passage": article["article"],
+                "question": last["questions"],
+                "candidates": last["options"],
+                "gold": "ABCD".index(last["answers"]),
+            }
+            lines.append(json.dumps(line, ensure_ascii=False) + "\n")
+    file.write_text("".join(lines), encoding="utf-8", newline="\n")
+    print(f"{file}: {len(lines):,} questions")

@@ -1,0 +1,228 @@
+"""The few sentences that can be among a query's best, found by sums of scores in whole units."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csc_array
+
+from classic_rc.kernels.arrays import offsets_of, ragged_indices, run_starts, runs_of
+from classic_rc.kernels.sentence_postings import SentencePostings, TermLists, TermScores
+
+_UNITS_PER_TERM = 20
+"""Rounding costs up to one unit per term, so a sum must have many more."""
+
+_MOST_CHUNKS, _FEWEST_CHUNKS = 64, 4
+"""Into how many chunks for each hit the sentences are divided. With many, two of the best rarely share one."""
+
+_CHUNK_SENTENCES = 16
+"""How many sentences a chunk has at least, as long as there are enough chunks."""
+
+_MAX_PAIRS = 2**20
+"""How many pairs of a sentence and a term are looked up at a time."""
+
+
+class RoughSums:
+    """What the terms of queries add up to in each sentence, in whole units.
+
+    Every addend is rounded up, so a sum is never too small, and at most one unit per term too large. An addend is
+    computed once for all queries that share a term. The sums are a product of a sparse matrix and a vector.
+
+    Parameters
+    ----------
+    postings : SentencePostings
+    terms : TermLists
+        The terms of the queries.
+    n_queries, n_sentences : int
+    term_scores : callable
+        Never negative, and proportional to the weights except for rounding.
+    """
+
+    def __init__(
+        self,
+        postings: SentencePostings,
+        terms: TermLists,
+        n_queries: int,
+        n_sentences: int,
+        term_scores: TermScores,
+    ) -> None:
+        self._postings, self._terms, self._n_sentences = postings, terms, n_sentences
+        self._bounds = np.searchsorted(terms.texts, np.arange(n_queries + 1))
+        self._n_terms = np.diff(self._bounds)
+        saturation = term_scores(np.ones_like(postings.counts), postings.counts, postings.factors)
+        most = int(self._n_terms.max(initial=0))
+        self._dtype = np.promote_types(np.uint16, np.min_scalar_type(_UNITS_PER_TERM * most))
+        # Even if a sentence has all terms at their most, rounding up by one unit per term stays within the type.
+        heaviest = float(terms.sums(terms.weights, n_queries).max(initial=0)) * float(saturation.max(initial=0))
+        self._units = np.iinfo(self._dtype).max
+        scale = (self._units - most - 1) / (heaviest or 1.0)
+        keys = terms.starts * (int(terms.boosts.max(initial=0)) + 1) + terms.boosts
+        _, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
+        added = offsets_of(terms.lengths[first])
+        self._places = added[inverse]  # of each entry's addends
+        self._addends = self._round_up(terms, first, saturation, scale, added)
+        self._column: csc_array | None = None
+        self._one = np.ones(1, dtype=self._dtype)
+
+    def _round_up(
+        self,
+        terms: TermLists,
+        which: NDArray[np.int64],
+        saturation: NDArray[np.float32],
+        scale: float,
+        offsets: NDArray[np.int64],
+    ) -> NDArray[np.unsignedinteger]:
+        """Return what the postings of some entries add, list after list."""
+        starts, lengths = terms.starts[which], terms.lengths[which]
+        weights = (terms.weights[which] * scale).astype(np.float32)
+        codes, addends = self._postings.codes, np.empty(offsets[-1], dtype=self._dtype)
+        # A long list has most codes several times: each code is rounded once.
+        is_long = lengths > len(saturation)
+        bounds = zip(
+            starts[is_long].tolist(), lengths[is_long].tolist(), offsets[:-1][is_long].tolist(), strict=True
+        )
+        for weight, (start, length, place) in zip(weights[is_long], bounds, strict=True):
+            of_code = (saturation * weight + np.float32(1)).astype(self._dtype)  # truncated: together they round up
+            addends[place : place + length] = of_code[codes[start : start + length]]
+        short = ~is_long
+        of_short = saturation[codes[ragged_indices(starts[short], lengths[short])]]
+        of_short *= weights[short].repeat(lengths[short])
+        of_short += np.float32(1)
+        addends[ragged_indices(offsets[:-1][short], lengths[short])] = of_short.astype(self._dtype)
+        return addends
+
+    def possible_top(self, first: int, last: int, k: int, *, has_postings: bool = False) -> PossibleHits:
+        """Return the sentences that can be among the `k` best of the queries ``first:last``.
+
+        Parameters
+        ----------
+        first, last, k : int
+        has_postings : bool
+            Whether to look at all postings of the queries, and to return those in the sentences too.
+        """
+        n_queries, n_sentences = last - first, self._n_sentences
+        wanted = max(n_sentences // _CHUNK_SENTENCES, _FEWEST_CHUNKS * k)
+        n_chunks = min(_MOST_CHUNKS * k, wanted, n_sentences)
+        width = -(-n_sentences // n_chunks)
+        n_chunks = -(-n_sentences // width)
+        # A row of sums for each query, with room for chunks of equal size. Chunk i has the columns i of its lines.
+        room = width * n_chunks
+        entries = slice(int(self._bounds[first]), int(self._bounds[last]))
+        offsets = offsets_of(self._terms.lengths[entries])
+        ends = offsets[self._bounds[first : last + 1] - entries.start]
+        cells = self._cells(entries, ends.tolist(), room)
+        sums = self._sum(entries, cells, n_queries * room)
+        lines = sums.reshape(n_queries, width, n_chunks)
+        largest = lines.max(axis=1)
+        enough = np.zeros(n_queries, dtype=np.int64)
+        if k <= n_chunks:
+            # The k best chunks have k sentences with these sums or more, so the k-th of them is reached k times.
+            enough = np.partition(largest, n_chunks - k, axis=1)[:, n_chunks - k].astype(np.int64)
+            # Sums may be a unit per term too large, and single precision may shift them by a millionth.
+            enough -= self._n_terms[first:last] + int(np.ceil(1e-6 * self._units))
+        enough = np.maximum(enough, 1).astype(self._dtype)
+        query, chunk = (largest >= enough[:, None]).nonzero()
+        which, line = (lines[query, :, chunk] >= enough[query, None]).nonzero()
+        queries, sentences = query[which], line * n_chunks + chunk[which]
+        if not has_postings:
+            return PossibleHits(queries + first, sentences)
+        places = (sums.take(cells) >= enough.repeat(np.diff(ends))).nonzero()[0]
+        numbers = np.empty(len(sums), dtype=np.int32)
+        numbers[queries * room + sentences] = np.arange(len(queries), dtype=np.int32)
+        entry = np.arange(entries.start, entries.stop).repeat(np.diff(places.searchsorted(offsets)))
+        at = places - offsets[entry - entries.start] + self._terms.starts[entry]
+        return PossibleHits(queries + first, sentences, FoundPostings(numbers[cells[places]], entry, at))
+
+    def _cells(self, entries: slice, ends: list[int], room: int) -> NDArray[np.int32]:
+        """Return where each posting of some entries adds; `ends` divides them by query."""
+        starts, lengths = self._terms.starts[entries].tolist(), self._terms.lengths[entries].tolist()
+        lists = [self._postings.sentences[i : i + n] for i, n in zip(starts, lengths, strict=True)]
+        cells = np.concatenate([np.empty(0, dtype=np.int32), *lists])
+        for query in range(1, len(ends) - 1):
+            cells[ends[query] : ends[query + 1]] += query * room
+        return cells
+
+    def _sum(self, entries: slice, cells: NDArray[np.int32], n_cells: int) -> NDArray[np.unsignedinteger]:
+        """Return the sums in all cells."""
+        places, lengths = self._places[entries].tolist(), self._terms.lengths[entries].tolist()
+        addends = [self._addends[i : i + n] for i, n in zip(places, lengths, strict=True)]
+        if self._column is None or self._column.shape[0] < n_cells:
+            self._column = csc_array((n_cells, 1), dtype=self._dtype)
+        # Making a new matrix would take longer than the product.
+        self._column.data = np.concatenate([np.empty(0, dtype=self._dtype), *addends])
+        self._column.indices, self._column.indptr = cells, np.array([0, len(cells)], dtype=np.int32)
+        sums: NDArray[np.unsignedinteger] = self._column @ self._one
+        return sums[:n_cells]
+
+
+class FoundPostings(NamedTuple):
+    """Postings of queries' terms in some sentences, by entry."""
+
+    hits: NDArray[np.integer]  # the sentence of each, by its place among the sentences
+    entries: NDArray[np.int64]  # the entry of the terms
+    at: NDArray[np.int64]  # the index of each among all postings
+
+
+class PossibleHits(NamedTuple):
+    """Sentences that can be among the best of their queries."""
+
+    queries: NDArray[np.int64]  # (n_found,)
+    sentences: NDArray[np.int64]  # (n_found,): each sentence of a query once
+    postings: FoundPostings | None = None  # of the queries' terms in these sentences
+
+
+def sum_terms(
+    postings: SentencePostings, terms: TermLists, found: FoundPostings, n_hits: int, term_scores: TermScores
+) -> NDArray[np.float32]:
+    """Return the scores of sentences: the sums of what each term adds, in single precision."""
+    added = postings.scores(terms.weights[found.entries], postings.codes[found.at], term_scores)
+    # bincount sums in double precision, as Lucene does, in the order of the terms.
+    return np.bincount(found.hits, added, n_hits).astype(np.float32)
+
+
+def find_postings(
+    postings: SentencePostings, terms: TermLists, queries: NDArray[np.int64], sentences: NDArray[np.int64]
+) -> Iterator[tuple[slice, FoundPostings]]:
+    """Search the posting lists of queries' terms for sentences.
+
+    Parameters
+    ----------
+    postings : SentencePostings
+    terms : TermLists
+    queries, sentences : ndarray of int64, shape (n_hits,)
+        By query.
+
+    Yields
+    ------
+    which : slice
+        Some of the sentences.
+    found : FoundPostings
+        Their postings, with the sentences numbered from the first of the slice.
+    """
+    texts = terms.texts
+    n_terms = np.searchsorted(texts, queries, side="right") - np.searchsorted(texts, queries)
+    for first, last in runs_of(n_terms, _MAX_PAIRS):
+        own = queries[first:last]
+        begins, ends = own.searchsorted(texts), own.searchsorted(texts, side="right")
+        n_pairs = ends - begins
+        entry = np.arange(len(texts)).repeat(n_pairs)
+        hit = ragged_indices(begins, n_pairs)
+        # Each list is searched once for all queries that share its term.
+        order = np.argsort(terms.starts[entry], kind="stable")
+        wanted = sentences[first:last].astype(postings.sentences.dtype)[hit[order]]
+        start, length = terms.starts[entry[order]], terms.lengths[entry[order]]
+        at = np.empty(len(entry), dtype=np.int64)
+        firsts = run_starts(start).tolist()
+        for i, j in zip(firsts, [*firsts[1:], len(order)], strict=True):
+            numbers = postings.sentences[start[i] : start[i] + length[i]]
+            at[i:j] = numbers.searchsorted(wanted[i:j])
+        is_in = at < length
+        at += start
+        is_in[is_in] = postings.sentences[at[is_in]] == wanted[is_in]
+        places = np.empty_like(at)
+        places[order] = np.where(is_in, at, -1)
+        found = (places >= 0).nonzero()[0]
+        yield slice(first, last), FoundPostings(hit[found], entry[found], places[found])

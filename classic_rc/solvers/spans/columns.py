@@ -1,0 +1,477 @@
+"""The features of the span ranker: templates of attributes of tokens and spans, each hashed to a column."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from functools import partial
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from classic_rc.kernels.arrays import distinct, offsets_of
+from classic_rc.solvers.spans.texts import EDGE, Lexicon, ReadCandidates, ReadPassage, ReadQuestion, code_of
+
+Codes = NDArray[np.uint32]
+
+BITS = 20
+"""Features are hashed to 2**20 columns for first tokens, as many for last tokens, and as many for spans."""
+N_COLUMNS = 3 << BITS
+
+_MULTIPLIERS = tuple(np.uint32(m) for m in (0x9E3779B1, 0x85EBCA6B, 0xC2B2AE35, 0x27D4EB2F))
+_PATH_BASE = np.uint32(0x01000193)
+_LONGEST_PATH = 5
+_LONGEST_SPAN = 12
+_NEAR = 6
+_AROUND = 8
+_EIGHTHS = 8
+_ROUNDING = 1e-6  # of sums of shares, so that two halves are not nine eighths
+N_RARE = 6
+"""How many of a question's rarest content words are paired with words of the passage."""
+
+_RARE = tuple(f"question word {k + 1}" for k in range(N_RARE))
+
+TOKEN_TEMPLATES: Mapping[str, Sequence[tuple[str, ...]]] = {
+    "classes": (
+        ("wh", "class"), ("wh", "outside class"), ("outside class", "class"), ("wh", "outside class", "class"),
+        ("wh", "shape"), ("auxiliary", "wh", "class"), ("farther class", "outside class"),
+    ),
+    "question-words": (
+        ("wh", "is question word"), ("is question word", "outside is question word"),
+        ("wh", "outside is question word"),
+    ),
+    "head": (
+        ("head", "class"), ("head", "shape"), ("head", "outside class"), ("outside is head", "class"),
+        ("outside is head", "wh"), ("is head", "wh"),
+    ),
+    "words": (("word",), ("outside word",), ("wh", "word"), ("wh", "outside word")),
+    "head-words": (("head", "word"), ("head", "outside word")),
+    "word-pairs": tuple((rare, own) for rare in _RARE for own in ("word", "outside word")),
+    "distance": tuple(
+        (f"{side} distance", *others)
+        for side in ("left", "right")
+        for others in ((), ("wh",), (f"{side} step",), (f"{side} step", "wh"))
+    ),
+    "near": (
+        ("near share",), ("near share", "wh"), ("near share", "class"), ("near share", "outside class"),
+    ),
+    "paths": tuple(
+        (f"{side} path", *others)
+        for side in ("left", "right")
+        for others in ((f"{side} step",), ("wh",), ("head",))
+    ),
+    "verb": (("verb side",), ("verb side", "wh"), ("verb side", "auxiliary", "wh"), ("verb side", "is best", "wh")),
+}  # fmt: skip
+"""The features of a first or last token, by group: the attributes that are combined."""
+
+SENTENCE_TEMPLATES: Mapping[str, Sequence[tuple[str, ...]]] = {
+    "sentence": (
+        ("share",), ("rank",), ("share", "rank"), ("rank", "neighbours' share"), ("rank", "wh"),
+    ),
+}  # fmt: skip
+"""The features of a sentence; a span has those of its first token's sentence."""
+
+SPAN_TEMPLATES: Mapping[str, Sequence[tuple[str, ...]]] = {
+    "length": (("length",), ("length", "wh"), ("length", "head")),
+    "sequence": (("sequence",), ("sequence", "wh"), ("sequence", "head")),
+    "borders": (
+        ("left class", "first class", "last class", "right class"), ("left class", "right class", "wh"),
+        ("name goes on",), ("name goes on", "wh"),
+    ),
+    "shapes": (("first shape", "last shape", "wh"),),
+    "inside": (("inside",), ("inside", "length"), ("inside", "rank"), ("inside", "wh")),
+    "around": (
+        ("around",), ("around", "wh"), ("around", "length"), ("around", "inside"), ("outside",),
+        ("outside", "rank"),
+    ),
+    "distances": (("first's left distance", "last's right distance"),),
+}  # fmt: skip
+"""The features of a span, by group."""
+
+GROUPS = (*TOKEN_TEMPLATES, *SENTENCE_TEMPLATES, *SPAN_TEMPLATES)
+"""The names of all groups of features."""
+
+
+class Asked(NamedTuple):
+    """A question that was read, with its passage and its candidates."""
+
+    question: ReadQuestion
+    passage: ReadPassage
+    candidates: ReadCandidates
+
+    @property
+    def size(self) -> int:
+        """How much a block grows with this question."""
+        return len(self.passage.tokens) + len(self.candidates.first)
+
+
+class Columns(NamedTuple):
+    """The columns of the features of some questions' candidates. Every feature has the value 1.
+
+    A candidate's features are those of its first token, its last token, its sentence and its own.
+    """
+
+    offsets: NDArray[np.int64]  # (n_questions + 1,): of the candidates
+    # The row of each candidate in each part, and the columns of each row: (n_features, n_rows).
+    rows: Sequence[NDArray[np.int64] | None]
+    parts: Sequence[NDArray[np.int32]]
+    evidence: NDArray[np.bool_]  # (n_candidates,): whether the sentence has a content word of the question
+
+    def scores(self, weights: NDArray[np.float32]) -> NDArray[np.float64]:
+        """Add up the weights of each candidate's features, in an order that no other candidate changes."""
+        total = np.zeros(len(self.evidence))
+        for rows, columns in zip(self.rows, self.parts, strict=True):
+            own = np.zeros(columns.shape[1])
+            for column in columns:
+                own += weights[column]
+            total += own if rows is None else own[rows]
+        return total
+
+    def add_gradient(self, of_scores: NDArray[np.float64], sums: NDArray[np.float64]) -> NDArray[np.int32]:
+        """Add the gradient by the weights to `sums`, given that by the scores; return the columns that have one."""
+        columns, values = [], []
+        for rows, own in zip(self.rows, self.parts, strict=True):
+            n_features, n_rows = own.shape
+            of_rows = of_scores if rows is None else np.bincount(rows, of_scores, minlength=n_rows)
+            columns.append(own.ravel())
+            values.append(np.tile(of_rows, n_features))
+        all_columns = np.concatenate(columns)
+        np.add.at(sums, all_columns, np.concatenate(values))
+        return distinct(all_columns)
+
+
+class Part(NamedTuple):
+    """The features that the rows of one part of :class:`Columns` have."""
+
+    name: str
+    templates: Sequence[tuple[str, tuple[str, ...]]]  # each with its group
+    attributes: Mapping[str, Callable[[], Codes]]
+    rows: NDArray[np.int64] | None  # of each candidate; None if each has one of its own
+    n_rows: int
+    first_column: int
+
+    def values(self, name: str) -> Codes:
+        """Return an attribute of each row."""
+        return self.attributes[name]()
+
+    def columns(self) -> NDArray[np.int32]:
+        """Return the column of each template for each row: shape (n_templates, n_rows)."""
+        columns = np.empty((len(self.templates), self.n_rows), dtype=np.int32)
+        values: dict[str, Codes] = {}
+        for (_, template), row in zip(self.templates, columns, strict=True):
+            code = np.full(self.n_rows, code_of(" ".join(template)), dtype=np.uint32)
+            for multiplier, name in zip(_MULTIPLIERS, template, strict=False):
+                if name not in values:
+                    values[name] = self.values(name)
+                code += values[name] * multiplier
+            # Mix, so that codes that differ little do not share their upper bits.
+            code ^= code >> np.uint32(15)
+            code *= np.uint32(0x2C1B3C6D)
+            row[:] = code >> np.uint32(32 - BITS)
+            row += self.first_column
+        return columns
+
+
+class ColumnMaker:
+    """Makes the columns of the features of some groups.
+
+    Parameters
+    ----------
+    groups : collection of str
+        Names of :data:`GROUPS`.
+    """
+
+    def __init__(self, groups: Collection[str]) -> None:
+        self._token, self._sentence, self._span = (
+            [(group, template) for group, own in templates.items() if group in groups for template in own]
+            for templates in (TOKEN_TEMPLATES, SENTENCE_TEMPLATES, SPAN_TEMPLATES)
+        )
+
+    def make(self, asked: Sequence[Asked], lexicon: Lexicon) -> Columns:
+        """Return the columns of the candidates of some questions."""
+        block = Block(asked, lexicon)
+        parts = list(self.parts(block))
+        evidence = block.share[block.sentence[block.first]] > 0
+        return Columns(
+            block.candidate_offsets, [part.rows for part in parts], [part.columns() for part in parts], evidence
+        )
+
+    def parts(self, block: Block) -> Iterator[Part]:
+        """Yield the parts of :class:`Columns`."""
+        for name, offset, places, first_column in (
+            ("first token", -1, block.first, 0), ("last token", 1, block.last, 1 << BITS),
+        ):  # fmt: skip
+            own, row_of = _distinct(places, len(block.tokens))
+            yield Part(
+                name, self._token, block.token_attributes(own, offset), row_of[places], len(own), first_column
+            )
+        sentences = block.sentence[block.first]
+        yield Part("sentence", self._sentence, block.sentence_attributes(), sentences, len(block.share), 0)
+        yield Part("span", self._span, block.span_attributes(), None, len(block.first), 2 << BITS)
+
+
+def _distinct(places: NDArray[np.int64], n: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return the distinct places, ascending, and the number of each."""
+    flags = np.zeros(n, dtype=np.bool_)
+    flags[places] = True
+    return np.flatnonzero(flags), np.cumsum(flags) - 1
+
+
+_DISTANCE_BIN = np.array([0, 0, 1, 2, 3, 4, 5, 6, 6, 7, 7, 7, 8, 8, 8, 8, 8, 9], dtype=np.uint32)
+_NO_DISTANCE = np.uint32(10)
+_STEP_BIN = np.array([0, 1, 2, 3, 4, 4, 5, 5, 5, 6], dtype=np.uint32)
+
+
+class Block:
+    """The tokens of some questions' passages, one copy for each question, and what is known of each token.
+
+    Attributes
+    ----------
+    tokens : ndarray of int32, shape (n_tokens,)
+        Of all copies.
+    owner : ndarray of int64, shape (n_tokens,)
+        The question of each token.
+    sentence : ndarray of int64, shape (n_tokens,)
+        The sentence of each token; those of all copies are numbered.
+    first, last : ndarray of int64, shape (n_candidates,)
+        Tokens of each candidate.
+    share : ndarray of float64, shape (n_sentences,)
+        The rarity-weighted share of the question's content words that each sentence has.
+    """
+
+    def __init__(self, asked: Sequence[Asked], lexicon: Lexicon) -> None:
+        questions, passages = [a.question for a in asked], [a.passage for a in asked]
+        self.token_offsets = offsets_of(np.array([len(p.tokens) for p in passages], dtype=np.int64))
+        self.tokens = np.concatenate([p.tokens for p in passages])
+        self.owner = np.repeat(np.arange(len(asked)), np.diff(self.token_offsets))
+        sizes = [a.candidates.first for a in asked]
+        self.candidate_offsets = offsets_of(np.array([len(s) for s in sizes], dtype=np.int64))
+        self.candidate_question = np.repeat(np.arange(len(asked)), np.diff(self.candidate_offsets))
+        shift = self.token_offsets[:-1][self.candidate_question]
+        self.first = np.concatenate(sizes) + shift
+        self.last = np.concatenate([a.candidates.last for a in asked]) + shift
+        self.sentence_begins = np.concatenate(
+            [
+                p.sentence_offsets[:-1] + shift
+                for p, shift in zip(passages, self.token_offsets.tolist(), strict=False)
+            ]
+        ).astype(np.int64)
+        lengths = np.diff(np.append(self.sentence_begins, len(self.tokens)))
+        self.sentence = np.repeat(np.arange(len(lengths)), lengths)
+        self.sentence_owner = self.owner[self.sentence_begins]
+        # Of each token, the first token of its sentence and the one after its last.
+        self.begin = self.sentence_begins[self.sentence]
+        self.end = self.begin + lengths[self.sentence]
+        types = lexicon.columns()
+        self.word, self.word_class = types.word[self.tokens], types.word_class[self.tokens]
+        self.shape, self.is_name = types.shape[self.tokens], types.is_name[self.tokens]
+        self._questions = {
+            name: np.array([getattr(q, name) for q in questions], dtype=np.uint32)
+            for name in ("wh", "head", "auxiliary", "verb")
+        }
+        self._match(questions, types.stem[self.tokens], types.is_content[self.tokens])
+        self._rank()
+        self._find_paths()
+
+    def _match(self, questions: Sequence[ReadQuestion], stem: Codes, is_content: NDArray[np.bool_]) -> None:
+        """Find the question's words in the passage."""
+        lengths = np.array([len(q.stems) for q in questions], dtype=np.int64)
+        asker = np.repeat(np.arange(len(questions)), lengths)
+        keys = asker << 32 | np.concatenate([q.stems for q in questions]).astype(np.int64)
+        steps = np.concatenate([np.abs(q.places - q.wh_place) for q in questions])
+        rarity = np.concatenate([q.rarity for q in questions])
+        own = self.owner << 32 | stem.astype(np.int64)
+        place = np.searchsorted(keys, own)
+        self.matched = is_content & (np.append(keys, -1)[place] == own)
+        self.step = np.zeros(len(own), dtype=np.uint32)
+        found = place[self.matched]
+        self.step[self.matched] = _STEP_BIN[np.minimum(steps[found], len(_STEP_BIN) - 1)]
+        of_question = np.bincount(asker, rarity, minlength=len(questions))
+        shares = rarity / of_question[asker]
+        self._amounts = np.zeros(len(own) + 1)
+        self._amounts[1:][self.matched] = shares[found]
+        np.cumsum(self._amounts, out=self._amounts)
+        self.is_head = (stem == self._questions["head"][self.owner]) & is_content
+        self.is_verb = stem == self._questions["verb"][self.owner]
+        # Each question word counts once in a sentence.
+        pairs = distinct(self.sentence[self.matched] * max(len(keys), 1) + found)
+        n_sentences = len(self.sentence_begins)
+        of_pairs = shares[pairs % max(len(keys), 1)]
+        self.share = np.bincount(pairs // max(len(keys), 1), of_pairs, minlength=n_sentences)
+        # The rarest words first; ties in the order of their codes.
+        order = np.lexsort((-rarity, asker))
+        rank = np.arange(len(order)) - offsets_of(lengths)[:-1][asker]
+        self._rare = np.zeros((N_RARE, len(questions)), dtype=np.uint32)
+        few = rank < N_RARE
+        self._rare[rank[few], asker[few]] = (keys[order] & 0xFFFFFFFF)[few]
+
+    def _rank(self) -> None:
+        """Rank the sentences of each question by their shares; the earlier one wins among equals."""
+        owner = self.sentence_owner
+        order = np.lexsort((-self.share, owner))
+        begins = np.searchsorted(owner, np.arange(len(self.token_offsets) - 1))
+        self.rank = np.empty(len(owner), dtype=np.uint32)
+        self.rank[order] = np.minimum(np.arange(len(owner)) - begins[owner], 4)
+        before = np.where(np.diff(owner, prepend=-1) == 0, np.roll(self.share, 1), 0)
+        after = np.where(np.diff(owner, append=-1) == 0, np.roll(self.share, -1), 0)
+        self.neighbours = np.maximum(before, after)
+
+    def _find_paths(self) -> None:
+        """Find the nearest question word on either side, and make the sums that give the code of any path."""
+        n = len(self.tokens)
+        index = np.arange(n)
+        self.left, self.right = _nearest(self.matched, index)
+        # The code of the classes from a to before b is the sum of class * base**(position - a).
+        powers = np.ones(n + 1, dtype=np.uint32)
+        np.multiply.accumulate(np.full(n, _PATH_BASE), out=powers[1:])
+        self._powers = powers
+        inverse = np.uint32(pow(int(_PATH_BASE), -1, 1 << 32))
+        down = np.ones(n + 1, dtype=np.uint32)
+        np.multiply.accumulate(np.full(n, inverse), out=down[1:])
+        self._down = down
+        self._sums = np.concatenate(
+            (np.zeros(1, np.uint32), np.cumsum(self.word_class * powers[:n], dtype=np.uint32))
+        )
+
+    def path(self, start: NDArray[np.int64], stop: NDArray[np.int64]) -> Codes:
+        """Return the codes of the sequences of classes from `start` to before `stop`."""
+        lengths = (stop - start).astype(np.uint32)
+        return (self._sums[stop] - self._sums[start]) * self._down[start] + lengths * _MULTIPLIERS[0]
+
+    def path_names(self, lexicon: Lexicon) -> dict[int, str]:
+        """Return the classes in words of each path and each sequence that is not longer than a span's."""
+        names = [lexicon.names[code] for code in self.word_class.tolist()]
+        found = {}
+        for start in range(len(names)):
+            stops = np.arange(start + 1, min(start + _LONGEST_SPAN, len(names)) + 1)
+            for stop, code in zip(
+                stops.tolist(), self.path(np.full(len(stops), start), stops).tolist(), strict=True
+            ):
+                found[code] = found[code | 1] = " ".join(names[start:stop])
+        return found
+
+    def near(self, start: NDArray[np.int64], stop: NDArray[np.int64]) -> Codes:
+        """Return the shares of the question's words between places, in eighths; each occurrence counts."""
+        share = self._amounts[stop] - self._amounts[start]
+        return np.minimum(np.ceil(_EIGHTHS * share - _ROUNDING), _EIGHTHS).astype(np.uint32)
+
+    def of_question(self, question: NDArray[np.int64]) -> dict[str, Callable[[], Codes]]:
+        """Return the attributes of rows' questions."""
+        own = self._questions
+        known = {name: own[name] for name in ("wh", "head", "auxiliary")} | dict(
+            zip(_RARE, self._rare, strict=True)
+        )
+        return {name: partial(np.take, values, question) for name, values in known.items()}
+
+    def token_attributes(self, place: NDArray[np.int64], offset: int) -> dict[str, Callable[[], Codes]]:
+        """Return the attributes of tokens; `offset` leads to the token outside: -1 or 1."""
+        begin, end = self.begin[place], self.end[place]
+
+        def beside(values: NDArray[np.generic], steps: int) -> Codes:
+            outside = place + steps * offset
+            inside = (outside >= begin) & (outside < end)
+            return np.where(inside, values[np.where(inside, outside, 0)], EDGE).astype(np.uint32)
+
+        left, right = self.left[place], self.right[place]
+        has_left, has_right = left >= begin, right < end
+        some_left, some_right = np.where(has_left, left, place), np.where(has_right, right, place)
+
+        def distance(steps: NDArray[np.int64], exists: NDArray[np.bool_]) -> Codes:
+            return np.where(exists, _DISTANCE_BIN[np.minimum(steps, len(_DISTANCE_BIN) - 1)], _NO_DISTANCE)
+
+        def path(start: NDArray[np.int64], stop: NDArray[np.int64], exists: NDArray[np.bool_]) -> Codes:
+            short = exists & (stop - start <= _LONGEST_PATH)
+            stop = np.where(short, stop, start)
+            return np.where(short, self.path(start, stop) | np.uint32(1), 0).astype(np.uint32)
+
+        def near_share() -> Codes:
+            if offset < 0:
+                return self.near(np.maximum(place - _NEAR, begin), place)
+            return self.near(place + 1, np.minimum(place + 1 + _NEAR, end))
+
+        def verb_side() -> Codes:
+            before, after = _nearest(self.is_verb, np.arange(len(self.tokens)))
+            return ((before[place] >= begin) + 2 * (after[place] < end)).astype(np.uint32)
+
+        return self.of_question(self.owner[place]) | {
+            "class": lambda: self.word_class[place],
+            "shape": lambda: self.shape[place],
+            "word": lambda: self.word[place],
+            "is question word": lambda: self.matched[place].astype(np.uint32),
+            "outside class": lambda: beside(self.word_class, 1),
+            "farther class": lambda: beside(self.word_class, 2),
+            "outside word": lambda: beside(self.word, 1),
+            "outside is question word": lambda: beside(self.matched, 1),
+            "left distance": lambda: distance(place - some_left, has_left),
+            "right distance": lambda: distance(some_right - place, has_right),
+            "left step": lambda: np.where(has_left, self.step[some_left], 9).astype(np.uint32),
+            "right step": lambda: np.where(has_right, self.step[some_right], 9).astype(np.uint32),
+            "left path": lambda: path(some_left + has_left, place, has_left),
+            "right path": lambda: path(place + has_right, some_right, has_right),
+            "verb side": verb_side,
+            "is head": lambda: self.is_head[place].astype(np.uint32),
+            "outside is head": lambda: beside(self.is_head, 1),
+            "near share": near_share,
+            "is best": lambda: (self.rank[self.sentence[place]] == 0).astype(np.uint32),
+        }
+
+    def sentence_attributes(self) -> dict[str, Callable[[], Codes]]:
+        """Return the attributes of all sentences."""
+        return self.of_question(self.sentence_owner) | {
+            "share": lambda: np.ceil(_EIGHTHS * self.share - _ROUNDING).astype(np.uint32),
+            "rank": lambda: self.rank,
+            "neighbours' share": lambda: np.ceil(4 * self.neighbours - _ROUNDING).astype(np.uint32),
+        }
+
+    def span_attributes(self) -> dict[str, Callable[[], Codes]]:
+        """Return the attributes of all candidates."""
+        first, last = self.first, self.last
+        begin, end = self.begin[first], self.end[last]
+        has_left, has_right = first > begin, last + 1 < end
+        before, after = np.where(has_left, first - 1, first), np.where(has_right, last + 1, last)
+        matches = offsets_of(self.matched)
+        from_first = self.token_attributes(first, -1)
+        from_last = self.token_attributes(last, 1)
+        left_name = has_left & self.is_name[before] & self.is_name[first]
+        right_name = has_right & self.is_name[after] & self.is_name[last]
+
+        def around(start: NDArray[np.int64], stop: NDArray[np.int64]) -> Codes:
+            return np.minimum(self.near(start, first) + self.near(last + 1, stop), _EIGHTHS)
+
+        return self.of_question(self.candidate_question) | {
+            "length": lambda: np.minimum(last - first + 1, _LONGEST_SPAN).astype(np.uint32),
+            "sequence": lambda: self.path(first, last + 1),
+            "left class": lambda: np.where(has_left, self.word_class[before], EDGE).astype(np.uint32),
+            "right class": lambda: np.where(has_right, self.word_class[after], EDGE).astype(np.uint32),
+            "first class": lambda: self.word_class[first],
+            "last class": lambda: self.word_class[last],
+            "first shape": lambda: self.shape[first],
+            "last shape": lambda: self.shape[last],
+            "name goes on": lambda: (left_name + 2 * right_name).astype(np.uint32),
+            "around": lambda: around(np.maximum(first - _AROUND, begin), np.minimum(last + 1 + _AROUND, end)),
+            "outside": lambda: around(begin, end),
+            "inside": lambda: np.minimum(matches[last + 1] - matches[first], 3).astype(np.uint32),
+            "rank": lambda: self.rank[self.sentence[first]],
+            "first's left distance": from_first["left distance"],
+            "last's right distance": from_last["right distance"],
+        }
+
+
+def _nearest(flags: NDArray[np.bool_], index: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Return for each place the nearest flagged one before it (or -1) and after it (or n)."""
+    n = len(flags)
+    before = np.maximum.accumulate(np.where(flags, index, -1))
+    after = np.minimum.accumulate(np.where(flags, index, n)[::-1])[::-1]
+    return np.concatenate(([-1], before[:-1])), np.concatenate((after[1:], [n]))
+
+
+def blocks_of(sizes: Sequence[int], most: int, n_questions: int) -> Iterator[tuple[int, int]]:
+    """Divide questions into runs of at most `n_questions`, and of at most `most` together unless it is one."""
+    start, total = 0, 0
+    for i, size in enumerate(sizes):
+        if i > start and (total + size > most or i - start == n_questions):
+            yield start, i
+            start, total = i, 0
+        total += size
+    if start < len(sizes):
+        yield start, len(sizes)

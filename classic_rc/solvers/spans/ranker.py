@@ -1,0 +1,321 @@
+"""The span ranker: a log-linear model of answer spans with hashed features of their ends and of their insides."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, ClassVar, Literal, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from classic_rc.decisions import Decision
+from classic_rc.errors import DataError, NotFittedError, UsageError, unknown_name
+from classic_rc.kernels.arrays import block_size
+from classic_rc.metrics.quoref import normalise_quoref_answer
+from classic_rc.parameters import is_number, parameter, whole_number
+from classic_rc.predictions import Scores
+from classic_rc.questions import Candidate, Question, Task
+from classic_rc.solvers.base import SEED, Solver, Variant, provenance
+from classic_rc.solvers.explanation import Explanation
+from classic_rc.solvers.learning import require_task
+from classic_rc.solvers.spans.columns import GROUPS, N_COLUMNS, Asked, ColumnMaker, blocks_of
+from classic_rc.solvers.spans.explanation import SPAN_DECISION, explain_columns
+from classic_rc.solvers.spans.learner import Case, learn_weights
+from classic_rc.solvers.spans.texts import Lexicon, Rarity, ReadCandidates, ReadPassage, ReadQuestion
+from classic_rc.text.squad import normalise_squad_answer
+
+_BLOCK_QUESTIONS = 64
+_BLOCK_SIZE = 2**16
+_READ_QUESTIONS = 2**11
+
+
+def _positive(default: float, help: str) -> Any:
+    return parameter(default, help, also="a positive number", fits=lambda v: is_number(v) and v > 0)
+
+
+class SpanRanker(Solver):
+    r"""A log-linear model of answer spans: words, classes, distances and paths at both ends, and the inside.
+
+    .. math:: s(i, j) = a \cdot x(i) + b \cdot x'(j) + c \cdot y(\text{sentence}) + d \cdot z(i, j)
+
+    i and j are the first and the last token of a span. All features are 0 or 1: combinations of attributes of the
+    question (wh-word, head noun, verb, rare words), of a token and its neighbour outside (word, class, shape), of
+    the way to the nearest question word, of the sentence's share of the question's words, and of the span (length,
+    classes inside). :data:`~classic_rc.solvers.spans.columns.GROUPS` lists the groups. Each is hashed to one of
+    2**20 columns for first tokens and sentences, as many for last tokens, and as many for spans.
+
+    The weights minimise the loss of conditional logit over all candidates of a question,
+
+    .. math:: \log \sum_c e^{s_c} - \log \sum_{c\ \text{right}} e^{s_c}
+
+    by AdaGrad (Duchi et al. 2011) from zero, a few passes over the questions. A column starts with the squared
+    gradient `damping`, so rare features stay light. That and the small number of passes are the regularisation.
+
+    A candidate is right if its text is a gold text, normalised as in the task's metric; if the data have offsets of
+    the answers and one of these candidates overlaps them, only those that do. If several spans are the answer
+    together, the loss is the mean over the gold texts. Questions without a right candidate teach nothing.
+
+    Words are weighed by their rarity in the training passages. Word classes come from a closed list of function
+    words, from digits, capitals and suffixes; they are English. Nothing is downloaded.
+
+    Attributes
+    ----------
+    rarity_ : Rarity
+        The stems of the training passages.
+    weights_ : ndarray of float32, shape (3 * 2**20,)
+    caveats_ : tuple of str
+        How many training questions taught nothing.
+    """
+
+    name = "span-ranker"
+    description = "a log-linear model of spans: words, classes, distances and paths at both ends, and the inside"
+    citation = (
+        "features after Rajpurkar, Zhang, Lopyrev and Liang 2016, SQuAD, section 5.2, without a parse; put "
+        "together in this package"
+    )
+    cites = ("rajpurkar2016",)
+    learns_from = "gold"
+    tasks: ClassVar[frozenset[Task]] = frozenset({Task.SPAN, Task.MULTI_SPAN})
+    takes_encoding = False  # it has its own tokens, with punctuation
+    variants: ClassVar[Mapping[str, Variant]] = {
+        "wh-word": Variant(
+            {"inputs": "wh-word"},
+            "reads of the question nothing but its wh-word: what the kind of answer alone gives away",
+            "after Kaushik and Lipton 2018",
+        )
+    }
+
+    features: str = parameter("default", f"groups of features joined by a plus: {', '.join(GROUPS)}")
+    inputs: Literal["all", "wh-word"] = parameter(
+        "all", "the inputs to read: all, or of the question only its wh-word", allowed=("all", "wh-word")
+    )
+    epochs: int = whole_number(4, "the number of passes over the training questions", least=1)
+    rate: float = _positive(0.05, "the learning rate")
+    damping: float = _positive(0.003, "the squared gradient that each column starts with")
+    seed: int = SEED.but(help="the seed of the order of training questions, which depends on their ids only")
+    decision: Decision | None = SPAN_DECISION
+
+    def fit(self, questions: Sequence[Question], y: Any = None) -> Self:
+        """Learn the rarity of words and the weights.
+
+        Raises
+        ------
+        UsageError
+            A parameter has a value that is not allowed, there is no question, or the task is not one of `tasks`.
+        DataError
+            Gold is hidden, or no span is right, or none is wrong.
+        """
+        groups = self._groups()
+        _require_gold(questions)
+        require_task(self, questions)
+        lexicon = Lexicon()
+        reader = _Reader(lexicon)
+        passages = [reader.passage(question) for question in _one_of_each_passage(questions)]
+        rarity = Rarity.learn(passages, lexicon)
+        labels = _Labels()
+        cases = []
+        for question in questions:
+            right = labels.of(question)
+            if right and sum(map(len, right)) < len(reader.candidates(question).first):
+                asked = reader.asked(question, rarity, wh_only=self.inputs == "wh-word")
+                cases.append(Case(question.id, asked, tuple(right)))
+        if not cases:
+            which = "wrong" if any(labels.of(question) for question in questions) else "right"
+            raise DataError(
+                f"{self.name} cannot learn",
+                found=f"no {which} candidate in {len(questions):,} questions",
+                expected="right and wrong candidates",
+            )
+        n_unused = len(questions) - len(cases)
+        found = f"{n_unused:,} of {len(questions):,} training questions"
+        self.caveats_: tuple[str, ...] = (
+            (f"{found} taught nothing: no candidate is right, or all are",) if n_unused else ()
+        )
+        maker = ColumnMaker(groups)
+        weights = learn_weights(cases, lexicon, maker, self.epochs, self.rate, self.damping, self.seed)
+        self.rarity_, self.weights_ = rarity, weights
+        self.trained_on_ = provenance(questions)
+        return self
+
+    def score_candidates(self, questions: Sequence[Question]) -> Scores:
+        """Score each span; it has evidence if its sentence has a content word of the question."""
+        self._check_fitted()
+        maker = ColumnMaker(self._groups())
+        parts, order = [], [np.empty(0, dtype=np.int64)]
+        for index, asked, lexicon in self._read(questions):
+            for start, stop in blocks_of([a.size for a in asked], block_size(_BLOCK_SIZE), _BLOCK_QUESTIONS):
+                columns = maker.make(asked[start:stop], lexicon)
+                parts.append(Scores(columns.scores(self.weights_), columns.offsets, columns.evidence))
+            order.append(index)
+        return Scores.concatenate(parts).take(np.argsort(np.concatenate(order)))
+
+    def _read(self, questions: Sequence[Question]) -> Iterator[tuple[NDArray[np.int64], list[Asked], Lexicon]]:
+        """Yield parts of the questions, those of a passage together, with their indices."""
+        of_passage: dict[int, list[int]] = {}
+        for i, question in enumerate(questions):
+            of_passage.setdefault(id(question.passage), []).append(i)
+        together = [i for members in of_passage.values() for i in members]
+        size = block_size(_READ_QUESTIONS)
+        for start in range(0, len(together), size):
+            lexicon = Lexicon()
+            reader = _Reader(lexicon)
+            index = together[start : start + size]
+            wh_only = self.inputs == "wh-word"
+            asked = [reader.asked(questions[i], self.rarity_, wh_only=wh_only) for i in index]
+            yield np.array(index), asked, lexicon
+
+    def explain(self, question: Question) -> Explanation:
+        """Show what each group of features and each feature adds to the best spans and the right ones."""
+        scores = self.score_candidates([question])
+        if not len(scores.values):
+            return Explanation.from_scores(self.name, question, scores)
+        ((_, (asked,), lexicon),) = self._read([question])
+        right = [i for own in _Labels().of(question) for i in own] if question.gold else []
+        return explain_columns(
+            self.name, question, scores, ColumnMaker(self._groups()), asked, lexicon, self.weights_, right
+        )
+
+    def companions(self) -> Sequence[Self]:
+        """Return the same learner that reads only the wh-word of the question: what this alone gives away."""
+        if self.inputs != "all":
+            return ()
+        return [self.from_params({**self.get_params(deep=False), "inputs": "wh-word"})]
+
+    def variant_name(self) -> str | None:
+        """Return the name of the inputs unless all are read, whatever the other parameters are."""
+        return self.inputs if self.inputs in self.variants else None
+
+    def fitted_state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        """Return the stems and the weights that are not 0, for :func:`~classic_rc.solvers.saved.save_solver`."""
+        self._check_fitted()
+        columns = np.flatnonzero(self.weights_)
+        return {"stems": self.rarity_.stems, "n_passages": self.rarity_.n_passages}, {
+            "passages_with": self.rarity_.passages_with.astype(np.int32),
+            "columns": columns.astype(np.int32),
+            "weights": self.weights_[columns],
+        }
+
+    def restore(self, state: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Self:
+        """Restore a fitted state that :meth:`fitted_state` returned.
+
+        Raises
+        ------
+        KeyError, TypeError or ValueError
+            The state does not match the parameters.
+        """
+        self._groups()
+        stems, passages_with = [str(stem) for stem in state["stems"]], arrays["passages_with"]
+        if passages_with.shape != (len(stems),):
+            raise ValueError(f"{len(passages_with)} counts for {len(stems)} stems")
+        columns, weights = arrays["columns"].astype(np.int64), arrays["weights"].astype(np.float32)
+        if columns.ndim != 1 or weights.shape != columns.shape:
+            raise ValueError(f"{len(weights)} weights for {len(columns)} columns")
+        if len(columns) and (columns[0] < 0 or columns[-1] >= N_COLUMNS or (np.diff(columns) <= 0).any()):
+            raise ValueError(f"columns are not ascending and below {N_COLUMNS}")
+        self.rarity_ = Rarity(stems, passages_with.astype(np.int64), int(state["n_passages"]))
+        self.weights_ = np.zeros(N_COLUMNS, dtype=np.float32)
+        self.weights_[columns] = weights
+        return self
+
+    def _check_fitted(self) -> None:
+        if not hasattr(self, "weights_"):
+            raise NotFittedError(
+                f"{self.name} learns from gold answers: call fit(train) first (on the command line --train DATA or "
+                "--cv 5)"
+            )
+
+    def _groups(self) -> tuple[str, ...]:
+        self.check_parameters()
+        names = set(str(self.features).split("+"))
+        for name in sorted(names - {"default", *GROUPS}):
+            raise unknown_name("group of span features", name, ["default", *GROUPS])
+        return tuple(group for group in GROUPS if group in names or "default" in names)
+
+
+class _Reader:
+    """Reads each passage and each list of candidates once."""
+
+    def __init__(self, lexicon: Lexicon) -> None:
+        self._lexicon = lexicon
+        self._passages: dict[int, ReadPassage] = {}
+        self._candidates: dict[tuple[int, int], ReadCandidates] = {}
+
+    def passage(self, question: Question) -> ReadPassage:
+        """Return the passage of a question."""
+        key = id(question.passage)
+        if key not in self._passages:
+            self._passages[key] = ReadPassage.of(question.passage, self._lexicon)
+        return self._passages[key]
+
+    def candidates(self, question: Question) -> ReadCandidates:
+        """Return the candidates of a question."""
+        key = id(question.passage), id(question.candidates)
+        if key not in self._candidates:
+            self._candidates[key] = ReadCandidates.of(question, self.passage(question))
+        return self._candidates[key]
+
+    def asked(self, question: Question, rarity: Rarity, *, wh_only: bool) -> Asked:
+        """Return the question with its passage and candidates."""
+        read = ReadQuestion.of(question.text, self._lexicon, rarity, wh_only=wh_only)
+        return Asked(read, self.passage(question), self.candidates(question))
+
+
+def _one_of_each_passage(questions: Sequence[Question]) -> list[Question]:
+    """Return the first question of each passage, in the order of the passages' texts."""
+    first: dict[int, Question] = {}
+    for question in questions:
+        first.setdefault(id(question.passage), question)
+    return list(first.values())
+
+
+class _Labels:
+    """Finds right candidates. The normalised texts of a passage's candidates are made once."""
+
+    def __init__(self) -> None:
+        self._places: dict[tuple[int, int, Task], tuple[Sequence[Candidate], dict[str, list[int]]]] = {}
+
+    def of(self, question: Question) -> list[tuple[int, ...]]:
+        """Return the right candidates: of each gold text if several are right together, else of all gold texts."""
+        normalise = normalise_quoref_answer if question.task is Task.MULTI_SPAN else normalise_squad_answer
+        key = id(question.passage), id(question.candidates), question.task
+        if key not in self._places:
+            candidates: Sequence[Candidate] = list(question.candidates)
+            places: dict[str, list[int]] = {}
+            for i, candidate in enumerate(candidates):
+                places.setdefault(normalise(candidate.text), []).append(i)
+            self._places[key] = candidates, places
+        located, places = self._places[key]
+        texts = dict.fromkeys(map(normalise, question.gold_texts))
+        found = [places[text] for text in texts if text in places]
+        if question.task is not Task.MULTI_SPAN and found:
+            found = [sorted(i for own in found for i in own)]
+        spans = question.meta.get("spans") or ()
+        return [tuple(_overlapping(own, located, spans) or own) for own in found]
+
+
+def _overlapping(
+    places: Sequence[int], candidates: Sequence[Candidate], spans: Sequence[tuple[int, int]]
+) -> list[int]:
+    """Return the places of the candidates that overlap one of the spans."""
+    located = [(i, candidates[i].start, candidates[i].end) for i in places]
+    return [
+        i
+        for i, start, end in located
+        if start is not None and end is not None and any(start < stop and end > begin for begin, stop in spans)
+    ]
+
+
+def _require_gold(questions: Sequence[Question]) -> None:
+    if not len(questions):
+        raise UsageError(
+            f"{SpanRanker.name} cannot learn without questions",
+            field="questions",
+            found="0",
+            expected="questions with gold answers",
+        )
+    hidden = sum(question.gold is None for question in questions)
+    if hidden:
+        raise DataError(
+            f"{SpanRanker.name} cannot learn without gold answers",
+            found=f"{hidden:,} of {len(questions):,} questions with hidden gold",
+        )

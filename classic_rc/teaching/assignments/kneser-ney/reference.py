@@ -1,0 +1,35 @@
+from collections import Counter
+
+
+def pairs_of(texts):
+    marked = [["<s>", *text, "</s>"] for text in texts]
+    return [pair for text in marked for pair in zip(text, text[1:])]
+
+
+def taken(count, discount):
+    return discount
+
+
+def continuation(texts, word):
+    """After how many different words the word comes. A text is a list of words."""
+    return sum(second == word for first, second in set(pairs_of(texts)))
+
+
+def word_probability(texts, word, discount):
+    """The probability of a word, whatever precedes it."""
+    numbers = Counter(second for first, second in set(pairs_of(texts)))
+    total = sum(numbers.values())
+    size = len({own for text in texts for own in text} | {"</s>", "<unk>"})
+    rest = sum(min(taken(own, discount), own) for own in numbers.values())
+    return max(numbers[word] - taken(numbers[word], discount), 0) / total + rest / total / size
+
+
+def probability(texts, word, context, discount):
+    """The probability of a word after the word context."""
+    counts = Counter(second for first, second in pairs_of(texts) if first == context)
+    lower = word_probability(texts, word, discount)
+    if not counts:
+        return lower
+    total = sum(counts.values())
+    left = sum(min(taken(own, discount), own) for own in counts.values())
+    return max(counts[word] - taken(counts[word], discount), 0) / total + left / total * lower
