@@ -444,23 +444,40 @@ def _read_outcomes(row: Node, outcomes: Node, task: Task) -> Outcomes:
     # A row has the metrics that its table shows, and those that the run named.
     metrics = dict.fromkeys([*metrics_for(task), *(metric_of_task(task, name) for name in named)])
     n_questions = len(outcomes.value)
-    selections = row.value.get("selections") or {"selected": [0] * n_questions, "candidates": [0] * n_questions}
-    evidence = selections.get("evidence")
+    selections = row.child("selections") if row.has("selections") else Node({}, row.source)
+    evidence = set(selections.integers("evidence")) if selections.has("evidence") else None
     return Outcomes(
         {metric.name: _read_statistics(outcomes, metric.name) for metric in metrics},
         np.array([_count_of(outcomes, id_, "tied") for id_ in outcomes.value], dtype=np.int64),
-        np.array(selections["selected"], dtype=np.float64),
-        np.array(selections["candidates"], dtype=np.int64),
-        None if evidence is None else np.isin(np.arange(n_questions), evidence),
+        _read_counts(selections, "selected", n_questions),
+        _read_counts(selections, "candidates", n_questions).astype(np.int64),
+        None if evidence is None else np.array([i in evidence for i in range(n_questions)], dtype=np.bool_),
         tuple(outcome.get("answer") for outcome in outcomes.value.values()),
     )
+
+
+_MOST = 2**53
+"""Larger counts are not exact as floating-point numbers, and no question has as many candidates."""
 
 
 def _count_of(outcomes: Node, id_: str, name: str) -> int:
     # Rows have many outcomes: only a wrong one is worth a node, for its place in the error.
     outcome = outcomes.value[id_]
     count = outcome.get(name) if isinstance(outcome, dict) else None
-    return count if type(count) is int else outcomes.child(id_).integer(name)
+    if type(count) is int and 0 <= count <= _MOST:
+        return count
+    node = outcomes.child(id_)
+    raise node.error(
+        "not a count", field=name, found=describe_value(node.get(name, "a count")), expected=f"0 to {_MOST}"
+    )
+
+
+def _read_counts(node: Node, key: str, n_questions: int) -> NDArray[np.float64]:
+    """Return the counts of all questions, shape (n_questions,); zeros if a record has none."""
+    counts = node.sequence(key) if node.has(key) else [0] * n_questions
+    if len(counts) != n_questions or not all(is_number(count) and 0 <= count <= _MOST for count in counts):
+        raise node.error("invalid counts", field=key, found=repr(counts)[:40], expected=f"{n_questions} counts")
+    return np.array(counts, dtype=np.float64)
 
 
 _EQUAL = 1e-9

@@ -119,6 +119,14 @@ def _huge_count(record):
     record["runs"][0]["dataset"]["questions"] = 10**400
 
 
+def _select(**values):
+    return lambda record: record["runs"][0]["rows"][0]["selections"].update(values)
+
+
+def _tied(count):
+    return lambda record: next(iter(record["runs"][0]["rows"][0]["outcomes"].values())).update(tied=count)
+
+
 def _listed_outcomes(record):
     row = record["runs"][0]["rows"][0]
     row["outcomes"] = list(row["outcomes"])
@@ -131,6 +139,11 @@ def _listed_outcomes(record):
         (_huge_statistics, r"rows\[0\]", "accuracy", "^.10000", "^1 numbers$"),
         (_true_statistics, r"rows\[0\]", "accuracy", "^.True", "^1 numbers$"),
         (_huge_count, r"^\$\.runs\[0\]$", "passage_groups", "^24 entries$", "over 18 digits"),
+        (_select(candidates=[1]), r"selections$", "candidates", r"^\[1\]$", "^24 counts$"),
+        (_select(selected=[10**400] * 24), r"selections$", "selected", r"^\[10000", "^24 counts$"),
+        (_select(evidence="all"), r"selections$", "evidence", "'all'", "a list"),
+        (_tied(10**400), r"rows\[0\]", "tied", "18 digits", "^0 to "),
+        (_tied("two"), r"rows\[0\]", "tied", "'two'", "^0 to "),
         (_listed_outcomes, r"rows\[0\]$", "outcomes", "a list of 24", "an object"),
         (lambda record: record.pop("runs"), "^\\$?$", "runs", "^an object with ", ""),
         (_without("passage_groups"), r"^\$\.runs\[0\]$", "passage_groups", "^an object with ", ""),
