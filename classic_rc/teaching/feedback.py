@@ -46,13 +46,7 @@ class _Outcome:
 def compare_function(submission: Submission, name: str, where: Callable[..., bool] | None = None) -> None:
     """Compare a student's function with the right one; explain a difference by the smallest input that has it.
 
-    Parameters
-    ----------
-    submission : Submission
-    name : str
-        A function of the assignment.
-    where : callable, optional
-        Takes the arguments of a call, and says whether this check is about it.
+    `where` takes the arguments of a call, and says whether this check is about it.
 
     Raises
     ------

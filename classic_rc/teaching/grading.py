@@ -11,6 +11,7 @@ from dataclasses import replace
 from functools import lru_cache
 from os import PathLike
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,18 +45,7 @@ from classic_rc.teaching.submissions import HandedIn, find_submissions, read_sub
 
 
 def read_declaration(place: Path) -> tuple[Assignment, int | None] | None:
-    """Return the assignment that a folder's or a file's declaration names, and the seed if it has one.
-
-    Parameters
-    ----------
-    place : path
-        A declaration, a folder that has one, or a file beside one.
-
-    Raises
-    ------
-    DataError
-        The declaration has something else.
-    """
+    """Return what a declaration says, or that of a folder or beside a file: the assignment, and perhaps a seed."""
     folders = (place, place.parent) if place.is_file() else (place,)
     found = [place] if place.name == DECLARATION else [folder / DECLARATION for folder in folders]
     file = next((file for file in found if file.is_file()), None)
@@ -74,44 +64,23 @@ def read_declaration(place: Path) -> tuple[Assignment, int | None] | None:
     return (assignment.drawn(seed) if seed is not None else assignment), seed
 
 
-def grade_file(
-    file: str | PathLike[str],
-    assignment: Assignment | str | PathLike[str],
-    *,
-    limits: Limits = DEFAULT_LIMITS,
-    seed: int | None = None,
-    data: Dataset | None = None,
-    train: Dataset | None = None,
-    isolation: Isolation | None = None,
-) -> Grade:
-    """Grade one submission: a Python file, a notebook, or a student's folder.
-
-    The other parameters are those of :func:`grade_folder`.
-
-    Raises
-    ------
-    DataError, UsageError
-        As in :func:`grade_folder`.
-    """
+def grade_file(file: str | PathLike[str], assignment: Assignment | str | PathLike[str], **setting: Any) -> Grade:
+    """Grade one submission: a Python file, a notebook, or a student's folder. See :func:`grade_folder`."""
     path = Path(file)
     if not path.exists():
         raise DataError("no such file or folder", source=str(path))
-    setting = _Setting(assignment, limits, seed, data, train, isolation)
-    one = read_submission(path, setting.assignment.main, setting.assignment.suffixes)
-    setting.must_fit([one])
-    return setting.grade(one)
+    own = _Setting(assignment, **setting)
+    one = read_submission(path, own.assignment.main, own.assignment.suffixes)
+    own.must_fit([one])
+    return own.grade(one)
 
 
 def grade_folder(
     folder: str | PathLike[str],
     assignment: Assignment | str | PathLike[str],
     *,
-    limits: Limits = DEFAULT_LIMITS,
-    seed: int | None = None,
-    data: Dataset | None = None,
-    train: Dataset | None = None,
-    isolation: Isolation | None = None,
     advance: Callable[[Grading], None] = lambda grading: None,
+    **setting: Any,
 ) -> Grading:
     """Grade the submissions of a class, one after the other, each in a process of its own.
 
@@ -121,36 +90,29 @@ def grade_folder(
         It has a Python file, a notebook or a folder for each student.
     assignment : Assignment, str or path
         With the rules of the class; or the name of one of the package, or a teacher's file.
-    limits : Limits
-        For each submission.
-    seed : int, optional
-        Makes the questions and cases; by default a new one for each grading, so that nobody can know them.
-    data : Dataset, optional
-        The hidden questions, with gold; by default fresh questions of the assignment's own.
-    train : Dataset, optional
-        The questions that students' solvers learn from.
-    isolation : Isolation, optional
-        By default bubblewrap.
     advance : callable
         Called with the grades that are known, after each of them.
+    **setting
+        `limits` for each submission; the `seed` of questions and cases (by default a new one, which nobody can know);
+        hidden questions as `data` (by default fresh ones); `train`, from which solvers learn; the `isolation` (by
+        default bubblewrap).
 
     Raises
     ------
     DataError
         The folder does not exist, it has no submissions, or two submissions have the same name.
     UsageError
-        The assignment does not work, most files do not fit it, the system cannot isolate a process, or the time
-        limit is not positive.
+        The assignment does not work, most files do not fit it, or the system cannot isolate a process.
     """
-    setting = _Setting(assignment, limits, seed, data, train, isolation)
-    own = setting.assignment
+    graders = _Setting(assignment, **setting)
+    own = graders.assignment
     found = find_submissions(folder, own.main, own.suffixes)
-    setting.must_fit(found)
+    graders.must_fit(found)
     references = [own.file, *sorted(Path(lessons.__file__).parent.glob("*.py"))]
     similarity = find_similar({one.student: one.files for one in found}, own.start(), references)
-    grading = Grading(own, setting.seed, (), similarity)
+    grading = Grading(own, graders.seed, (), similarity)
     for one in found:
-        grading = replace(grading, grades=(*grading.grades, setting.grade(one)))
+        grading = replace(grading, grades=(*grading.grades, graders.grade(one)))
         advance(grading)
     return grading
 
@@ -161,11 +123,12 @@ class _Setting:
     def __init__(
         self,
         assignment: Assignment | str | PathLike[str],
-        limits: Limits,
-        seed: int | None,
-        data: Dataset | None,
-        train: Dataset | None,
-        isolation: Isolation | None,
+        *,
+        limits: Limits = DEFAULT_LIMITS,
+        seed: int | None = None,
+        data: Dataset | None = None,
+        train: Dataset | None = None,
+        isolation: Isolation | None = None,
     ) -> None:
         if not limits.seconds > 0:
             told = f"the time limit must be a positive number of seconds, got {limits.seconds:g}"

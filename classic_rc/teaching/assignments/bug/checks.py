@@ -46,10 +46,7 @@ ASSIGNMENT = Assignment(
     template=(f"    {EMPTY}\n        return 1\n", ""),
     functions={
         "sliding_window": Function(draw, allowed=lambda *texts: bool(texts[0])),
-        "word_distance": Function(
-            draw,
-            allowed=lambda *texts: len(texts[0]) > 1,
-        ),
+        "word_distance": Function(draw, allowed=lambda *texts: len(texts[0]) > 1),
     },
     checks=(
         Check(RIGHT[0], 0, "sliding_window: it had no mistake, and still has none", "sliding_window"),
