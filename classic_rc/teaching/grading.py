@@ -93,9 +93,8 @@ def grade_folder(
     advance : callable
         Called with the grades that are known, after each of them.
     **setting
-        `limits` for each submission; the `seed` of questions and cases (by default a new one, which nobody can know);
-        hidden questions as `data` (by default fresh ones); `train`, from which solvers learn; the `isolation` (by
-        default bubblewrap).
+        `limits` for each submission; the `seed` of questions and cases (by default a new one); hidden questions as
+        `data` (by default fresh ones); `train`, from which solvers learn; the `isolation` (by default bubblewrap).
 
     Raises
     ------
@@ -146,20 +145,17 @@ class _Setting:
 
     def must_fit(self, found: Sequence[HandedIn]) -> None:
         """Stop if most files define nothing of what the assignment asks: it is another one's."""
-        template = self.assignment.start()
-        wanted = {*self.assignment.functions, *(_defined(parse_source(template)) if template else ())} - {"class"}
+        wanted = {*self.assignment.functions} | _defined(parse_source(self.assignment.start()))
         trees = [tree for one in found if one.main in one.files and (tree := parse_source(one.files[one.main]))]
-        if not any(isinstance(check.run, str) for check in self.assignment.checks):
-            wanted |= {"class"} if template and "class" in _defined(parse_source(template)) else set()
         misfits = [tree for tree in trees if tree.body and not _defined(tree) & wanted]
         if wanted and 2 * len(misfits) > len(trees):
             told = ", ".join(sorted(wanted - {"class"}))
+            name = self.assignment.name
+            problem = (
+                f"{len(misfits)} of {len(trees)} files define none of {told}: they are no submissions to {name}"
+            )
             raise UsageError(
-                f"{len(misfits)} of {len(trees)} files define none of {told}: they are no submissions to "
-                f"{self.assignment.name}",
-                field="--assignment",
-                found=self.assignment.name,
-                expected="the assignment that was handed out",
+                problem, field="--assignment", found=name, expected="the assignment that was handed out"
             )
 
     def grade(self, one: HandedIn) -> Grade:
@@ -188,7 +184,9 @@ class _Setting:
                     accuracy = compare_solvers(submission, self.questions, self.assignment.floor)
                 except (SubmissionError, CheckFailedError):
                     pass
-            note = f"imported for the file, which does not: {', '.join(box.added)}" if box.added else ""
+            note = ""
+            if box.added and not self.is_hidden:  # The names come from the student's process.
+                note = f"imported for the file, which does not: {', '.join(box.added)}"
         return Grade(one.student, one.file, results, self.isolation.kind, None, note, accuracy)
 
     def _run_checks(self, submission: Submission) -> tuple[CheckResult, ...]:
@@ -253,12 +251,9 @@ def _defined(tree: ast.Module | None) -> set[str]:
 def _check_data(data: Dataset) -> None:
     """Check that questions can be put to a student's solver and have answers."""
     if data.task is None or data.task.has_spans:
-        raise UsageError(
-            f"students' solvers choose among candidates, but {data.name} has questions of the task {data.task}",
-            field="--data",
-            found=str(data.task),
-            expected="single-choice, multiple-answer or cloze",
-        )
+        told = f"students' solvers choose among candidates, but {data.name} has questions of the task {data.task}"
+        expected = "single-choice, multiple-answer or cloze"
+        raise UsageError(told, field="--data", found=str(data.task), expected=expected)
     missing = next((question.id for question in data if question.gold is None), None)
     if missing is not None:
         told = f"the questions need gold: question {missing} of {data.name} has none"

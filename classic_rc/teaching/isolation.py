@@ -176,7 +176,7 @@ def _refuse_open(closed: Iterable[str | os.PathLike[str]]) -> None:
     """Refuse to start another user's process where it cannot read Python, or can reach what is closed to it."""
     package = Path(__file__).parents[1]
     places = [str(package), *map(os.path.abspath, closed)]
-    told, own = os.pipe()
+    stream, own = os.pipe()
     if (child := os.fork()) == 0:
         user = _USERS[0]
         os.setgroups([])
@@ -191,22 +191,16 @@ def _refuse_open(closed: Iterable[str | os.PathLike[str]]) -> None:
         os.write(own, json.dumps(answer).encode()[:60000])
         os._exit(0)
     os.close(own)
-    with os.fdopen(told, "rb") as stream:
-        answer = json.loads(stream.read())
+    with os.fdopen(stream, "rb") as told_by_child:
+        answer = json.loads(told_by_child.read())
     os.waitpid(child, 0)
     if not answer["python"]:
-        raise UsageError(
-            f"the user of students' processes cannot read Python: {_PYTHON}. Install it where every user can",
-            field="--unsafe",
-            found=_PYTHON,
-        )
-    if answer["reached"]:
-        raise UsageError(
-            f"students' code could reach {', '.join(answer['reached'])}: close them with `chmod -R go-rwx "
-            f"{' '.join(answer['reached'])}`",
-            field="--unsafe",
-            found=answer["reached"][0],
-        )
+        told = f"the user of students' processes cannot read Python: {_PYTHON}. Install it where every user can"
+        raise UsageError(told, field="--unsafe", found=_PYTHON)
+    if reached := answer["reached"]:
+        close = f"chmod -R go-rwx {' '.join(reached)}"
+        told = f"students' code could reach {', '.join(reached)}: close them with `{close}`"
+        raise UsageError(told, field="--unsafe", found=reached[0])
 
 
 def make_folder() -> Path:
@@ -227,6 +221,8 @@ def remove_folder(folder: Path) -> None:
 
 
 def _is_running(process: int) -> bool:
+    if sys.platform == "win32":  # There, asking would end it.
+        return True
     try:
         os.kill(process, 0)
     except ProcessLookupError:
