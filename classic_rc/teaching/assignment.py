@@ -35,15 +35,7 @@ Change: TypeAlias = tuple[str, str]
 
 @dataclass(eq=False)
 class CheckFailedError(AssertionError):
-    """A check found something wrong, and can say more about it than one line.
-
-    Parameters
-    ----------
-    problem : str
-        In one line.
-    details : str
-        More lines for the student: the smallest counterexample, a likely cause.
-    """
+    """A check found a problem; its details are more lines, as the smallest counterexample and a likely cause."""
 
     problem: str
     details: str = ""
@@ -94,13 +86,16 @@ class Check:
 class Assignment:
     """What a submission is checked for; a teacher's file has one with the name ``ASSIGNMENT``.
 
+    Beside that file are ``README.md``, the page for students; ``reference.py`` with the right functions; and
+    ``rules.toml``: what each class draws (rules in words, each with its piece of the reference; the first one is
+    the page's, which no class draws), and known mistakes (pieces of the reference, and what takes their place).
+
     Parameters
     ----------
     title, main : str
         What it is about, and the name of the student's file.
     checks : tuple of Check
     functions : mapping of str to Function
-        The right ones are in ``reference.py``, beside the teacher's file.
     packages : tuple of str
         What submissions may import beside Python's library; ``classic_rc`` is its part for students.
     floor : str or None
@@ -108,18 +103,11 @@ class Assignment:
     make_questions, make_files : callable, optional
         Take the seed and return questions to measure on; and more files for students by name.
     template : Change, str or None
-        What students start from: a change of the reference, which is its mistake; or a text. By default, the
-        reference's functions that have a docstring, without their bodies.
+        What students start from: a change of the reference, a text, or its functions without bodies.
     suffixes : tuple of str
         The kinds of files beside code that belong to a submission.
-    name, file
-        Set when it is loaded: its name, and the teacher's file.
-    rules, known_mistakes
-        From ``rules.toml`` beside it. What each class draws: rules in words, and the piece of the reference's text
-        for each. The first one is that of the page; no class draws it. And what may be wrong with a function, with
-        the change of the reference that makes it so.
-    choice : mapping of str to str
-        The class's rules in words.
+    name, file, rules, known_mistakes, choice
+        Set when it is loaded; `choice` are the class's rules in words.
     """
 
     title: str
@@ -222,14 +210,7 @@ def list_assignments() -> list[str]:
 
 
 def load_assignment(which: str | PathLike[str], rules: Mapping[str, str] | None = None) -> Assignment:
-    """Load an assignment.
-
-    Parameters
-    ----------
-    which : str or path
-        The name of an assignment of the package, or a teacher's file.
-    rules : mapping of str to str, optional
-        The rules of a class, in words.
+    """Load an assignment: the name of one of the package, or a teacher's file; with the rules of a class in words.
 
     Raises
     ------
@@ -279,23 +260,9 @@ def _import(file: Path) -> Any:
 class Submission:
     """A student's file as checks see it: functions to call, values to read, a solver to ask for scores.
 
-    ``submission.double(3)`` calls the student's function in the student's process with plain data (numbers,
-    strings, lists, dicts) and returns plain data. ``submission.CUE`` is a value. Each raises
-    :class:`~classic_rc.teaching.SubmissionError` if the student's code fails.
-
-    Parameters
-    ----------
-    sandbox : Sandbox
-    names : mapping of str to str
-        The public names of the student's file and their kinds.
-    assignment : Assignment
-        With the rules of the class.
-    seed : int
-        Makes the questions and cases of this grading.
-    questions, train : Dataset or None
-        The questions of this grading, with gold, and those that solvers learn from.
-    is_hidden : bool
-        Whether the questions are a teacher's own: then students see neither them nor their gold.
+    ``submission.double(3)`` calls the student's function in the student's process with plain data and returns plain
+    data; ``submission.CUE`` is a value. Each raises :class:`~classic_rc.teaching.SubmissionError` if the student's
+    code fails. `names` are the file's public names and their kinds.
     """
 
     sandbox: Sandbox

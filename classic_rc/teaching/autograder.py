@@ -40,17 +40,7 @@ exit 0
 
 
 def autograder_zip(assignment: Assignment, seed: int, data: str | None = None, seconds: float = 60.0) -> bytes:
-    """Return an autograder as a zip file, which is to be uploaded as it is.
-
-    Parameters
-    ----------
-    assignment : Assignment
-    seed : int
-        Of the class: each regrade has the same rules, questions and cases.
-    data : str, optional
-        A file with the hidden questions.
-    seconds : float
-        The time limit.
+    """Return an autograder as a zip file, to be uploaded as it is; each regrade has the same rules and cases.
 
     Raises
     ------

@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from random import Random
 from typing import Any, TypeAlias
 
 from classic_rc.errors import UsageError
-from classic_rc.questions import Dataset, Question
+from classic_rc.questions import Question
 from classic_rc.teaching.assignment import Assignment, Case, Change, CheckFailedError, Submission
 from classic_rc.teaching.sandbox import SubmissionError
 
@@ -46,13 +46,7 @@ class _Outcome:
 def compare_function(submission: Submission, name: str, where: Callable[..., bool] | None = None) -> None:
     """Compare a student's function with the right one; explain a difference by the smallest input that has it.
 
-    Parameters
-    ----------
-    submission : Submission
-    name : str
-        A function of the assignment.
-    where : callable, optional
-        Takes the arguments of a call, and says whether this check is about it.
+    `where` takes the arguments of a call, and says whether this check is about it.
 
     Raises
     ------
@@ -294,25 +288,6 @@ def _shown(value: Any) -> str:
     is_list = isinstance(value, list | tuple)
     text = f"[{', '.join(map(_shown, value[:_MAX_SHOWN]))}]" if is_list else repr(value)
     return text if len(text) <= _MAX_SHOWN else f"{text[:_MAX_SHOWN]} ..."
-
-
-def scores_of(submission: Submission, dataset: Dataset) -> list[list[float]]:
-    """Return the scores of the student's solver; if it raises an error, show the shortest question that has it."""
-    try:
-        return submission.score(dataset)
-    except SubmissionError as error:
-        if error.is_final or (submission.is_hidden and dataset is submission.questions):
-            raise
-        deadline = time.monotonic() + _MAX_SECONDS
-        for question in sorted(dataset, key=lambda own: len(own.passage.text) + len(own.query)):
-            try:
-                submission.score(replace(dataset, questions=[question]))
-            except SubmissionError as own:
-                told = "\n".join([own.details, *question_lines(question)])
-                raise CheckFailedError(own.problem, told) from None
-            if time.monotonic() > deadline:
-                break
-        raise
 
 
 def question_lines(question: Question) -> list[str]:

@@ -23,20 +23,7 @@ STUDENTS = "students"
 
 @dataclass(frozen=True, slots=True)
 class CheckResult:
-    """The outcome of one check.
-
-    Parameters
-    ----------
-    name, title : str
-    points, earned : float
-        What the check is worth, and what of it is earned.
-    problem : str or None
-        Why points are missing; None if none are.
-    details : str
-        More for the student: the smallest counterexample, the traceback, what the code printed.
-    ran : bool
-        False if a check that it needs has failed, or if nothing can be graded.
-    """
+    """The outcome of one check; it did not run if one that it needs has failed, or nothing can be graded."""
 
     name: str
     title: str
@@ -59,16 +46,9 @@ class CheckResult:
 
 @dataclass(frozen=True, slots=True)
 class Accuracy:
-    """What a student's solver reaches on the questions of the grading, as fractions.
+    """What a solver reaches on the questions of the grading, minus a reference too, as fractions.
 
-    Parameters
-    ----------
-    value, difference : float
-        Accuracy, or the task's metric; and that minus the reference's, on the same questions.
-    interval, difference_interval : Interval or None
-        Of 95 %, over resampled passages; None with fewer than two passages.
-    reference : str
-        The solver that it is compared with.
+    The intervals are of 95 %, over resampled passages; None with fewer than two passages.
     """
 
     value: float
@@ -95,20 +75,8 @@ def _bounds(value: float, interval: Interval | None, sign: str = "") -> str:
 class Grade:
     """The outcome of all checks of one submission.
 
-    Parameters
-    ----------
-    student, file : str
-        As in :class:`~classic_rc.teaching.submissions.HandedIn`.
-    checks : tuple of CheckResult
-        The same checks in the same order for all students.
-    isolation : str
-        How far the student's process was apart; empty if nothing ran.
-    problem : str or None
-        Why it is not gradable.
-    note : str
-        What the grader has done for the file.
-    accuracy : Accuracy or None
-        None if the assignment names no reference, or the file has no working solver.
+    `problem` says why it is not gradable, `note` what the grader has done for the file. The isolation is empty if
+    nothing ran, and there is no accuracy without a working solver.
     """
 
     student: str
@@ -137,17 +105,7 @@ class Grade:
 
 @dataclass(frozen=True, slots=True)
 class Grading:
-    """The grades of a class.
-
-    Parameters
-    ----------
-    assignment : Assignment
-    seed : int
-        Made the questions and cases; the same seed repeats the grading.
-    grades : tuple of Grade
-        Sorted by the names of the students' files or folders.
-    similarity : Similarity
-    """
+    """The grades of a class, sorted by students; the same seed repeats them."""
 
     assignment: Assignment
     seed: int

@@ -11,6 +11,7 @@ from dataclasses import replace
 from functools import lru_cache
 from os import PathLike
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -44,18 +45,7 @@ from classic_rc.teaching.submissions import HandedIn, find_submissions, read_sub
 
 
 def read_declaration(place: Path) -> tuple[Assignment, int | None] | None:
-    """Return the assignment that a folder's or a file's declaration names, and the seed if it has one.
-
-    Parameters
-    ----------
-    place : path
-        A declaration, a folder that has one, or a file beside one.
-
-    Raises
-    ------
-    DataError
-        The declaration has something else.
-    """
+    """Return what a declaration says, or that of a folder or beside a file: the assignment, and perhaps a seed."""
     folders = (place, place.parent) if place.is_file() else (place,)
     found = [place] if place.name == DECLARATION else [folder / DECLARATION for folder in folders]
     file = next((file for file in found if file.is_file()), None)
@@ -74,44 +64,23 @@ def read_declaration(place: Path) -> tuple[Assignment, int | None] | None:
     return (assignment.drawn(seed) if seed is not None else assignment), seed
 
 
-def grade_file(
-    file: str | PathLike[str],
-    assignment: Assignment | str | PathLike[str],
-    *,
-    limits: Limits = DEFAULT_LIMITS,
-    seed: int | None = None,
-    data: Dataset | None = None,
-    train: Dataset | None = None,
-    isolation: Isolation | None = None,
-) -> Grade:
-    """Grade one submission: a Python file, a notebook, or a student's folder.
-
-    The other parameters are those of :func:`grade_folder`.
-
-    Raises
-    ------
-    DataError, UsageError
-        As in :func:`grade_folder`.
-    """
+def grade_file(file: str | PathLike[str], assignment: Assignment | str | PathLike[str], **setting: Any) -> Grade:
+    """Grade one submission: a Python file, a notebook, or a student's folder. See :func:`grade_folder`."""
     path = Path(file)
     if not path.exists():
         raise DataError("no such file or folder", source=str(path))
-    setting = _Setting(assignment, limits, seed, data, train, isolation)
-    one = read_submission(path, setting.assignment.main, setting.assignment.suffixes)
-    setting.must_fit([one])
-    return setting.grade(one)
+    own = _Setting(assignment, **setting)
+    one = read_submission(path, own.assignment.main, own.assignment.suffixes)
+    own.must_fit([one])
+    return own.grade(one)
 
 
 def grade_folder(
     folder: str | PathLike[str],
     assignment: Assignment | str | PathLike[str],
     *,
-    limits: Limits = DEFAULT_LIMITS,
-    seed: int | None = None,
-    data: Dataset | None = None,
-    train: Dataset | None = None,
-    isolation: Isolation | None = None,
     advance: Callable[[Grading], None] = lambda grading: None,
+    **setting: Any,
 ) -> Grading:
     """Grade the submissions of a class, one after the other, each in a process of its own.
 
@@ -121,36 +90,28 @@ def grade_folder(
         It has a Python file, a notebook or a folder for each student.
     assignment : Assignment, str or path
         With the rules of the class; or the name of one of the package, or a teacher's file.
-    limits : Limits
-        For each submission.
-    seed : int, optional
-        Makes the questions and cases; by default a new one for each grading, so that nobody can know them.
-    data : Dataset, optional
-        The hidden questions, with gold; by default fresh questions of the assignment's own.
-    train : Dataset, optional
-        The questions that students' solvers learn from.
-    isolation : Isolation, optional
-        By default bubblewrap.
     advance : callable
         Called with the grades that are known, after each of them.
+    **setting
+        `limits` for each submission; the `seed` of questions and cases (by default a new one); hidden questions as
+        `data` (by default fresh ones); `train`, from which solvers learn; the `isolation` (by default bubblewrap).
 
     Raises
     ------
     DataError
         The folder does not exist, it has no submissions, or two submissions have the same name.
     UsageError
-        The assignment does not work, most files do not fit it, the system cannot isolate a process, or the time
-        limit is not positive.
+        The assignment does not work, most files do not fit it, or the system cannot isolate a process.
     """
-    setting = _Setting(assignment, limits, seed, data, train, isolation)
-    own = setting.assignment
+    graders = _Setting(assignment, **setting)
+    own = graders.assignment
     found = find_submissions(folder, own.main, own.suffixes)
-    setting.must_fit(found)
+    graders.must_fit(found)
     references = [own.file, *sorted(Path(lessons.__file__).parent.glob("*.py"))]
     similarity = find_similar({one.student: one.files for one in found}, own.start(), references)
-    grading = Grading(own, setting.seed, (), similarity)
+    grading = Grading(own, graders.seed, (), similarity)
     for one in found:
-        grading = replace(grading, grades=(*grading.grades, setting.grade(one)))
+        grading = replace(grading, grades=(*grading.grades, graders.grade(one)))
         advance(grading)
     return grading
 
@@ -161,11 +122,12 @@ class _Setting:
     def __init__(
         self,
         assignment: Assignment | str | PathLike[str],
-        limits: Limits,
-        seed: int | None,
-        data: Dataset | None,
-        train: Dataset | None,
-        isolation: Isolation | None,
+        *,
+        limits: Limits = DEFAULT_LIMITS,
+        seed: int | None = None,
+        data: Dataset | None = None,
+        train: Dataset | None = None,
+        isolation: Isolation | None = None,
     ) -> None:
         if not limits.seconds > 0:
             told = f"the time limit must be a positive number of seconds, got {limits.seconds:g}"
@@ -183,20 +145,17 @@ class _Setting:
 
     def must_fit(self, found: Sequence[HandedIn]) -> None:
         """Stop if most files define nothing of what the assignment asks: it is another one's."""
-        template = self.assignment.start()
-        wanted = {*self.assignment.functions, *(_defined(parse_source(template)) if template else ())} - {"class"}
+        wanted = {*self.assignment.functions} | _defined(parse_source(self.assignment.start()))
         trees = [tree for one in found if one.main in one.files and (tree := parse_source(one.files[one.main]))]
-        if not any(isinstance(check.run, str) for check in self.assignment.checks):
-            wanted |= {"class"} if template and "class" in _defined(parse_source(template)) else set()
         misfits = [tree for tree in trees if tree.body and not _defined(tree) & wanted]
         if wanted and 2 * len(misfits) > len(trees):
             told = ", ".join(sorted(wanted - {"class"}))
+            name = self.assignment.name
+            problem = (
+                f"{len(misfits)} of {len(trees)} files define none of {told}: they are no submissions to {name}"
+            )
             raise UsageError(
-                f"{len(misfits)} of {len(trees)} files define none of {told}: they are no submissions to "
-                f"{self.assignment.name}",
-                field="--assignment",
-                found=self.assignment.name,
-                expected="the assignment that was handed out",
+                problem, field="--assignment", found=name, expected="the assignment that was handed out"
             )
 
     def grade(self, one: HandedIn) -> Grade:
@@ -225,7 +184,9 @@ class _Setting:
                     accuracy = compare_solvers(submission, self.questions, self.assignment.floor)
                 except (SubmissionError, CheckFailedError):
                     pass
-            note = f"imported for the file, which does not: {', '.join(box.added)}" if box.added else ""
+            note = ""
+            if box.added and not self.is_hidden:  # The names come from the student's process.
+                note = f"imported for the file, which does not: {', '.join(box.added)}"
         return Grade(one.student, one.file, results, self.isolation.kind, None, note, accuracy)
 
     def _run_checks(self, submission: Submission) -> tuple[CheckResult, ...]:
@@ -290,12 +251,9 @@ def _defined(tree: ast.Module | None) -> set[str]:
 def _check_data(data: Dataset) -> None:
     """Check that questions can be put to a student's solver and have answers."""
     if data.task is None or data.task.has_spans:
-        raise UsageError(
-            f"students' solvers choose among candidates, but {data.name} has questions of the task {data.task}",
-            field="--data",
-            found=str(data.task),
-            expected="single-choice, multiple-answer or cloze",
-        )
+        told = f"students' solvers choose among candidates, but {data.name} has questions of the task {data.task}"
+        expected = "single-choice, multiple-answer or cloze"
+        raise UsageError(told, field="--data", found=str(data.task), expected=expected)
     missing = next((question.id for question in data if question.gold is None), None)
     if missing is not None:
         told = f"the questions need gold: question {missing} of {data.name} has none"

@@ -29,14 +29,9 @@ _PYTHON = os.path.realpath(getattr(sys, "_base_executable", sys.executable))
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What a student's code may use: seconds for all calls, and bytes and numbers for its process.
+    """What a student's code may use: seconds of all calls (a check may take a third), and what else.
 
-    Parameters
-    ----------
-    seconds : float
-        Wall time of all calls together; one check may use a third of it.
-    memory_bytes, file_bytes, folder_bytes, processes : int
-        Of one process; of one file; of all its files where they are in memory; and how many processes.
+    Bytes are of the memory of one process, of one file, and of all files where these are in memory.
     """
 
     seconds: float = 60.0
@@ -51,19 +46,11 @@ DEFAULT_LIMITS = Limits()
 
 @dataclass(frozen=True)
 class Isolation:
-    """How far a student's process is apart from everything else.
+    """How far a student's process is apart from everything else, by its kind.
 
-    Parameters
-    ----------
-    kind : str
-        ``bubblewrap``: no files but Python's and its own, no network, no other processes. ``container``: what the
-        command makes it. ``other user``: it can neither read nor write what is closed to others. ``none``: for code
-        that you trust.
-    command : tuple of str
-        For a container: what runs ``python3`` in it; ``{folder}`` stands for the folder that it must show read-only
-        at the same path.
-    user : int or None
-        The number of the user that the process becomes, if the grader is root.
+    ``bubblewrap``: no files but Python's and its own, no network, no other processes. ``container``: what its
+    command makes it; ``{folder}`` stands for what that must show read-only. ``other user``: it can neither read nor
+    write what is closed to others; `user` is its number. ``none``: for code that you trust.
     """
 
     kind: str
@@ -83,7 +70,7 @@ class Isolation:
         if self.kind == "container":
             return [*(part.replace("{folder}", seen) for part in self.command), "python3", "-P", "-s", *arguments]
         arguments = ["-P", "-s", "-S", *arguments]  # As -I, but with PYTHONHASHSEED: a grading can be repeated.
-        places = [place for name in packages for place in _places(name)]
+        places = [place for name in packages if name != "classic_rc" for place in _places(name)]
         if self.kind != "bubblewrap":
             for place in places:
                 (own / place.name).symlink_to(place, target_is_directory=True)
@@ -145,16 +132,16 @@ def bubblewrap_problem() -> str | None:
 def choose_isolation(
     *, unsafe: bool = False, container: str | None = None, closed: Iterable[str | os.PathLike[str]] = ()
 ) -> Isolation:
-    """Choose the strongest isolation that this system has.
+    """Return the strongest isolation that this system has.
 
     Parameters
     ----------
     unsafe : bool
         Whether to go on without bubblewrap and without a container.
     container : str, optional
-        The command of a container; see :class:`Isolation`.
+        The command of a container.
     closed : iterable of path
-        Files and folders, as of hidden questions and of results, that students' code must not reach.
+        Files and folders that students' code must not reach: hidden questions and results.
 
     Raises
     ------
@@ -189,7 +176,7 @@ def _refuse_open(closed: Iterable[str | os.PathLike[str]]) -> None:
     """Refuse to start another user's process where it cannot read Python, or can reach what is closed to it."""
     package = Path(__file__).parents[1]
     places = [str(package), *map(os.path.abspath, closed)]
-    told, own = os.pipe()
+    stream, own = os.pipe()
     if (child := os.fork()) == 0:
         user = _USERS[0]
         os.setgroups([])
@@ -204,22 +191,16 @@ def _refuse_open(closed: Iterable[str | os.PathLike[str]]) -> None:
         os.write(own, json.dumps(answer).encode()[:60000])
         os._exit(0)
     os.close(own)
-    with os.fdopen(told, "rb") as stream:
-        answer = json.loads(stream.read())
+    with os.fdopen(stream, "rb") as told_by_child:
+        answer = json.loads(told_by_child.read())
     os.waitpid(child, 0)
     if not answer["python"]:
-        raise UsageError(
-            f"the user of students' processes cannot read Python: {_PYTHON}. Install it where every user can",
-            field="--unsafe",
-            found=_PYTHON,
-        )
-    if answer["reached"]:
-        raise UsageError(
-            f"students' code could reach {', '.join(answer['reached'])}: close them with `chmod -R go-rwx "
-            f"{' '.join(answer['reached'])}`",
-            field="--unsafe",
-            found=answer["reached"][0],
-        )
+        told = f"the user of students' processes cannot read Python: {_PYTHON}. Install it where every user can"
+        raise UsageError(told, field="--unsafe", found=_PYTHON)
+    if reached := answer["reached"]:
+        close = f"chmod -R go-rwx {' '.join(reached)}"
+        told = f"students' code could reach {', '.join(reached)}: close them with `{close}`"
+        raise UsageError(told, field="--unsafe", found=reached[0])
 
 
 def make_folder() -> Path:
@@ -240,6 +221,8 @@ def remove_folder(folder: Path) -> None:
 
 
 def _is_running(process: int) -> bool:
+    if sys.platform == "win32":  # There, asking would end it.
+        return True
     try:
         os.kill(process, 0)
     except ProcessLookupError:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import builtins
 import json
-import math
 import os
 import queue
 import secrets
@@ -39,16 +38,8 @@ _FORGES = "writes to the grader's channel, or answers with too much data"
 class SubmissionError(Exception):
     """The student's code raised an error, ended its process, took too long or answered with no plain data.
 
-    Parameters
-    ----------
-    problem : str
-        In one line.
-    details : str
-        The lines of the student's file that led to the error, and what the code printed before.
-    is_final : bool
-        Whether the process has ended, so that no later call of this check can work.
-    summary : str
-        The problem in words of which the student's code chose none.
+    `details` has the lines that led to it and what was printed; `summary` has no words of the student's code; after
+    a final error, no later call of the check can work.
     """
 
     problem: str
@@ -59,18 +50,10 @@ class SubmissionError(Exception):
 
 @dataclass
 class Sandbox:
-    """One student's file, ready to be called. Use it as a context manager.
+    """One student's file in a process, ready to be called. Use it as a context manager.
 
-    Parameters
-    ----------
-    files : mapping of str to bytes
-        The student's files by name.
-    main : str
-        The file that is loaded.
-    isolation : Isolation
-    limits : Limits
-    packages : tuple of str
-        Installed packages that the code may import; ``classic_rc`` stands for the part for students.
+    `files` are the student's by name and `main` is the one that is loaded; `packages` are installed ones that the
+    code may import, where ``classic_rc`` stands for the part for students.
     """
 
     files: Mapping[str, bytes]
@@ -128,13 +111,7 @@ class Sandbox:
     def score(
         self, name: str, rows: Sequence[Mapping[str, Any]], train: Sequence[Mapping[str, Any]] | None = None
     ) -> list[list[float]]:
-        """Make an instance of a solver class, fit it if there are rows with gold, and let it score questions.
-
-        Raises
-        ------
-        SubmissionError
-            The code fails, or does not give a finite number for each candidate.
-        """
+        """Make a solver, fit it if there are rows with gold, and return a number for each candidate of each row."""
         self._ask(do="make", name=name, args=[])
         if train is not None:
             self._ask(do="fit", args=train)
@@ -176,9 +153,7 @@ class Sandbox:
         if "SYSTEMROOT" in os.environ:  # Windows starts nothing without.
             environment["SYSTEMROOT"] = os.environ["SYSTEMROOT"]
         self._process = subprocess.Popen(
-            isolation.worker_command(
-                folder, self.main, [name for name in self.packages if name != "classic_rc"], self.limits
-            ),
+            isolation.worker_command(folder, self.main, self.packages, self.limits),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
@@ -222,7 +197,7 @@ class Sandbox:
             (length,) = struct.unpack(">I", self._read(4))
             if length > _MAX_ANSWER:
                 raise self._finish(_FORGES)
-            answer = json.loads(self._read(length), parse_constant=_parse_constant)
+            answer = json.loads(self._read(length), parse_constant=str)
             if answer["number"] != number:
                 raise self._finish(_FORGES)
             self.added = tuple(str(name)[:40] for name in answer["added"][:9])
@@ -230,8 +205,6 @@ class Sandbox:
             if error is not None:
                 raise self._students_error(dict(error), answer.get("printed"))
             return answer.get("value")
-        except _NotANumberError:
-            raise SubmissionError("answers with NaN, which is no number") from None
         except (ValueError, KeyError, TypeError, RecursionError):
             raise self._finish(_FORGES) from None
 
@@ -270,14 +243,10 @@ class Sandbox:
             except (OSError, ValueError) as error:  # the process has ended, or the stream is closed
                 failures.append(error)
 
-        if len(data) <= 4096:  # An empty pipe takes so many bytes at once.
-            write()
-        else:
-            thread = threading.Thread(target=write, daemon=True)
-            thread.start()
-            thread.join(self._time_left())
-            failures += [TimeoutError()] * thread.is_alive()
-        if failures:
+        thread = threading.Thread(target=write, daemon=True)
+        thread.start()
+        thread.join(self._time_left())
+        if failures or thread.is_alive():
             raise self._ended()
 
     def _read(self, length: int) -> bytes:
@@ -339,16 +308,6 @@ class Sandbox:
 
 def _is_finite(value: Any) -> bool:
     return type(value) in (int, float) and abs(value) <= sys.float_info.max
-
-
-class _NotANumberError(Exception):
-    """An answer has NaN, which no comparison finds unequal."""
-
-
-def _parse_constant(name: str) -> float:
-    if name == "NaN":
-        raise _NotANumberError
-    return math.inf if name == "Infinity" else -math.inf
 
 
 def _text(value: Any) -> str:

@@ -38,18 +38,9 @@ Runs = Sequence[tuple[str, str]]
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """Code of a submission that is also elsewhere.
+    """Code of a submission that is also in another one, or known.
 
-    Parameters
-    ----------
-    first, second : str
-        A submission; another one, or what is known.
-    share : float
-        Of the runs of five tokens of the shorter one, 0..1.
-    stretch : int
-        The most tokens in a row.
-    lines : str
-        Where they are in the first one, and in the second one if that is a submission.
+    `share` is that of the runs of five tokens of the shorter one, `stretch` the most tokens in a row.
     """
 
     first: str
@@ -69,17 +60,7 @@ class Match:
 
 @dataclass(frozen=True, slots=True)
 class Similarity:
-    """What a class's submissions share.
-
-    Parameters
-    ----------
-    matches : tuple of Match
-        Those that are flagged, the most alike first.
-    clusters : tuple of tuple of str
-        Submissions that are flagged with each other, directly or by way of others.
-    shares : tuple of float
-        Of all pairs of submissions, in rising order.
-    """
+    """What a class's submissions share: flagged matches, their clusters, and the shares of all pairs, rising."""
 
     matches: tuple[Match, ...] = ()
     clusters: tuple[tuple[str, ...], ...] = ()
@@ -104,18 +85,9 @@ class Similarity:
 def find_similar(
     submissions: Mapping[str, Mapping[str, bytes]], template: bytes | None = None, references: Iterable[Path] = ()
 ) -> Similarity:
-    """Compare submissions with each other and with known code.
+    """Compare submissions, each with its files by name, with each other and with known code.
 
     Comments, white space, docstrings and the names that a file gives do not count, nor do the template's lines.
-
-    Parameters
-    ----------
-    submissions : mapping of str to mapping
-        Each student's files by name.
-    template : bytes, optional
-        The file that all students start from.
-    references : iterable of path
-        Python files that grade them.
     """
     given = {tokens for _, tokens in _code_lines(template)} if template else set()
     own = {name: runs for name, files in submissions.items() if len(runs := _runs(files, given)) >= _FEW_RUNS}

@@ -54,19 +54,9 @@ _FILLERS = (
 
 
 def made_stories(seed: int, n_stories: int = 60, *, style: str = "stories", name: str = "stories") -> Dataset:
-    """Make single-choice questions with four options, four about each passage of six facts.
+    """Make single-choice questions with four options, four about each passage of six facts, told in a style.
 
     The answers are in the passages, the wrong options as well. Some questions use other words than the passage.
-
-    Parameters
-    ----------
-    seed : int
-        The same seed makes the same questions on every machine.
-    n_stories : int
-    style : str
-        How the facts are told: one of ``STYLES``.
-    name : str
-        Of the dataset.
 
     Examples
     --------

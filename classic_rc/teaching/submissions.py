@@ -29,20 +29,9 @@ _MAX_NOTEBOOK = 2**25
 
 @dataclass(frozen=True, slots=True)
 class HandedIn:
-    """What one student has handed in.
+    """What one student has handed in: files by name (a notebook is here as Python), or why it cannot be graded.
 
-    Parameters
-    ----------
-    student : str
-        The file's name without its ending, or the name of the student's folder.
-    file : str
-        The main file, after the student's folder if there is one.
-    files : mapping of str to bytes
-        By their names; a notebook is here as the Python file of its code cells.
-    main : str
-        The key of the main file.
-    problem : str or None
-        Why it cannot be graded.
+    The student is the name of the file or folder, `file` the main file with its folder, `main` its key in `files`.
     """
 
     student: str
@@ -57,14 +46,7 @@ def find_submissions(
 ) -> list[HandedIn]:
     """Read the submissions in a folder, whatever they are, sorted by their names.
 
-    Parameters
-    ----------
-    folder : str or path
-        It has a file or a folder for each student.
-    main : str, optional
-        The name of the main file where a student's folder has several.
-    suffixes : sequence of str
-        The kinds of files beside code that belong to a submission.
+    `main` is the main file's name where a student's folder has several; files with the `suffixes` belong to it too.
 
     Raises
     ------
@@ -168,13 +150,7 @@ def _read_source(path: Path) -> tuple[bytes, str | None]:
 
 
 def notebook_source(data: bytes) -> str:
-    """Return the code cells of a Jupyter notebook as one Python file; commands to the notebook become comments.
-
-    Raises
-    ------
-    ValueError, KeyError, TypeError, AttributeError
-        It is not a notebook.
-    """
+    """Return a notebook's code cells as one Python file; commands to the notebook become comments."""
     parts = []
     for number, cell in enumerate(json.loads(data)["cells"], 1):
         if cell["cell_type"] == "code":

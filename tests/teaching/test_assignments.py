@@ -21,7 +21,6 @@ from classic_rc.solvers.specs import parse_solver
 from classic_rc.teaching import (
     Grade,
     Isolation,
-    Limits,
     Submission,
     SubmissionError,
     grade_file,
@@ -84,7 +83,7 @@ class Direct:
 
 def judged(assignment, source: str, seed: int = 1):
     box = Direct(source)
-    setting = _Setting(assignment, Limits(), seed, None, None, TRUSTED)
+    setting = _Setting(assignment, seed=seed, isolation=TRUSTED)
     checks = setting._run_checks(Submission(box, box.load(), assignment, seed))  # type: ignore[arg-type]
     return Grade("ann", "ann.py", checks)
 

@@ -218,6 +218,11 @@ class Mine(classic_rc.Solver):
             pass
         code = compile("raise {error}(" + repr(text) + ")", __file__, "exec")
         exec(code.replace(co_firstlineno=number))
+
+import __main__, gc
+for own in gc.get_objects():  # names that the grader would tell: what was imported for the file
+    if type(own).__name__ == "_Submission":
+        own.added = ["Ada", "Ben"]
 """
 
 
@@ -240,6 +245,7 @@ def test_hidden_questions_are_not_sent_home(place, closed, public_python, error,
     assert results["tests"][0]["output"].splitlines()[0] == told
     page = done.stdout + done.stderr + json.dumps(results)
     assert not re.search(r"line \d", page)
+    assert "imported" not in page
     assert [
         text for question in data for text in (question.query, question.passage.text[:20]) if text in page
     ] == []

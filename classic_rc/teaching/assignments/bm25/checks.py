@@ -49,10 +49,7 @@ ASSIGNMENT = Assignment(
             lambda rng: [(rng.choice(WORDS), case[1]) for case in draw(rng)],
             allowed=lambda term, sentences: any(sentences),
         ),
-        "score": Function(
-            draw_scores,
-            allowed=are_parameters,
-        ),
+        "score": Function(draw_scores, allowed=are_parameters),
         "best_sentence": Function(
             draw,
             uses=("idf", "score"),

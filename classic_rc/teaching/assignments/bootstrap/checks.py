@@ -123,19 +123,10 @@ ASSIGNMENT = Assignment(
     title="Bootstrap intervals over passages",
     main="my_bootstrap.py",
     functions={
-        "accuracy": Function(
-            draw_accuracies,
-            allowed=is_draw,
-        ),
-        "interval": Function(
-            draw_intervals,
-            allowed=lambda values, level: values and 0 < level < 1,
-        ),
+        "accuracy": Function(draw_accuracies, allowed=is_draw),
+        "interval": Function(draw_intervals, allowed=lambda values, level: values and 0 < level < 1),
         "difference": Function(
-            draw_differences,
-            uses=("accuracy", "interval"),
-            allowed=are_systems,
-            simplify=simpler,
+            draw_differences, uses=("accuracy", "interval"), allowed=are_systems, simplify=simpler
         ),
     },
     checks=(

@@ -4,7 +4,7 @@ import numpy as np
 
 from classic_rc.questions import Task
 from classic_rc.teaching.assignment import Assignment, Check, CheckFailedError, Function
-from classic_rc.teaching.feedback import question_lines, scores_of
+from classic_rc.teaching.feedback import question_lines
 from classic_rc.testing.synthetic import synthetic_dataset
 from classic_rc.text.analyzers import stop_words
 
@@ -30,7 +30,7 @@ def check_scores(submission):
     """Compare the scores of fresh questions with those of the reference."""
     dataset = synthetic_dataset(Task.SINGLE_CHOICE, n_passages=40, seed=submission.seed)
     right = submission.assignment.right("WindowAndDistance")().score_candidates(dataset)
-    for question, found, own in zip(dataset, scores_of(submission, dataset), right, strict=True):
+    for question, found, own in zip(dataset, submission.score(dataset), right, strict=True):
         if not np.allclose(found, own, atol=1e-5):
             told = [[round(float(one), 4) for one in values] for values in (found, own)]
             problem = f"the scores of a question are {told[0]} and should be {told[1]}"
@@ -46,10 +46,7 @@ ASSIGNMENT = Assignment(
     template=(f"    {EMPTY}\n        return 1\n", ""),
     functions={
         "sliding_window": Function(draw, allowed=lambda *texts: bool(texts[0])),
-        "word_distance": Function(
-            draw,
-            allowed=lambda *texts: len(texts[0]) > 1,
-        ),
+        "word_distance": Function(draw, allowed=lambda *texts: len(texts[0]) > 1),
     },
     checks=(
         Check(RIGHT[0], 0, "sliding_window: it had no mistake, and still has none", "sliding_window"),

@@ -36,19 +36,9 @@ ASSIGNMENT = Assignment(
     title="Kneser-Ney",
     main="my_kneser_ney.py",
     functions={
-        "continuation": Function(
-            lambda rng: [case[:2] for case in draw(rng)],
-            allowed=are_usual,
-        ),
-        "word_probability": Function(
-            draw_words,
-            allowed=are_usual,
-        ),
-        "probability": Function(
-            draw,
-            uses=("word_probability",),
-            allowed=is_usual,
-        ),
+        "continuation": Function(lambda rng: [case[:2] for case in draw(rng)], allowed=are_usual),
+        "word_probability": Function(draw_words, allowed=are_usual),
+        "probability": Function(draw, uses=("word_probability",), allowed=is_usual),
     },
     checks=(
         Check("continuations", 3, "continuation", "continuation"),

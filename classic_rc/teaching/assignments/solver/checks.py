@@ -10,7 +10,7 @@ from classic_rc.datasets.registry import load
 from classic_rc.predictions import Scores
 from classic_rc.questions import Dataset, Task
 from classic_rc.teaching.assignment import Assignment, Check, CheckFailedError
-from classic_rc.teaching.feedback import question_lines, scores_of
+from classic_rc.teaching.feedback import question_lines
 from classic_rc.teaching.grading import compare_solvers, question_statistics, reference_statistics
 from classic_rc.teaching.stories import STYLES, made_stories
 from classic_rc.testing.synthetic import synthetic_dataset
@@ -33,7 +33,6 @@ def check_floor(submission):
 
 
 def must_beat(submission, floor):
-    scores_of(submission, submission.questions)
     found = compare_solvers(submission, submission.questions, floor)
     if found.difference_interval is None:
         raise CheckFailedError("the questions are about one passage: nothing can be said about luck")
@@ -73,7 +72,7 @@ def check_sample(submission):
     own, floor = (
         statistics[:, 0].sum()
         for statistics in (
-            question_statistics(sample, Scores.from_lists(scores_of(submission, sample))),
+            question_statistics(sample, Scores.from_lists(submission.score(sample))),
             reference_statistics(FLOOR, sample, submission.train),
         )
     )
@@ -83,7 +82,7 @@ def check_sample(submission):
 
 def check_contract(submission):
     dataset = synthetic_dataset(Task.SINGLE_CHOICE, seed=submission.seed)
-    scores, order = scores_of(submission, dataset), list(range(len(dataset)))
+    scores, order = submission.score(dataset), list(range(len(dataset)))
     random.Random(submission.seed).shuffle(order)
     shuffled = submission.score(replace(dataset, questions=[dataset[i] for i in order]))
     turned = [replace(question, candidates=tuple(question.candidates)[::-1], gold=None) for question in dataset]

@@ -60,11 +60,7 @@ ASSIGNMENT = Assignment(
     title="A threshold without peeking",
     main="my_threshold.py",
     functions={
-        "f1": Function(
-            draw_thresholds,
-            allowed=are_questions,
-            simplify=simpler,
-        ),
+        "f1": Function(draw_thresholds, allowed=are_questions, simplify=simpler),
         "tune": Function(
             lambda rng: [(questions,) for questions in (*draw(rng, 3), *draw(rng))],
             uses=("f1",),

@@ -46,16 +46,9 @@ ASSIGNMENT = Assignment(
     title="Ties and partial credit",
     main="my_ties.py",
     functions={
-        "best": Function(
-            draw_scores,
-            allowed=bool,
-        ),
+        "best": Function(draw_scores, allowed=bool),
         "credit": Function(draw_questions, allowed=is_question),
-        "accuracy": Function(
-            draw_sets,
-            uses=("credit",),
-            allowed=are_questions,
-        ),
+        "accuracy": Function(draw_sets, uses=("credit",), allowed=are_questions),
     },
     checks=(
         Check("clear_winners", 1, "best: one option is far ahead", "best", has_winner),

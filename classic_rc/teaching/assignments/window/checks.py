@@ -31,12 +31,8 @@ ASSIGNMENT = Assignment(
     title="Sliding window and word distance",
     main="my_window.py",
     functions={
-        "sliding_window": Function(
-            draw_texts,
-        ),
-        "word_distance": Function(
-            lambda rng: [(*texts, STOP_WORDS) for texts in draw_texts(rng)],
-        ),
+        "sliding_window": Function(draw_texts),
+        "word_distance": Function(lambda rng: [(*texts, STOP_WORDS) for texts in draw_texts(rng)]),
     },
     checks=(
         Check("windows", 3, "sliding_window: passages longer than the window", "sliding_window", is_plain),
