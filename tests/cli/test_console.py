@@ -106,9 +106,9 @@ def test_an_output_file_never_replaces_an_input(cli, single, tmp_path, monkeypat
     [
         ("run", ["DATA", "-s", "longest"]),
         ("compare", ["--data", "DATA", "longest", "shortest", "--intervals", "20"]),
-        ("check", ["DATA", "--rules-only"]),
+        ("check", ["DATA"]),
         ("reproduce", ["RECORD"]),
-        ("check", ["DATA", "--hard", "-s", "longest", "--intervals", "20"]),
+        ("compare", ["--hard", "--data", "DATA", "longest", "--intervals", "20"]),
         ("explain", ["DATA", "q1"]),
     ],
 )

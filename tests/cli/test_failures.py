@@ -106,7 +106,7 @@ def test_systems_that_all_fail_are_all_shown(cli, own):
         (["run", SAMPLE, "--perturbed", "no-question", "-s", "OWN:Fit", "-s", "sw"], "sliding-window"),
         (["run", "sample:multiple-answer", "--figure", "pr", "-s", "OWN:Score", "-s", "longest"], "longest"),
         (["run", "sample:multiple-answer", "--figure", "pr", "-s", "OWN:Init", "-s", "longest"], "longest"),
-        (["check", SAMPLE, "--hard", "-s", "OWN:Score", "-s", "sw"], ""),
+        (["compare", "--hard", "--data", SAMPLE, "OWN:Score", "sw"], ""),
         (["run", SAMPLE, "--cv", "2", "--jobs", "2", "-s", "OWN:Score", "-s", "sw"], "sliding-window"),
     ],
 )

@@ -159,7 +159,7 @@ def test_the_datasets_that_can_be_read_are_reported(cli, write, single, several)
     [
         ["run", SINGLE, "-s", "random", "--intervals", "9" * 20],
         ["compare", "sw+d", "--data", SINGLE, "--intervals", "9" * 20],
-        ["check", SINGLE, "--hard", "-s", "sw+d", "--intervals", "9" * 20],
+        ["compare", "--hard", "--data", SINGLE, "sw+d", "--intervals", "9" * 20],
         ["run", "-s", "random", "sample:multi-span,spans=" + "9" * 5000],
         ["run", SINGLE, "-s", "random", "--intervals", "9" * 5000],
     ],
