@@ -245,7 +245,7 @@ PLANTED = [
     ("solvers.bad", "from classic_rc.evaluation import evaluate"),
     ("solvers.bad", "def f():\n    import classic_rc.evaluation.results"),
     ("solvers.bad", "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from ..evaluation import evaluate"),
-    ("solvers.bad", "CHECKS = {'words': 'classic_rc.audit.words:find_leaking_words'}"),
+    ("solvers.bad", "CHECKS = {'words': 'classic_rc.audit.check:check_dataset'}"),
     ("solvers.bad", "from classic_rc import load"),
     ("metrics.bad", "class A:\n    from classic_rc import predictions, solvers"),
     ("text.bad", "from .. import metrics"),

@@ -340,7 +340,7 @@ class _SimilarQuestions:
         own: list[tuple[int, Hashable, Hashable]] = []
         for i in np.flatnonzero((counts[self.text] > 1) & (self.text < self.n_own)).tolist():
             text, options = int(self.text[i]), self._option_key(i)
-            about: Hashable = (text, int(self.equal_passage[i]))
+            about: Hashable = text, int(self.equal_passage[i])
             chosen: Hashable = (text, options)
             is_own = i < self.n_own
             if is_own:
@@ -502,6 +502,13 @@ class _SimilarQuestions:
 
     def _near_options(self) -> _SimilarPairs:
         """Yield the sets of options of different questions that are equal or nearly equal."""
+        n = self.n_own
+        keys = {self._option_key(i): i for i in range(len(self.questions) - 1, n - 1, -1)}
+        for i in np.flatnonzero(~self.is_template[:n]).tolist():
+            key = self._option_key(i)
+            pair = np.array([i]), np.array([keys.get(key, i)])
+            if len(key) > 1 and key in keys and _shared_bits(self.options, *pair)[0] >= 2 * self.least_bits:
+                yield "options-", i, keys[key], 1.0
         every = np.ones(len(self.is_own), dtype=bool)
         one, two = self._sharing_options(self._least_content(_SAME_OPTIONS), self.content, self.is_own, every)
         shared = shared_words(self.options.words, self.options.offsets, one, two)

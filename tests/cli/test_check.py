@@ -123,6 +123,8 @@ def test_ids_have_a_line_for_each_question(cli, leaking, tmp_path):
 
 def test_options_that_stand_in_training_data_are_found(cli, write):
     rows = make_rows()
+    for i, row in enumerate(rows):
+        row["candidates"] = [f"{word}{i} {word}{i + 500} near {word}{i + 900}" for word in WORDS[:3]]
     train = [
         {**row, "id": f"t{i}", "passage": f"other {i}", "question": f"When {i}?"} for i, row in enumerate(rows)
     ]

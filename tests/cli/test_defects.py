@@ -20,7 +20,7 @@ def test_check_lists_all_defects_with_their_places(cli, damaged):
     done = cli("check", damaged, "--format", "json")
     assert done.code == 0
     findings = {
-        finding["what"]: (finding["count"], finding["places"]) for finding in done.json["checks"][0]["findings"]
+        finding["what"]: (finding["count"], finding["places"]) for finding in done.json["checks"][0]["defects"]
     }
     assert findings["left out: gold is not among the candidates"] == (1, [f"{damaged}, line 2, question q2"])
     assert findings["left out: missing (passage)"] == (1, [f"{damaged}, line 4, question q4"])
@@ -53,6 +53,26 @@ def test_bad_and_hidden_questions_are_left_out_on_demand(cli, damaged, tmp_path)
     assert cli("reproduce", tmp_path / "record").code == 0
 
 
+<<<<<<< HEAD
+=======
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("run", "--by", "candidates", "-s", "longest"),
+        ("run", "--figure", "pr", "-s", "surface-lr", "--cv", "2"),
+        ("check",),
+        ("predict", "-s", "longest", "-o", "{out}"),
+    ],
+    ids=lambda command: command[0],
+)
+def test_every_command_that_reads_data_can_skip(cli, damaged, tmp_path, command):
+    name, *options = command
+    done = cli(name, damaged, "--skip", "bad,unlabelled", *(o.format(out=tmp_path / "out") for o in options))
+    assert done.messages("note", "left out: missing (passage): 1")
+    assert not done.messages("error", "line 2")
+
+
+>>>>>>> audit
 @pytest.fixture
 def wide(write):
     rows = [
@@ -188,9 +208,9 @@ def everything(write):
 
 
 def test_no_defect_hides_another(cli, everything):
-    done = cli("check", everything, "--rules-only", "--format", "json")
+    done = cli("check", everything, "--format", "json")
     assert done.code == 0, done.err
-    found = {finding["what"]: finding for finding in done.json["checks"][0]["findings"]}
+    found = {finding["what"]: finding for finding in done.json["checks"][0]["defects"]}
     assert {name: found.get(name, {}).get("count") for name in _DEFECTS} == dict.fromkeys(_DEFECTS, 1)
     for line, name in enumerate(_DEFECTS, start=31):
         assert f"{everything}, line {line}" in found[name]["places"][0], name

@@ -146,7 +146,7 @@ def test_the_list_says_what_is_cached(cli):
     "command",
     [
         "run talks:dev -s random --train talks:train",
-        "check talks:dev --rules-only",
+        "check talks:dev",
         "compare random longest --data talks:dev",
         "explain talks:dev Oslo-0 -s sw",
         "predict several-answers:dev -s longest",
