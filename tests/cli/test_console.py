@@ -108,11 +108,7 @@ def test_an_output_file_never_replaces_an_input(cli, single, tmp_path, monkeypat
         ("compare", ["--data", "DATA", "longest", "shortest", "--intervals", "20"]),
         ("check", ["DATA"]),
         ("reproduce", ["RECORD"]),
-<<<<<<< HEAD
         ("compare", ["--data", "DATA", "--hard", "longest", "--intervals", "20"]),
-=======
-        ("compare", ["--hard", "--data", "DATA", "longest", "--intervals", "20"]),
->>>>>>> audit
         ("explain", ["DATA", "q1"]),
     ],
 )

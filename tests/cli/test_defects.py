@@ -53,26 +53,6 @@ def test_bad_and_hidden_questions_are_left_out_on_demand(cli, damaged, tmp_path)
     assert cli("reproduce", tmp_path / "record").code == 0
 
 
-<<<<<<< HEAD
-=======
-@pytest.mark.parametrize(
-    "command",
-    [
-        ("run", "--by", "candidates", "-s", "longest"),
-        ("run", "--figure", "pr", "-s", "surface-lr", "--cv", "2"),
-        ("check",),
-        ("predict", "-s", "longest", "-o", "{out}"),
-    ],
-    ids=lambda command: command[0],
-)
-def test_every_command_that_reads_data_can_skip(cli, damaged, tmp_path, command):
-    name, *options = command
-    done = cli(name, damaged, "--skip", "bad,unlabelled", *(o.format(out=tmp_path / "out") for o in options))
-    assert done.messages("note", "left out: missing (passage): 1")
-    assert not done.messages("error", "line 2")
-
-
->>>>>>> audit
 @pytest.fixture
 def wide(write):
     rows = [

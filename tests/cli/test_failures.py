@@ -106,11 +106,7 @@ def test_systems_that_all_fail_are_all_shown(cli, own):
         (["run", SAMPLE, "--perturbed", "no-question", "-s", "OWN:Fit", "-s", "sw"], "sliding-window"),
         (["run", "sample:multiple-answer", "--figure", "pr", "-s", "OWN:Score", "-s", "longest"], "longest"),
         (["run", "sample:multiple-answer", "--figure", "pr", "-s", "OWN:Init", "-s", "longest"], "longest"),
-<<<<<<< HEAD
         (["compare", "OWN:Score", "sw", "--data", SAMPLE, "--hard"], ""),
-=======
-        (["compare", "--hard", "--data", SAMPLE, "OWN:Score", "sw"], ""),
->>>>>>> audit
         (["run", SAMPLE, "--cv", "2", "--jobs", "2", "-s", "OWN:Score", "-s", "sw"], "sliding-window"),
     ],
 )
