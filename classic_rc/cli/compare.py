@@ -40,7 +40,6 @@ OPTIONS = (
     "training and tuning",
     "--analyzer of systems",
     "decisions",
-    "filtering",
     "--jobs",
     "subset",
     "--format",
@@ -57,10 +56,6 @@ def handle(args: argparse.Namespace) -> int:
     """Run the sub-command."""
     from classic_rc.evaluation.comparison import compare
 
-    if args.hard is not None:
-        from classic_rc.cli.hard import find_hard_questions
-
-        return find_hard_questions(args)
     systems, baseline = _parse_arguments(args.systems), None
     if args.hard is not None:
         return _compare_on_hard(args, systems)

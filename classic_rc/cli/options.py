@@ -529,12 +529,6 @@ _OPTIONS: dict[str, tuple[Option, ...]] = {
             help="draw all systems with their intervals to -o FILE (.pdf, .png, .svg) instead of the table; for "
             "precision against recall see `classic-rc run --figure pr`",
         ),
-        option(
-            "--write-suite",
-            rare=True,
-            metavar="FILE.toml",
-            help="run nothing, but write the datasets, systems and options of this command as a suite file",
-        ),
         option("--save", metavar="DIR", help="also write DIR/run.json: parameters, versions, and every outcome"),
         option(
             "--color",

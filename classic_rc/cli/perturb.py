@@ -86,7 +86,6 @@ _NOT_WITH_PERTURBED = {
     "figure": "--figure",
     "baseline": "--baseline",
     "published": "--published",
-    "write_suite": "--write-suite",
 }
 
 

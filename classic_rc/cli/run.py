@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from classic_rc.cli import inputs
 from classic_rc.cli.console import Failures, check_writable, write_file, write_output
-from classic_rc.cli.options import TABLE, vary_option
+from classic_rc.cli.options import FORMATS, TABLE, vary_option
 from classic_rc.cli.results import (
     GroupTables,
     RunResults,
@@ -59,11 +59,15 @@ OPTIONS = (
     "--intervals",
     vary_option("--trust", help="run users' code that the suite names (path/to/file.py:Class); -s needs no trust"),
     "--jobs",
-    "--format",
+    vary_option(
+        "--format",
+        choices=(*FORMATS, "suite"),
+        help="the output format (default table); suite: run nothing, but write the datasets, systems and options "
+        "of this command to -o FILE.toml",
+    ),
     "--verbose",
     "--output",
     "--save",
-    "--write-suite",
     "--quiet",
     vary_option(
         "--figure",
@@ -85,14 +89,14 @@ def handle(args: argparse.Namespace) -> int:
         raise UsageError(
             "--trust is for the code that a suite names; what -s names runs without it", field="--trust"
         )
+    if args.format == "suite":
+        return suite.write_suite(args)
     if args.figure in _AVERAGES:
         return _draw_curves(args)
     if args.perturbed is not None:
         from classic_rc.cli.perturb import run_perturbed
 
         return run_perturbed(args)
-    if args.write_suite is not None:
-        return suite.write_suite(args)
     systems = inputs.parse_systems(args.solver)
     files = [system.path for system in systems]
     is_drawn = args.figure is not None

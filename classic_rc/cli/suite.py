@@ -1,4 +1,4 @@
-"""``classic-rc run SUITE.toml --save DIR``: the cells of a suite, kept as they finish; and ``--write-suite``."""
+"""``classic-rc run SUITE.toml --save DIR``: the cells of a suite, kept as they finish; and ``--format suite``."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ SUFFIX = ".toml"
 _WITH_SUITES = frozenset({"output", "save", "jobs", "format", "published", "verbose", "quiet", "trust"})
 """The options of ``run`` that a suite does not replace."""
 
-_NOT_IN_SUITES = frozenset({"pool", "labels", "figure", "write_suite"})
+_NOT_IN_SUITES = frozenset({"pool", "labels", "figure"})
 """The options of ``run`` that suites have no key for."""
 
 
@@ -62,7 +62,7 @@ def _check_options(args: argparse.Namespace, options: Choice) -> None:
         )
     for given in TABLE.given(args, options):
         flag = given.flag
-        if given.dest not in _WITH_SUITES:
+        if given.dest not in _WITH_SUITES or (flag == "--format" and args.format == "suite"):
             fix = "leave it out" if given.dest in _NOT_IN_SUITES else "put it into that file (see docs/suites.md)"
             raise UsageError(
                 f"{flag} cannot be combined with the suite {path}: {fix}",
@@ -164,29 +164,30 @@ class _SuiteCommand:
 
 
 # ------------------------------------------------------------------------------------------------------------------
-# --write-suite
+# --format suite
 
 
 def write_suite(args: argparse.Namespace) -> int:
-    """Write the suite of ``classic-rc run DATA... --write-suite FILE.toml``."""
+    """Write the suite of ``classic-rc run DATA... --format suite -o FILE.toml``."""
     from classic_rc.evaluation.suite import suite_text
 
-    path = args.write_suite
+    path = args.output or ""
     if not path.endswith(SUFFIX):
         raise UsageError(
-            f"the name of a suite file ends in {SUFFIX}: --write-suite {path}{SUFFIX}",
-            field="--write-suite",
+            f"the name of a suite file ends in {SUFFIX}: --format suite -o {path or 'FILE'}{SUFFIX}",
+            field="--output",
             found=path,
             expected=f"a name that ends in {SUFFIX}",
         )
-    for option, value in (("--save", args.save), ("--output", args.output)):
-        if value is not None:
-            raise UsageError(
-                f"--write-suite runs nothing: give {option} when the suite is run",
-                field=option,
-                found=value,
-                expected="--write-suite without it",
-            )
+    if args.save is not None:
+        raise UsageError(
+            "--format suite runs nothing: give --save when the suite is run",
+            field="--save",
+            found=args.save,
+            expected="--format suite without it",
+        )
+    if args.perturbed is not None:
+        raise UsageError("suites measure no perturbed copies: leave out --perturbed", field="--format")
     if args.labels or args.figure or len(args.by) > 1 or any("," in key for key in args.by):
         raise UsageError(
             "a suite breaks its results down by one key: give one --by KEY, without --labels and --figure",
@@ -194,7 +195,7 @@ def write_suite(args: argparse.Namespace) -> int:
             found=", ".join(args.by) or "labels",
             expected="one key",
         )
-    check_writable(path, *args.data, *args.train, args.tune, option="--write-suite")
+    check_writable(path, *args.data, *args.train, args.tune)
     text = suite_text(path, list(_chosen_systems(args)))
     write_file(Path(path), text)
     command = [

@@ -65,7 +65,7 @@ def test_other_commands_and_suites_have_it(cli, tmp_path):
     compared = cli("compare", "--data", SAMPLE, "sw", "sw+d", "--analyzer", "char", "-v")
     assert compared.out.count("a:char") == 2
     suite = tmp_path / "suite.toml"
-    cli("run", SAMPLE, "-s", "sw", "--analyzer", "char", "--write-suite", suite)
+    cli("run", SAMPLE, "-s", "sw", "--analyzer", "char", "--format", "suite", "-o", suite)
     assert 'analyzer = "char"' in suite.read_text()
     assert cli("run", suite, "--save", tmp_path / "results", "-v").out.count("a:char") == 1
 

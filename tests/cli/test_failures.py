@@ -204,7 +204,7 @@ def test_a_run_that_ends_is_not_interrupted(cli, tmp_path):
         (["run", "DATA", "--save", "FILE"], "--save"),
         (["run", "DATA", "-o", "DIR"], "--output"),
         (["run", "DATA", "-o", "DIR/none/x"], "--output"),
-        (["run", "DATA", "--write-suite", "/proc/x.toml"], "--write-suite"),
+        (["run", "DATA", "--format", "suite", "-o", "/proc/x.toml"], "--output"),
         (["index", "FILE", "-o", "/proc/x"], "--output"),
         (["check", "DATA", "--ids", "/proc/x"], "--ids"),
         (["predict", "DATA", "-s", "sw", "-o", "/proc/x"], "--output"),

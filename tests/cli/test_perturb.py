@@ -114,7 +114,7 @@ def test_the_value_of_perturbed_is_optional(cli, single):
         ("--by", "kind"),
         ("--baseline", "random"),
         ("--published",),
-        ("--write-suite", "suite.toml"),
+        ("--format", "suite", "-o", "suite.toml"),
     ],
 )
 def test_options_that_do_not_apply(cli, single, option):

@@ -106,7 +106,7 @@ def test_own_code_needs_trust(cli, single, tmp_path):
     assert cli("reproduce", tmp_path / "runs", "--trust").code == 0
     cli("run", single, "-s", f"{code}:Flat", "--trust").fails(2, field="--trust")
     suite = tmp_path / "suite.toml"
-    written = cli("run", single, "-s", f"{code}:Flat", "--write-suite", suite)
+    written = cli("run", single, "-s", f"{code}:Flat", "--format", "suite", "-o", suite)
     assert written.err.rstrip().endswith("--trust")
     cli("run", suite, "--save", tmp_path / "out").fails(2, field="--trust")
     assert cli("run", suite, "--save", tmp_path / "out", "--trust").code == 0

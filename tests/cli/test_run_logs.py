@@ -197,7 +197,7 @@ def test_a_format_before_the_file_names_the_second_row(cli, tmp_path):
 def test_a_suite_keeps_the_formats(cli, tmp_path):
     log = write_log(tmp_path / "logs", multirc_rows([[1, 0, 1], [0, 1], [1, 1]], [[1, 1, 0], [0, 0], [1, 0]]))
     suite = tmp_path / "suite.toml"
-    assert cli("run", str(log), "-s", "all-negative", "--write-suite", str(suite)).code == 0
+    assert cli("run", str(log), "-s", "all-negative", "--format", "suite", "-o", str(suite)).code == 0
     assert "harness-yes:" in suite.read_text(encoding="utf-8")
     own = {row["name"]: row["metrics"] for row in cli("run", str(log), "-s", "longest", "--format", "json").rows}
     for _ in range(2):  # computed, and kept

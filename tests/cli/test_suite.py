@@ -1,4 +1,4 @@
-"""``classic-rc run SUITE.toml``: what is printed, kept, reused and refused; and ``--write-suite``."""
+"""``classic-rc run SUITE.toml``: what is printed, kept, reused and refused; and ``--format suite``."""
 
 from __future__ import annotations
 
@@ -230,7 +230,7 @@ def test_an_error_of_a_dataset_names_it(cli, write, out):
 
 
 # ------------------------------------------------------------------------------------------------------------------
-# --write-suite
+# --format suite
 
 
 @pytest.mark.parametrize(
@@ -261,7 +261,7 @@ def test_a_written_suite_gives_the_same_numbers(cli, single, tmp_path, monkeypat
     (tmp_path / "suites").mkdir()
     assert cli("predict", single.name, "-s", "sw+d", "-o", "ours.jsonl", "--format", "jsonl").code == 0
     typed = [a.format(single=single.name).replace("sample:several", "sample:multiple-answer") for a in arguments]
-    written = cli("run", *typed, "--write-suite", "suites/typed.toml")
+    written = cli("run", *typed, "--format", "suite", "-o", "suites/typed.toml")
     assert written.code == 0, written.err
     assert written.out == ""
     assert cli("run", *typed, "--save", "typed").code == 0
@@ -279,7 +279,7 @@ def test_a_written_suite_gives_the_same_numbers(cli, single, tmp_path, monkeypat
 def test_written_paths_are_relative_to_the_suite(cli, single, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "suites").mkdir()
-    assert cli("run", single.name, "-s", "sw", "--write-suite", "suites/typed.toml").code == 0
+    assert cli("run", single.name, "-s", "sw", "--format", "suite", "-o", "suites/typed.toml").code == 0
     content = tomllib.loads((tmp_path / "suites/typed.toml").read_text("utf-8"))
     assert content["datasets"]["single"]["path"] == "../single.jsonl"
     (dataset,) = read_suite(str(tmp_path / "suites/typed.toml")).datasets
@@ -288,11 +288,11 @@ def test_written_paths_are_relative_to_the_suite(cli, single, tmp_path, monkeypa
 
 def test_several_datasets_of_one_name_get_different_ones(cli, single, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    assert cli("run", single, single, "-s", "sw", "--write-suite", "typed.toml").code == 0
+    assert cli("run", single, single, "-s", "sw", "--format", "suite", "-o", "typed.toml").code == 0
     assert [dataset.name for dataset in read_suite("typed.toml").datasets] == ["single", "single (2)"]
 
 
 def test_a_suite_is_written_as_toml_and_nowhere_else(cli, single, tmp_path):
-    cli("run", single, "--write-suite", tmp_path / "typed.txt").fails(2, ".toml", field="--write-suite")
-    cli("run", single, "--write-suite", tmp_path / "a.toml", "--save", "x").fails(2, field="--save")
-    cli("run", single, "--write-suite", tmp_path / "no" / "a.toml").fails(2, field="--write-suite")
+    cli("run", single, "--format", "suite", "-o", tmp_path / "typed.txt").fails(2, ".toml", field="--output")
+    cli("run", single, "--format", "suite", "-o", tmp_path / "a.toml", "--save", "x").fails(2, field="--save")
+    cli("run", single, "--format", "suite", "-o", tmp_path / "no" / "a.toml").fails(2, field="--output")
