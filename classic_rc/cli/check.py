@@ -1,4 +1,4 @@
-"""``classic-rc check``: test whether a dataset can be answered without reading it, and look for defects.."""
+"""``classic-rc check``: test whether a dataset can be answered without reading it, and look for defects."""
 
 from __future__ import annotations
 
