@@ -99,6 +99,11 @@ def _assignment(args: argparse.Namespace) -> Assignment:
         assignment = load_assignment(args.assignment)
         own = None if declared is None or declared[0].name != assignment.name else declared[0]
         assignment = own or (assignment if args.seed is None else assignment.drawn(args.seed))
+    if assignment.make_files and args.seed is None and args.hand_out is None:
+        told = "the seed of the class made the data: only with --seed N can what is found in them be checked"
+        if not assignment.functions:
+            raise UsageError(told, field="--seed")
+        print_message(f"note: {told}")
     args.seed = new_seed() if args.seed is None else args.seed
     return assignment
 

@@ -10,13 +10,14 @@ import io
 import tokenize
 import warnings
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from hashlib import blake2b
 from itertools import combinations, pairwise
 from pathlib import Path
 from statistics import quantiles
+from types import MappingProxyType
 
 KNOWN = Path(__file__).with_name("known.txt")
 """Hashed pieces of the solutions that the package's authors have published: a name and its hashes a line."""
@@ -83,9 +84,11 @@ class Similarity:
 
 
 def find_similar(
-    submissions: Mapping[str, Mapping[str, bytes]], template: bytes | None = None, references: Iterable[Path] = ()
+    submissions: Mapping[str, Mapping[str, bytes]],
+    template: bytes | None = None,
+    references: Mapping[str, bytes] = MappingProxyType({}),
 ) -> Similarity:
-    """Compare submissions, each with its files by name, with each other and with known code.
+    """Compare submissions, each with its files by name, with each other, with known solutions and with references.
 
     Comments, white space, docstrings and the names that a file gives do not count, nor do the template's lines.
     """
@@ -94,7 +97,7 @@ def find_similar(
     known: dict[str, Runs] = {
         f"known: {name}": [(hashed, "") for hashed in hashes.split()] for name, hashes in known_pieces().items()
     }
-    known |= {f"known: {path.stem}.py of the package": _runs({"": path.read_bytes()}, given) for path in references}
+    known |= {f"known: {name}": _runs({"": source}, given) for name, source in references.items()}
     matches = [_match(*pair, own) for pair in combinations(own, 2)]
     flagged = [match for match in matches if match.is_flagged]
     groups: list[set[str]] = []

@@ -527,6 +527,10 @@ def test_the_command_never_guesses(group, tmp_path, capsys):
     own = load_assignment("window").drawn(5).source()
     (tmp_path / "out" / "my_window.py").write_text(own, encoding="utf-8")
     assert main(["grade", str(tmp_path / "out" / "my_window.py")]) == 0  # by the rules that its folder says
+    assert main(["grade", "--assignment", "leak", "--hand-out", str(tmp_path / "leak"), "--seed", "5"]) == 0
+    assert main(["grade", str(tmp_path / "leak" / "my_leak.py")]) == 2  # which leak was planted
+    assert "--seed N" in capsys.readouterr().err
+    assert main(["grade", str(tmp_path / "leak" / "my_leak.py"), "--seed", "5"]) == 1
     shutil.copy(tmp_path / "out" / "my_window.py", folder)
     assert main(["grade", str(folder), "--assignment", "window", "--seed", "5", "-o", str(tmp_path / "g.csv")]) == 0
     rows = {row["student"]: row["points"] for row in csv.DictReader((tmp_path / "g.csv").open(encoding="utf-8"))}

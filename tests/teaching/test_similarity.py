@@ -77,7 +77,8 @@ def test_each_of_our_solutions_is_known_as_it_is_renamed_and_vendored(file):
 
 def test_what_grades_is_known():
     source = (LESSONS / "window.py").read_bytes() + (LESSONS / "distance.py").read_bytes()
-    (told,) = find_similar({"ann": {"ann.py": source}}, None, [LESSONS / "window.py"]).of("ann")
+    lesson = {"window.py of the package": (LESSONS / "window.py").read_bytes()}
+    (told,) = find_similar({"ann": {"ann.py": source}}, None, lesson).of("ann")
     assert told.startswith("known: window.py of the package: ")
 
 
@@ -104,6 +105,7 @@ def test_twenty_equal_files_are_one_cluster(tmp_path):
     grading = grade_folder(folder, own, seed=3, isolation=Isolation("none"))
     assert [len(cluster) for cluster in grading.similarity.clusters] == [20]
     assert {grade.earned for grade in grading.grades[:20]} == {10}  # no points change by themselves
+    assert "known: the reference of your class: 100 % of the code" in "".join(grading.similarity.of("copy00"))
     assert grading.similarity.of("honest") == []
 
 
