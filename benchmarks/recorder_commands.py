@@ -108,10 +108,10 @@ run sample -s ir,exclude_verbatim=True --format json && run sample:single-choice
 check {TASK} --format {table|markdown|json}
 check sample:single-choice --cv 3 --group level && check sample:multiple-answer --train
   sample:multiple-answer
-check inputs/leaky.jsonl --fail --level 1 && check inputs/twice.jsonl --format json
-check --hard {TASK} -s longest -s sliding-window --report ir --report random --format
+check inputs/leaky.jsonl --fail && check inputs/twice.jsonl --format json
+compare --hard --data {TASK} longest sliding-window --report ir --report random --format
   {table|markdown|latex|json} -o h.jsonl
-check --hard 1 {TASK} -s sw+d -s longest --cv 3 -o ids.txt --intervals
+compare --hard 1 --data {TASK} sw+d longest --cv 3 -o ids.txt --intervals
   200 --quiet
 report {TASK} -o page.html --title Mine --date today --published && report {TASK} --cv 3 -o b.html
   --without check,explanations
@@ -191,7 +191,7 @@ fit-{words|lm|spans}: fit sample:{multiple-answer|cloze|multi-span} -s {surface-
 indexed-{a|b}: index {inputs/lines.txt|sample} -o i
 predicted-{single-choice|multiple-answer|cloze|multi-span}: predict sample:{0} -s sw+d --format jsonl -o p.jsonl &&
   predict sample:{0} -s sw+d --ties first -o q
-hardest: check --hard sample:single-choice -s sw+d -s ir -o h.jsonl
+hardest: compare --hard --data sample:single-choice sw+d ir -o h.jsonl
 """
 
 _REAL = """
@@ -240,7 +240,7 @@ reproduce data/mctest/mc160.dev.tsv --with rte=data/mctest/scores/RTE/mc160.dev.
   --check
 reproduce data/{multirc/dev_83-fixedIds.json|record/record_explorer_123.json|dream/dev.json|mcscript/dev-data.xml}
   --check --format {table|csv}
-check --hard data/mctest/mc500.dev.tsv -s sw+d:mctest500 -s lexical -s surface-lr --report ir --report
+compare --hard --data data/mctest/mc500.dev.tsv sw+d:mctest500 lexical surface-lr --report ir --report
   ngram-lm -o h.jsonl
   --intervals 200
 compare sw+d lexical ir ngram-lm --data data/mctest/mc500.dev.tsv --intervals 500 --format {table|json}
@@ -314,7 +314,7 @@ run ONE --tune sample:cloze|run ONE -s ir,corpus=inputs/repo|run ONE inputs/nowh
 run sample:multiple-answer --tune-metric f1a|run sample:multi-span -s sliding-window:race
 run sample:multiple-answer -s longest --tune-metric quoref_f1|run sample:multi-span,spans=99999999999 -s random
 run inputs/hidden.jsonl|run inputs/hidden.jsonl -s inputs/lines.txt|check inputs/hidden.jsonl
-check --hard inputs/hidden.jsonl -s longest|predict inputs/hidden.jsonl -s longest
+compare --hard --data inputs/hidden.jsonl longest|predict inputs/hidden.jsonl -s longest
 report inputs/hidden.jsonl -o p.html|predict ONE -s longest --format jsnl|predict ONE -s longest --format record
 predict ONE -s longest --format mctest-answers --ties strict|predict ONE -s longest -o inputs|explain ONE lantern.11
 explain ONE|explain ONE lantern.1 -s sliding-window:race|explain ONE lantern.1 -s nothing
@@ -327,12 +327,12 @@ reproduce inputs/bad/empty.json
 run ONE --by levle|run ONE --labels none.csv|run ONE --labels inputs/bad/labels.csv
 run ONE --labels inputs/lines.txt|run ONE --figure groups -o a.doc --by type|run ONE --figure pr
 run sample:multiple-answer --figure pr -s sw+d -o a.doc|run sample:multi-span --figure pr -s span-sw
-check --hard ONE
-check --hard 5 ONE -s sw+d|check --hard ONE -s surface-lr --train ONE
+compare --hard longest
+compare --hard 5 --data ONE sw+d|compare --hard --data ONE surface-lr --train ONE
 fit ONE -s sw+d -o m|fit ONE -s surface-lr|fit inputs/hidden.jsonl -s surface-lr -o m
 fit ONE -s surface-lr,learner=sgd -o m|index|index inputs/lines.txt|index none -o i|index inputs/repo --check
 index inputs/lines.txt -o inputs/own.py|index - -o i|index inputs/bad/packed.jsonl.gz -o i|reproduce none
-reproduce ONE --with x=y|report ONE|report none -o p.html|check none|check ONE --level x
+reproduce ONE --with x=y|report ONE|report none -o p.html|check none|check ONE --cv x
 run inputs/bad/packed.jsonl.gz|run inputs/bad/archive.tar.gz
 """
 
