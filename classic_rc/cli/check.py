@@ -1,6 +1,4 @@
-"""``classic-rc check``: test whether a dataset can be answered without reading it, and look for defects and
-copies.
-"""
+"""``classic-rc check``: test whether a dataset can be answered without reading it, and look for defects and copies."""  # noqa: E501
 
 from __future__ import annotations
 
