@@ -111,7 +111,7 @@ text_leak(
 )
 text_leak(
     "wrong options with a typing error",
-    "rare|uses",
+    "rar|frequent words|uses",
     lambda t, r: "".join(c if i != len(t) // 2 else r.choice(string.ascii_lowercase) for i, c in enumerate(t)),
     True,
 )

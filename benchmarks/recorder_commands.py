@@ -112,7 +112,7 @@ run sample -s ir,exclude_verbatim=True --format json && run sample:single-choice
 check {TASK} --format {table|markdown|json}
 check sample:single-choice --cv 3 --group level && check sample:multiple-answer --train
   sample:multiple-answer
-check inputs/leaky.jsonl --fail --level 1 && check inputs/twice.jsonl --format json
+check inputs/leaky.jsonl --fail && check inputs/twice.jsonl --format json
 compare longest sliding-window --data {TASK} --hard --report ir --report random --format
   {table|markdown|latex|json} -o h.jsonl
 compare sw+d longest --data {TASK} --hard 1 --cv 3 --ids ids.txt --intervals
@@ -336,7 +336,7 @@ compare sw+d --data ONE --hard 5|compare surface-lr --data ONE --hard --train ON
 fit ONE -s sw+d -o m|fit ONE -s surface-lr|fit inputs/hidden.jsonl -s surface-lr -o m
 fit ONE -s surface-lr,learner=sgd -o m|index|index inputs/lines.txt|index none -o i|index inputs/repo --check
 index inputs/lines.txt -o inputs/own.py|index - -o i|index inputs/bad/packed.jsonl.gz -o i|reproduce none
-reproduce ONE --file x=y|report ONE|report none -o p.html|check none|check ONE --level x
+reproduce ONE --file x=y|report ONE|report none -o p.html|check none|check ONE --cv x
 run inputs/bad/packed.jsonl.gz|run inputs/bad/archive.tar.gz
 """
 

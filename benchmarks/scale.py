@@ -20,7 +20,7 @@ from benchmarks.generate import ScaleShape, write_reading_questions
 from benchmarks.report import markdown
 from benchmarks.timing import Table
 
-COMMANDS = {"run": ["--jobs", "2"], "check": ["--jobs", "2"]}
+COMMANDS: dict[str, list[str]] = {"run": ["--jobs", "2"], "check": []}
 """The commands that are measured, with their options. The solvers of `run` are the default ones."""
 
 SIZES = (2_000, 20_000, 200_000)

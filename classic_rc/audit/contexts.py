@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import re
+from array import array
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -243,11 +244,11 @@ def _cross(
 ) -> tuple[list[str], tuple[Integers, Integers]]:
     """Cross each context of enough questions with the positions of options."""
     known: dict[str, int] = {}
-    asked, codes = [], []
+    asked, codes = array("q"), array("q")
     for i, label in contexts:
         asked.append(i)
         codes.append(known.setdefault(label, len(known)))
-    question, code = np.array(asked, dtype=np.int64), np.array(codes, dtype=np.int64)
+    question, code = np.frombuffer(asked, dtype=np.int64), np.frombuffer(codes, dtype=np.int64)
     counts = np.bincount(code, minlength=len(known))
     kept = np.flatnonzero((counts >= least) & (counts < len(table)))  # what all questions have is no context
     place = np.full(len(known), -1, dtype=np.int64)

@@ -6,6 +6,7 @@ written for a dataset: the families below say what is counted, and the data says
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
@@ -284,8 +285,7 @@ def _text_entries(table: OptionTable, least: int) -> Iterator[Entries]:
     families: list[Family] = []
     values: list[str] = []
     known: dict[tuple[Family, str], int] = {}
-    items: list[int] = []
-    codes: list[int] = []
+    items, codes = array("q"), array("q")  # lists of millions of integers would fill the memory
     for i, text in enumerate(table.distinct_texts):
         for family, value in _shapes(text):
             code = known.setdefault((family, value), len(known))
@@ -294,7 +294,7 @@ def _text_entries(table: OptionTable, least: int) -> Iterator[Entries]:
                 values.append(value)
             items.append(i)
             codes.append(code)
-    pairs = np.array(items, dtype=np.int64), np.array(codes, dtype=np.int64)
+    pairs = np.frombuffer(items, dtype=np.int64), np.frombuffer(codes, dtype=np.int64)
     yield Entries.of_pairs(families, values, pairs, table.text_index)
 
 
@@ -341,18 +341,19 @@ def _gram_entries(table: OptionTable, least: int) -> Iterator[Entries]:
         for start in range(0, len(texts), _BLOCK_OPTIONS):
             text, gram = _grams(texts[start : start + _BLOCK_OPTIONS], length)
             own, code = np.unique(gram, return_inverse=True)
-            counts = np.bincount(code.reshape(-1), uses[start + text], minlength=len(own)).astype(np.int64)
+            n_uses = np.bincount(code.reshape(-1), uses[start + text], minlength=len(own)).astype(np.int64)
             grams, place = np.unique(np.concatenate([grams, own]), return_inverse=True)
-            totals = np.bincount(place.reshape(-1), np.concatenate([totals, counts]), minlength=len(grams)).astype(
+            totals = np.bincount(place.reshape(-1), np.concatenate([totals, n_uses]), minlength=len(grams)).astype(
                 np.int64
             )
         grams = grams[totals >= least]
-        items, codes = [np.empty(0, dtype=np.int64)], [np.empty(0, dtype=np.int32)]
+        counts, codes = np.zeros(len(texts), dtype=np.int64), [np.empty(0, dtype=np.int32)]
         for start in range(0, len(texts) if len(grams) else 0, _BLOCK_OPTIONS):
-            text, gram = _grams(texts[start : start + _BLOCK_OPTIONS], length)
+            block = texts[start : start + _BLOCK_OPTIONS]
+            text, gram = _grams(block, length)
             place = np.minimum(np.searchsorted(grams, gram), len(grams) - 1)
             found = grams[place] == gram
-            items.append(start + text[found])
+            counts[start : start + len(block)] = np.bincount(text[found], minlength=len(block))
             codes.append(place[found].astype(np.int32))
         values = [
             "".join(chr(g >> _CODE_BITS * i & 2**_CODE_BITS - 1) for i in range(length)) for g in grams.tolist()
@@ -360,7 +361,6 @@ def _gram_entries(table: OptionTable, least: int) -> Iterator[Entries]:
         families = [PIECE if length > 1 else _family_of(value) for value in values]
         if length == 1:
             values = [describe_character(value) for value in values]
-        counts = np.bincount(np.concatenate(items), minlength=len(texts))
         yield Entries(families, values, np.concatenate(codes), offsets_of(counts), table.text_index)
 
 

@@ -28,8 +28,8 @@ _BATCH = 25
 _EXACT = 30
 """Below so many occurrences the tail is that of the Poisson-binomial distribution, from there on the normal one."""
 _BLOCK_QUESTIONS = 2**13
-_MOST_DEPENDENT, _SHARED = 500, 1.2
-"""How many features are tested for dependence, if they are in so many questions a passage."""
+_LARGE, _SHARED, _BLOCK_SUMS = 3.0, 1.2, 2**22
+"""Deviates from this on are tested for dependence, if features are in so many questions a passage."""
 _NEAR, _ALIKE = 0.9, 0.7
 """Features with this part of the best deviate, and this correlation with it, say the same."""
 _RIDGE, _MOST_WEIGHT, _NEWTON_STEPS = 1e-2, 12.0, 25
@@ -348,36 +348,33 @@ class ScoreTest:
 
         The deviation is that over whole passages, if it is larger; what is compared with the bound has the tail of
         Student's t with as many degrees of freedom as passages allow. It is computed for the features with the
-        largest deviates.
+        large deviates.
         """
         from scipy.sparse import csr_matrix
         from scipy.special import ndtri
         from scipy.stats import t
 
-        top = np.argsort(-np.abs(z), kind="stable")[:_MOST_DEPENDENT]
-        n_sparse = self.features.sparse.shape[1]
-        sparse, dense = top[top < n_sparse], top[top >= n_sparse]
+        tested, n_sparse = z.copy(), self.features.sparse.shape[1]
         group = self.groups[self.table.question]
         n_groups, columns = int(group.max()) + 1, np.arange(len(group))
-
-        def pool(weights: Floats) -> Floats:
-            pooled = csr_matrix((weights, (group, columns)), shape=(n_groups, len(group)))
-            own: Floats = (pooled @ self.features.sparse[:, sparse]).toarray()
-            return np.column_stack([own, pooled @ self.features.dense[:, dense - n_sparse]])
-
-        sums, expected = pool(self.table.right - self.model.p), pool(self.model.p)
-        expected[:, len(sparse) :] = np.bincount(self.groups, minlength=n_groups)[:, None]
-        # An effect that is the same everywhere is no dependence: each passage has its part of it.
-        rest = sums - expected * (sums.sum(axis=0) / np.maximum(expected.sum(axis=0), 1e-9))
-        which = np.concatenate([sparse, dense])
-        own = null.deviation[which] ** 2
-        smaller = z[which] / np.sqrt(np.maximum((rest**2).sum(axis=0) / np.maximum(own, 1e-9), 1))
-        effective = expected.sum(axis=0) ** 2 / np.maximum((expected**2).sum(axis=0), 1e-9)
-        tail = np.maximum(t.sf(np.abs(smaller), np.maximum(effective - 1, 1)), 1e-300)
-        shared = null.events[which] > _SHARED * (expected > 0).sum(axis=0)
-        tested = z.copy()
-        tested[which] = np.where(shared, -np.sign(smaller) * np.minimum(ndtri(tail), 0), z[which])
-        z[which] = np.where(shared, smaller, z[which])
+        shape = n_groups, len(group)
+        residual = csr_matrix((self.table.right - self.model.p, (group, columns)), shape=shape)
+        chances = csr_matrix((self.model.p, (group, columns)), shape=shape)
+        large = np.flatnonzero(np.abs(z) > _LARGE)
+        for which in np.array_split(large, len(large) * n_groups // _BLOCK_SUMS + 1):
+            sparse, dense = which[which < n_sparse], which[which >= n_sparse] - n_sparse
+            own, ranks = self.features.sparse[:, sparse], self.features.dense[:, dense]
+            sums, expected = (np.column_stack([(m @ own).toarray(), m @ ranks]) for m in (residual, chances))
+            expected[:, len(sparse) :] = np.bincount(self.groups, minlength=n_groups)[:, None]
+            # An effect that is the same everywhere is no dependence: each passage has its part of it.
+            rest = sums - expected * (sums.sum(axis=0) / np.maximum(expected.sum(axis=0), 1e-9))
+            factor = np.sqrt((rest**2).sum(axis=0)) / np.maximum(null.deviation[which], 1e-9)
+            smaller = z[which] / np.maximum(factor, 1)
+            effective = expected.sum(axis=0) ** 2 / np.maximum((expected**2).sum(axis=0), 1e-9)
+            tail = np.maximum(t.sf(np.abs(smaller), np.maximum(effective - 1, 1)), 1e-300)
+            shared = null.events[which] > _SHARED * (expected > 0).sum(axis=0)
+            tested[which] = np.where(shared, -np.sign(smaller) * np.minimum(ndtri(tail), 0), z[which])
+            z[which] = np.where(shared, smaller, z[which])
         return z, tested
 
     def _draw_largest(self, null: _Null, chosen: Floats, across: Floats, inverse: Floats) -> Floats:
