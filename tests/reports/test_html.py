@@ -48,6 +48,7 @@ def test_whatever_a_template_writes_is_escaped(text):
 
 TEMPLATES = (
     "audit.html",
+    "check.html",
     "datasheet.html",
     "document.html",
     "explanation.html",
@@ -80,7 +81,7 @@ GIVEN = {
     "explanation.html": ("question", "solvers", "several", "legend", "sections", "passage", "data"),
     "report.html": (
         *("title", "facts", "version", "overview", "results", "groups", "curve", "leaks", "duplicates", "defects"),
-        *("annotators", "perturbed", "statistics", "sources", "data"),
+        *("perturbed", "statistics", "sources", "data"),
     ),
 }
 """What fills a template in."""

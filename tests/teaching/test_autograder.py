@@ -144,9 +144,7 @@ def audit(tmp_path):
     }
     from classic_rc.audit import check_dataset
 
-    found = [
-        finding.name for finding in check_dataset(classic_rc.load(folder / "data.jsonl"), regressions=False).leaks()
-    ]
+    found = [cue.name for cue in check_dataset(classic_rc.load(folder / "data.jsonl"), header=False).cues]
     numbers = " and ".join(f"{name} has {value:.2f}" for name, value in floor.items())
     text = (
         f"# Stories\n\n{numbers}. {'; '.join(found)} " + "This is what the data are and what they are worth. " * 12
