@@ -67,6 +67,7 @@ def autograder(public_python):
     shutil.rmtree(root)
 
 
+@pytest.mark.ci
 def test_an_autograder_writes_results_whatever_was_submitted(autograder):
     autograder("--assignment", "window", "--seed", "77")
     own = load_assignment("window").drawn(77)

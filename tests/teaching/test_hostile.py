@@ -63,6 +63,7 @@ def test_there_are_many():
 
 
 @needs_bubblewrap
+@pytest.mark.ci
 def test_no_attack_earns_a_point_under_bubblewrap(place, monkeypatch):
     monkeypatch.setenv("SESAME", TOKEN)
     with socket.create_server(("127.0.0.1", 0)) as server:
@@ -152,6 +153,7 @@ def closed(place):
     return run
 
 
+@pytest.mark.ci
 def test_no_attack_earns_a_point_as_another_user(place, closed, public_python):
     folder = fill(place, 1)
     for name in ("becomes_root", "network", "alters_rights", "deep_folders"):  # /tmp may change its date

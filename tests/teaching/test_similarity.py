@@ -95,6 +95,7 @@ def test_pairs_are_flagged_with_lines_and_honest_work_is_not():
     assert found.distribution.startswith("3 pairs share 0.")
 
 
+@pytest.mark.ci
 def test_twenty_equal_files_are_one_cluster(tmp_path):
     folder = tmp_path / "class"
     folder.mkdir()
