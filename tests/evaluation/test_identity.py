@@ -243,6 +243,7 @@ def run_suite(folder: Path, *paths: Path, spec: str) -> tuple[bool, str]:
     return "1 reused" in done.stderr, done.stdout.splitlines()[-1]
 
 
+@pytest.mark.ci
 def test_another_version_of_a_plug_in_and_another_source_are_other_cells(tmp_path):
     site = tmp_path / "site"
 
@@ -267,6 +268,7 @@ def test_another_version_of_a_plug_in_and_another_source_are_other_cells(tmp_pat
     assert second == third
 
 
+@pytest.mark.ci
 def test_an_edit_of_the_package_is_another_cell_unless_it_is_a_comment_or_elsewhere(tmp_path):
     package = tmp_path / "copy" / "classic_rc"
     shutil.copytree(ROOT / "classic_rc", package, ignore=shutil.ignore_patterns("__pycache__"))

@@ -109,6 +109,7 @@ def test_an_assignment_has_ten_points_and_its_page_says_for_what(name, tmp_path)
 
 
 @pytest.mark.parametrize("name", list_assignments())
+@pytest.mark.ci
 def test_what_students_start_from_runs_and_earns_nothing(name, tmp_path):
     for seed in (1, 2):
         assignment = load(name).drawn(seed)
@@ -118,6 +119,7 @@ def test_what_students_start_from_runs_and_earns_nothing(name, tmp_path):
 
 
 @pytest.mark.parametrize("name", WITH_RULES)
+@pytest.mark.ci
 def test_honest_work_has_full_marks_and_that_of_another_class_fails(name, tmp_path):
     solution = HERE / "solutions" / f"{name}.py"
     published = solution.read_text(encoding="utf-8") if solution.is_file() else honest(load(name), 1)

@@ -211,6 +211,7 @@ def test_a_wrong_or_cheating_audit_is_told_what(audit, changed, earned, name, to
     assert told in problems[name], problems
 
 
+@pytest.mark.ci
 def test_the_page_of_an_audit_mentions_what_was_found(audit):
     (audit.folder / "page.md").write_text("word " * 200, encoding="utf-8")
     assert audit()[0] == 9

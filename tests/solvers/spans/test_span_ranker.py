@@ -218,6 +218,7 @@ def test_it_keeps_the_solver_contract_with_other_parameters(parameters):
     check_solver(SpanRanker(**parameters))
 
 
+@pytest.mark.ci
 def test_it_is_far_above_the_sliding_window_on_other_articles_of_squad(shared_data):
     data = load(shared_data / "squad" / "train-44-articles.json")
     titles = list(dict.fromkeys(q.passage.meta["title"] for q in data))
