@@ -99,8 +99,8 @@ RESULTS = [
     [*MODULE, "run", "sample:single-choice", "-o", "/dev/stdout"],
     [*MODULE, "--version"],
     [*MODULE, "run", "--help"],
-    [*MODULE, "grade", "{own}", "--quiet", "--unsafe"],
-    [*MODULE, "grade", "{folder}", "--quiet", "--unsafe"],
+    [*MODULE, "grade", "{own}", "--assignment", "window", "--quiet", "--unsafe"],
+    [*MODULE, "grade", "{folder}", "--assignment", "window", "--quiet", "--unsafe"],
 ]
 
 
