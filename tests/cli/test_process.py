@@ -109,7 +109,7 @@ def own(tmp_path):
     """A student's file."""
     path = tmp_path / "student" / "own.py"
     path.parent.mkdir()
-    path.write_text("from classic_rc import Random\n", "utf-8")
+    path.write_text("def sliding_window(passage, question, option):\n    return 0.0\n", "utf-8")
     return path
 
 
