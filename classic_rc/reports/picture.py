@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from classic_rc.audit.cues import Cue, Kind, phrase
 from classic_rc.reports.html import escape_html
 
-_WIDTH, _HEIGHT, _LEFT, _BOTTOM, _TOP, _RIGHT = 760, 400, 56, 48, 16, 230
+_WIDTH, _HEIGHT, _LEFT, _BOTTOM, _TOP, _RIGHT = 800, 400, 56, 48, 16, 290
 _LINE = 14  # pixels between two names
 _NAME_WIDTH = 34
 _STEPS = 60
