@@ -227,13 +227,14 @@ RECORD_NAME = "run.json"
 
 _RUN_FACTS = ("dataset", "significance", "resampling", "protocol", "published")
 
-_RECORD_START = re.compile(rb'\s*\{\s*"version"\s*:')
+# Other files begin with a version too, such as those of ReCoRD and SQuAD.
+_RECORD_START = re.compile(rb'\s*\{\s*"version"\s*:\s*"[^"]*"\s*,\s*"schema"\s*:')
 
 
 def record_file(path: str) -> Path | None:
     """Return the run record at `path`, a file or its folder, or None.
 
-    A record is recognised by its file name or by its first key, without reading the rest.
+    A record is recognised by its file name or by its first two keys, without reading the rest.
     """
     file = Path(path) / RECORD_NAME if Path(path).is_dir() else Path(path)
     if not file.is_file():

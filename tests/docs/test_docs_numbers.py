@@ -136,7 +136,6 @@ PARTS = [
 
 
 @pytest.mark.parametrize("shown", PARTS)
-@pytest.mark.ci
 def test_the_page_has_what_its_commands_print(shown, shared_data, monkeypatch, capsys):
     monkeypatch.chdir(shared_data)
     for path in FILES.findall(" ".join(shown.commands)):

@@ -10,7 +10,7 @@ import pytest
 from classic_rc import __version__
 from classic_rc.datasets import load
 from classic_rc.evaluation import evaluate
-from classic_rc.evaluation.record import run_record, runs_to_dict
+from classic_rc.evaluation.record import record_file, run_record, runs_to_dict
 from classic_rc.folds import passage_groups
 from classic_rc.metrics import METRICS
 from classic_rc.solvers import DEFAULT_SOLVERS, parse_solver
@@ -85,3 +85,9 @@ def test_groups_add_up(evaluations):
         for row in run["rows"]:
             assert sum(group["questions"] for group in row["groups"].values()) == row["questions"]
             assert all(set(group["metrics"]) == set(row["metrics"]) for group in row["groups"].values())
+
+
+def test_data_that_begin_with_a_version_are_no_record(tmp_path):
+    path = tmp_path / "dev-v1.1.json"
+    path.write_text('{"version": "1.1", "data": []}', encoding="utf-8")
+    assert record_file(str(path)) is None
