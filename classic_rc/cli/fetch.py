@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 OPTIONS = ("datasets", "--all of fetch", "--check", "--quiet")
 
+_MOST_NAMED = 4  # files with one cause: the message stays one line
+
 
 def handle(args: argparse.Namespace) -> int:
     """Run the sub-command."""
@@ -51,7 +53,9 @@ def _join_errors(errors: list[tuple[RemoteFile, DataError]]) -> DataError:
     (_, first), *others = errors
     if not others:
         return first
-    problem = f"{first.problem}, as with {len(others)} more: {', '.join(file.key for file, _ in others)}"
+    more = ", …" * (len(others) > _MOST_NAMED)
+    names = ", ".join(file.key for file, _ in others[:_MOST_NAMED]) + more
+    problem = f"{first.problem}, as with {len(others)} more: {names}"
     facts = {"source": first.source, "field": first.field, "found": first.found, "expected": first.expected}
     return DataError(problem, **facts, hint=first.hint)
 

@@ -23,11 +23,14 @@ from classic_rc.io.columns import (
     join_shards,
 )
 from classic_rc.io.files import (
+    START_BYTES,
     archive_format,
     check_count,
     column_format,
     open_regular,
+    open_unpacked,
     read_bytes,
+    sha256_of,
     sha256_of_bytes,
     sha256_of_listing,
     strip_compression_suffix,
@@ -125,13 +128,13 @@ def open_input(path: str | os.PathLike[str]) -> InputFiles:
         ]
         return _make_input(name, files, None, is_folder=True)
     single = InputFile(name, Path(os.path.abspath(name)).parts, 0)
-    if single.columns is not None:
-        return InputFiles(name, (single,))
+    form = archive_format(single.start)
     # A saved solver (.npz) is a zip archive: the error of reading it as text says what it is.
-    if archive_format(single.data) is None or single.suffix == ".npz":
+    if form is None or single.suffix == ".npz":
         return InputFiles(name, (single,))
+    stored = name if form == "zip" and os.path.isfile(name) and not single.is_packed else single.data
     archive, origin = _Archive(), Source(name, single.sha256)
-    for parts, content in archive_members(single.data, name):
+    for parts, content in archive_members(stored, name):
         archive[parts] = InputFile(f"{name}/{'/'.join(parts)}", parts, len(parts) - 1, content, archive, origin)
     return _make_input(name, list(archive.values()), origin, members=archive)
 
@@ -201,24 +204,35 @@ class InputFile:
         return unpack(data, self.name)
 
     @cached_property
+    def start(self) -> bytes:
+        """The first bytes of the file, unpacked: enough to tell archives and files of columns."""
+        if self._content is not None:
+            return self.data[:START_BYTES]
+        with open_unpacked(self.name, lambda n_bytes: None) as stream:
+            return bytes(stream.read(START_BYTES))
+
+    @property
+    def is_packed(self) -> bool:
+        """Whether the file on the disk is compressed."""
+        with open_regular(self.name) as file:
+            return file.read(8) != self.start[:8]
+
+    @cached_property
     def columns(self) -> Columns | None:
         """The rows of a Parquet or Arrow file, or of the files of ``save_to_disk``; None for all other files."""
         if self._saved is not None:
             return Columns(self.name, self._saved.files)
-        # Other names than these are rare, and reading a large file to look at its start is not.
-        if self._content is None and self.suffix in SUFFIXES and os.path.isfile(self.name):
-            with open_regular(self.name) as file:
-                if column_format(file.read(8)):
-                    return Columns(self.name, (self.name,))
-        return Columns(self.name, (self.data,)) if column_format(self.data[:8]) else None
+        if column_format(self.start) is None:
+            return None
+        is_on_disk = self._content is None and os.path.isfile(self.name) and not self.is_packed
+        return Columns(self.name, (self.name if is_on_disk else self.data,))
 
     @cached_property
     def sha256(self) -> str:
         """Hex sha256 of the file as it is stored."""
-        columns = self.columns if self._content is None else None
-        if columns is not None and isinstance(columns.files[0], str):
-            return columns.sha256
-        return sha256_of_bytes(self.data if self._archive else read_bytes(self.name))
+        if self._saved is not None and self.columns is not None:
+            return self.columns.sha256
+        return sha256_of(self.name) if self._archive is None else sha256_of_bytes(self.data)
 
     @property
     def stem(self) -> str:
@@ -338,7 +352,7 @@ class InputFile:
 
     def release(self) -> None:
         """Forget the content, so that a folder of thousands of files is never in memory at once."""
-        for cached in ("data", "text", "columns", "_first_value"):
+        for cached in ("data", "start", "text", "columns", "_first_value"):
             self.__dict__.pop(cached, None)
         self._content = None
 

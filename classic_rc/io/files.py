@@ -28,6 +28,9 @@ MAX_INPUT = 1 << 30
 MAX_FILES = 100_000
 """The largest number of files in a folder, and of members in an archive (RACE has 28 thousand)."""
 
+START_BYTES = 512
+"""How many of the first bytes tell the format of a file: the mark of tar is at 257."""
+
 _BLOCK = 2**20
 _BUFFER = 2**18
 _OPENERS: dict[bytes, Callable[[Any], Any]] = {

@@ -17,6 +17,7 @@ import zipfile
 import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import BinaryIO
 
 import numpy as np
 
@@ -44,6 +45,7 @@ _PLAIN_HEADER = re.compile(
     re.DOTALL,
 )
 _ZIP_ENTRY = b"PK\x01\x02"
+_ZIP_BLOCK = 2**20
 # Python raises these for a password and for a compression that it does not know, among others.
 _UNZIP_ERRORS = (
     *(zipfile.BadZipFile, zlib.error, lzma.LZMAError, struct.error),
@@ -51,13 +53,14 @@ _UNZIP_ERRORS = (
 )
 
 
-def archive_members(data: bytes, source: str) -> Iterator[Member]:
+def archive_members(data: bytes | str, source: str) -> Iterator[Member]:
     """Yield every file in a tar or zip archive, in the archive's order.
 
     Parameters
     ----------
-    data : bytes
-        The archive, unpacked if it was compressed. It stays in memory as long as one of its members.
+    data : bytes or str
+        The archive, unpacked if it was compressed, which stays in memory as long as one of its members; or the path
+        of a zip archive, of which only the members that are read come into memory.
     source : str
         The name of the archive in error messages.
 
@@ -66,12 +69,14 @@ def archive_members(data: bytes, source: str) -> Iterator[Member]:
     DataError
         The archive is broken or truncated; has a member with an absolute path or a path with ``..``, or two
         members of one name; has links, devices or encrypted members; or has too many members, or too large ones.
-        What is broken inside a member of a zip archive is found when it is unpacked.
+        What is broken inside a member of a zip archive, and what is too large, is found when it is unpacked.
     """
     seen: set[_Path] = set()
-    for name, path, content in (
-        _tar_members(data, source) if archive_format(data) == "tar" else _zip_members(data, source)
-    ):
+    if isinstance(data, bytes) and archive_format(data) == "tar":
+        members = _tar_members(data, source)
+    else:
+        members = _zip_members(data, source)
+    for name, path, content in members:
         if path in seen:
             raise DataError("duplicate member of the archive", source=f"{source}/{name}", expected="unique names")
         seen.add(path)
@@ -188,18 +193,15 @@ class _Member(tarfile.TarInfo):
         return member
 
 
-def _zip_members(data: bytes, source: str) -> Iterator[tuple[str, _Path, Callable[[], bytes]]]:
-    # zipfile makes an object of every entry of the table, so entries are counted before it reads the table.
-    check_count(data.count(_ZIP_ENTRY), source, "members")
+def _zip_members(data: bytes | str, source: str) -> Iterator[tuple[str, _Path, Callable[[], bytes]]]:
     try:
-        archive = zipfile.ZipFile(io.BytesIO(data))
+        content = io.BytesIO(data) if isinstance(data, bytes) else open(data, "rb")  # noqa: SIM115 - its members read it
+        _check_entries(content, source)
+        archive = zipfile.ZipFile(content)
         entries = archive.infolist()
     except _UNZIP_ERRORS as error:
         raise _damaged_archive_error(source, error) from None
-    # No more of a member is unpacked than its entry says, so this bounds what is unpacked.
-    size = sum(entry.file_size for entry in entries)
-    if size > files.MAX_INPUT:
-        raise too_large_error(source, f"{size:,} bytes", unpacked=True)
+    n_left = [files.MAX_INPUT]  # bytes that may still be unpacked
     for entry in entries:
         if entry.flag_bits & 1 or stat.S_ISLNK(entry.external_attr >> 16):
             raise DataError(
@@ -211,11 +213,27 @@ def _zip_members(data: bytes, source: str) -> Iterator[tuple[str, _Path, Callabl
             )
         path = _check_path(entry.filename, source, is_folder=entry.is_dir())
         if not entry.is_dir():
-            yield entry.filename, path, _unpacker(archive, entry, source)
+            yield entry.filename, path, _unpacker(archive, entry, source, n_left)
 
 
-def _unpacker(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, source: str) -> Callable[[], bytes]:
+def _check_entries(content: BinaryIO, source: str) -> None:
+    """Count the entries of a zip archive before zipfile makes an object of each."""
+    count, end = 0, b""
+    while block := content.read(_ZIP_BLOCK):
+        count += (end + block).count(_ZIP_ENTRY)
+        end = block[-len(_ZIP_ENTRY) + 1 :]
+    check_count(count, source, "members")
+
+
+def _unpacker(
+    archive: zipfile.ZipFile, entry: zipfile.ZipInfo, source: str, n_left: list[int]
+) -> Callable[[], bytes]:
     def unpack() -> bytes:
+        # No more of a member is unpacked than its entry says, so this bounds what is in memory.
+        if entry.file_size > n_left[0]:
+            found = f"{entry.file_size:,} bytes"
+            raise too_large_error(f"{source}/{entry.filename}", found, unpacked=True)
+        n_left[0] -= entry.file_size
         try:
             # Without a number, zipfile inflates the whole member before it cuts it to the size in its entry.
             with archive.open(entry) as member:
@@ -255,9 +273,9 @@ def read_stored_members(data: bytes, source: str) -> dict[str, bytes]:
     ValueError, OSError, zipfile.BadZipFile or other errors of :mod:`zipfile`
         The archive is broken, or a member is not stored as it is.
     """
-    # zipfile makes an object of every entry of the table, so entries are counted before it reads the table.
-    check_count(data.count(_ZIP_ENTRY), source, "members")
-    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+    content = io.BytesIO(data)
+    _check_entries(content, source)
+    with zipfile.ZipFile(content) as archive:
         entries = archive.infolist()
         if any(entry.compress_type != zipfile.ZIP_STORED for entry in entries):
             raise ValueError("compressed members")

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from classic_rc.errors import DataError, UsageError
-from classic_rc.io.files import archive_format, open_unpacked, read_unpacked
+from classic_rc.io.files import START_BYTES, archive_format, open_unpacked, read_unpacked
 
 LONGEST_LINE = 2**28
 """The most characters of a line that is read line by line."""
@@ -23,7 +23,6 @@ LONGEST_LINE = 2**28
 _UTF16 = {codecs.BOM_UTF16_LE: "utf-16-le", codecs.BOM_UTF16_BE: "utf-16-be"}
 _ESCAPED = re.compile("[\udc80-\udcff]")
 _BUFFER = 2**18
-_HEAD = 512  # bytes that show whether a file is text
 _MOST_DAMAGED = 3  # No text has more than a third of bytes that are not UTF-8.
 _MOST_AGAIN = 100
 """How often a table is read again from the line after a malformed one; each time may take as long as the rest."""
@@ -75,7 +74,7 @@ def read_line_blocks(
         line of more than 2**28 characters.
     """
     with open_unpacked(path, advance) as stream:
-        head = stream.peek(_HEAD)[:_HEAD]
+        head = stream.peek(START_BYTES)[:START_BYTES]
         encoding = _UTF16.get(head[:2], "utf-8")
         _check_is_text(head, encoding, path)
         bytes_decoder = codecs.getincrementaldecoder("utf-8-sig" if encoding == "utf-8" else "utf-16")("replace")
