@@ -65,8 +65,9 @@ class Isolation:
     def worker_command(self, folder: Path, main: str, packages: Sequence[str], limits: Limits) -> list[str]:
         """Return the command of a student's process, and show it the packages that it may use."""
         own, seen = folder / "package", "/box" if self.kind == "bubblewrap" else str(folder)
+        work = f"{seen}/work"
         settings = json.dumps(asdict(limits) | {"user": self.user})
-        arguments = [f"{seen}/worker.py", f"{seen}/package", f"{seen}/work/{main}", settings]
+        arguments = [f"{seen}/worker.py", f"{seen}/package", f"{work}/{main}", settings]
         if self.kind == "container":
             return [*(part.replace("{folder}", seen) for part in self.command), "python3", "-P", "-s", *arguments]
         arguments = ["-P", "-s", "-S", *arguments]  # As -I, but with PYTHONHASHSEED: a grading can be repeated.
