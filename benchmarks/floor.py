@@ -1,6 +1,6 @@
 """The builder of the file of floors that comes with the package.
 
-    classic-rc run benchmarks/floor.toml -o build/floor
+    classic-rc run benchmarks/floor.toml --save build/floor
     python -m benchmarks floor build/floor --rows test_rows.json --twins build/floor_old
 
 Records of runs are reduced to a row for each system, without texts and outcomes. Rows of data that is not here
@@ -135,12 +135,14 @@ def dataset_entry(run: Mapping[str, Any], version: str, verified: str, date: str
         "metric": of["primary_metric"],
         "by": (run.get("grouping") or {}).get("key"),
         "cv": settings.get("cv"),
+        "group": settings.get("group"),
         "official": found and list(found),
         "cites": [key for key in (reader.cites if reader else ()) if key != "classic_rc"],
         "verified": verified,
         "date": date,
         "notes": [NOTES[name]] if name in NOTES else [],
         "harness": HARNESS.get(name),
+        "left_out": [],
         "rows": [row_entry(row, version) for row in run["rows"]],
     }
 
@@ -187,8 +189,7 @@ def unseen(made: Mapping[str, Any], agreeing: Mapping[tuple[str, str], str], dat
     for run in made["runs"]:
         entry = dataset_entry(run, made["version"], "", date)
         places = {row["system"]: agreeing.get((_family(entry["name"]), _setup(row))) for row in entry["rows"]}
-        if left_out := [system for system, place in places.items() if place is None]:
-            print(f"{entry['name']}: left out, not made again: {', '.join(left_out)}")
+        entry["left_out"] = [system for system, place in places.items() if place is None]
         entry["rows"] = [row for row in entry["rows"] if places[row["system"]] is not None]
         if any(row["system"] == CHANCE for row in entry["rows"]):
             where = ", ".join(sorted({place for place in places.values() if place}))

@@ -35,7 +35,7 @@ METRIC_NAMES: Mapping[str, str] = {
 }
 """The headers of metrics, as :data:`classic_rc.metrics.base.METRICS` has them."""
 
-_OPTIONS_ONLY = ("feature-ranker:candidates",)
+_OPTIONS_ONLY = "feature-ranker:candidates"
 _DIGITS = 10
 """The decimals of the shares in the file. Numbers that agree to so many are the same number."""
 
@@ -83,12 +83,14 @@ class FloorDataset:
     metric: str  # the primary one
     by: str | None  # the key of the groups
     cv: int | None  # the folds of rows that are trained or tuned out of fold
+    group: str | None  # the key of what never straddles folds; None for passages
     official: Sequence[str] | None  # the dataset and split as published figures name them
     cites: Sequence[str]  # keys of references
     verified: str  # how it is known that today's code makes the rows
     date: str
     notes: Sequence[str]
     harness: Mapping[str, str] | None  # the task of lm-evaluation-harness that asks exactly these questions
+    left_out: Sequence[str]  # the systems whose rows of earlier code today's code does not make
     rows: Sequence[FloorRow]
 
     @cached_property
@@ -100,6 +102,11 @@ class FloorDataset:
     def floor(self) -> FloorRow:
         """The best row that learns nothing and was not tuned on this data."""
         return self.best(row for row in self.rows if not row.learns) or self.chance
+
+    @cached_property
+    def trained(self) -> FloorRow | None:
+        """The best row that learns from gold answers; None also if rows that may be better are left out."""
+        return None if self.left_out else self.best(row for row in self.rows if row.learns)
 
     def best(self, rows: Iterable[FloorRow]) -> FloorRow | None:
         """Return the row with the highest value in the primary metric, of those not tuned on this data."""
@@ -201,16 +208,21 @@ def floor(name: str) -> Floor:
     found = known.get(f"{dataset}:{split}")
     if found is not None:
         return Floor(found)
+    from classic_rc.datasets.fetch import named_datasets  # it loads NumPy
+
     siblings = [other for other in known if other.partition(":")[0] == dataset]
-    if siblings:
-        hint = f". With the data here: classic-rc run {name} --intervals" if split else ""
-        raise UsageError(
-            f"no results of {name} come with the package, but of {', '.join(siblings)}{hint}",
-            field="dataset",
-            found=name,
-            expected=", ".join(siblings),
-        )
-    raise unknown_name("dataset", name, known)
+    fetched = named_datasets().get(dataset)
+    if not siblings and fetched is None:
+        raise unknown_name("dataset", name, {other.partition(":")[0] for other in known})
+    others = f", but of {', '.join(siblings)}" if siblings else ""
+    is_split = fetched is not None and split in fetched.splits
+    hint = f". With the data here: classic-rc run {dataset}:{split} --intervals" if is_split else ""
+    raise UsageError(
+        f"no results of {name} come with the package{others}{hint}",
+        field="dataset",
+        found=name,
+        expected=", ".join(siblings) or "a dataset of the list",
+    )
 
 
 @dataclass(frozen=True)
@@ -288,6 +300,7 @@ class Floor:
             *([f"below chance: {', '.join(below)}"] if below else []),
             *of.notes,
             f"{of.verified} (classic_rc {best.version}, {of.date})",
+            *([f"left out, as today's code makes other rows: {', '.join(of.left_out)}"] if of.left_out else []),
         ]
         keys = " ".join(dict.fromkeys([best.system.partition(",")[0], *([str(of.reader)] if of.cites else [])]))
         return [*notes, f"to cite: classic-rc list --bibtex {keys}; classic-rc floor {of.name} -v for signatures"]
@@ -359,8 +372,7 @@ def floors_table(floors: Iterable[FloorDataset]) -> Table:
     """Return the list: a row for each dataset with chance, the floor, what is trained, and what is published."""
     rows = []
     for of in floors:
-        trained = of.best(row for row in of.rows if row.learns)
-        options = of.best(row for row in of.rows if row.system in _OPTIONS_ONLY)
+        trained, options = of.trained, of.best(row for row in of.rows if row.system == _OPTIONS_ONLY)
         classical, human = (of.best_published(kind) for kind in ("classical", "human"))
         rows.append(
             [

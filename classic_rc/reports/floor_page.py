@@ -11,7 +11,7 @@ from classic_rc.reports.floor import FloorDataset, floors_table
 from classic_rc.reports.html import fill_template
 from classic_rc.reports.references import bibliography
 
-_WIDTH = 150
+_WIDTH = 120
 """The length of the bar of 100 %, in pixels."""
 
 
@@ -53,8 +53,7 @@ def _plain(record: Mapping[str, Any]) -> dict[str, Any]:
 
 def _bar(of: FloorDataset) -> dict[str, int | str | None]:
     """Return the places of the marks of a dataset's bar, in pixels, and a text that says the same."""
-    trained = of.best(row for row in of.rows if row.learns)
-    human = of.best_published("human")
+    trained, human = of.trained, of.best_published("human")
     shares: dict[str, float | None] = {
         "chance": of.value(of.chance),
         "floor": of.value(of.floor),

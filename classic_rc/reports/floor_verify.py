@@ -51,7 +51,7 @@ def verify_rows(
         chosen = [row for row in chosen if row not in elsewhere]
     if left := len(of.rows) - len(chosen) - len(elsewhere) * (train is None):
         found.notes.append(f"{left} rows learn from gold answers, and are run only with --learned")
-    protocol = Protocol(cv=of.cv, train=train if learned else None, by=of.by, intervals=True)
+    protocol = Protocol(cv=of.cv, group=of.group, train=train if learned else None, by=of.by, intervals=True)
     systems = [System(parse_solver(row.system), name=row.system) for row in chosen]
     evaluation = evaluate(dataset, systems, protocol)
     plain = evaluation.to_dict()["rows"]

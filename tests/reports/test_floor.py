@@ -101,6 +101,14 @@ def test_rows_agree_with_their_signatures_and_with_each_other(of):
                 assert sum(shares) / n_questions == pytest.approx(of.value(row), abs=1e-9)
 
 
+def test_the_best_trained_row_is_not_shown_where_one_that_may_be_better_is_left_out():
+    of = load_floors()["mctest:mc160.dev"]
+    assert floors_table([of])["trained_system"][of.name].value == "feature-ranker"
+    known = replace(of, rows=tuple(row for row in of.rows if row.system != "feature-ranker"))
+    assert floors_table([known])["trained_system"][of.name].value == "surface-lr"
+    assert floors_table([replace(known, left_out=["feature-ranker"])])["trained_system"][of.name].value is None
+
+
 def test_no_text_of_a_dataset_is_in_the_file():
     def texts(plain: object) -> list[str]:
         if isinstance(plain, str):
@@ -121,8 +129,12 @@ def test_a_floor_is_found_by_name_in_python():
     assert found.table()["above_chance"]["random"].value == 0
     with pytest.raises(UsageError, match="no results of race:nosuch come with the package"):
         classic_rc.floor("race:nosuch")
-    with pytest.raises(UsageError, match="unknown dataset"):
+    with pytest.raises(UsageError, match="unknown dataset 'nosuch:dev': choose from arct, c3"):
         classic_rc.floor("nosuch:dev")
+    with pytest.raises(UsageError, match="unknown dataset 'rase': did you mean 'race'"):
+        classic_rc.floor("rase")
+    with pytest.raises(UsageError, match=r"no results of boolq:dev .* classic-rc run boolq:dev --intervals"):
+        classic_rc.floor("boolq:dev")
     with pytest.raises(UsageError, match="not kept by colour"):
         replace(found, by="colour").table()
 
@@ -199,10 +211,16 @@ def test_a_row_of_unseen_data_ships_only_if_old_and_new_code_agree():
         entries = list(builder.unseen({"version": "0", "runs": [unseen]}, builder.agreeing(datasets, [old]), ""))
         return [row["system"] for entry in entries for row in entry["rows"]]
 
+    def left_out() -> list[str]:
+        (entry,) = builder.unseen({"version": "0", "runs": [unseen]}, builder.agreeing(datasets, [old]), "")
+        return entry["left_out"]
+
     assert shipped() == ["random", "longest", "sw+d"]
+    assert left_out() == []
     old["rows"][1]["metrics"]["accuracy"] += 1e-9  # other digits
     unseen["rows"][2]["signature"] = unseen["rows"][2]["signature"].replace("|analyzer:word", "|analyzer:char")
     assert shipped() == ["random"]
+    assert left_out() == ["longest", "sw+d"]
     old["dataset"]["fingerprint"] = "0" * 64  # other data
     assert shipped() == []
 
