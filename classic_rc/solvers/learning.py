@@ -42,6 +42,31 @@ def require_task(solver: Solver, questions: Sequence[Question]) -> None:
         )
 
 
+def require_gold(learner: str, questions: Sequence[Question]) -> None:
+    """Refuse training questions if there are none, or if some hide their gold.
+
+    Raises
+    ------
+    UsageError
+        There is no question.
+    DataError
+        Gold is hidden.
+    """
+    if not len(questions):
+        raise UsageError(
+            f"{learner} cannot learn without questions",
+            field="questions",
+            found="0",
+            expected="questions with gold answers",
+        )
+    hidden = sum(question.gold is None for question in questions)
+    if hidden:
+        raise DataError(
+            f"{learner} learns from gold answers, but {hidden:,} of {len(questions):,} questions have none",
+            found=f"{hidden:,} of {len(questions):,} questions without gold",
+        )
+
+
 def gold_labels(learner: str, questions: Sequence[Question]) -> NDArray[np.int64]:
     """Return 1 for every candidate that gold accepts, and 0 for the others.
 
@@ -66,19 +91,7 @@ def gold_labels(learner: str, questions: Sequence[Question]) -> NDArray[np.int64
     DataError
         Gold is hidden, or no candidate is right, or none is wrong.
     """
-    if not len(questions):
-        raise UsageError(
-            f"{learner} cannot learn without questions",
-            field="questions",
-            found="0",
-            expected="questions with gold answers",
-        )
-    hidden = sum(question.gold is None for question in questions)
-    if hidden:
-        raise DataError(
-            f"{learner} learns from gold answers, but {hidden:,} of {len(questions):,} questions have none",
-            found=f"{hidden:,} of {len(questions):,} questions without gold",
-        )
+    require_gold(learner, questions)
     has_choices = {task: task.has_choices for task in {question.task for question in questions}}
     n_candidates, places = 0, []
     for question in questions:

@@ -1,29 +1,32 @@
-"""The span ranker: a log-linear model of answer spans with hashed features of their ends and of their insides."""
+"""The span ranker: a log-linear model of answer spans, learned by AdaGrad over batches of questions."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from classic_rc.decisions import Decision
-from classic_rc.errors import DataError, NotFittedError, UsageError, unknown_name
-from classic_rc.kernels.arrays import block_size
+from classic_rc.errors import DataError, NotFittedError, unknown_name
+from classic_rc.kernels.arrays import block_size, offsets_of
+from classic_rc.kernels.draws import text_keys, uniform_draws
 from classic_rc.metrics.quoref import normalise_quoref_answer
 from classic_rc.parameters import is_number, parameter, whole_number
 from classic_rc.predictions import Scores
 from classic_rc.questions import Candidate, Question, Task
 from classic_rc.solvers.base import SEED, Solver, Variant, provenance
 from classic_rc.solvers.explanation import Explanation
-from classic_rc.solvers.learning import require_task
+from classic_rc.solvers.learning import require_gold, require_task
 from classic_rc.solvers.spans.columns import GROUPS, N_COLUMNS, Asked, ColumnMaker, blocks_of
 from classic_rc.solvers.spans.explanation import SPAN_DECISION, explain_columns
-from classic_rc.solvers.spans.learner import Case, learn_weights
 from classic_rc.solvers.spans.texts import Lexicon, Rarity, ReadCandidates, ReadPassage, ReadQuestion
 from classic_rc.text.squad import normalise_squad_answer
 
+# A batch is a step of the learner, so neither number may depend on how much memory there is.
+_BATCH_QUESTIONS = 64
+_BATCH_SIZE = 2**17
 _BLOCK_QUESTIONS = 64
 _BLOCK_SIZE = 2**16
 _READ_QUESTIONS = 2**11
@@ -106,21 +109,22 @@ class SpanRanker(Solver):
             Gold is hidden, or no span is right, or none is wrong.
         """
         groups = self._groups()
-        _require_gold(questions)
+        require_gold(self.name, questions)
         require_task(self, questions)
         lexicon = Lexicon()
         reader = _Reader(lexicon)
-        passages = [reader.passage(question) for question in _one_of_each_passage(questions)]
-        rarity = Rarity.learn(passages, lexicon)
-        labels = _Labels()
+        of_passage = _by_passage(questions)
+        rarity = Rarity.learn([reader.passage(questions[members[0]]) for members in of_passage], lexicon)
         cases = []
-        for question in questions:
-            right = labels.of(question)
-            if right and sum(map(len, right)) < len(reader.candidates(question).first):
-                asked = reader.asked(question, rarity, wh_only=self.inputs == "wh-word")
-                cases.append(Case(question.id, asked, tuple(right)))
+        for members in of_passage:
+            labels = _Labels()  # of one passage only: texts of all candidates need much memory
+            for question in (questions[i] for i in members):
+                right = labels.of(question)
+                if right and sum(map(len, right)) < len(reader.candidates(question).first):
+                    asked = reader.asked(question, rarity, wh_only=self.inputs == "wh-word")
+                    cases.append(Case(question.id, asked, tuple(right)))
         if not cases:
-            which = "wrong" if any(labels.of(question) for question in questions) else "right"
+            which = "wrong" if any(_Labels().of(question) for question in questions) else "right"
             raise DataError(
                 f"{self.name} cannot learn",
                 found=f"no {which} candidate in {len(questions):,} questions",
@@ -151,10 +155,7 @@ class SpanRanker(Solver):
 
     def _read(self, questions: Sequence[Question]) -> Iterator[tuple[NDArray[np.int64], list[Asked], Lexicon]]:
         """Yield parts of the questions, those of a passage together, with their indices."""
-        of_passage: dict[int, list[int]] = {}
-        for i, question in enumerate(questions):
-            of_passage.setdefault(id(question.passage), []).append(i)
-        together = [i for members in of_passage.values() for i in members]
+        together = [i for members in _by_passage(questions) for i in members]
         size = block_size(_READ_QUESTIONS)
         for start in range(0, len(together), size):
             lexicon = Lexicon()
@@ -232,6 +233,14 @@ class SpanRanker(Solver):
         return tuple(group for group in GROUPS if group in names or "default" in names)
 
 
+def _by_passage(questions: Sequence[Question]) -> list[list[int]]:
+    """Return the indices of the questions of each passage."""
+    of_passage: dict[int, list[int]] = {}
+    for i, question in enumerate(questions):
+        of_passage.setdefault(id(question.passage), []).append(i)
+    return list(of_passage.values())
+
+
 class _Reader:
     """Reads each passage and each list of candidates once."""
 
@@ -258,14 +267,6 @@ class _Reader:
         """Return the question with its passage and candidates."""
         read = ReadQuestion.of(question.text, self._lexicon, rarity, wh_only=wh_only)
         return Asked(read, self.passage(question), self.candidates(question))
-
-
-def _one_of_each_passage(questions: Sequence[Question]) -> list[Question]:
-    """Return the first question of each passage, in the order of the passages' texts."""
-    first: dict[int, Question] = {}
-    for question in questions:
-        first.setdefault(id(question.passage), question)
-    return list(first.values())
 
 
 class _Labels:
@@ -305,17 +306,91 @@ def _overlapping(
     ]
 
 
-def _require_gold(questions: Sequence[Question]) -> None:
-    if not len(questions):
-        raise UsageError(
-            f"{SpanRanker.name} cannot learn without questions",
-            field="questions",
-            found="0",
-            expected="questions with gold answers",
-        )
-    hidden = sum(question.gold is None for question in questions)
-    if hidden:
-        raise DataError(
-            f"{SpanRanker.name} cannot learn without gold answers",
-            found=f"{hidden:,} of {len(questions):,} questions with hidden gold",
-        )
+class Case(NamedTuple):
+    """A training question."""
+
+    id: str
+    asked: Asked
+    right: tuple[tuple[int, ...], ...]  # groups of right candidates; one of each group is enough
+
+
+def learn_weights(
+    cases: Sequence[Case],
+    lexicon: Lexicon,
+    maker: ColumnMaker,
+    epochs: int,
+    rate: float,
+    damping: float,
+    seed: int = 0,
+) -> NDArray[np.float32]:
+    r"""Minimise the mean over groups of right candidates of :math:`\log \sum e^s - \log \sum_{right} e^s`.
+
+    Each epoch has its own random order of the questions, which depends on their ids and the seed only. Columns of
+    features are made again for each batch, so memory does not grow with the candidates.
+
+    Parameters
+    ----------
+    cases : sequence of Case
+    lexicon : Lexicon
+        That of their texts.
+    maker : ColumnMaker
+    epochs : int
+    rate : float
+        A step is the gradient times this, divided by the root of the sum of all squared gradients so far.
+    damping : float
+        The first summand of that sum.
+    seed : int
+
+    Returns
+    -------
+    ndarray of float32, shape (N_COLUMNS,)
+    """
+    weights = np.zeros(N_COLUMNS, dtype=np.float32)
+    squares = np.full(N_COLUMNS, damping, dtype=np.float32)
+    sums = np.zeros(N_COLUMNS)
+    draws = uniform_draws(text_keys([case.id for case in cases]), np.full(len(cases), epochs), seed)
+    for of_epoch in draws.reshape(len(cases), epochs).T:
+        order = np.argsort(of_epoch, kind="stable").tolist()
+        sizes = [cases[i].asked.size for i in order]
+        for start, stop in blocks_of(sizes, _BATCH_SIZE, _BATCH_QUESTIONS):
+            batch = [cases[i] for i in order[start:stop]]
+            columns = maker.make([case.asked for case in batch], lexicon)
+            of_scores = loss_gradient(columns.scores(weights), columns.offsets, [case.right for case in batch])
+            used = columns.add_gradient(of_scores / len(batch), sums)
+            step = sums[used].astype(np.float32)
+            sums[used] = 0
+            squares[used] += step * step
+            weights[used] -= np.float32(rate) * step / np.sqrt(squares[used])
+    return weights
+
+
+def loss_gradient(
+    scores: NDArray[np.float64], offsets: NDArray[np.int64], right: Sequence[Sequence[Sequence[int]]]
+) -> NDArray[np.float64]:
+    """Return the gradient of the loss by the scores.
+
+    It is the probability of each candidate minus its share of the right ones: each group of right candidates has
+    the same share, divided by their probabilities.
+
+    Parameters
+    ----------
+    scores : ndarray of float64, shape (n_candidates,)
+    offsets : ndarray of int64, shape (n_questions + 1,)
+        No question is without candidates.
+    right : sequence
+        For each question its groups of right candidates, numbered within the question.
+    """
+    starts = offsets[:-1]
+    question = np.repeat(np.arange(len(starts)), np.diff(offsets))
+    powers = np.exp(scores - np.maximum.reduceat(scores, starts)[question])
+    gradient = powers / np.add.reduceat(powers, starts)[question]
+    groups = [(start, own, len(of_question)) for start, of_question in zip(starts.tolist(), right, strict=True)
+              for own in of_question]  # fmt: skip
+    places = np.concatenate([start + np.array(own) for start, own, _ in groups])
+    lengths = np.array([len(own) for _, own, _ in groups])
+    shares = np.repeat([1 / n for _, _, n in groups], lengths)
+    # A group may be too improbable for its powers, so its own greatest score is the reference.
+    firsts, group = offsets_of(lengths)[:-1], np.repeat(np.arange(len(groups)), lengths)
+    own = np.exp(scores[places] - np.maximum.reduceat(scores[places], firsts)[group])
+    np.subtract.at(gradient, places, shares * own / np.add.reduceat(own, firsts)[group])
+    return gradient

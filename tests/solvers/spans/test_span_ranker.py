@@ -17,7 +17,7 @@ from classic_rc.kernels.arrays import small_blocks
 from classic_rc.questions import Candidate, Dataset, Passage, Question, Task
 from classic_rc.solvers import SpanRanker, load_solver, save_solver
 from classic_rc.solvers.spans.columns import GROUPS, ColumnMaker, blocks_of
-from classic_rc.solvers.spans.learner import loss_gradient
+from classic_rc.solvers.spans.ranker import loss_gradient
 from classic_rc.testing import check_solver
 from tests.errors import raises
 
