@@ -101,7 +101,7 @@ def handle(args: argparse.Namespace) -> int:
     evaluation = evaluate(dataset, systems, protocol, jobs=args.jobs, progress=inputs.shows_progress(args))
     inputs.report_notes(args, "warning", evaluation.warnings)
     failures = Failures()
-    report_missing(args, [evaluation], failures)
+    report_missing(args, [evaluation], failures, asked_for=bool(given))
     fitted = list(_fit_systems(args, evaluation, systems, explained, protocol, failures))
     results = SharedResults.of(evaluation, group=args.group)
     check = None if "check" in args.without else _check_contents(args, dataset, protocol)

@@ -179,7 +179,6 @@ def _evaluate(
         drawn = break_down_results(args, evaluation, questions) if args.figure or not in_columns else []
     warn_about_published(args, evaluation)
     inputs.report_notes(args, "warning", evaluation.warnings)
-    inputs.report_notes(args, "note", evaluation.notes, dataset.name)
     return evaluation, GroupTables([] if in_columns else drawn, questions.crosses, drawn)
 
 

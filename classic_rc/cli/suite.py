@@ -134,7 +134,6 @@ class _SuiteCommand:
         warn_about_published(self.args, evaluation)
         inputs.report_notes(self.args, "note", run.notes)
         inputs.report_notes(self.args, "warning", evaluation.warnings, entry.name)
-        inputs.report_notes(self.args, "note", evaluation.notes, entry.name)
         self.results.add(evaluation)
 
     def _run_cells(self, run: DatasetRun) -> None:

@@ -17,6 +17,7 @@ from classic_rc.errors import UsageError, unknown_name
 from classic_rc.questions import PLACEHOLDER, Dataset, Question, Task
 from classic_rc.retrieval.corpus import passage_ranks
 from classic_rc.retrieval.registry import DEFAULT_ENGINE, get_engine
+from classic_rc.solvers.base import require_passages
 from classic_rc.text.analyzers import get_tokenizer
 
 MIN_GROUP_QUESTIONS = 10
@@ -128,15 +129,23 @@ _FOUND = ("first", *(f"in the first {depth}" for depth in _DEPTHS[1:]), "not fou
 
 
 def _found(questions: Sequence[Question]) -> Noted:
-    """Return how far up a search for the question finds its own passage among all passages of the data."""
-    has_passage = np.array([bool(question.passage.text) for question in questions], dtype=np.bool_)
+    """Return how far up a search for the question finds its own passage among all passages of the data.
+
+    Raises
+    ------
+    DataError
+        No question has a passage.
+    """
+    require_passages(questions)
+    has_passage = np.array([bool(question.passage.text.strip()) for question in questions], dtype=np.bool_)
     ranks = passage_ranks(questions, get_engine(DEFAULT_ENGINE), depth=_DEPTHS[-1])
     groups = np.where(ranks == 0, len(_DEPTHS), np.searchsorted(_DEPTHS, ranks))
     known = ranks[has_passage]
-    n_found = [100 * np.count_nonzero((known > 0) & (known <= depth)) for depth in _DEPTHS]
-    total = max(len(known), 1)
-    recall = ", ".join(f"{n / total:.2f} at {depth}" for n, depth in zip(n_found, _DEPTHS, strict=True))
-    note = f"recall of the own passage {recall}; mean reciprocal rank {np.sum(1 / known[known > 0]) / total:.4f}"
+    recall = ", ".join(f"{100 * np.mean((known > 0) & (known <= depth)):.2f} at {depth}" for depth in _DEPTHS)
+    note = (
+        f"BM25 of the question alone, {len(known):,} questions: recall of the own passage {recall}; mean "
+        f"reciprocal rank {np.sum(1 / known[known > 0]) / len(known):.4f}"
+    )
     return Noted([_FOUND[i] if known else None for i, known in zip(groups, has_passage, strict=True)], note)
 
 

@@ -438,7 +438,7 @@ def _format_tuned(value: Any) -> str:
 
 def _protocol_notes(evaluation: Evaluation) -> list[str]:
     """Return the notes that every form of the table needs: on ties, intervals, significance and small groups."""
-    notes = _tie_notes(evaluation.rows)
+    notes = [*evaluation.notes, *_tie_notes(evaluation.rows)]
     notes += [] if evaluation.resampling is None else [evaluation.resampling.note]
     if evaluation.significance is not None:
         notes.append(evaluation.significance.note)

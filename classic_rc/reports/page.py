@@ -142,7 +142,7 @@ def _results_section(content: PageContent) -> dict[str, Any]:
         # Signatures have their own section on the page; its head has the sizes of the data.
         "table": replace(table, title="all systems", notes=[table.caption] if table.caption else []),
         "warnings": [*evaluation.warnings, *([warning] if warning else [])],
-        "notes": [*evaluation.notes, *evaluation.dataset.notes],
+        "notes": evaluation.dataset.notes,
     }
 
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from classic_rc.errors import DataError
 from classic_rc.evaluation.grouping import group_questions
-from classic_rc.questions import Passage, Question, Task, TextCandidates
+from classic_rc.questions import Dataset, Passage, Question, Task, TextCandidates
 from classic_rc.retrieval.corpus import passage_corpus, passage_ranks
 from classic_rc.retrieval.registry import get_engine
 from classic_rc.testing import synthetic_dataset
@@ -46,3 +47,11 @@ def test_the_key_has_recall_and_leaves_data_without_passages_out():
     assert grouping.covered.tolist() == has_passage
     first = 100 * grouping.masks["first"].sum() / sum(has_passage)
     assert f"recall of the own passage {first:.2f} at 1, " in grouping.coverage
+
+
+def test_data_without_any_passage_have_no_passage_to_find():
+    questions = [
+        Question("q", Passage("p", " "), "Which mill?", TextCandidates(["a", "b"]), frozenset({0}), Task.SINGLE_CHOICE)
+    ]
+    with pytest.raises(DataError):
+        group_questions(Dataset(questions, "none"), "found")
