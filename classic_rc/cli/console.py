@@ -11,7 +11,7 @@ import sys
 import threading
 import unicodedata
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Literal, TextIO, cast
@@ -119,15 +119,19 @@ def plugin_warnings_as_messages() -> Iterator[None]:
         yield
 
 
-def write_output(text: str, output: str | None) -> None:
-    """Write results to stdout or to a file; print them if the file cannot be written, so that they are not lost."""
+def write_output(text: str | Iterable[str], output: str | None) -> None:
+    """Write results to stdout or to a file, in pieces as they are made.
+
+    A whole text is printed if the file cannot be written, so that it is not lost.
+    """
     if output is None:
-        sys.stdout.write(text)
+        sys.stdout.writelines([text] if isinstance(text, str) else text)
         return
     try:
         write_file(Path(output), text)
     except UsageError:
-        sys.stdout.write(text)
+        if isinstance(text, str):
+            sys.stdout.write(text)
         raise
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from typing import TYPE_CHECKING, Any, cast
 
 from classic_rc.cli import inputs
@@ -13,9 +14,13 @@ from classic_rc.io.progress import progress_bar
 from classic_rc.protocol import Protocol, Step
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
     from classic_rc.evaluation.systems import System
     from classic_rc.formats.base import Content, Format
-    from classic_rc.questions import Dataset
+    from classic_rc.io.progress import Progress
+    from classic_rc.predictions import Prediction, Scores
+    from classic_rc.questions import Dataset, Question
 
 OPTIONS = (
     "data",
@@ -46,7 +51,7 @@ OPTIONS = (
 
 def handle(args: argparse.Namespace) -> int:
     """Run the sub-command."""
-    from classic_rc.evaluation.evaluate import predict
+    from classic_rc.evaluation.evaluate import predict_blocks
     from classic_rc.evaluation.plan import add_span_candidates
     from classic_rc.formats.registry import get_format
 
@@ -61,15 +66,29 @@ def handle(args: argparse.Namespace) -> int:
     form = _choose_format(args, dataset, named)
     system = _with_scores(args, dataset, system, protocol)
     _check_settings(args, dataset, system, protocol)
-    with progress_bar(f"scoring {dataset.name}", None, inputs.shows_progress(args)):
-        result = predict(dataset, system, protocol, decide=not args.scores, jobs=args.jobs)
-    inputs.report_notes(args, "warning", result.warnings)
-    write_output(form.write(dataset, result.scores if args.scores else None, result.predictions), args.output)
-    n_sampled = sum(len(p.answers) > 1 and p.n_tied < 2 for p in result.predictions or ())
+    n_sampled = n_tied = 0
+
+    def blocks(advance: Progress) -> Iterator[tuple[Sequence[Question], Scores | None, list[Prediction] | None]]:
+        nonlocal n_sampled, n_tied
+        for block in predict_blocks(dataset, system, protocol, decide=not args.scores, jobs=args.jobs):
+            inputs.report_notes(args, "warning", block.warnings)
+            n_sampled += sum(len(p.answers) > 1 and p.n_tied < 2 for p in block.predictions or ())
+            n_tied += block.n_tied
+            yield block.questions, block.scores if args.scores else None, block.predictions
+            advance(len(block.questions))
+
+    with progress_bar(f"scoring {dataset.name}", len(dataset), inputs.shows_progress(args)) as advance:
+        pieces: Iterable[str] = form.write_blocks(blocks(advance))
+        if is_shown := args.output is None and sys.stdout.isatty():
+            pieces = list(pieces)  # the bar is on the same terminal
+        else:
+            write_output(pieces, args.output)
+    if is_shown:
+        write_output(pieces, None)
     if n_sampled and not args.quiet:
         print_message(f"note: several answers to {n_sampled:,} questions: the first of each is written")
-    if result.n_tied and not args.quiet:
-        print_message(f"note: ties for the best score in {result.n_tied} questions: one tied candidate is written")
+    if n_tied and not args.quiet:
+        print_message(f"note: ties for the best score in {n_tied} questions: one tied candidate is written")
     return 0
 
 

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import itertools
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -18,7 +19,14 @@ from classic_rc.decisions import (
     TunedThreshold,
 )
 from classic_rc.errors import ClassicRCError, UsageError
-from classic_rc.evaluation.fitted_system import EncodingCache, FittedSystem, QuestionBlock, iter_blocks
+from classic_rc.evaluation.fitted_system import (
+    EncodingCache,
+    FittedSystem,
+    QuestionBlock,
+    is_one_block,
+    iter_blocks,
+    scores_in_parts,
+)
 from classic_rc.evaluation.grouping import Grouping, group_masks, group_questions
 from classic_rc.evaluation.outcomes import Block, Outcomes, OutcomeTally, Row
 from classic_rc.evaluation.plan import (
@@ -53,7 +61,7 @@ from classic_rc.predictions import (
     Scores,
 )
 from classic_rc.protocol import Protocol, is_integer
-from classic_rc.questions import Dataset
+from classic_rc.questions import Dataset, Question
 from classic_rc.solvers.base import Solver
 from classic_rc.text.analyzers import get_analyzer, get_tokenizer
 from classic_rc.text.tokenizers import unspaced_share
@@ -192,12 +200,11 @@ class _Run:
                     yield ready.name, error
                 else:
                     yield ready.name, row
-        # Generated spans are made once for all systems. All other candidates are in memory, so one system is
-        # finished before the next one starts, and its encoding is freed if no other system needs it.
         left = [(ready.name, ready.solver) for ready in plan.systems if ready.solver is not None]
-        batch_size = 1 if dataset.span_generator is None else len(left)
+        is_large = dataset.span_generator is None and not is_one_block(dataset)
         while left:
-            batch, left = left[:batch_size], left[batch_size:]
+            n, in_parts = _next_batch([solver for _, solver in left], dataset, is_large)
+            batch, left = left[:n], left[n:]
             fitted: list[tuple[str, FittedSystem]] = []
             for name, solver in batch:
                 advance.stage(f"fitting {name}")
@@ -208,21 +215,26 @@ class _Run:
             self.fitted += fitted
             if not left:
                 shared.keep_only(dataset)
-            for name, result in self._score(fitted, shared, jobs, advance):
+            for name, result in self._score(fitted, shared, jobs, advance, in_parts):
                 yield name, result
                 if isinstance(result, Row):
                     advance.finished(self._describe(name, result))
             shared.keep_analyzers([solver for _, solver in left])
 
     def _score(
-        self, systems: Sequence[tuple[str, FittedSystem]], shared: EncodingCache, jobs: int, advance: Progress
+        self,
+        systems: Sequence[tuple[str, FittedSystem]],
+        shared: EncodingCache,
+        jobs: int,
+        advance: Progress,
+        in_parts: bool,
     ) -> Iterator[tuple[str, Row | ClassicRCError]]:
         """Score, decide and measure fitted systems, all of them on a block before the next one."""
         dataset = self.plan.dataset
         assert dataset.task is not None
         measured = measured_metrics(dataset, self.metrics)
         running = {name: (system, OutcomeTally(measured, len(dataset))) for name, system in systems}
-        for block in iter_blocks(dataset, shared):
+        for block in iter_blocks(dataset, shared, in_parts=in_parts):
             if self.oracle is not None:
                 self.oracle.add(block.questions)
             for name, (system, tally) in list(running.items()):
@@ -277,6 +289,19 @@ class _Run:
             metrics=self.metrics,
             unused=unused,
         )
+
+
+def _next_batch(solvers: Sequence[Solver], dataset: Dataset, is_large: bool) -> tuple[int, bool]:
+    """Return how many systems are scored together on each block, and whether a block may be a part of the dataset.
+
+    Generated spans are made once for all systems. Else one system is finished before the next one starts, and its
+    encoding is freed if no other system needs it. But the encoding of a part serves all systems that can use it.
+    """
+    if dataset.span_generator is not None:
+        return len(solvers), True
+    together = [s.takes_encoding and scores_in_parts(s, dataset) for s in solvers if is_large]
+    n = together.index(False) if False in together else len(together)
+    return (n, True) if n else (1, scores_in_parts(solvers[0], dataset))
 
 
 def _tally_block(system: FittedSystem, block: QuestionBlock, tally: OutcomeTally, jobs: int) -> None:
@@ -435,13 +460,14 @@ def _row_of_predictions(
 
 @dataclass(frozen=True)
 class PredictionRun:
-    """A solver's output on a dataset."""
+    """A solver's output on a dataset, or on a block of it."""
 
+    questions: Sequence[Question]
     # Candidates that tie for the best score have equal ones, so that a file of them decides as the solver does.
     # None for generated spans, whose scores are dropped block by block.
     scores: Scores | None
     predictions: list[Prediction] | None  # None if only scores were asked for
-    warnings: tuple[str, ...] = ()  # for the reader of the numbers
+    warnings: tuple[str, ...] = ()  # for the reader of the numbers; those of blocks come with the last one
 
     @property
     def n_tied(self) -> int:
@@ -450,6 +476,21 @@ class PredictionRun:
 
 
 def predict(
+    dataset: Dataset, solver: SystemLike, protocol: Protocol | None = None, **settings: Any
+) -> PredictionRun:
+    """Score a dataset's candidates and answer its questions: :func:`predict_blocks`, with all blocks as one."""
+    blocks = list(predict_blocks(dataset, solver, protocol, **settings))
+    scores = [block.scores for block in blocks if block.scores is not None]
+    answers = [block.predictions for block in blocks if block.predictions is not None]
+    return PredictionRun(
+        dataset,
+        Scores.concatenate(scores) if scores else None,
+        list(itertools.chain.from_iterable(answers)) if answers else None,
+        blocks[-1].warnings,
+    )
+
+
+def predict_blocks(
     dataset: Dataset,
     solver: SystemLike,
     protocol: Protocol | None = None,
@@ -458,8 +499,8 @@ def predict(
     jobs: int = 1,
     shared: EncodingCache | None = None,
     **settings: Any,
-) -> PredictionRun:
-    """Score a dataset's candidates and, unless `decide` is false, answer its questions.
+) -> Iterator[PredictionRun]:
+    """Score a dataset's candidates and, unless `decide` is false, answer its questions, block by block in order.
 
     Parameters
     ----------
@@ -476,9 +517,10 @@ def predict(
     shared : EncodingCache, optional
         Encodings to share with other calls on the same datasets.
 
-    Returns
-    -------
+    Yields
+    ------
     PredictionRun
+        Of consecutive questions: all of them, unless the dataset is large and the solver needs no other question.
 
     Raises
     ------
@@ -490,7 +532,8 @@ def predict(
     plan = make_plan(dataset, [solver], Protocol.of(protocol, settings))
     dataset, ready = plan.dataset, plan.systems[0]
     if ready.solver is None:
-        return PredictionRun(None, list(ready.predictions), plan.notes)
+        yield PredictionRun(dataset, None, list(ready.predictions), plan.notes)
+        return
     solver = ready.solver
     tunes = solver.tunes_parameters or (decide and FittedSystem.needs_tuning(solver, dataset))
     cross_fit = tunes and plan.separated.tune is None
@@ -498,21 +541,17 @@ def predict(
     system = FittedSystem(
         solver, dataset, plan.separated, tune=tunes, cross_fit=cross_fit, shared=shared, name=ready.name
     )
-    block_scores: list[Scores | None] = []
-    predictions: dict[int, Prediction] = {}
-    for block in iter_blocks(dataset, shared):
+    for block in iter_blocks(dataset, shared, in_parts=scores_in_parts(solver, dataset)):
         scores = system.score(block, jobs)
-        if decide:
-            predictions.update(zip(block.places.tolist(), system.decide(block, scores), strict=True))
-        block_scores.append(scores if dataset.span_generator is None else None)
-    kept = block_scores[0] if len(block_scores) == 1 else None
-    if kept is not None and isinstance(system.decision, Argmax):
-        kept = kept.with_equal_ties(system.decision.tie_tolerance)
-    return PredictionRun(
-        kept,
-        [predictions[i] for i in range(len(dataset))] if decide else None,
-        (*plan.overlap, *_fit_warnings([(ready.name, system)]), *_unused_warnings([system], plan)),
-    )
+        predictions = system.decide(block, scores) if decide else None
+        kept = scores if dataset.span_generator is None else None
+        if kept is not None and isinstance(system.decision, Argmax):
+            kept = kept.with_equal_ties(system.decision.tie_tolerance)
+        warnings: tuple[str, ...] = ()
+        if block.places[-1] == len(dataset) - 1:
+            fitted = _fit_warnings([(ready.name, system)])
+            warnings = (*plan.overlap, *fitted, *_unused_warnings([system], plan))
+        yield PredictionRun(block.questions, kept, predictions, warnings)
 
 
 def _data_warnings(dataset: Dataset, solvers: Sequence[Solver]) -> Iterator[str]:

@@ -30,7 +30,7 @@ from classic_rc.metrics.base import Metric, primary_metric
 from classic_rc.metrics.multirc import selection_metric
 from classic_rc.predictions import Prediction, Scores
 from classic_rc.protocol import Protocol
-from classic_rc.questions import Dataset, LazyCandidates, Question
+from classic_rc.questions import Candidate, Dataset, LazyCandidates, Question
 from classic_rc.solvers.base import Solver, TrainedOn, score_questions
 from classic_rc.solvers.learning import OutOfFold
 from classic_rc.text.analyzers import get_analyzer
@@ -97,35 +97,55 @@ class QuestionBlock(NamedTuple):
     questions: Sequence[Question]  # their candidates are in memory
 
 
-_BLOCK_CANDIDATES = 2**17
+_BLOCK_CHARACTERS = 2**24
+_CANDIDATE_CHARACTERS = 2**7  # what a candidate needs in memory, in characters of a passage
 
 
-def iter_blocks(dataset: Dataset, shared: EncodingCache | None = None) -> Iterator[QuestionBlock]:
-    """Yield the dataset in blocks, to be scored and answered one after the other.
+def scores_in_parts(solver: Solver, dataset: Dataset) -> bool:
+    """Return whether a configured solver can answer a part of the dataset without the rest: it learns nothing."""
+    is_apart = solver.learns_from == "nothing" and not solver.is_trained
+    return is_apart and not FittedSystem.needs_tuning(solver, dataset)
 
-    Choices and mentions are in memory already and make one block. Generated spans are made passage by passage,
-    shared by the passage's questions, and freed after their block.
+
+def iter_blocks(
+    dataset: Dataset, shared: EncodingCache | None = None, *, in_parts: bool = False
+) -> Iterator[QuestionBlock]:
+    """Yield the dataset in blocks of consecutive questions, to be scored and answered one after the other.
+
+    A block ends before a passage that it does not have yet. Generated spans are made passage by passage, shared by
+    the passage's questions, and freed after their block. Other candidates are one block, unless the dataset is
+    large and `in_parts` allows several: then a passage that occurs again, far from its first place, is in several.
     """
-    if dataset.span_generator is None:
-        yield QuestionBlock(np.arange(len(dataset)), (shared or EncodingCache()).of(dataset))
-        return
-    of_passage: dict[int, list[int]] = {}
-    for i, question in enumerate(dataset):
-        of_passage.setdefault(id(question.passage), []).append(i)
-    index: list[int] = []
-    part: list[Question] = []
-    n_candidates = 0
-    for members in of_passage.values():
-        lazy = dataset[members[0]].candidates
-        candidates = lazy.generate() if isinstance(lazy, LazyCandidates) else lazy
-        index += members
-        part += [replace(dataset[i], candidates=candidates) for i in members]
-        n_candidates += len(candidates) * len(members)
-        if n_candidates >= block_size(_BLOCK_CANDIDATES):
-            yield QuestionBlock(np.array(index), SharedQuestions(part))
-            index, part, n_candidates = [], [], 0
-    if part:
-        yield QuestionBlock(np.array(index), SharedQuestions(part))
+    generated: dict[int, Sequence[Candidate] | None] = {}  # by passage
+
+    def block(start: int, stop: int) -> QuestionBlock:
+        places = np.arange(start, stop)
+        if dataset.span_generator is None and len(places) == len(dataset):
+            return QuestionBlock(places, (shared or EncodingCache()).of(dataset))
+        questions = (dataset[i] for i in range(start, stop))
+        made = ((q, generated[id(q.passage)]) for q in questions)
+        return QuestionBlock(
+            places, SharedQuestions([q if c is None else replace(q, candidates=c) for q, c in made])
+        )
+
+    start, size = 0, 0
+    for i, question in enumerate(dataset if in_parts or dataset.span_generator is not None else ()):
+        if (key := id(question.passage)) not in generated:
+            if size >= block_size(_BLOCK_CHARACTERS):
+                yield block(start, i)
+                start, size = i, 0
+                generated.clear()
+            lazy = question.candidates
+            generated[key] = lazy.generate() if isinstance(lazy, LazyCandidates) else None
+            size += len(question.passage.text)
+        candidates = question.candidates if (made := generated[key]) is None else made
+        size += _CANDIDATE_CHARACTERS * len(candidates)
+    yield block(start, len(dataset))
+
+
+def is_one_block(dataset: Dataset) -> bool:
+    """Return whether a dataset whose candidates are given is one block, even if several are allowed."""
+    return len(next(iter_blocks(dataset, in_parts=True)).places) == len(dataset)
 
 
 class MemberComparison:

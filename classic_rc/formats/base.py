@@ -49,6 +49,8 @@ class Format(ABC):
         means.
     measure : str
         What tells a second reading of a log from the first one, for names of rows.
+    around : tuple of (str, str, str)
+        What a file has before, between and after the texts that :meth:`render` returns for blocks of questions.
     """
 
     name: ClassVar[str]
@@ -60,6 +62,7 @@ class Format(ABC):
     readers: ClassVar[frozenset[str]] = frozenset()
     is_detected: ClassVar[bool] = True
     measure: ClassVar[str] = ""
+    around: ClassVar[tuple[str, str, str]] = ("", "", "")
 
     def is_official(self, questions: Sequence[Question]) -> bool:
         """Return whether this is the official layout for some questions of one of `readers`."""
@@ -79,7 +82,7 @@ class Format(ABC):
     def render(
         self, questions: Sequence[Question], scores: Scores | None, predictions: Sequence[Prediction] | None
     ) -> str:
-        """Return the text of a file; see :meth:`write`."""
+        """Return the text of a block of questions, without what is `around` blocks; see :meth:`write_blocks`."""
 
     def has_scores(self, text: str, source: str) -> bool:
         """Return whether a text of this layout has scores, and not only decisions.
@@ -193,6 +196,27 @@ class Format(ABC):
             The layout does not support the task or needs an argument that is missing, or a question has no answer
             or an infinite score.
         """
+        return "".join(self.write_blocks([(questions, scores, predictions)]))
+
+    def write_blocks(
+        self, blocks: Iterable[tuple[Sequence[Question], Scores | None, Sequence[Prediction] | None]]
+    ) -> Iterator[str]:
+        """Yield the text of a file in pieces; the blocks are arguments of :meth:`write`, for consecutive questions.
+
+        No block begins within a run of questions about one passage.
+        """
+        before, between, after = self.around
+        is_empty = True
+        for block in blocks:
+            self._check_block(*block)
+            if text := self.render(*block):
+                yield (before if is_empty else between) + text
+                is_empty = False
+        yield before + after if is_empty else after
+
+    def _check_block(
+        self, questions: Sequence[Question], scores: Scores | None, predictions: Sequence[Prediction] | None
+    ) -> None:
         self._check_questions(questions)
         contents = {"scores": scores, "decisions": predictions}
         if all(contents[content] is None for content in self.holds):
@@ -208,7 +232,6 @@ class Format(ABC):
                 )
         if scores is not None and "scores" in self.holds:
             _check_scores(scores, questions)
-        return self.render(questions, scores, predictions)
 
     def _check_questions(self, questions: Sequence[Question]) -> None:
         if questions and questions[0].task not in self.tasks:

@@ -28,6 +28,7 @@ class AnswersByIdFormat(Format):
     """
 
     holds = frozenset({"decisions"})
+    around = ("{\n", ",\n", "\n}\n")
 
     def recognises(self, text: str) -> bool:
         """Return whether the text starts with an object that is not a row of a JSON Lines layout."""
@@ -53,14 +54,14 @@ class AnswersByIdFormat(Format):
     def render(
         self, questions: Sequence[Question], scores: Scores | None, predictions: Sequence[Prediction] | None
     ) -> str:
-        """Return the text of an object with one line per answer; see :meth:`write`."""
+        """Return the members of an object, one line per answer; see :meth:`write_blocks`."""
         lines = []
         for question, prediction in zip(questions, predictions or (), strict=True):
             if prediction.answers:
                 texts = first_answer(prediction)
                 value = list(texts) if question.task is Task.MULTI_SPAN else next(iter(texts))
                 lines.append(f"{json.dumps(question.id)}: {json.dumps(value)}")
-        return "{\n" + ",\n".join(lines) + "\n}\n"
+        return ",\n".join(lines)
 
 
 class ReCoRDFormat(AnswersByIdFormat):

@@ -14,7 +14,7 @@ from classic_rc.formats.base import Format, decide_from_scores, first_answer, fi
 from classic_rc.io.json import Node, describe_value, json_lines
 from classic_rc.kernels.arrays import offsets_of
 from classic_rc.predictions import Answer, Prediction, Scores
-from classic_rc.questions import Question, Task
+from classic_rc.questions import Question, Task, candidate_texts
 
 
 class JSONLinesFormat(Format):
@@ -110,7 +110,7 @@ def _span_rows(question: Question, answer: Answer) -> list[dict[str, Any]]:
 def _candidate_rows(
     question: Question, scores: Scores | None, i: int, answer: Answer | None
 ) -> Iterator[dict[str, Any]]:
-    texts = [candidate.text for candidate in question.candidates]
+    texts = candidate_texts(question.candidates)
     selected_indices = set() if answer is None else _find_selected(question, texts, answer)
     for index, text in enumerate(texts):
         row = {"question_id": question.id, "candidate": index, "text": text}
@@ -122,7 +122,7 @@ def _candidate_rows(
         yield row
 
 
-def _find_selected(question: Question, texts: list[str], answer: Answer) -> set[int]:
+def _find_selected(question: Question, texts: Sequence[str], answer: Answer) -> set[int]:
     """Return the indices of the candidates to mark as selected for an answer."""
     if question.task.has_choices:
         return set(cast("frozenset[int]", answer))

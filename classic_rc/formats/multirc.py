@@ -24,6 +24,7 @@ class MultiRCFormat(Format):
     tasks = frozenset({Task.MULTIPLE_ANSWER})
     holds = frozenset({"scores", "decisions"})
     readers = frozenset({"multirc"})
+    around = ("[\n", ",\n", "\n]\n")
 
     def recognises(self, text: str) -> bool:
         """Return whether the text starts a JSON list."""
@@ -52,7 +53,7 @@ class MultiRCFormat(Format):
     def render(
         self, questions: Sequence[Question], scores: Scores | None, predictions: Sequence[Prediction] | None
     ) -> str:
-        """Return a list with one line per question, of raw scores if there are any; see :meth:`write`."""
+        """Return the elements of a list, one line per question, of raw scores if any; see :meth:`write_blocks`."""
         if scores is not None:
             rows = [row.tolist() for row in scores]
         else:
@@ -63,7 +64,7 @@ class MultiRCFormat(Format):
             ]
         keys = map(_question_key, questions)
         entries = [{"pid": pid, "qid": qid, "scores": row} for (pid, qid), row in zip(keys, rows, strict=True)]
-        return "[\n" + ",\n".join(map(json.dumps, entries)) + "\n]\n"
+        return ",\n".join(map(json.dumps, entries))
 
 
 def _question_key(question: Question) -> Key:

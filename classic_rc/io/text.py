@@ -9,7 +9,7 @@ import os
 import re
 import time
 import unicodedata
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any
@@ -282,8 +282,8 @@ def line_and_column(text: str, offset: int) -> str:
     return f"line {text.count(chr(10), 0, offset) + 1} column {offset - start + 1}"
 
 
-def write_file(path: Path, content: str | bytes) -> None:
-    """Write a file atomically; text is written as UTF-8 with LF line ends.
+def write_file(path: Path, content: str | bytes | Iterable[str]) -> None:
+    """Write a file atomically; text, whole or in pieces, is written as UTF-8 with LF line ends.
 
     Raises
     ------
@@ -302,7 +302,7 @@ def write_file(path: Path, content: str | bytes) -> None:
         ) from error
 
 
-def write_atomically(path: Path, content: str | bytes) -> None:
+def write_atomically(path: Path, content: str | bytes | Iterable[str]) -> None:
     """Write a file as :func:`write_file` does, but raise the system's own error.
 
     Raises
@@ -310,16 +310,17 @@ def write_atomically(path: Path, content: str | bytes) -> None:
     OSError
         The file cannot be written.
     """
-    if isinstance(content, str):
-        content = content.encode("utf-8")
+    pieces = [content] if isinstance(content, str | bytes) else content
+    blocks = (piece if isinstance(piece, bytes) else piece.encode("utf-8") for piece in pieces)
     if path.exists() and not path.is_file():  # A device or a pipe must not be replaced by a file.
-        path.write_bytes(content)
+        with open(path, "wb") as device:
+            device.writelines(blocks)
         return
     path = Path(os.path.realpath(path))  # Behind a symbolic link, replace the target and keep the link.
     temporary = path.with_name(f".classic-rc-{os.getpid()}.tmp")
     try:
         with open(temporary, "xb") as file:
-            file.write(content)
+            file.writelines(blocks)
         replace_file(temporary, path)
     finally:
         temporary.unlink(missing_ok=True)

@@ -7,6 +7,9 @@ import json
 import pytest
 
 from classic_rc import load
+from classic_rc.errors import UsageError
+from classic_rc.formats.jsonl import JSONLinesFormat
+from classic_rc.kernels.arrays import small_blocks
 
 
 @pytest.mark.parametrize(
@@ -134,3 +137,24 @@ def test_predict_learns_from_training_data(cli, single, write):
 
 def test_data_that_nothing_is_tuned_on_is_named(cli, single):
     assert cli("predict", single, "-s", "sw+d", "--tune", single).messages("warning", "not used")
+
+
+@pytest.mark.parametrize("fails", [False, True])
+def test_large_data_is_written_block_by_block_and_only_whole(cli, single, tmp_path, monkeypatch, fails):
+    """A file appears when it is complete: not before, and not if a later block fails."""
+    out, written = tmp_path / "out", []
+    whole, render = cli("predict", single, "-s", "sw+d", "--format", "jsonl").out, JSONLinesFormat.render
+
+    def watched(*block):
+        assert not out.exists()
+        written.append(block)
+        if fails and len(written) > 1:
+            raise UsageError("no")
+        return render(*block)
+
+    monkeypatch.setattr(JSONLinesFormat, "render", watched)
+    with small_blocks(100):
+        done = cli("predict", single, "-s", "sw+d", "--format", "jsonl", "-o", out)
+    assert (done.code, len(written)) == ((2, 2) if fails else (0, 2))
+    assert [path.name for path in tmp_path.glob("*out*")] == ([] if fails else ["out"])
+    assert fails or out.read_text() == whole

@@ -1,4 +1,4 @@
-"""Scoring spans in blocks of passages does not change the results."""
+"""Scoring in blocks of passages does not change the results."""
 
 from __future__ import annotations
 
@@ -29,15 +29,16 @@ def spanned(task: Task) -> Dataset:
     return interleaved(task).with_candidates(SPANS, "spans")
 
 
-@pytest.mark.parametrize("task", [Task.SPAN, Task.MULTI_SPAN])
+@pytest.mark.parametrize("task", list(Task))
 def test_several_blocks_equal_one(task):
     dataset = interleaved(task)
+    spans = {"spans": SPANS} if task.has_spans else {}
     solvers = [parse_solver(name) for name in DEFAULT_SOLVERS[task]]
-    whole = evaluate(dataset, solvers, spans=SPANS)
+    whole = evaluate(dataset, solvers, **spans)
     with small_blocks(100):
-        assert len(list(blocks.iter_blocks(spanned(task)))) > 2
-        parts = evaluate(dataset, solvers, spans=SPANS)
-        answers = predict(dataset, solvers[-1], spans=SPANS).predictions
+        assert len(list(blocks.iter_blocks(spanned(task) if spans else dataset, in_parts=True))) > 2
+        parts = evaluate(dataset, solvers, **spans)
+        answered = predict(dataset, solvers[-1], **spans)
     for one, other in zip(whole.rows, parts.rows, strict=True):
         assert one.signature == other.signature
         assert one.outcomes.answers == other.outcomes.answers
@@ -45,7 +46,31 @@ def test_several_blocks_equal_one(task):
             assert np.array_equal(getattr(one.outcomes, name), getattr(other.outcomes, name)), name
         for name, statistics in one.outcomes.statistics.items():
             assert np.array_equal(statistics, other.outcomes.statistics[name])
-    assert predict(dataset, solvers[-1], spans=SPANS).predictions == answers
+    expected = predict(dataset, solvers[-1], **spans)
+    assert expected.predictions == answered.predictions
+    assert spans or np.array_equal(expected.scores.values, answered.scores.values)
+
+
+@pytest.mark.parametrize("spec", ["sw+d,inverse_counts=corpus", "ir:paragraphs", "surface-lr", "sw+d"])
+def test_what_needs_other_questions_sees_them_all(spec):
+    """Corpus counts, folds and tuned thresholds are of the whole dataset, whatever the size of blocks."""
+    dataset = interleaved(Task.MULTIPLE_ANSWER)
+    (whole,) = evaluate(dataset, [spec], cv=3).rows
+    with small_blocks(100):
+        (parts,) = evaluate(dataset, [spec], cv=3).rows
+    assert (whole.signature, whole.outcomes.answers) == (parts.signature, parts.outcomes.answers)
+    assert (whole.threshold, whole.option_orders) == (parts.threshold, parts.option_orders)
+
+
+def test_systems_that_share_an_encoding_are_scored_together_and_the_others_alone():
+    finished = []
+    with small_blocks(100):
+        evaluate(
+            interleaved(Task.SINGLE_CHOICE),
+            ["sw", "random", "lexical", "sw+d"],
+            on_row=lambda evaluation: finished.append([row.name for row in evaluation.rows]),
+        )
+    assert finished[1:] == [["sliding-window", "random"], ["sliding-window", "random", "lexical"], finished[-1]]
 
 
 def test_blocks_cover_every_question_once_and_keep_passages_whole():
@@ -74,9 +99,10 @@ def test_spans_of_a_passage_are_made_once_for_all_its_questions():
     assert sorted(made) == sorted(p.id for p in dataset.passages)
 
 
-def test_choices_are_one_block():
+@pytest.mark.parametrize("in_parts", [False, True])
+def test_choices_are_one_block_unless_there_are_many(in_parts):
     dataset = synthetic_dataset(Task.CLOZE)
-    ((index, questions),) = blocks.iter_blocks(dataset)
+    ((index, questions),) = blocks.iter_blocks(dataset, in_parts=in_parts)
     assert index.tolist() == list(range(len(dataset)))
     assert list(questions) == list(dataset)
 

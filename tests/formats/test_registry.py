@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from itertools import groupby
 
 import numpy as np
 import pytest
@@ -73,6 +74,11 @@ def finite_scores(dataset, numbers):
     ).map(Scores.from_lists)
 
 
+def by_passage(dataset):
+    """The places of consecutive questions about one passage."""
+    return [list(run) for _, run in groupby(range(len(dataset)), key=lambda i: dataset[i].passage.id)]
+
+
 def facts(predictions):
     return [(p.question_id, p.answers, p.weights, p.n_tied, p.n_candidates) for p in predictions]
 
@@ -86,6 +92,8 @@ def test_decisions_survive_a_round_trip(made, format, shape, data):
         Prediction(q.id, answer, n_candidates=len(q.candidates)) for q, answer in zip(dataset, drawn, strict=True)
     ]
     text = layout.write(dataset, predictions=predictions)
+    blocks = [([dataset[i] for i in part], None, [predictions[i] for i in part]) for part in by_passage(dataset)]
+    assert text == "".join(layout.write_blocks(blocks))
     assert layout.recognises(text)
     assert facts(layout.read(text, dataset, source="a")) == facts(predictions)
     assert text.endswith("\n")
