@@ -309,7 +309,9 @@ def record(folder: Path, data: Path, *, only: str | None = None, quick: bool = F
         @functools.cache
         def listed(what: str) -> list[str]:
             place = make()
-            run_all([Command(what, [["classic-rc", "list", what, "--format", "json"]])], place, make, 1, lambda _: None)
+            run_all(
+                [Command(what, [["classic-rc", "list", what, "--format", "json"]])], place, make, 1, lambda _: None
+            )
             said = json.loads((place / what / "stdout").read_text(encoding="utf-8"))
             # Behind a variant's name is the file that it needs; behind a format's, another name of it.
             return [entry["name"].split(" ")[0] for entry in said[what]]

@@ -103,7 +103,7 @@ class _Mended(NamedTuple):
 def _mend(args: argparse.Namespace, shown: Sequence[CheckReport], train: Dataset | None) -> _Mended:
     """Write a repaired copy with its provenance beside it, and check it."""
     from classic_rc.audit.mend import PROVENANCE, mend_dataset
-    from classic_rc.datasets.jsonl import to_jsonl
+    from classic_rc.datasets.own_files import to_jsonl
 
     if len(shown) > 1:
         raise UsageError(

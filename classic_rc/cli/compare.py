@@ -151,7 +151,7 @@ def _compare_on_hard(args: argparse.Namespace, members: Sequence[_SystemArgument
 def _questions_text(dataset: Dataset, path: str) -> str:
     """Return questions as text for the file of ``--ids``."""
     if path.endswith(".jsonl"):
-        from classic_rc.datasets.jsonl import to_jsonl
+        from classic_rc.datasets.own_files import to_jsonl
 
         return to_jsonl(dataset)
     ids = [question.id for question in dataset]

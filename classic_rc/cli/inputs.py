@@ -86,7 +86,7 @@ def load_dataset(args: argparse.Namespace, data: str | DatasetFiles) -> Dataset:
     datasets = [_load_data(args, path, split=args.split) for path in paths]
     if len(datasets) == 1 and name is None:
         return datasets[0]
-    from classic_rc.datasets.joined import join_datasets
+    from classic_rc.datasets.memory import join_datasets
 
     joined = join_datasets(datasets)
     joined = joined if name is None else replace(joined, name=name)

@@ -46,7 +46,7 @@ OPTIONS = (
 def handle(args: argparse.Namespace) -> int:
     """Run the sub-command."""
     from classic_rc.audit.perturb import perturb_dataset
-    from classic_rc.datasets.jsonl import to_jsonl
+    from classic_rc.datasets.own_files import to_jsonl
 
     yaml = Path(args.output).with_suffix(".yaml")
     check_writable(args.output, args.data)

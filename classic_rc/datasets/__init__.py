@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from classic_rc.datasets.base import Reader
-from classic_rc.datasets.joined import join_datasets
-from classic_rc.datasets.memory import from_rows
+from classic_rc.datasets.memory import from_rows, join_datasets
 from classic_rc.datasets.registry import READERS, expand_sample_names, load
 
 __all__ = ["READERS", "Reader", "expand_sample_names", "from_rows", "join_datasets", "load"]

@@ -6,12 +6,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, ClassVar
 
 from classic_rc.datasets.base import Reading
-from classic_rc.datasets.belebele import BELEBELE
-from classic_rc.datasets.boolq import BOOLQ
-from classic_rc.datasets.cosmosqa import COSMOS_QA
 from classic_rc.datasets.dream import GENRES
 from classic_rc.datasets.logiqa import LOGIQA, LOGIQA_2
-from classic_rc.datasets.quail import QUAIL
+from classic_rc.datasets.row_datasets import BELEBELE, BOOLQ, COSMOS_QA, QUAIL
 from classic_rc.datasets.schema import Schema, SchemaReader, convert_fields, make_row, read_gold, required_keys
 from classic_rc.datasets.squad import UNANSWERABLE, accept_as_in_2
 from classic_rc.io.archives import InputFile

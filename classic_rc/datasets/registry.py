@@ -21,8 +21,7 @@ from classic_rc.datasets.base import (
 from classic_rc.datasets.fetch import NamedSplit, cached_path, find_split, is_hub_name, require_cached
 from classic_rc.datasets.fields import parse_fields
 from classic_rc.datasets.hub import find_hub_split
-from classic_rc.datasets.joined import join_datasets
-from classic_rc.datasets.memory import PROPOSAL_ROWS, from_rows, is_table, unknown_rows_error
+from classic_rc.datasets.memory import PROPOSAL_ROWS, from_rows, is_table, join_datasets, unknown_rows_error
 from classic_rc.datasets.other_files import describe_other, describe_other_folder
 from classic_rc.datasets.rows import RowReader
 from classic_rc.datasets.specification import DataSpec, merge_settings, parse_data, quote_argument
@@ -39,25 +38,25 @@ READERS = Registry[Reader](
         "race": "classic_rc.datasets.race:RaceReader",
         "multirc": "classic_rc.datasets.multirc:MultiRCReader",
         "superglue": "classic_rc.datasets.multirc:SuperGLUEReader",
-        "record": "classic_rc.datasets.record:ReCoRDReader",
-        "cnn-dailymail": "classic_rc.datasets.cnn_dailymail:CNNDailyMailReader",
-        "cbt": "classic_rc.datasets.cbt:CBTReader",
+        "record": "classic_rc.datasets.cloze:ReCoRDReader",
+        "cnn-dailymail": "classic_rc.datasets.cloze:CNNDailyMailReader",
+        "cbt": "classic_rc.datasets.cloze:CBTReader",
         "quoref": "classic_rc.datasets.squad:QuorefReader",
         "squad": "classic_rc.datasets.squad:SquadReader",
         "dream": "classic_rc.datasets.dream:DreamReader",
         "c3": "classic_rc.datasets.dream:C3Reader",
         "mcscript": "classic_rc.datasets.mcscript:MCScriptReader",
-        "quail": "classic_rc.datasets.quail:QuailReader",
-        "cosmosqa": "classic_rc.datasets.cosmosqa:CosmosQAReader",
+        "quail": "classic_rc.datasets.row_datasets:QuailReader",
+        "cosmosqa": "classic_rc.datasets.row_datasets:CosmosQAReader",
         "logiqa": "classic_rc.datasets.logiqa:LogiQAReader",
         "logiqa2": "classic_rc.datasets.logiqa:LogiQA2Reader",
-        "boolq": "classic_rc.datasets.boolq:BoolQReader",
-        "belebele": "classic_rc.datasets.belebele:BelebeleReader",
-        "arc": "classic_rc.datasets.arc:ArcReader",
+        "boolq": "classic_rc.datasets.row_datasets:BoolQReader",
+        "belebele": "classic_rc.datasets.row_datasets:BelebeleReader",
+        "arc": "classic_rc.datasets.row_datasets:ArcReader",
         "harness": "classic_rc.datasets.harness:HarnessReader",
         "huggingface": "classic_rc.datasets.huggingface:HuggingFaceReader",
-        "jsonl": "classic_rc.datasets.jsonl:JsonLinesReader",
-        "table": "classic_rc.datasets.table:TableReader",
+        "jsonl": "classic_rc.datasets.own_files:JsonLinesReader",
+        "table": "classic_rc.datasets.own_files:TableReader",
     },
     accept_instances("classic_rc.datasets:Reader"),
 )
@@ -176,7 +175,7 @@ def _with_spans(dataset: Dataset, spec: DataSpec) -> Dataset:
 
 
 TrainingData: TypeAlias = Dataset | Sequence[Dataset] | Any
-"""A dataset, several that are joined (:func:`~classic_rc.datasets.joined.join_datasets`), or a table in memory."""
+"""A dataset, several that are joined (:func:`~classic_rc.datasets.memory.join_datasets`), or a table in memory."""
 
 
 def as_dataset(data: TrainingData | None) -> Dataset | None:

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, TypeAlias
 
 from classic_rc.datasets.base import Reader, Reading
+from classic_rc.datasets.own_files import header, table_rows
 from classic_rc.datasets.rows import is_own_row, read_questions
-from classic_rc.datasets.table import header, table_rows
 from classic_rc.encodings import MismatchError, decode
 from classic_rc.errors import DataError
 from classic_rc.io.archives import InputFile

@@ -11,7 +11,7 @@ from typing import Any
 
 from classic_rc._version import __version__
 from classic_rc.datasets.fetch import is_hub_name, named_files
-from classic_rc.datasets.joined import join_datasets
+from classic_rc.datasets.memory import join_datasets
 from classic_rc.datasets.registry import SAMPLES, load
 from classic_rc.errors import ClassicRCError, DataError, UsageError
 from classic_rc.evaluation.evaluate import evaluate

@@ -9,13 +9,17 @@ from classic_rc.encodings import READINGS
 from classic_rc.errors import DataError, UsageError, unknown_name
 from classic_rc.formats.answers import AnswersFormat, DeclaredAnswersFormat
 from classic_rc.formats.base import Content, Format
-from classic_rc.formats.by_id import ReCoRDFormat, SQuADFormat
 from classic_rc.formats.harness import HarnessFormat, HarnessLastFormat, HarnessNormFormat, HarnessYesFormat
 from classic_rc.formats.jsonl import JSONLinesFormat
-from classic_rc.formats.mctest import MCTestAnswersFormat, MCTestScoresFormat
-from classic_rc.formats.multirc import MultiRCFormat
-from classic_rc.formats.race import RaceFormat
-from classic_rc.formats.superglue import SuperGLUEFormat
+from classic_rc.formats.official import (
+    MCTestAnswersFormat,
+    MCTestScoresFormat,
+    MultiRCFormat,
+    RaceFormat,
+    ReCoRDFormat,
+    SQuADFormat,
+    SuperGLUEFormat,
+)
 from classic_rc.io.text import read_text, write_atomically
 from classic_rc.plugins import Registry, accept_instances, by_name
 from classic_rc.predictions import Prediction, Scores

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from classic_rc.datasets.folder import list_datasets
-from classic_rc.datasets.joined import join_datasets
+from classic_rc.datasets.memory import join_datasets
 from classic_rc.datasets.registry import load
 from classic_rc.errors import DataError
 from tests.errors import raises

@@ -9,7 +9,7 @@ import pytest
 
 import classic_rc
 from classic_rc import evaluate, from_rows, load
-from classic_rc.datasets.jsonl import to_jsonl
+from classic_rc.datasets.own_files import to_jsonl
 from classic_rc.errors import DataError, UsageError
 from tests.errors import raises
 

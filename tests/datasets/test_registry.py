@@ -38,8 +38,8 @@ def imported(code: str) -> set[str]:
     [
         ("list(READERS)", set()),
         ("'race' in READERS, len(READERS.package_of('race') or '')", set()),
-        ("load('sample:cloze')", {"jsonl"}),
-        ("load(SAMPLES['sample:cloze'], 'jsonl')", {"jsonl"}),
+        ("load('sample:cloze')", {"own_files"}),
+        ("load(SAMPLES['sample:cloze'], 'jsonl')", {"own_files"}),
         ("from_rows([{'passage': 'p', 'question': 'q', 'candidates': ['a'], 'gold': 0}])", set()),
         ("load(SAMPLES['sample:cloze'])", MODULES),
     ],

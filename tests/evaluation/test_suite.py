@@ -327,7 +327,7 @@ FILES = (
 def files(write, folder):
     """Writes data and predictions, and runs a suite on them; returns the systems that were computed."""
     from classic_rc.datasets import from_rows
-    from classic_rc.datasets.jsonl import to_jsonl
+    from classic_rc.datasets.own_files import to_jsonl
 
     def write_data(rows=ROWS):
         write(to_jsonl(from_rows(rows)), "data.jsonl")

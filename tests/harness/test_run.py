@@ -16,7 +16,7 @@ import pytest
 from classic_rc import Dataset, evaluate, load
 from classic_rc.audit import perturb_dataset
 from classic_rc.cli.main import main
-from classic_rc.datasets.jsonl import to_jsonl
+from classic_rc.datasets.own_files import to_jsonl
 from classic_rc.decisions import Argmax, Threshold
 from classic_rc.errors import UsageError
 from classic_rc.evaluation.systems import System

@@ -16,7 +16,7 @@ import pytest
 
 import classic_rc
 from classic_rc.cli.main import main
-from classic_rc.datasets.jsonl import to_jsonl
+from classic_rc.datasets.own_files import to_jsonl
 from classic_rc.teaching import Isolation, grade_file, load_assignment
 from classic_rc.teaching.stories import made_stories
 

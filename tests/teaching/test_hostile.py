@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from classic_rc.datasets.jsonl import to_jsonl
+from classic_rc.datasets.own_files import to_jsonl
 from classic_rc.errors import UsageError
 from classic_rc.teaching import Isolation, Limits, choose_isolation, grade_folder, isolation
 from classic_rc.teaching.isolation import bubblewrap_problem, make_folder

@@ -12,9 +12,8 @@ from classic_rc.kernels.arrays import small_blocks
 from classic_rc.questions import Candidate, LazyCandidates, Passage, Question, Task
 from classic_rc.testing import synthetic_dataset
 from classic_rc.text.analyzers import get_analyzer
-from classic_rc.text.encode_spans import encode_spans
 from classic_rc.text.sentences import passage_sentences
-from classic_rc.text.spans import SpanGenerator
+from classic_rc.text.spans import SpanGenerator, encode_spans
 from tests.errors import raises
 
 PASSAGE = Passage("p", "The old fox ran. A hen saw the fox.")

@@ -15,7 +15,7 @@ from classic_rc.solvers.base import DECISION, Solver
 from classic_rc.solvers.explanation import Explanation, Mark, Term, given, plus
 from classic_rc.solvers.spans.columns import Asked, Block, ColumnMaker, Part
 from classic_rc.solvers.spans.texts import Lexicon
-from classic_rc.text.encode_spans import EncodedSpans
+from classic_rc.text.spans import EncodedSpans
 
 SPAN_DECISION = DECISION.but(
     help="the rule that turns scores into answers; None selects the best span, and ties get partial credit"

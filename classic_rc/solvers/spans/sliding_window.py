@@ -24,8 +24,8 @@ from classic_rc.solvers.base import ANALYZER, STOP_WORDS, Solver, Variant
 from classic_rc.solvers.explanation import Explanation, Term, given, minus, plus, times
 from classic_rc.solvers.match_formulas import best_window, distance_term
 from classic_rc.solvers.spans.explanation import SPAN_DECISION, explain_spans
-from classic_rc.text.encode_spans import EncodedSpans, encode_spans
 from classic_rc.text.encoded import stop_flags
+from classic_rc.text.spans import EncodedSpans, encode_spans
 
 _PAPER = "Rajpurkar, Zhang, Lopyrev and Liang 2016, SQuAD, section 5.1"
 

@@ -11,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from classic_rc.questions import Passage, Question
-from classic_rc.text.encode_spans import span_offsets
 from classic_rc.text.porter import porter_stem
 from classic_rc.text.sentences import passage_sentences, word_table
+from classic_rc.text.spans import span_offsets
 from classic_rc.text.tokenizers import UNSPACED
 
 _TOKEN = re.compile(

@@ -1,0 +1,315 @@
+"""The readers of cloze datasets: ReCoRD, CNN and Daily Mail, and the Children's Book Test."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Iterator
+from typing import ClassVar
+
+from classic_rc.datasets.base import Reader, Reading, find_split_name
+from classic_rc.errors import DataError
+from classic_rc.io.archives import InputFile, InputFiles
+from classic_rc.io.json import Node, describe_value
+from classic_rc.questions import PLACEHOLDER, Candidate, Dataset, Question, Task, TextCandidates
+
+# ------------------------------------------------------------------------------------------------------------------
+# ReCoRD.
+
+
+class ReCoRDReader(Reader):
+    """ReCoRD: news passages with entity mentions, and queries with one missing entity.
+
+    The candidates are the mentions in the file's order, including equal texts (``end`` is inclusive in the files
+    and exclusive here). The passage's text is unchanged and includes the ``@highlight`` lines. Gold is the accepted
+    texts, each once; it is hidden if the file has no answer. In SuperGLUE's form the ids are the ``idx`` of passage
+    and query, and the query's is ``meta["idx"]`` too.
+    """
+
+    name: ClassVar[str] = "record"
+    published_as: ClassVar[str] = "ReCoRD"
+    title: ClassVar[str] = "ReCoRD"
+    description: ClassVar[str] = "News cloze queries over entity mentions: original JSON or SuperGLUE JSON lines."
+    citation: ClassVar[str] = (
+        "Zhang, Liu, Liu, Gao, Duh and Van Durme 2018, ReCoRD: Bridging the Gap between Human and Machine "
+        "Commonsense Reading Comprehension, arXiv:1810.12885"
+    )
+    cites = ("zhang2018",)
+
+    def recognises(self, file: InputFile) -> bool:
+        """Return whether the entries have queries and a passage with entities."""
+        first = file.head
+        if isinstance(first, dict) and isinstance(first.get("data"), list) and first["data"]:
+            first = first["data"][0]
+        if not isinstance(first, dict) or not isinstance(first.get("passage"), dict):
+            return False
+        return "qas" in first and "entities" in first["passage"]
+
+    def questions(self, file: InputFile, reading: Reading) -> Iterator[Question]:
+        """Yield the queries of every passage."""
+        is_original = isinstance(file.head, dict) and "data" in file.head
+        for entry in file.root().items("data") if is_original else file.records(reading.guard):
+            with reading.at(entry):
+                yield from _read_entry(entry, "id" if is_original else "idx", file, reading)
+
+
+def _read_entry(entry: Node, key: str, file: InputFile, reading: Reading) -> Iterator[Question]:
+    content = entry.child("passage")
+    text = content.text("text")
+    passage = reading.passage(entry.name(key), text, file.name, entry.where)
+    mentions = tuple(_read_mention(node, text) for node in content.items("entities"))
+    if not mentions:
+        raise content.error(
+            "no candidates", field="entities", found="an empty list", expected="at least one entity"
+        )
+    for node in entry.items("qas"):
+        with reading.at(node):
+            query = node.text("query")
+            if PLACEHOLDER not in query:
+                raise node.error(
+                    "no placeholder in the query",
+                    field="query",
+                    found=describe_value(query),
+                    expected=PLACEHOLDER,
+                )
+            answers = [a.text("text") for a in node.items("answers")] if node.has("answers") else []
+            gold = tuple(dict.fromkeys(answers)) or None
+            meta = reading.meta() if key == "id" else reading.meta(idx=node.name(key))
+            yield Question(node.name(key), passage, query, mentions, gold, Task.CLOZE, meta)
+
+
+def _read_mention(node: Node, text: str) -> Candidate:
+    start, end = node.integer("start"), node.integer("end") + 1
+    if 0 <= start < end <= len(text):
+        return Candidate(text[start:end], start, end)
+    raise node.error(
+        "mention outside the passage",
+        found=f"{start} to {end - 1}",
+        expected=f"offsets from 0 to {len(text) - 1}",
+    )
+
+
+# ------------------------------------------------------------------------------------------------------------------
+# CNN and Daily Mail.
+
+
+_ENTITY = re.compile(r"@entity\d+")
+_TEXT_LINES = {"URL": 0, "passage": 2, "query": 4, "answer": 6}
+_BLANK_LINES = (1, 3, 5, 7)
+_ENTITIES = 8
+
+
+class CNNDailyMailReader(Reader):
+    """The ``.question`` files of Hermann et al. 2015: URL, passage, query, answer, entities, blank lines between.
+
+    The path is one file, a folder of files (``cnn/questions/test``) or a tar archive. The candidates are the
+    mentions ``@entityN`` in passage order, including equal ones. Gold is the marker of the answer. The question's
+    ``meta["entities"]`` has the names of the markers, the passage's ``meta["url"]`` the address. A question's id is
+    the file name without the extension. ``subset`` is ``cnn`` or ``dailymail``, the name of a folder above the
+    file.
+    """
+
+    name: ClassVar[str] = "cnn-dailymail"
+    title: ClassVar[str] = "CNN and Daily Mail"
+    description: ClassVar[str] = "News cloze queries over anonymised entities: .question files with one query each."
+    citation: ClassVar[str] = (
+        "Hermann, Kočiský, Grefenstette, Espeholt, Kay, Suleyman and Blunsom 2015, Teaching Machines to Read and "
+        "Comprehend, NIPS"
+    )
+    cites = ("hermann2015",)
+    takes: ClassVar[frozenset[str]] = frozenset({"subset"})
+    is_one_dataset: ClassVar[bool] = True
+    published_as: ClassVar[str] = "CNN"
+
+    def origin(self, question: Question, dataset: Dataset) -> tuple[str, str | None] | None:
+        """Return CNN or Daily Mail, by the article's address, and the split."""
+        _, split = super().origin(question, dataset) or ("", None)
+        return "Daily Mail" if "dailymail" in str(question.passage.meta.get("url", "")) else "CNN", split
+
+    def recognises(self, file: InputFile) -> bool:
+        """Return whether text lines alternate with blank lines, the third text a query and the fourth an entity."""
+        lines = file.text.split("\n", _ENTITIES)
+        return (
+            len(lines) > _TEXT_LINES["answer"]
+            and not any(lines[i].strip() for i in _BLANK_LINES if i < len(lines))
+            and PLACEHOLDER in lines[_TEXT_LINES["query"]]
+            and _ENTITY.fullmatch(lines[_TEXT_LINES["answer"]].strip()) is not None
+        )
+
+    def accepts(self, file: InputFile, reading: Reading) -> bool:
+        """Return whether the name ends in ``.question``. Folders have 100,000 files; opening each is too slow."""
+        return file.suffix == ".question"
+
+    def split_of(self, file: InputFile) -> str | None:
+        """Return the split in the name of the file's folder, or None."""
+        return find_split_name(file.folders[-1]) if file.folders else None
+
+    def subset_of(self, file: InputFile) -> str | None:
+        """Return ``cnn`` or ``dailymail``, the name of the nearest such folder above the file, or None."""
+        named = (folder.lower() for folder in reversed(file.folders))
+        return next((folder for folder in named if folder in ("cnn", "dailymail")), None)
+
+    def questions(self, file: InputFile, reading: Reading) -> Iterator[Question]:
+        """Yield the one query of the file."""
+        lines = [line.strip() for line in file.text.rstrip("\n").split("\n")]
+        for i in _BLANK_LINES:
+            if i < len(lines) and lines[i]:
+                raise _line_error(
+                    file, i + 1, "wrong line", found=describe_value(lines[i]), expected="a blank line"
+                )
+        url, text, query, answer = (_read_text(file, lines, field) for field in _TEXT_LINES)
+        if PLACEHOLDER not in query:
+            raise _line_error(
+                file, 5, "no placeholder in the query", found=describe_value(query), expected=PLACEHOLDER
+            )
+        if not _ENTITY.fullmatch(answer):
+            raise _line_error(
+                file, 7, "gold is not an entity", found=describe_value(answer), expected="a marker such as @entity1"
+            )
+        mentions = tuple(Candidate(m.group(), *m.span()) for m in _ENTITY.finditer(text))
+        if not mentions:
+            raise _line_error(
+                file, 3, "no candidates", found=describe_value(text), expected="entities such as @entity1"
+            )
+        if answer not in {mention.text for mention in mentions}:
+            reading.count("queries whose answer is not in the passage (kept)")
+        passage = reading.passage(None, text, file.name, "line 3", meta={"url": url})
+        facts = reading.meta(entities=_read_entities(file, lines))
+        yield Question(file.stem, passage, query, mentions, (answer,), Task.CLOZE, facts)
+
+
+def _read_text(file: InputFile, lines: list[str], field: str) -> str:
+    """Return the line of a field, which must not be blank."""
+    number = _TEXT_LINES[field]
+    if number < len(lines) and lines[number]:
+        return lines[number]
+    raise _line_error(file, number + 1, f"the {field} is missing", expected=f"the {field} between blank lines")
+
+
+def _read_entities(file: InputFile, lines: list[str]) -> dict[str, str]:
+    """Return the names of the entity markers."""
+    names = {}
+    for i, line in enumerate(lines[_ENTITIES:], start=_ENTITIES):
+        marker, colon, name = line.partition(":")
+        if not (colon and _ENTITY.fullmatch(marker)):
+            raise _line_error(file, i + 1, "malformed entity", found=describe_value(line), expected="@entity1:Name")
+        names[marker] = name
+    return names
+
+
+# ------------------------------------------------------------------------------------------------------------------
+# The Children's Book Test.
+
+
+_BLANK = "XXXXX"
+_SENTENCES = 20
+_CANDIDATES = 10
+_QUERY_COLUMNS = "query, answer, an empty column and candidates, separated by tabs"
+_NAME = re.compile(r"cbtest_(NE|CN|V|P)_", re.IGNORECASE)
+
+
+class CBTReader(Reader):
+    """The Children's Book Test: sentences numbered 1 to 20, then ``21 query<TAB>answer<TAB><TAB>ten|candidates``.
+
+    The passage is the twenty sentences, one per line; they are also its ``sentences``. ``XXXXX`` in the query
+    becomes our placeholder. Candidates keep the file's order. Question n (from 1) of ``cbtest_NE_test_2500ex.txt``
+    has the id ``cbtest_NE_test_2500ex-n``. ``subset`` is the kind of the missing word in the file's name: ``NE``,
+    ``CN``, ``V`` or ``P``; it is kept as ``meta["type"]``. Whole books without questions (``cbt_train.txt``) are
+    skipped.
+    """
+
+    name: ClassVar[str] = "cbt"
+    published_as: ClassVar[str] = "CBT"
+    title: ClassVar[str] = "Children's Book Test"
+    description: ClassVar[str] = "A missing word after twenty sentences of a children's book, with ten candidates."
+    citation: ClassVar[str] = (
+        "Hill, Bordes, Chopra and Weston 2015, The Goldilocks Principle: Reading Children's Books with Explicit "
+        "Memory Representations, arXiv:1511.02301"
+    )
+    cites = ("hill2015",)
+    takes: ClassVar[frozenset[str]] = frozenset({"subset"})
+
+    def recognises(self, file: InputFile) -> bool:
+        """Return whether the file starts with sentences numbered 1 to 20 and a query with candidates."""
+        lines = file.text.lstrip("\n").split("\n", _SENTENCES + 1)[: _SENTENCES + 1]
+        numbered = [line.partition(" ")[0] for line in lines] == [str(n) for n in range(1, _SENTENCES + 2)]
+        return numbered and _BLANK in lines[-1] and lines[-1].count("\t") == 3
+
+    def subset_of(self, file: InputFile) -> str | None:
+        """Return the kind of the missing word in the file's name, or None."""
+        named = _NAME.match(file.base)
+        return named[1].upper() if named else None
+
+    def dataset_name(
+        self, source: InputFiles, files: list[InputFile], split: str | None, subset: str | None
+    ) -> str:
+        """Return the name with the split and the kind of word, which a single file names."""
+        kind = self.subset_of(files[0]) if len(files) == 1 else subset
+        return super().dataset_name(source, files, split, kind)
+
+    def questions(self, file: InputFile, reading: Reading) -> Iterator[Question]:
+        """Yield one query per 21 lines."""
+        kind = self.subset_of(file)
+        facts = reading.meta() if kind is None else reading.meta(type=kind)
+        for n, (number, (*sentences, last)) in enumerate(_read_blocks(file, reading), start=1):
+            with reading.at(f"line {number}", f"{file.stem}-{n}"):
+                ends = list(itertools.accumulate(len(sentence) + 1 for sentence in sentences))
+                marks = [(end - 1 - len(sentence), end - 1) for sentence, end in zip(sentences, ends, strict=True)]
+                passage = reading.passage(None, "\n".join(sentences), file.name, f"line {number}", marks)
+                query, answer, candidates = _read_columns(file, number, last)
+                if len(candidates) != _CANDIDATES:
+                    reading.count("queries with more or fewer than ten candidates (kept)")
+                yield Question(
+                    f"{file.stem}-{n}",
+                    passage,
+                    query.replace(_BLANK, PLACEHOLDER),
+                    TextCandidates(candidates),
+                    (answer,),
+                    Task.CLOZE,
+                    facts,
+                )
+
+
+def _read_blocks(file: InputFile, reading: Reading) -> Iterator[tuple[int, list[str]]]:
+    """Yield the 21 lines of each question without their numbers, and the file's number of the last one."""
+    block: list[str] = []
+    is_damaged = False  # up to the next blank line
+    for number, line in enumerate(itertools.chain(file.text.rstrip("\n").split("\n"), [""]), start=1):
+        if not line.strip():
+            n_lines, block, is_damaged = len(block), [], False
+            if n_lines:
+                with reading.at(f"line {number}"):
+                    raise _line_error(file, number, "incomplete question", f"{n_lines} lines", f"{_SENTENCES + 1}")
+            continue
+        found, _, content = line.partition(" ")
+        if is_damaged:
+            continue
+        if found != str(len(block) + 1):
+            expected, block, is_damaged = str(len(block) + 1), [], True
+            with reading.at(f"line {number}"):
+                raise _line_error(file, number, "wrong line number", describe_value(found), expected)
+            continue
+        block.append(content.strip(" "))
+        if len(block) > _SENTENCES:
+            yield number, block
+            block = []
+
+
+def _read_columns(file: InputFile, number: int, content: str) -> tuple[str, str, list[str]]:
+    """Return the query, the answer and the candidates of a query's line."""
+    columns = [column.strip() for column in content.split("\t")]
+    if len(columns) != 4 or columns[2]:
+        raise _line_error(file, number, "malformed query line", describe_value(content), _QUERY_COLUMNS)
+    query, answer, _, listed = columns
+    if _BLANK not in query:
+        raise _line_error(file, number, "no placeholder in the query", describe_value(query), _BLANK)
+    candidates = [candidate for candidate in listed.split("|") if candidate]
+    if answer not in candidates:
+        raise _line_error(file, number, "gold is not among the candidates", describe_value(answer), listed)
+    return query, answer, candidates
+
+
+def _line_error(
+    file: InputFile, number: int, problem: str, found: str | None = None, expected: str | None = None
+) -> DataError:
+    return DataError(problem, source=file.name, where=f"line {number}", found=found, expected=expected)

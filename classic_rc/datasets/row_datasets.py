@@ -1,0 +1,327 @@
+"""The readers of datasets whose files have a row for each question: ARC, Belebele, BoolQ, Cosmos QA and QuAIL."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any, ClassVar
+
+from classic_rc.datasets.base import Reader, Reading
+from classic_rc.datasets.mcscript import Element, XmlForm, is_xml, read_xml
+from classic_rc.datasets.schema import Schema, SchemaReader, convert_fields, read_gold, required_keys
+from classic_rc.io.archives import InputFile, InputFiles
+from classic_rc.io.json import Node, describe_value
+from classic_rc.questions import Dataset, Question, Task, TextCandidates
+
+# ------------------------------------------------------------------------------------------------------------------
+# ARC.
+
+
+_PASSAGES = frozenset("passage context paragraph para article story document".split())
+
+
+class ArcReader(Reader):
+    """JSON lines of ARC, OpenBookQA and datasets of the same form.
+
+    The passage is the question's ``para`` if it has one, and empty otherwise. Gold is hidden if a line has no
+    ``answerKey``.
+    """
+
+    name: ClassVar[str] = "arc"
+    title: ClassVar[str] = "ARC-style JSON lines"
+    description: ClassVar[str] = "Science questions: a stem, labelled choices, an answer key; often no passage."
+    citation: ClassVar[str] = (
+        "Clark, Cowhey, Etzioni, Khot, Sabharwal, Schoenick and Tafjord 2018, Think you have Solved Question "
+        "Answering? Try ARC, the AI2 Reasoning Challenge, arXiv:1803.05457"
+    )
+    cites = ("clark2018",)
+    is_dataset: ClassVar[bool] = False
+    published_as: ClassVar[str] = "ARC"
+
+    def origin(self, question: Question, dataset: Dataset) -> tuple[str, str | None] | None:
+        """Return ARC Easy or ARC Challenge, by the name of the file, and the split."""
+        name, split = super().origin(question, dataset) or ("", None)
+        path = dataset.sources[0].path if dataset.sources else ""
+        kind = re.search("challenge|easy", path.rpartition("/")[2].lower())
+        return (f"{name} {kind.group().title()}", split) if kind else None
+
+    def recognises(self, file: InputFile) -> bool:
+        """Return whether the first record has a question with a stem and choices, and no passage outside of it."""
+        first = file.head[0] if isinstance(file.head, list) and file.head else file.head
+        question = first.get("question") if isinstance(first, dict) else None
+        is_arc = isinstance(question, dict) and "stem" in question and "choices" in question
+        return is_arc and _PASSAGES.isdisjoint(first)
+
+    def questions(self, file: InputFile, reading: Reading) -> Iterator[Question]:
+        """Yield one question per record."""
+        for record in file.records(reading.guard):
+            with reading.at(record):
+                node = record.child("question")
+                para = node.text("para") if node.has("para") else ""
+                choices = list(node.items("choices"))
+                texts = [choice.text("text") for choice in choices]
+                labels = [choice.name("label") for choice in choices]
+                yield Question(
+                    record.name("id"),
+                    reading.passage(None, para, file.name, record.where),
+                    node.text("stem"),
+                    TextCandidates(texts),
+                    read_gold(record, "answerKey", texts, "label", labels),
+                    Task.SINGLE_CHOICE,
+                    reading.meta(),
+                )
+
+
+# ------------------------------------------------------------------------------------------------------------------
+# Belebele.
+
+
+_ANSWERS_OF_BELEBELE = tuple(f"mc_answer{number}" for number in range(1, 5))
+_LANGUAGE = re.compile(r"[a-z]{3}_[A-Z][a-z]{3}")  # a code of FLORES-200
+
+
+BELEBELE = Schema(
+    "Belebele",
+    required_keys("link", "question_number", "flores_passage", "question", *_ANSWERS_OF_BELEBELE, "dialect"),
+    convert_fields(
+        lambda row, number, split: f"{row.text('dialect')}-{number}",
+        passage="flores_passage",
+        question="question",
+        candidates=lambda row: [row.text(key) for key in _ANSWERS_OF_BELEBELE],
+        gold=lambda row: read_gold(row, "correct_answer_num", _ANSWERS_OF_BELEBELE, "index1"),
+        meta=lambda row: {
+            "language": row.text("dialect"),
+            "link": row.text("link"),
+            "question_number": row.name("question_number"),
+        },
+    ),
+)
+
+
+class BelebeleReader(SchemaReader):
+    """Belebele's files, one for each language: JSON lines, or a table of the same columns.
+
+    ``correct_answer_num`` counts from 1. A question's id is the language and the position in the file, from 0
+    (``eng_Latn-12``), because neither ``link`` nor a passage is unique. ``meta`` has ``language``, ``link`` and
+    ``question_number``. In a folder, or in the authors' archive, ``subset`` chooses the language.
+    """
+
+    name: ClassVar[str] = "belebele"
+    title: ClassVar[str] = "Belebele"
+    description: ClassVar[str] = "Four-option questions in 122 languages: JSON lines or a table for each language."
+    citation: ClassVar[str] = (
+        "Bandarkar, Liang, Muller, Artetxe, Shukla, Husa, Goyal, Krishnan, Zettlemoyer and Khabsa 2024, The "
+        "Belebele Benchmark: a Parallel Reading Comprehension Dataset in 122 Language Variants, ACL"
+    )
+    cites = ("bandarkar2024",)
+    takes: ClassVar[frozenset[str]] = frozenset({"subset"})
+    schemas: ClassVar[tuple[Schema, ...]] = (BELEBELE,)
+    takes_tables: ClassVar[bool] = True
+
+    def split_of(self, file: InputFile) -> str | None:
+        """Return the split that the file's name gives; ``test``, the only one of Belebele, without one."""
+        return super().split_of(file) or "test"
+
+    def subset_of(self, file: InputFile) -> str | None:
+        """Return the language in the file's name, or None."""
+        found = _LANGUAGE.search(file.stem)
+        return found.group() if found else None
+
+    def dataset_name(
+        self, source: InputFiles, files: list[InputFile], split: str | None, subset: str | None
+    ) -> str:
+        """Return ``belebele.eng_Latn`` for a file of one language."""
+        language = self.subset_of(files[0]) if len(files) == 1 else subset
+        return f"{self.name}.{language}" if language else super().dataset_name(source, files, split, subset)
+
+
+# ------------------------------------------------------------------------------------------------------------------
+# BoolQ.
+
+
+ANSWERS = ("no", "yes")
+"""The candidates. The right one is at position 0 for false and 1 for true, as in lm-evaluation-harness."""
+
+_SUPERGLUE_KEYS = {"passage", "question", "idx", "label"}
+_HIDDEN_KEYS = ({"passage", "question", "title"}, {"passage", "question", "idx"})
+
+
+def _is_boolq(row: Mapping[str, Any]) -> bool:
+    if "answer" in row:
+        return isinstance(row["answer"], bool) and not {"options", "choices", "choice"} & row.keys()
+    if "label" in row:
+        return row.keys() == _SUPERGLUE_KEYS and _is_number(row["idx"]) and row["label"] in (-1, 0, 1)
+    return row.keys() in _HIDDEN_KEYS and ("title" in row or _is_number(row["idx"]))
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _read_id(row: Node, number: int, split: str | None) -> str | None:
+    """Return an id that rows of other splits do not have, as the authors' files have no ids."""
+    if row.has("idx"):
+        return row.name("idx")
+    return None if row.line is None or split is None else f"{split}-{row.line}"
+
+
+def _read_gold(node: Node) -> int | None:
+    key = "answer" if node.has("answer") else "label"
+    if not node.has(key):
+        return None
+    value = node.value[key]
+    if isinstance(value, bool) or value in (0, 1):
+        return int(value)
+    if value == -1:
+        return None
+    raise node.error("gold is not true or false", field=key, found=describe_value(value), expected="true or false")
+
+
+BOOLQ = Schema(
+    "BoolQ",
+    required_keys("passage", "question"),
+    convert_fields(
+        _read_id,
+        passage="passage",
+        question="question",
+        candidates=lambda row: list(ANSWERS),
+        gold=_read_gold,
+        meta=lambda row: {"title": row.text("title")} if row.has("title") else {},
+    ),
+    _is_boolq,
+)
+
+
+class BoolQReader(SchemaReader):
+    """BoolQ's JSON lines, the authors' or SuperGLUE's: a question with the candidates ``no`` and ``yes``.
+
+    ``answer`` (the authors) or ``label`` (SuperGLUE) is true or false, or 1 or 0 as in Hugging Face's rows. Gold is
+    hidden without it, or if it is -1. SuperGLUE's ``idx`` is the id; the authors' files have none: line 3 of dev
+    is ``dev-3``. ``meta["title"]`` is the title of the article.
+    """
+
+    name: ClassVar[str] = "boolq"
+    title: ClassVar[str] = "BoolQ"
+    description: ClassVar[str] = "Yes/no questions about a passage: JSON lines, the authors' or SuperGLUE's."
+    citation: ClassVar[str] = (
+        "Clark, Lee, Chang, Kwiatkowski, Collins and Toutanova 2019, BoolQ: Exploring the Surprising Difficulty of "
+        "Natural Yes/No Questions, NAACL"
+    )
+    cites = ("clark2019",)
+    schemas: ClassVar[tuple[Schema, ...]] = (BOOLQ,)
+
+
+# ------------------------------------------------------------------------------------------------------------------
+# Cosmos QA.
+
+
+_ANSWERS_OF_COSMOS = tuple(f"answer{number}" for number in range(4))
+
+
+COSMOS_QA = Schema(
+    "Cosmos QA",
+    required_keys("id", "context", "question", *_ANSWERS_OF_COSMOS),
+    convert_fields(
+        "id",
+        passage="context",
+        question="question",
+        candidates=lambda row: [row.text(key) for key in _ANSWERS_OF_COSMOS],
+        gold=lambda row: read_gold(row, "label", _ANSWERS_OF_COSMOS, "index0"),
+    ),
+)
+
+
+class CosmosQAReader(SchemaReader):
+    """Cosmos QA's CSV (``train.csv``, ``valid.csv``), and rows of the same keys as JSON lines (``test.jsonl``).
+
+    ``label`` counts from 0; gold is hidden if it is missing, empty or -1. "None of the above choices ." is an
+    option like others.
+    """
+
+    name: ClassVar[str] = "cosmosqa"
+    title: ClassVar[str] = "Cosmos QA"
+    description: ClassVar[str] = "Everyday narratives with four-option questions: CSV, or JSON lines."
+    citation: ClassVar[str] = (
+        "Huang, Le Bras, Bhagavatula and Choi 2019, Cosmos QA: Machine Reading Comprehension with Contextual "
+        "Commonsense Reasoning, EMNLP"
+    )
+    cites = ("huang2019",)
+    schemas: ClassVar[tuple[Schema, ...]] = (COSMOS_QA,)
+    takes_tables: ClassVar[bool] = True
+
+
+# ------------------------------------------------------------------------------------------------------------------
+# QuAIL.
+
+
+QUAIL = Schema(
+    "QuAIL",
+    required_keys("id", "context_id", "context", "question", "question_type", "domain", "answers"),
+    convert_fields(
+        "id",
+        passage="context",
+        passage_id=lambda row: row.name("context_id"),
+        question="question",
+        candidates=lambda row: row.texts("answers"),
+        gold=lambda row: read_gold(row, "correct_answer_id", row.texts("answers"), "index0"),
+        meta=lambda row: {"type": row.text("question_type"), "domain": row.text("domain")},
+    ),
+    lambda row: isinstance(row["answers"], (list, tuple)),
+)
+
+
+class QuailReader(SchemaReader):
+    """QuAIL's JSON lines and its XML, whose questions have the same ids: ``f141_0`` is question 0 of text f141.
+
+    ``meta["type"]`` is the type of the question (``Causality``, ``Temporal_order``, …), ``meta["domain"]`` that of
+    the text. Unanswerable questions are ordinary ones: their right option is "not enough information". In XML their
+    wrong options lack the attribute ``correct``; gold is hidden if all options of a question do. The blanks around
+    texts in XML are its indentation, and are left out.
+    """
+
+    name: ClassVar[str] = "quail"
+    title: ClassVar[str] = "QuAIL"
+    description: ClassVar[str] = "Four-option questions of nine types in four domains: JSON lines or XML."
+    citation: ClassVar[str] = (
+        "Rogers, Kovaleva, Downey and Rumshisky 2020, Getting Closer to AI Complete Question Answering: A Set of "
+        "Prerequisite Real Tasks, AAAI"
+    )
+    cites = ("rogers2020",)
+    schemas: ClassVar[tuple[Schema, ...]] = (QUAIL,)
+
+    def split_of(self, file: InputFile) -> str | None:
+        """Return the split that the file's name gives, which can also be ``challenge``."""
+        return "challenge" if "challenge" in file.stem.lower() else super().split_of(file)
+
+    def recognises(self, file: InputFile) -> bool:
+        """Return whether the file is XML of texts with questions, or has rows of QuAIL."""
+        return self._is_xml(file) or super().recognises(file)
+
+    def questions(self, file: InputFile, reading: Reading) -> Iterator[Question]:
+        """Yield the questions of every text."""
+        return read_xml(file, reading, _FORM) if self._is_xml(file) else super().questions(file, reading)
+
+    def _is_xml(self, file: InputFile) -> bool:
+        return file.head is None and is_xml(file, "data", "text_body", "questions")
+
+
+def _is_right(answer: Element) -> bool:
+    """Return whether an answer is right; wrong ones may lack the attribute."""
+    flag = answer.attributes.get("correct")
+    if flag in (None, "True", "False"):
+        return flag == "True"
+    found = describe_value(flag)
+    raise answer.error("invalid value", field="a/@correct", found=found, expected="True or False")
+
+
+_FORM = XmlForm(
+    "text",
+    "text_body",
+    "q",
+    "a",
+    "_",
+    str.strip,
+    lambda element: element.text.strip(),
+    lambda text, question: {"type": question.attribute("type"), "domain": text.attribute("domain")},
+    _is_right,
+)

@@ -1,0 +1,538 @@
+"""The official forms of submissions: MCTest, RACE, MultiRC, SuperGLUE, and answers by question id."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import groupby
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from classic_rc.errors import DataError, UsageError
+from classic_rc.formats.base import (
+    Format,
+    Key,
+    decide_from_scores,
+    first_answer,
+    first_row,
+    format_option,
+    in_question_order,
+    iter_members,
+    match_entries,
+    score_at,
+)
+from classic_rc.io.json import Node, describe_value, json_lines, parse_json
+from classic_rc.predictions import Prediction, Scores
+from classic_rc.questions import Question, Task
+
+
+class AnswersByIdFormat(Format):
+    """An object that maps question ids to texts, or to lists of texts for multi-span answers.
+
+    The official scripts give a question without an entry the score 0. It is therefore read as a prediction without
+    answers, and a prediction without answers is not written.
+    """
+
+    holds = frozenset({"decisions"})
+    around = ("{\n", ",\n", "\n}\n")
+
+    def recognises(self, text: str) -> bool:
+        """Return whether the text starts with an object that is not a row of a JSON Lines layout."""
+        row = first_row(text)
+        is_row = isinstance(row, Mapping) and not {"id", "idx", "qid", "question_id", "example_id"}.isdisjoint(row)
+        return text.lstrip().startswith("{") and not is_row
+
+    def parse(
+        self, text: str, questions: Sequence[Question], source: str, *, partial: bool = False
+    ) -> list[Prediction]:
+        """Parse the answers of a text; see :meth:`read`."""
+        entries = (((key,), node) for key, node in iter_members(Node(parse_json(text, source), source)))
+        keys: list[Key] = [(question.id,) for question in questions]
+        found = match_entries(entries, keys, ("id",), source, partial=partial)
+        if partial and keys and not found:
+            raise DataError("no answer to any of these questions", source=source, expected=f"one to {keys[0][0]!r}")
+        nodes = (found.get((question.id,)) for question in questions)
+        return [
+            decide_from_scores(question, _read_answer(node, question)) if node else decide_from_scores(question)
+            for question, node in zip(questions, nodes, strict=True)
+        ]
+
+    def render(
+        self, questions: Sequence[Question], scores: Scores | None, predictions: Sequence[Prediction] | None
+    ) -> str:
+        """Return the members of an object, one line per answer; see :meth:`write_blocks`."""
+        lines = []
+        for question, prediction in zip(questions, predictions or (), strict=True):
+            if prediction.answers:
+                texts = first_answer(prediction)
+                value = list(texts) if question.task is Task.MULTI_SPAN else next(iter(texts))
+                lines.append(f"{json.dumps(question.id)}: {json.dumps(value)}")
+        return ",\n".join(lines)
+
+
+class ReCoRDFormat(AnswersByIdFormat):
+    """ReCoRD's predictions: the text of the chosen entity, by query id."""
+
+    name = "record"
+    description = "{id: text}; a missing query scores 0"
+    citation = "Zhang et al. 2018, ReCoRD: the official evaluation script"
+    tasks = frozenset({Task.CLOZE})
+    readers = frozenset({"record"})
+
+
+class SQuADFormat(AnswersByIdFormat):
+    """SQuAD's predictions: the text by question id; for Quoref the list of the spans' texts, or one text."""
+
+    name = "squad"
+    description = "{id: text}, or {id: [texts]} for multi-span answers; a missing question scores 0"
+    citation = "Rajpurkar et al. 2016, SQuAD v1.1; Dasigi et al. 2019, Quoref: the official evaluation scripts"
+    tasks = frozenset({Task.SPAN, Task.MULTI_SPAN})
+    readers = frozenset({"squad", "quoref"})
+
+
+def _read_answer(node: Node, question: Question) -> tuple[str, ...]:
+    if question.task is Task.MULTI_SPAN and isinstance(node.value, list):
+        return tuple(map(_read_answer_text, node.elements()))
+    return (_read_answer_text(node),)
+
+
+def _read_answer_text(node: Node) -> str:
+    if isinstance(node.value, str):
+        return node.value
+    raise node.error("invalid answer", found=describe_value(node.value), expected="a string")
+
+
+QUESTIONS_PER_STORY = 4
+
+_AUTHORS = "Richardson, Burges and Renshaw 2013, MCTest: the data and the results released by the authors"
+_NUMBER = re.compile(r"[-+]?(?:\d++\.?\d*|\.\d+)(?:[eE][-+]?\d+)?", re.ASCII)
+
+
+class _StoryFormat(Format):
+    """One line per story, its four questions separated by tabs, in the order of the dataset."""
+
+    tasks = frozenset({Task.SINGLE_CHOICE})
+    readers = frozenset({"mctest"})
+    citation = _AUTHORS
+
+    def read_cells(self, text: str, questions: Sequence[Question], source: str) -> Iterator[tuple[Question, Node]]:
+        """Yield each question with its cell."""
+        stories = self.group_stories(questions)
+        lines = text.rstrip("\n").split("\n") if text.strip() else []
+        if len(lines) != len(stories):
+            raise DataError(
+                "wrong number of lines",
+                source=source,
+                found=f"{len(lines):,}",
+                expected=f"{len(stories):,}, one for each story",
+                hint="Is it a file for another dataset or split?",
+            )
+        for number, (line, story) in enumerate(zip(lines, stories, strict=True), start=1):
+            cells = line.rstrip().split("\t")
+            if len(cells) != len(story):
+                expected = f"{len(story)}, one for each question"
+                raise Node(line, source, number).error(
+                    "wrong number of tab-separated cells", found=f"{len(cells)}", expected=expected
+                )
+            for column, (question, cell) in enumerate(zip(story, cells, strict=True), start=1):
+                yield question, Node(cell, source, f"line {number}, question {column}")
+
+    def join_cells(self, questions: Sequence[Question], cells: Sequence[str]) -> str:
+        """Return the text with one cell per question."""
+        self.group_stories(questions)
+        rows = (cells[i : i + QUESTIONS_PER_STORY] for i in range(0, len(cells), QUESTIONS_PER_STORY))
+        return "".join("\t".join(row) + "\n" for row in rows)
+
+    def group_stories(self, questions: Sequence[Question]) -> list[list[Question]]:
+        """Return the questions of each story.
+
+        Raises
+        ------
+        UsageError
+            A story does not have exactly four consecutive questions.
+        """
+        stories = [list(group) for _, group in groupby(questions, key=lambda question: id(question.passage))]
+        for story in stories:
+            if len(story) != QUESTIONS_PER_STORY:
+                raise UsageError(
+                    f"the format {self.name} needs {QUESTIONS_PER_STORY} consecutive questions for each passage, "
+                    f"but passage {story[0].passage.id} has {len(story)}: use another format, such as jsonl",
+                    field="format",
+                    found=f"{len(story)} consecutive questions for passage {story[0].passage.id}",
+                    expected=f"{QUESTIONS_PER_STORY}",
+                )
+        return stories
+
+
+class MCTestScoresFormat(_StoryFormat):
+    """The authors' score files: the scores of a question's four options, separated by commas, to five decimals.
+
+    Five decimals make small scores equal: a question whose best candidates they would change has more.
+    """
+
+    name = "mctest-scores"
+    description = "a line for each story: questions separated by tabs, scores of options by commas, to 5 decimals"
+    holds = frozenset({"scores"})
+
+    def recognises(self, text: str) -> bool:
+        """Return whether the text starts with a number and a separator."""
+        return bool(_NUMBER.fullmatch(re.split(r"[,\t\n]", text.lstrip(), maxsplit=1)[0].strip()))
+
+    def parse(self, text: str, questions: Sequence[Question], source: str, *, partial: bool = False) -> Scores:
+        """Parse the scores of a text; see :meth:`read`."""
+        rows = (
+            _parse_scores(cell, len(question.candidates))
+            for question, cell in self.read_cells(text, questions, source)
+        )
+        return Scores.from_lists(rows, relative_ties=True)
+
+    def render(
+        self, questions: Sequence[Question], scores: Scores | None, predictions: Sequence[Prediction] | None
+    ) -> str:
+        """Return the lines of scores; see :meth:`write`.
+
+        A question whose best candidates five decimals would change gets all digits.
+        """
+        return self.join_cells(questions, list(map(_format_row, scores or ())))
+
+
+class MCTestAnswersFormat(_StoryFormat):
+    """MCTest's answer files (``.ans``): the letter of the chosen option of each question."""
+
+    name = "mctest-answers"
+    description = "a line for each story: the letters of the answers, separated by tabs"
+    holds = frozenset({"decisions"})
+
+    def recognises(self, text: str) -> bool:
+        """Return whether the first cell of the text is one capital letter."""
+        return bool(re.match(r"\s*[A-Z](?:\t|\s*$)", text, re.MULTILINE))
+
+    def parse(
+        self, text: str, questions: Sequence[Question], source: str, *, partial: bool = False
+    ) -> list[Prediction]:
+        """Parse the letters of a text as decisions; see :meth:`read`."""
+        return [
+            decide_from_scores(question, frozenset({_parse_option(cell, len(question.candidates))}))
+            for question, cell in self.read_cells(text, questions, source)
+        ]
+
+    def render(
+        self, questions: Sequence[Question], scores: Scores | None, predictions: Sequence[Prediction] | None
+    ) -> str:
+        """Return the lines of letters; see :meth:`write`."""
+        return self.join_cells(
+            questions, [format_option(*first_answer(prediction)) for prediction in predictions or ()]
+        )
+
+
+def _parse_scores(cell: Node, n_options: int) -> list[float]:
+    texts = [text.strip() for text in cell.value.split(",")]
+    if len(texts) != n_options:
+        expected = f"{n_options}, one for each option"
+        raise cell.error("wrong number of comma-separated scores", found=f"{len(texts)}", expected=expected)
+    for option, text in enumerate(texts, start=1):
+        if not (_NUMBER.fullmatch(text) and math.isfinite(float(text))):
+            place = Node(text, cell.source, f"{cell.where}, option {option}")
+            raise place.error("invalid score", found=repr(text[:50]), expected="a finite number")
+    return [float(text) for text in texts]
+
+
+def _format_row(row: NDArray[np.float64]) -> str:
+    rounded = [round(score, 5) for score in row.tolist()]
+    before, after = (Scores.from_lists([s], relative_ties=True).are_best() for s in (row.tolist(), rounded))
+    return ", ".join(map(_format_score, rounded if np.array_equal(before, after) else row.tolist()))
+
+
+def _format_score(score: float) -> str:
+    """Return a score in .NET's notation: 1.203, 2, 2E-05, and 0 for minus zero."""
+    return repr(score + 0.0).removesuffix(".0").upper()
+
+
+def _parse_option(cell: Node, n_options: int) -> int:
+    letters = [format_option(option) for option in range(n_options)]
+    if cell.value in letters:
+        return letters.index(cell.value)
+    raise cell.error("invalid answer", found=repr(cell.value[:50]), expected=", ".join(letters))
+
+
+class MultiRCFormat(Format):
+    """A list with one object per question: its ids and one number per option.
+
+    If all numbers of a file are 0 or 1 they are decisions, otherwise raw scores. The keys of a question are ``pid``
+    and ``qid`` in its meta, if the dataset has them, else the ids of the passage and the question.
+    """
+
+    name = "multirc"
+    description = '[{"pid", "qid", "scores": [a number for each option]}]: raw scores, or 0/1 decisions'
+    citation = "Khashabi et al. 2018, MultiRC: the released baseline-scores and multirc_measures.py"
+    tasks = frozenset({Task.MULTIPLE_ANSWER})
+    holds = frozenset({"scores", "decisions"})
+    readers = frozenset({"multirc"})
+    around = ("[\n", ",\n", "\n]\n")
+
+    def recognises(self, text: str) -> bool:
+        """Return whether the text starts a JSON list."""
+        return text.lstrip().startswith("[")
+
+    def has_scores(self, text: str, source: str) -> bool:
+        """Return whether some number of the text is neither 0 nor 1."""
+        return _are_scores(Node(parse_json(text, source), source).elements())
+
+    def parse(
+        self, text: str, questions: Sequence[Question], source: str, *, partial: bool = False
+    ) -> Scores | list[Prediction]:
+        """Parse the numbers of a text, as decisions if they are all 0 or 1; see :meth:`read`."""
+        nodes = list(Node(parse_json(text, source), source).elements())
+        entries = (((node.text("pid"), node.name("qid")), node) for node in nodes)
+        ordered = in_question_order(entries, map(_question_key, questions), ("pid", "qid"), source, partial=partial)
+        rows = [
+            _read_row(node, len(question.candidates)) for node, question in zip(ordered, questions, strict=True)
+        ]
+        # All entries decide, not only the selected questions: a part of a file of scores may be all 0 and 1.
+        if _are_scores(nodes):
+            return Scores.from_lists(rows, relative_ties=True)
+        selected = (frozenset(i for i, score in enumerate(row) if score) for row in rows)
+        return [decide_from_scores(question, answer) for question, answer in zip(questions, selected, strict=True)]
+
+    def render(
+        self, questions: Sequence[Question], scores: Scores | None, predictions: Sequence[Prediction] | None
+    ) -> str:
+        """Return the elements of a list, one line per question, of raw scores if any; see :meth:`write_blocks`."""
+        if scores is not None:
+            rows = [row.tolist() for row in scores]
+        else:
+            answers = map(first_answer, predictions or ())
+            rows = [
+                [int(i in answer) for i in range(len(question.candidates))]
+                for question, answer in zip(questions, answers, strict=True)
+            ]
+        keys = map(_question_key, questions)
+        entries = [{"pid": pid, "qid": qid, "scores": row} for (pid, qid), row in zip(keys, rows, strict=True)]
+        return ",\n".join(map(json.dumps, entries))
+
+
+def _question_key(question: Question) -> Key:
+    meta = question.meta
+    return str(meta.get("pid", question.passage.id)), str(meta.get("qid", question.id))
+
+
+def _are_scores(nodes: Iterable[Node]) -> bool:
+    return any(score not in (0, 1) for node in nodes for score in node.sequence("scores"))
+
+
+def _read_row(node: Node, n_options: int) -> list[float]:
+    values = node.sequence("scores")
+    if len(values) != n_options:
+        raise node.error(
+            "wrong number of scores",
+            field="scores",
+            found=str(len(values)),
+            expected=f"{n_options}, one for each option",
+        )
+    scores = node.child("scores")
+    return [score_at(scores, i) for i in range(n_options)]
+
+
+class RaceFormat(Format):
+    """JSON Lines with one object for each article: the fields ``id`` and ``answers`` of the dataset's own files.
+
+    RACE has no official submission file: the answers of its test questions are public. An article of the dataset is
+    one JSON object, whose ``answers`` are the letters of the right options in the order of its ``questions``, and
+    whose ``id`` is the name of its file. A file of answers has the same two fields.
+    """
+
+    name = "race"
+    description = 'JSON Lines, a row for each article: {"id", "answers": [a letter for each question]}'
+    citation = "Lai et al. 2017, RACE: the fields id and answers of the dataset's files"
+    tasks = frozenset({Task.SINGLE_CHOICE})
+    holds = frozenset({"decisions"})
+    readers = frozenset({"race"})
+
+    def recognises(self, text: str) -> bool:
+        """Return whether the first line is an object with an ``id`` and a list of ``answers``."""
+        row = first_row(text)
+        return isinstance(row, Mapping) and "id" in row and isinstance(row.get("answers"), list)
+
+    def parse(
+        self, text: str, questions: Sequence[Question], source: str, *, partial: bool = False
+    ) -> list[Prediction]:
+        """Parse the letters of a text; see :meth:`read`."""
+        places = [_article_and_place(question) for question in questions]
+        entries = (((row.text("id").removesuffix(".txt"),), row) for row in json_lines(text, source))
+        keys: list[Key] = [(article,) for article in dict.fromkeys(article for article, _ in places)]
+        rows = in_question_order(entries, keys, ("id",), source, partial=partial)
+        by_article = {str(article): row for (article,), row in zip(keys, rows, strict=True)}
+        if not partial:
+            _check_lengths(by_article, places)
+        return [
+            decide_from_scores(question, frozenset({_read_letter(by_article[article], i, question)}))
+            for question, (article, i) in zip(questions, places, strict=True)
+        ]
+
+    def render(
+        self, questions: Sequence[Question], scores: Scores | None, predictions: Sequence[Prediction] | None
+    ) -> str:
+        """Return the lines of the articles; see :meth:`write`."""
+        answers = zip(map(_article_and_place, questions), map(first_answer, predictions or ()), strict=True)
+        rows = []
+        for article, group in groupby(answers, key=lambda pair: pair[0][0]):
+            letters = []
+            for expected, ((_, i), (option,)) in enumerate(group):
+                if i != expected:
+                    raise UsageError(
+                        f"the format race needs all questions of an article in order, but question {expected} of "
+                        f"{article} is missing: use another format, such as answers",
+                        field="format",
+                        found=f"question {i} of {article}",
+                        expected=f"question {expected}",
+                    )
+                letters.append(format_option(int(option)))
+            rows.append({"id": f"{article}.txt", "answers": letters})
+        return "".join(json.dumps(row) + "\n" for row in rows)
+
+
+def _article_and_place(question: Question) -> tuple[str, int]:
+    """Return the article's id and the question's position in it."""
+    article, _, place = question.id.rpartition("-")
+    if article == question.passage.id and place.isdecimal():
+        return article, int(place)
+    raise UsageError(
+        f"question {question.id} is not one of RACE: the format race needs RACE data",
+        field="format",
+        found=f"question {question.id} of passage {question.passage.id}",
+        expected="a dataset read from RACE files",
+    )
+
+
+def _check_lengths(rows: Mapping[str, Node], places: Sequence[tuple[str, int]]) -> None:
+    lengths: dict[str, int] = {}
+    for article, i in places:
+        lengths[article] = max(lengths.get(article, 0), i + 1)
+    for article, row in rows.items():
+        if len(row.sequence("answers")) != lengths[article]:
+            raise row.error(
+                "wrong number of answers",
+                field="answers",
+                found=str(len(row.sequence("answers"))),
+                expected=f"{lengths[article]}, one for each question of {article}",
+            )
+
+
+def _read_letter(row: Node, i: int, question: Question) -> int:
+    letters = [format_option(option) for option in range(len(question.candidates))]
+    letter = row.child("answers").get(i, "a letter")
+    if letter not in letters:
+        raise row.error(
+            "invalid answer", field=f"answers[{i}]", found=describe_value(letter), expected=", ".join(letters)
+        )
+    return letters.index(letter)
+
+
+class SuperGLUEFormat(Format):
+    """JSON Lines, matched by SuperGLUE's numbers of passages, questions and options.
+
+    MultiRC has one line per passage, with a label (0 or 1) for each option of its questions. The numbers are in the
+    questions' meta: ``pid``, ``qid`` and ``answer_idx`` (one number per option). ReCoRD has one line per query,
+    with the text of the chosen entity; the query's number is its id.
+    """
+
+    name = "superglue"
+    description = 'JSON Lines: {"idx", "passage": {"questions": […]}} for MultiRC, {"idx", "label"} for ReCoRD'
+    citation = "Wang et al. 2019, SuperGLUE: the submission files of the leaderboard"
+    tasks = frozenset({Task.MULTIPLE_ANSWER, Task.CLOZE})
+    holds = frozenset({"decisions"})
+    readers = frozenset({"superglue", "record"})
+
+    def is_official(self, questions: Sequence[Question]) -> bool:
+        """Return whether the questions have SuperGLUE's numbers; a ReCoRD file may be the original one."""
+        return all("idx" in question.meta or "answer_idx" in question.meta for question in questions)
+
+    def recognises(self, text: str) -> bool:
+        """Return whether the first line is an object with an ``idx`` and a passage or a label."""
+        row = first_row(text)
+        return isinstance(row, Mapping) and "idx" in row and ("passage" in row or "label" in row)
+
+    def parse(
+        self, text: str, questions: Sequence[Question], source: str, *, partial: bool = False
+    ) -> list[Prediction]:
+        """Parse the labels of a text; see :meth:`read`."""
+        rows = json_lines(text, source)
+        if questions and questions[0].task is Task.CLOZE:
+            entries = (((row.integer("idx"),), row) for row in rows)
+            keys: list[Key] = [(_query_number(q),) for q in questions]
+            nodes = in_question_order(entries, keys, ("idx",), source, partial=partial)
+            return [decide_from_scores(q, (node.text("label"),)) for q, node in zip(questions, nodes, strict=True)]
+        options = [_option_keys(question) for question in questions]
+        keys = [key for option_keys in options for key in option_keys]
+        names = ("passage idx", "question idx", "answer idx")
+        nodes = in_question_order(_read_entries(rows), keys, names, source, partial=partial)
+        is_right = dict(zip(keys, map(_read_label, nodes), strict=True))
+        selected = (frozenset(i for i, key in enumerate(option_keys) if is_right[key]) for option_keys in options)
+        return [decide_from_scores(question, answer) for question, answer in zip(questions, selected, strict=True)]
+
+    def render(
+        self, questions: Sequence[Question], scores: Scores | None, predictions: Sequence[Prediction] | None
+    ) -> str:
+        """Return the lines of a submission; see :meth:`write`."""
+        answers = zip(questions, map(first_answer, predictions or ()), strict=True)
+        rows: list[dict[str, Any]]
+        if questions and questions[0].task is Task.CLOZE:
+            rows = [{"idx": _query_number(question), "label": text} for question, (text,) in answers]
+        else:
+            passages = groupby(answers, key=lambda pair: _passage_and_question_number(pair[0])[0])
+            rows = [
+                {"idx": idx, "passage": {"questions": [_question_row(q, answer) for q, answer in group]}}
+                for idx, group in passages
+            ]
+        return "".join(json.dumps(row) + "\n" for row in rows)
+
+
+def _query_number(question: Question) -> int:
+    if question.id.isdecimal():
+        return int(question.id)
+    raise _missing_numbers_error(question)
+
+
+def _passage_and_question_number(question: Question) -> tuple[int, int]:
+    try:
+        return int(question.meta["pid"]), int(question.meta["qid"])
+    except (KeyError, ValueError):
+        raise _missing_numbers_error(question) from None
+
+
+def _option_keys(question: Question) -> list[Key]:
+    if "answer_idx" not in question.meta:
+        raise _missing_numbers_error(question)
+    return [(*_passage_and_question_number(question), option) for option in question.meta["answer_idx"]]
+
+
+def _missing_numbers_error(question: Question) -> UsageError:
+    return UsageError(
+        f"question {question.id} has no SuperGLUE numbers: the format superglue needs SuperGLUE data",
+        field="format",
+        found=f"question {question.id} without SuperGLUE numbers",
+        expected="a dataset read from SuperGLUE files",
+    )
+
+
+def _read_entries(rows: Iterator[Node]) -> Iterator[tuple[Key, Node]]:
+    for row in rows:
+        for question in row.child("passage").items("questions"):
+            for answer in question.items("answers"):
+                yield (row.integer("idx"), question.integer("idx"), answer.integer("idx")), answer
+
+
+def _read_label(answer: Node) -> bool:
+    label = answer.integer("label")
+    if label in (0, 1):
+        return label == 1
+    raise answer.error("invalid label", field="label", found=describe_value(label), expected="0 or 1")
+
+
+def _question_row(question: Question, answer: Any) -> dict[str, Any]:
+    labels = [{"idx": idx, "label": int(i in answer)} for i, (*_, idx) in enumerate(_option_keys(question))]
+    return {"idx": _passage_and_question_number(question)[1], "answers": labels}
