@@ -22,7 +22,7 @@ from typing import Any
 
 from classic_rc.datasets.official import FINGERPRINTS
 from classic_rc.datasets.registry import READERS
-from classic_rc.reports.floor import CHANCE, SCHEMA, row_differences, row_entry, row_from_entry
+from classic_rc.reports.floor import CHANCE, SCHEMA, row_differences, row_entry, row_from_entry, signature_without
 
 FILE = Path(__file__).parents[1] / "classic_rc" / "reports" / "floor.json"
 
@@ -52,7 +52,7 @@ NOTES: Mapping[str, str] = {
 HARNESS: Mapping[str, Mapping[str, str]] = {
     "race-last:dev": {
         "task": "race",
-        "version": "2.0",
+        "version": "3.0",
         "dataset_path": "EleutherAI/race",
         "dataset_name": "high",
         "split": "validation",
@@ -171,8 +171,7 @@ def agreeing(
 
 def _setup(row: Mapping[str, Any]) -> str:
     """Return a row's signature without what says on which data it was measured."""
-    of_data = ("data:", "split:", "questions:", "version:")
-    return "|".join(part for part in row["signature"].split("|") if not part.startswith(of_data))
+    return signature_without(row, "data", "split", "questions", "version")
 
 
 def _differences(old: Mapping[str, Any], row: Mapping[str, Any]) -> list[str]:

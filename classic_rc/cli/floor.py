@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import json
 import os
-from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 from classic_rc.cli import inputs
@@ -60,15 +59,10 @@ def _write(args: argparse.Namespace, tables: Sequence[Table]) -> None:
     if not tables:
         return
     if args.format == "json":
-        text = render_json({"floors": [_plain(record) for table in tables for record in table.records()]})
+        text = render_json({"floors": [record for table in tables for record in table.records()]})
     else:
         text = render(tables, args.format, signatures=args.verbose)
     write_output(text, args.output)
-
-
-def _plain(record: dict[str, Any]) -> dict[str, Any]:
-    """Return a record without the decimals of published figures, which JSON lacks."""
-    return {key: float(value) if isinstance(value, Decimal) else value for key, value in record.items()}
 
 
 def _tables(args: argparse.Namespace, name: str) -> list[Table]:

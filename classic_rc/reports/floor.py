@@ -6,6 +6,7 @@ Nothing is computed and no data is read, so this module imports neither NumPy no
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
@@ -462,8 +463,10 @@ def row_from_entry(entry: Mapping[str, Any]) -> FloorRow:
 
 
 def row_differences(row: FloorRow, again: FloorRow) -> list[str]:
-    """Return what differs between a row and the same row made again; the version in the signature may."""
-    pairs: list[tuple[str, Any, Any]] = [("signature", _identity(row), _identity(again))]
+    """Return what differs between a row and the same row made again; the version and names of files may."""
+    pairs: list[tuple[str, Any, Any]] = [
+        ("signature", *(signature_without(of, "version", "split") for of in (row, again)))
+    ]
     pairs += [(key, getattr(row, key), getattr(again, key)) for key in _SAME]
     pairs += _paired("", row, again)
     for value, group in row.groups.items():
@@ -471,7 +474,7 @@ def row_differences(row: FloorRow, again: FloorRow) -> list[str]:
     return [f"{row.system}, {what}: {new}, was {old}" for what, old, new in pairs if not _same(old, new)]
 
 
-_SAME = ("ties", "tie_rate", "expected", "trained_on", "tuned_on", "tuned_here")
+_SAME = ("ties", "tie_rate", "expected", "tuned_on", "tuned_here")
 
 
 def _paired(
@@ -485,8 +488,11 @@ def _paired(
         yield f"{prefix}{name} to", high, other[1]
 
 
-def _identity(row: FloorRow) -> str:
-    return "|".join(part for part in row.signature.split("|") if not part.startswith("version:"))
+def signature_without(row: FloorRow | Mapping[str, Any], *names: str) -> str:
+    """Return a row's signature without parts, and without the name of the training data if its content is known."""
+    signature = row.signature if isinstance(row, FloorRow) else row["signature"]
+    parts = [part for part in signature.split("|") if part.partition(":")[0] not in names]
+    return "|".join(re.sub(r"^(trained_on:).*@", r"\1@", part) for part in parts)
 
 
 def _same(old: Any, new: Any) -> bool:

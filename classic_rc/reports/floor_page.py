@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from importlib.resources import files
 from typing import Any
 
@@ -35,20 +35,13 @@ def floor_page(floors: Iterable[FloorDataset]) -> str:
         bibtex=bibliography(("classic_rc",)),
         version=__version__,
         script=Markup(script),
-        data={"floors": [_plain(record) for record in table.records()]},
+        data={"floors": table.records()},
     )
 
 
 def _order(value: Any) -> str:
     """Return what a cell is sorted by."""
     return "" if value is None else str(value if isinstance(value, str) else float(value))
-
-
-def _plain(record: Mapping[str, Any]) -> dict[str, Any]:
-    return {
-        key: value if value is None or isinstance(value, str | int) else float(value)
-        for key, value in record.items()
-    }
 
 
 def _bar(of: FloorDataset) -> dict[str, int | str | None]:

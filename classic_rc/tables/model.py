@@ -76,11 +76,11 @@ def format_points(value: float | None, decimals: int = 2) -> str:
     """
     if value is None:
         return EMPTY_CELL
-    return f"{round(100 * value, decimals) + 0.0:+.{decimals}f}"  # adding 0.0 turns -0.0 into 0.0
+    return f"{round(100 * value, decimals) + 0.0:+.{decimals}f}"  # adding 0.0 turns -0.0 into 0.0, as below
 
 
 _FORMATS: Mapping[str, _NumberFormat] = {
-    "percent": _NumberFormat(2, lambda value, decimals: f"{100 * value:.{decimals}f}"),
+    "percent": _NumberFormat(2, lambda value, decimals: f"{round(100 * value, decimals) + 0.0:.{decimals}f}"),
     "points": _NumberFormat(2, format_points),
     "count": _NumberFormat(0, lambda value, decimals: f"{value:,}", 0),
     "number": _NumberFormat(3, lambda value, decimals: f"{value:,.{decimals}f}", 2),
@@ -275,7 +275,7 @@ class Table:
             if any(headings) and "block" not in keys:
                 record["block"] = heading
             for key, cell in zip(keys, cells, strict=True):
-                record[key] = cell.value
+                record[key] = float(cell.value) if isinstance(cell.value, Decimal) else cell.value
                 if key in bounded:
                     record[f"{key}_low"], record[f"{key}_high"] = cell.interval or (None, None)
                 if key in marked:

@@ -127,6 +127,7 @@ def test_a_floor_is_found_by_name_in_python():
     assert found.table()["sw+d"] if "sw+d" in {c.key for c in found.table().columns} else found.table()["accuracy"]
     assert found.table()["above_floor"][found.dataset.floor.system].value == 0
     assert found.table()["above_chance"]["random"].value == 0
+    assert all(found.to_frame()[column].dtype == "float64" for column in ("accuracy", "above_floor"))
     with pytest.raises(UsageError, match="no results of race:nosuch come with the package"):
         classic_rc.floor("race:nosuch")
     with pytest.raises(UsageError, match="unknown dataset 'nosuch:dev': choose from arct, c3"):
@@ -171,6 +172,7 @@ def test_verifying_finds_the_tenth_digit_a_bound_and_another_signature():
     evaluation = classic_rc.evaluate(dataset, systems, by="type", intervals=True)
     of = floor_of(evaluation)
     assert verify_rows(of, dataset).differences == []
+    assert verify_rows(of, classic_rc.Dataset(list(dataset), "another name", split="dev")).differences == []
     row = of.rows[1]
     value = row.metrics["accuracy"]
     group = next(iter(row.groups))
@@ -243,7 +245,7 @@ def race_results(**changes: object) -> dict[str, Any]:
     plain: dict[str, Any] = {
         "results": {"race": {"acc,none": 0.5, "acc_stderr,none": 0.01}},
         "configs": {"race": config},
-        "versions": {"race": 2.0},
+        "versions": {"race": 3.0},
         "n-samples": {"race": {"original": of.questions, "effective": of.questions}},
     }
     for place, value in changes.items():
