@@ -56,7 +56,9 @@ HARNESS: Mapping[str, Mapping[str, str]] = {
         "dataset_path": "EleutherAI/race",
         "dataset_name": "high",
         "split": "validation",
-        "metric": "acc",
+        "metric": "acc,none",
+        # The SHA-256 of doc_to_choice and doc_to_target, which take four options.
+        "options": "3e920724bcd6844003fcf824d2e8a602558f0b434424ab112e63702bd911847d",
     },
 }
 """The tasks of lm-evaluation-harness that ask exactly the questions of a dataset, as results files record them."""

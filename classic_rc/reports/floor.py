@@ -464,9 +464,8 @@ def row_from_entry(entry: Mapping[str, Any]) -> FloorRow:
 
 def row_differences(row: FloorRow, again: FloorRow) -> list[str]:
     """Return what differs between a row and the same row made again; the version and names of files may."""
-    pairs: list[tuple[str, Any, Any]] = [
-        ("signature", *(signature_without(of, "version", "split") for of in (row, again)))
-    ]
+    signature, other = (signature_without(of, "version", "split") for of in (row, again))
+    pairs: list[tuple[str, Any, Any]] = [("signature", signature, other)]
     pairs += [(key, getattr(row, key), getattr(again, key)) for key in _SAME]
     pairs += _paired("", row, again)
     for value, group in row.groups.items():

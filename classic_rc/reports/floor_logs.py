@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
 from classic_rc.reports.floor import METRIC_NAMES, FloorDataset, above, above_columns, load_floors
@@ -13,6 +14,8 @@ if TYPE_CHECKING:
 
 _ACCURACIES = ("acc", "acc_norm")
 """The metrics of the harness whose chance is 1 of the number of options."""
+
+_NO_FLOOR = "no floor without the log"
 
 
 def log_table(evaluation: Evaluation) -> Table:
@@ -59,7 +62,7 @@ def results_table(results: Mapping[str, Any], source: str) -> Table:
     """Return the tasks of a results file of the harness with chance, and with a floor only if it is surely theirs.
 
     A results file has no questions. A shipped floor is shown only if the task, its version, data, subset and split,
-    the number of questions and the metric are all recorded, and equal.
+    the code of its options, the number of questions and the metric are all recorded, and equal.
     """
     rows = [cells for task in _tasks(results) for cells in _task_cells(results, task)]
     columns = [
@@ -88,18 +91,18 @@ def _task_cells(results: Mapping[str, Any], task: str) -> Iterator[list[Any]]:
     config, values = _part(results, "configs", task), _part(results, "results", task)
     if not config:
         return  # a group of tasks
-    n_options = _count_options(config)
+    at_chance = _find_chance(config)
     for key, value in values.items():
         metric = key.partition(",")[0]
         is_share = isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= 1
         if metric not in _ACCURACIES or not is_share:
             continue
-        known = find_harness_floor(results, task, metric)
-        chance = 1 / n_options if n_options else None
-        floor = None
+        known, chance, floor, note = find_harness_floor(results, task, key), at_chance, None, _NO_FLOOR
         if known is not None:
             chance, floor = known.value(known.chance), known.value(known.floor)
-        note = f"{known.name}: {known.floor.system}" if known else _why_none(n_options)
+            note = f"{known.name}: {known.floor.system}"
+        elif chance is None:
+            note = "the file does not say how many options there are: use the log"
         adjusted = [None if base is None else above(value, base)[0] for base in (chance, floor)]
         n = _part(results, "n-samples", task).get("effective")
         yield [task, metric, n if isinstance(n, int) else None, float(value), chance, floor, *adjusted, note]
@@ -112,22 +115,32 @@ def _part(results: Mapping[str, Any], part: str, task: str) -> dict[str, Any]:
     return found if isinstance(found, dict) else {}
 
 
-def _why_none(n_options: int | None) -> str:
-    return (
-        "no floor without the log" if n_options else "the file does not say how many options there are: use the log"
+def _find_chance(config: Mapping[str, Any]) -> float | None:
+    """Return chance if the file has the options as a list, or the code that takes as many from each question."""
+    choices = config.get("doc_to_choice")
+    if config.get("output_type") == "multiple_choice" and isinstance(choices, list) and len(choices) > 1:
+        return 1 / len(choices)
+    code = _digest_of_options(config)
+    return next(
+        (of.value(of.chance) for of in load_floors().values() if of.harness and of.harness["options"] == code), None
     )
 
 
-def _count_options(config: Mapping[str, Any]) -> int | None:
-    """Return the number of options if the file has them as a list, the same for all questions."""
-    choices = config.get("doc_to_choice")
-    if config.get("output_type") == "multiple_choice" and isinstance(choices, list) and len(choices) > 1:
-        return len(choices)
-    return None
+def _digest_of_options(config: Mapping[str, Any]) -> str | None:
+    """Return the digest of the code that makes the options of a question and finds the right one."""
+    code = [config.get(key) for key in ("doc_to_choice", "doc_to_target")]
+    return (
+        sha256("".join(map(str, code)).encode()).hexdigest()
+        if all(isinstance(text, str) for text in code)
+        else None
+    )
 
 
 def find_harness_floor(results: Mapping[str, Any], task: str, metric: str) -> FloorDataset | None:
-    """Return the shipped dataset that a task surely asks; None if anything differs or is not recorded."""
+    """Return the shipped dataset that a task surely asks; None if anything differs or is not recorded.
+
+    `metric` has the name and the filter, as in ``"acc,none"``.
+    """
     config = _part(results, "configs", task)
     split = config.get("test_split") or config.get("validation_split")
     counts = _part(results, "n-samples", task)
@@ -140,6 +153,7 @@ def find_harness_floor(results: Mapping[str, Any], task: str, metric: str) -> Fl
         "dataset_name": config.get("dataset_name"),
         "split": split,
         "metric": metric,
+        "options": _digest_of_options(config),
     }
     if None in recorded.values() or config.get("process_docs") or config.get("dataset_kwargs"):
         return None

@@ -231,6 +231,15 @@ def test_a_row_of_unseen_data_ships_only_if_old_and_new_code_agree():
 # Logs and results files of lm-evaluation-harness
 
 
+RACE_CODE = {
+    "doc_to_choice": "def doc_to_choice(doc):\n    problem = last_problem(doc)\n"
+    '    choices = [problem["options"][i] for i in range(4)]\n    return choices\n',
+    "doc_to_target": 'def doc_to_target(doc):\n    letter_to_num = {"A": 0, "B": 1, "C": 2, "D": 3}\n'
+    '    answer = letter_to_num[last_problem(doc)["answer"]]\n    return answer\n',
+}
+"""The code of `race` in lm-evaluation-harness 0.4.13, as its results files have it."""
+
+
 def race_results(**changes: object) -> dict[str, Any]:
     """A results file of the harness's `race`, as it would be on the validation split, with changes."""
     of = load_floors()["race-last:dev"]
@@ -240,7 +249,7 @@ def race_results(**changes: object) -> dict[str, Any]:
         "dataset_name": "high",
         "test_split": "validation",
         "output_type": "multiple_choice",
-        "doc_to_choice": "def doc_to_choice(doc): …",
+        **RACE_CODE,
     }
     plain: dict[str, Any] = {
         "results": {"race": {"acc,none": 0.5, "acc_stderr,none": 0.01}},
@@ -260,7 +269,7 @@ def race_results(**changes: object) -> dict[str, Any]:
 
 
 def test_a_results_file_gets_a_shipped_floor_only_if_everything_is_recorded_as_equal():
-    assert find_harness_floor(race_results(), "race", "acc").name == "race-last:dev"
+    assert find_harness_floor(race_results(), "race", "acc,none").name == "race-last:dev"
     others = [
         {"configs__task": "race_2"},
         {"configs__dataset_path": "json"},
@@ -269,13 +278,15 @@ def test_a_results_file_gets_a_shipped_floor_only_if_everything_is_recorded_as_e
         {"configs__test_split": "test"},  # the harness's own default
         {"configs__process_docs": "def process_docs(docs): …"},
         {"configs__dataset_kwargs": {"data_files": "x"}},
+        {"configs__doc_to_choice": "def doc_to_choice(doc): return doc['options'][:2]"},
+        {"configs__doc_to_target": None},
         {"versions": 1.0},
         {"versions": None},
         {"n__effective": 100},  # --limit 100
         {"n__original": 4887},
     ]
-    assert [change for change in others if find_harness_floor(race_results(**change), "race", "acc")] == []
-    assert find_harness_floor(race_results(), "race", "acc_norm") is None
+    assert [change for change in others if find_harness_floor(race_results(**change), "race", "acc,none")] == []
+    assert find_harness_floor(race_results(), "race", "acc_norm,none") is None
 
 
 def test_race_in_the_harness_never_gets_the_floor_of_race():
@@ -283,7 +294,7 @@ def test_race_in_the_harness_never_gets_the_floor_of_race():
     for split in ("test", "validation"):
         for n_questions in (4887, 4934, 1021, 1045, 3451, 3498):
             changes = {"configs__test_split": split, "n__original": n_questions, "n__effective": n_questions}
-            found = find_harness_floor(race_results(**changes), "race", "acc")
+            found = find_harness_floor(race_results(**changes), "race", "acc,none")
             assert found is None or found.name == "race-last:dev"
 
 
@@ -296,7 +307,9 @@ def test_a_results_file_shows_chance_where_the_options_are_a_list_and_says_what_
     table = results_table(results, "r.json")
     assert table["chance"]["mine"].value == 0.2
     assert table["above_chance"]["mine"].value == 0.5
-    assert table["chance"]["race"].value is None
+    assert table["chance"]["race"].value == 0.25  # by the code of its options
+    results["configs"]["race"]["doc_to_choice"] = "{{options}}"
+    assert results_table(results, "r.json")["chance"]["race"].value is None
     assert {cell.value for cell in table["floor"].values()} == {None}
     assert "classic-rc floor samples_TASK_*.jsonl" in table.notes[0]
 
