@@ -9,6 +9,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from classic_rc._version import __version__
+from classic_rc.plugins import VIEWS
 
 if TYPE_CHECKING:
     from classic_rc import decisions, errors, plots
@@ -38,6 +39,8 @@ _HOMES = {
     "solvers.specs": ("parse_solver",),
     "text.encode": ("encode",),
 }
+_VIEWED = ("Dataset", "Explanation", "Question")
+VIEWS |= {name: f"classic_rc.reports.explanations:{name.lower()}_view" for name in _VIEWED}
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
 __all__ = [

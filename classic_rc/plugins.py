@@ -20,6 +20,23 @@ T = TypeVar("T")
 
 _NAME = re.compile(r"[\w.+-]+")
 
+VIEWS: dict[str, str] = {}
+"""For a class by name, the function that makes its HTML in notebooks (``"module:name"``).
+
+The package's ``__init__`` fills it: pages are made far above the values that they show.
+"""
+
+
+class Viewed:
+    """A class whose values have a picture in notebooks: that of :data:`VIEWS`."""
+
+    __slots__ = ()
+
+    def _repr_html_(self) -> str:
+        name = next(base.__name__ for base in type(self).__mro__ if base.__name__ in VIEWS)
+        html: str = _import_object(VIEWS[name])(self)
+        return html
+
 
 class PluginWarning(UserWarning):
     """A plug-in cannot be used; everything else works."""

@@ -15,6 +15,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeAlias, overload
 
 from classic_rc.errors import DataError, MissingPackageError
+from classic_rc.plugins import Viewed
 
 if TYPE_CHECKING:
     import pandas
@@ -95,7 +96,7 @@ class Candidate:
 
 
 @dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
-class Question:
+class Question(Viewed):
     """A question about a passage, its candidates and, unless hidden, its gold answer.
 
     Parameters
@@ -168,7 +169,7 @@ class ReadingLog:
 
 
 @dataclass(frozen=True, eq=False)
-class Dataset(Sequence[Question]):
+class Dataset(Viewed, Sequence[Question]):
     """A sequence of questions of one task, with a name and a content fingerprint.
 
     Slices and :meth:`filter` return datasets that share the questions.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from dataclasses import replace
 from html.parser import HTMLParser
@@ -117,6 +118,45 @@ def test_a_check_report_shows_every_finding(report):
     assert len(rows) == len(report.cues)
     assert [row[2] for row in rows] == [str(cue.kind) for cue in report.cues]
     assert [row[4] for row in rows] == [f"{100 * cue.precision:.1f}" for cue in report.cues]
+
+
+def test_every_value_that_a_notebook_shows_is_harmless(evaluation):
+    rows = [
+        {"id": f"{i}{MARKUP}", "passage": MARKUP, "question": MARKUP, "candidates": [MARKUP, "b"], "gold": 0}
+        for i in range(6)
+    ]
+    dataset = classic_rc.from_rows(rows, name=MARKUP)
+    check = check_dataset(dataset, header=False)
+    shown = (
+        classic_rc.parse_solver("sw+d").explain(dataset[0]),
+        *(dataset[0], replace(dataset[0], gold=None), dataset, evaluation.rows[0], *check.findings, *check.cues),
+    )
+    assert check.findings
+    for value in shown:
+        html = value._repr_html_()
+        assert "<script" not in html
+        assert "http" not in html
+
+
+def test_a_cell_shows_the_answer_the_candidates_and_the_passage_once():
+    dataset = classic_rc.load("sample:single-choice")
+    explanation = classic_rc.parse_solver("sw+d").explain(dataset.by_id["lantern.4"])
+    html = explanation._repr_html_()
+    assert html.startswith("<style>")
+    assert "wins by 1.51 over" in re.sub("<.*?>", "", html)
+    assert html.count("shook itself") == 1
+    assert html.count('type="radio"') == 4
+    plain = dataset[0]._repr_html_()
+    assert plain.count("badge right") == 1
+    assert "<input" not in plain
+    assert len(Cells(dataset._repr_html_()).rows) == 1 + 5 + 1  # a heading, five questions, and how many more
+
+
+def test_a_row_shows_its_metrics_and_intervals(evaluation):
+    row = replace(evaluation.rows[0], intervals={"f1_a": Interval(0.25, 0.5)})
+    header, cells = Cells(row._repr_html_()).rows
+    assert (header[0], cells[0], len(header)) == ("system", "all-positive", len(cells))
+    assert sum("[25.0, 50.0]" in cell for cell in cells) == 1
 
 
 def test_a_curve_shows_its_best_cut(curve):

@@ -13,6 +13,7 @@ from classic_rc.audit.features import Family, FeatureMatrix, Source
 from classic_rc.audit.gold_order import ORDER_NAMES, count_mirrored
 from classic_rc.audit.options import Floats, OptionTable
 from classic_rc.audit.score_test import ScoreTest, Step
+from classic_rc.tables import Column, RowGroup, Table, render
 
 _SHOWN_EXAMPLES = 3
 _SHOWN_TEXT = 160
@@ -88,6 +89,14 @@ class Cue:
     def sentence(self) -> str:
         """The finding in words."""
         return f"the option that {phrase(self.name)} tends to be {self.direction}"
+
+    def _repr_html_(self) -> str:
+        """Show the finding in a notebook."""
+        shares = {name: getattr(self, name) for name in ("coverage", "precision", "accuracy", "chance")}
+        columns = [Column("kind"), *(Column(name, "percent", 1) for name in shares), Column("z", "number")]
+        rows = RowGroup([[str(self.kind), *shares.values(), self.z]])
+        examples = [f"{'right' if one.right else 'wrong'}: {one.option} ({one.id})" for one in self.examples]
+        return render(Table(self.sentence, columns, [rows], [self.advice, *examples]), "html")
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data."""

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
+from classic_rc.tables import Column, RowGroup, Table, render
+
 EXAMPLES = 3
 """How many ids a finding names."""
 
@@ -60,6 +62,13 @@ class Finding:
     count: int
     examples: tuple[str, ...]
     places: tuple[str, ...] = ()
+
+    def _repr_html_(self) -> str:
+        """Show the finding in a notebook."""
+        columns = [Column("severity"), Column("count", "count"), Column("where"), Column("why")]
+        where = ", ".join(self.places or self.examples)
+        rows = RowGroup([[str(self.kind.severity), self.count, where, self.kind.why]])
+        return render(Table(self.kind.what, columns, [rows]), "html")
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data."""

@@ -95,9 +95,10 @@ def _explain(
 
 def _render(args: argparse.Namespace, explanations: list[Explanation]) -> str:
     from classic_rc.reports.explanations import explanation_html, explanation_markdown, explanation_text
+    from classic_rc.reports.verdict import verdict_of
 
     if args.format == "json":
-        first, *others = plain = [explanation.to_dict() for explanation in explanations]
+        first, *others = plain = [{**e.to_dict(), "verdict": verdict_of(e).to_dict()} for e in explanations]
         return render_json({"explanations": plain} if others else first, infinite=True)
     if args.format == "html":
         return explanation_html(*explanations, digits=args.digits, every=args.all)

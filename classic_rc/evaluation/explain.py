@@ -5,15 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import cached_property, partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from classic_rc.errors import OutputError
-from classic_rc.evaluation.fitted_system import FittedSystem, iter_blocks
+from classic_rc.errors import DataError, OutputError, UsageError
+from classic_rc.evaluation.fitted_system import FittedSystem, QuestionBlock, iter_blocks
 from classic_rc.evaluation.plan import make_plan
 from classic_rc.evaluation.systems import SystemLike
-from classic_rc.predictions import Scores
+from classic_rc.predictions import Prediction, Scores
 from classic_rc.protocol import Protocol
 from classic_rc.questions import PLACEHOLDER, Candidate, Dataset, LazyCandidates, Passage, Question
 from classic_rc.solvers.base import Solver, score_questions
@@ -24,7 +25,7 @@ class Explainer:
     """A solver fitted and tuned as in :func:`classic_rc.evaluate`, to explain the scores behind its row.
 
     If the solver learns or is tuned out of fold, the solver of the fold that has not seen a question explains it.
-    Thresholds do not affect scores and are not tuned.
+    The answer is that of the row: a threshold is tuned when the first answer is asked for, if gold is known.
 
     Parameters
     ----------
@@ -66,16 +67,33 @@ class Explainer:
         assert ready.solver is not None
         self.dataset, self._configured = dataset, ready.solver
         self.notes = plan.overlap
-        tunes = self._configured.tunes_parameters
-        cross_fit = tunes and plan.separated.tune is None
+        tunes = FittedSystem.needs_tuning(self._configured, dataset)
+        is_hidden = not self._configured.tunes_parameters and any(question.gold is None for question in dataset)
+        self._cross_fits = tunes and plan.separated.tune is None and not is_hidden
         self._system = FittedSystem(
-            self._configured, dataset, plan.separated, tune=tunes, cross_fit=cross_fit, name=ready.name
+            self._configured, dataset, plan.separated, tune=tunes, cross_fit=self._cross_fits, name=ready.name
         )
 
     def scores(self) -> Scores:
         """Score the whole dataset, whose candidates must be in memory."""
         (block,) = iter_blocks(self.dataset)
         return self._system.score(block)
+
+    @cached_property
+    def _cross_fitted(self) -> list[Prediction]:
+        """The answers to all questions, by thresholds that are tuned on the other folds."""
+        (block,) = iter_blocks(self.dataset)
+        return self._system.decide(block, self._system.score(block))
+
+    def _decide(self, i: int, explanation: Explanation) -> Prediction | None:
+        """Return the row's answer to question `i`; None if a threshold cannot be tuned."""
+        block = QuestionBlock(np.array([i]), [explanation.question])
+        try:
+            if self._cross_fits and self.dataset.span_generator is None:
+                return self._cross_fitted[i]
+            return self._system.decide_in_expectation(block, explanation.scores)[0]
+        except (UsageError, DataError):
+            return None
 
     def explain(self, i: int) -> Explanation:
         """Return the explanation of the question at position `i`.
@@ -88,7 +106,7 @@ class Explainer:
             question = replace(question, candidates=question.candidates.generate())
         solver = self._system.solver_of(i)
         with self._system.failures():
-            explanation = _explain_with(solver, question)
+            explanation = replace(_explain_with(solver, question), decide=partial(self._decide, i))
             explains = (c.numbers or c.marks or c.quote or c.make_formula for c in explanation.candidates)
             return explanation if any(explains) else measure_words(solver, explanation)
 
@@ -106,7 +124,7 @@ class Explainer:
                 question = replace(question, candidates=candidates)
             with self._system.failures():
                 explanation = _explain_with(self._system.solver_of(i), question)
-            yield explanation
+            yield replace(explanation, decide=partial(self._decide, i))
 
 
 def _explain_with(solver: Solver, question: Question) -> Explanation:

@@ -15,6 +15,7 @@ from classic_rc.metrics.base import METRICS, Metric, ScoreMetric
 from classic_rc.predictions import Answer, AnswerCounts, Prediction, Scores
 from classic_rc.questions import Question
 from classic_rc.solvers.base import Solver
+from classic_rc.tables import Cell, Column, RowGroup, Table, render
 
 
 @dataclass(frozen=True)
@@ -152,6 +153,13 @@ class Row:
     def metrics(self, questions: NDArray[np.bool_] | slice = slice(None)) -> dict[str, float]:
         """Return every metric by name, as a fraction, over all questions or over those of a mask."""
         return {name: METRICS[name].aggregate(rows[questions]) for name, rows in self.outcomes.statistics.items()}
+
+    def _repr_html_(self) -> str:
+        """Show the metrics in a notebook."""
+        values = self.metrics()
+        columns = [Column("system"), *(Column(METRICS[name].label, "percent") for name in values)]
+        cells = [Cell(value, self.intervals.get(name)) for name, value in values.items()]
+        return render(Table(self.short_signature, columns, [RowGroup([[self.name, *cells]])]), "html")
 
     @property
     def tie_rate(self) -> float | None:

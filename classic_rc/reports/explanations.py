@@ -2,20 +2,33 @@
 
 from __future__ import annotations
 
-import math
 import re
 import textwrap
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import pairwise, zip_longest
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import count, pairwise, zip_longest
 from typing import Any, NamedTuple
 
 from classic_rc.io.text import printable
-from classic_rc.questions import Question
+from classic_rc.questions import Dataset, Question
 from classic_rc.reports.formulas import DIGITS, formula_lines
-from classic_rc.reports.html import Bar, fill_template, format_number
+from classic_rc.reports.html import CHOICES, Bar, fill_template, notebook_html
+from classic_rc.reports.verdict import (
+    TermRow,
+    Verdict,
+    candidate_label,
+    compare_terms,
+    number_name,
+    rank_candidates,
+    right_candidates,
+    verdict_of,
+)
 from classic_rc.solvers.explanation import CandidateExplanation, Explanation, Mark, Term
+from classic_rc.tables import Column, RowGroup, Table, render
 
 SHOWN_CANDIDATES = 20
+_SHOWN_TERMS, _SHORT_FORMULA = 10, 14
+_SHOWN_QUESTIONS = 5
 _NUMBERS_ON_LINE = 3
 """Up to this many numbers are on the line of the score; more get a line each."""
 _WIDTH, _INDENT = 96, "    "
@@ -53,6 +66,7 @@ LEGEND: Mapping[str, str] = {
     "effect": "a word without which the score is another",
 }
 """What each kind of mark means. ``pair-candidate`` has no entry: both words of a pair share one."""
+_FRAMED = ("window", "sentence")
 
 
 def explanation_text(
@@ -77,7 +91,8 @@ def explanation_text(
     Returns
     -------
     str
-        Ends with a line break. Shows at most the 20 best candidates.
+        Ends with a line break. Shows at most the 20 best candidates; the best one has the whole passage, the others
+        its framed part.
     """
     marks = _ANSI if colour else _PLAIN
     column = (width - len(_GAP) * (len(explanations) - 1)) // len(explanations)
@@ -105,20 +120,33 @@ class _Style(NamedTuple):
 
 def _one_text(explanation: Explanation, style: _Style) -> str:
     question = explanation.question
-    shown = shown_candidates(explanation)
-    lines = [printable(f"{question.id}: {question.text}"), f"solver: {explanation.solver}"]
-    lines += [f"note: {explanation.note}"] if explanation.note else []
+    verdict = verdict_of(explanation)
+    shown = shown_candidates(explanation, verdict.right)
+    lines = [printable(f"{question.id}: {question.text}")]
+    lines += [part for line in _head(explanation, verdict) for part in _fit(line, style.width)]
     lines += style.legend(candidate for _, candidate in shown)
-    for index, candidate in shown:
-        lines += ["", *_candidate_lines(question, index, candidate, style)]
+    for index, _ in shown:
+        lines += ["", *_candidate_lines(explanation, verdict, index, style, whole=index == shown[0][0])]
     n_more = len(explanation.candidates) - len(shown)
     if n_more:
         lines += ["", f"and {n_more} candidates with lower scores"]
     return "\n".join(lines) + "\n"
 
 
-def _candidate_lines(question: Question, index: int, candidate: CandidateExplanation, style: _Style) -> list[str]:
-    lines = [_heading(question, index, candidate, style.digits)]
+def _head(explanation: Explanation, verdict: Verdict) -> list[str]:
+    lines = [f"solver: {explanation.solver}"]
+    if explanation.decide is not None:
+        outcome = "" if verdict.outcome is None else f"{verdict.outcome.upper()}. "
+        lines.append(f"answer: {outcome}{verdict.sentence}")
+    return [*lines, *([f"note: {explanation.note}"] if explanation.note else [])]
+
+
+def _candidate_lines(
+    explanation: Explanation, verdict: Verdict, index: int, style: _Style, *, whole: bool
+) -> list[str]:
+    """Return a candidate's lines; those that are not `whole` show the framed part of the passage alone."""
+    candidate, text = explanation.candidates[index], explanation.question.passage.text
+    lines = [_heading(explanation, verdict, index, style.digits)]
     if candidate.formula is not None:
         lines += _formula_text(candidate.formula, style)
     elif len(candidate.numbers) > _NUMBERS_ON_LINE:
@@ -127,8 +155,17 @@ def _candidate_lines(question: Question, index: int, candidate: CandidateExplana
         lines = [part for line in lines for part in _fit(line, style.column)]
     if candidate.quote is not None:
         lines += _wrap(printable(f"{candidate.source}: {candidate.quote}", keep="\t"), style.width)
-    if candidate.marks:
-        lines += _wrap(mark_passage(question.passage.text, candidate.marks, style.marks), style.width)
+    if candidate.marks and whole:
+        lines += _wrap(mark_passage(text, candidate.marks, style.marks), style.width)
+    elif candidate.marks:
+        framed = [mark for mark in candidate.marks if mark.kind in _FRAMED] or candidate.marks
+        first, last = min(mark.start for mark in framed), max(mark.end for mark in framed)
+        inside = tuple(
+            replace(mark, start=mark.start - first, end=mark.end - first)
+            for mark in candidate.marks
+            if first <= mark.start and mark.end <= last
+        )
+        lines += _wrap(mark_passage(text[first:last], inside, style.marks), style.width)
     return lines
 
 
@@ -141,14 +178,12 @@ def _side_by_side(explanations: Sequence[Explanation], style: _Style) -> str:
     """Return one column for each solver; each candidate begins on the same line in all columns."""
     question = explanations[0].question
     # By the first solver's scores.
-    order = [index for index, _ in shown_candidates(explanations[0])]
+    judged = [(own, verdict_of(own)) for own in explanations]
+    order = [index for index, _ in shown_candidates(explanations[0], judged[0][1].right)]
     shown = [explanation.candidates[index] for explanation in explanations for index in order]
     lines = [printable(f"{question.id}: {question.text}"), *style.legend(shown), ""]
-    heads = [[f"solver: {own.solver}", *([f"note: {own.note}"] if own.note else [])] for own in explanations]
-    rows = [[[part for line in head for part in _fit(line, style.column)] for head in heads]]
-    rows += [
-        [_candidate_lines(question, index, own.candidates[index], style) for own in explanations] for index in order
-    ]
+    rows = [[[part for line in _head(*one) for part in _fit(line, style.column)] for one in judged]]
+    rows += [[_candidate_lines(*one, index, style, whole=index == order[0]) for one in judged] for index in order]
     for row in rows:
         lines += [
             _GAP.join(_pad(cell, style.column) for cell in cells).rstrip()
@@ -186,16 +221,23 @@ def explanation_markdown(*explanations: Explanation, digits: int = DIGITS, every
         Ends with a line break. Shows the 20 candidates that are best by the first solver, and a right one.
     """
     question = explanations[0].question
-    order = [index for index, _ in shown_candidates(explanations[0])]
+    judged = [(own, verdict_of(own)) for own in explanations]
+    right = judged[0][1].right
+    order = [index for index, _ in shown_candidates(explanations[0], right)]
     lines = [f"**{_markdown(question.id)}**: {_markdown(question.text)}", ""]
     lines += [f"{_markdown(own.solver)}: {own.note}\n" for own in explanations if own.note]
+    lines += [
+        f"{_markdown(own.solver)}: **{verdict.outcome or 'not measured'}**. {_markdown(verdict.sentence)}\n"
+        for own, verdict in judged
+        if own.decide is not None
+    ]
     lines += [
         "| candidate | " + " | ".join(_markdown(own.solver) for own in explanations) + " |",
         "|---|" + "---|" * len(explanations),
     ]
     for index in order:
         label = f"({candidate_label(index)}) {_markdown(question.candidates[index].text)}"
-        label += " **right**" if is_right(question, index) else ""
+        label += " **right**" if index in right else ""
         cells = [_markdown_cell(own.candidates[index], digits, every) for own in explanations]
         lines.append(f"| {label} | " + " | ".join(cells) + " |")
     n_more = len(question.candidates) - len(order)
@@ -219,50 +261,28 @@ def _markdown(text: str) -> str:
     return escaped.replace("&", "&amp;").replace("<", "&lt;")
 
 
-def rank_candidates(explanation: Explanation) -> list[tuple[int, CandidateExplanation]]:
-    """Return the candidates with their indices, best first."""
-    return sorted(enumerate(explanation.candidates), key=lambda item: -item[1].score)
-
-
-def shown_candidates(explanation: Explanation) -> list[tuple[int, CandidateExplanation]]:
-    """Return the best candidates, and the best right one if none of them is right."""
+def shown_candidates(
+    explanation: Explanation, right: Collection[int], most: int = SHOWN_CANDIDATES
+) -> list[tuple[int, CandidateExplanation]]:
+    """Return the best `most` candidates, and the best right one if none of these is."""
     ranked = rank_candidates(explanation)
-    shown, rest = ranked[:SHOWN_CANDIDATES], ranked[SHOWN_CANDIDATES:]
-    if rest and not any(is_right(explanation.question, index) for index, _ in shown):
-        shown += [own for own in rest if is_right(explanation.question, own[0])][:1]
+    shown, rest = ranked[:most], ranked[most:]
+    if rest and not any(index in right for index, _ in shown):
+        shown += [own for own in rest if own[0] in right][:1]
     return shown
 
 
-def number_name(name: str) -> str:
-    """Return the name of a score's term as it is shown."""
-    return printable(name.replace("_", " "))
-
-
-def parts_sum_to_score(candidate: CandidateExplanation) -> bool:
-    """Return whether the numbers sum to the score (within 1e-6), so that bars can compare them."""
-    total = sum(candidate.numbers.values())
-    return bool(candidate.numbers) and math.isclose(total, candidate.score, rel_tol=1e-6, abs_tol=1e-6)
-
-
-def candidate_label(index: int) -> str:
-    """Return the candidate's letter, as in tests on paper, or its index after Z."""
-    return chr(ord("A") + index) if index < 26 else str(index)
-
-
-def is_right(question: Question, index: int) -> bool:
-    """Return whether the candidate is right; always false if gold is hidden."""
-    gold = question.gold or ()
-    return (index if question.task.has_choices else question.candidates[index].text) in gold
-
-
-def _heading(question: Question, index: int, candidate: CandidateExplanation, digits: int) -> str:
+def _heading(explanation: Explanation, verdict: Verdict, index: int, digits: int) -> str:
+    candidate = explanation.candidates[index]
     parts = [f"({candidate_label(index)}) {printable(candidate.text)}", f"score {candidate.score:.{digits}f}"]
     if 0 < len(candidate.numbers) <= _NUMBERS_ON_LINE and candidate.formula is None:
         numbers = candidate.numbers.items()
         parts.append(", ".join(f"{number_name(name)} {value:.{digits}f}" for name, value in numbers))
     if not candidate.evidence:
         parts.append("no evidence")
-    if is_right(question, index):
+    if index in verdict.chosen:
+        parts.append("CHOSEN")
+    if index in verdict.right:
         parts.append("RIGHT")
     return "  |  ".join(parts)
 
@@ -320,6 +340,10 @@ def _close_colours(lines: Iterable[str]) -> Iterator[str]:
         yield resumed + line + "".join(endings[code] for code in reversed(active))
 
 
+# ------------------------------------------------------------------------------------------------------------------
+# HTML: one view of a question for pages, reports and notebooks
+
+
 def explanation_html(*explanations: Explanation, digits: int = DIGITS, every: bool = False) -> str:
     """Return explanations of one question as a self-contained HTML document.
 
@@ -334,74 +358,165 @@ def explanation_html(*explanations: Explanation, digits: int = DIGITS, every: bo
     Returns
     -------
     str
-        HTML. Shows at most the 20 best candidates of each solver.
+        HTML without a script. It has the passage once, with the marks of the candidate that the reader chooses.
     """
-    question = explanations[0].question
-    sections = [_section_values(explanation, digits, every) for explanation in explanations]
-    used = {kind for section in sections for kind in section["kinds"]}
-    return fill_template(
-        "explanation.html",
-        question=question,
-        solvers=", ".join(explanation.solver for explanation in explanations),
-        several=len(explanations) > 1,
-        sections=sections,
-        legend=[(kind, meaning) for kind, meaning in LEGEND.items() if kind in used],
-        passage=None if used else split_at_marks(question.passage.text, ()),
-        data=None,
-    )
+    solvers = ", ".join(explanation.solver for explanation in explanations)
+    view = question_values(*explanations, digits=digits, every=every)
+    return fill_template("explanation.html", view=view, solvers=solvers, several=len(explanations) > 1, data=None)
 
 
-def _section_values(explanation: Explanation, digits: int, every: bool) -> dict[str, Any]:
-    """Return the values of one solver's explanation for the template."""
-    shown = shown_candidates(explanation)
+def explanation_view(*explanations: Explanation) -> str:
+    """Return what notebooks show of explanations of one question: the answers, the candidates and the passage."""
+    return notebook_html(question_values(*explanations))
+
+
+def question_view(question: Question) -> str:
+    """Return what notebooks show of a question: its passage and candidates."""
+    return notebook_html(question_values(question=question))
+
+
+def dataset_view(dataset: Dataset) -> str:
+    """Return what notebooks show of a dataset: its first questions."""
+    columns = [Column(name, "text") for name in ("id", "question", "candidates", "right")]
+    rows = []
+    for question in dataset.questions[:_SHOWN_QUESTIONS]:
+        candidates = [] if question.task.has_spans else [c.text for c in question.candidates[:SHOWN_CANDIDATES]]
+        right = "hidden" if question.gold is None else " / ".join(question.gold_texts)
+        rows.append([question.id, question.text, " / ".join(candidates), right])
+    title = f"{dataset.name} · {len(dataset):,} questions, {len(dataset.passages):,} passages"
+    n_more = len(dataset) - len(rows)
+    notes = [f"and {n_more:,} more questions"] if n_more else []
+    return render(Table(title, columns, [RowGroup(rows)], notes=notes), "html")
+
+
+def question_values(
+    *explanations: Explanation,
+    question: Question | None = None,
+    digits: int | None = DIGITS,
+    every: bool = False,
+) -> dict[str, Any]:
+    """Return the values of a question and of explanations of it for the template ``explained.html``.
+
+    Parameters
+    ----------
+    *explanations : Explanation
+    question : Question, optional
+        Needed if there are no explanations.
+    digits : int or None
+        None leaves the formulas out.
+    every : bool
+        As in :func:`explanation_text`.
+    """
+    question = explanations[0].question if question is None else question
+    marks: dict[int, Sequence[Mark]] = {}
+    most = min(SHOWN_CANDIDATES, CHOICES // max(len(explanations), 1) - 1)  # one more may be the right one
+    numbers = count()
+    systems: list[dict[str, Any]] = []
+    for explanation in explanations:
+        verdict = verdict_of(explanation)
+        shown = shown_candidates(explanation, verdict.right, most)
+        options = []
+        for index, candidate in shown:
+            number = next(numbers)
+            marks[number] = candidate.marks
+            options.append(
+                {
+                    "number": number,
+                    "label": candidate_label(index) if question.task.has_choices else "",
+                    "text": candidate.text,
+                    "score": candidate.score,
+                    "evidence": candidate.evidence,
+                    "is_chosen": index in verdict.chosen,
+                    "is_right": index in verdict.right,
+                    **_panel(explanation, verdict, index, digits, every),
+                }
+            )
+        systems.append(
+            {
+                "name": explanation.solver,
+                "note": explanation.note,
+                "verdict": verdict,
+                "options": options,
+                "n_more": len(explanation.candidates) - len(shown),
+            }
+        )
+    # What the reader sees first is the first answer of the first system.
+    listed = [option for system in systems for option in system["options"]]
+    first = next((option for option in listed if option["is_chosen"]), listed[0] if listed else {"number": None})
+    used = {mark.kind for own in marks.values() for mark in own}
+    plain = () if explanations or question.task.has_spans else enumerate(question.candidates[:SHOWN_CANDIDATES])
     return {
-        "solver": explanation.solver,
-        "note": explanation.note,
-        "kinds": {mark.kind for _, candidate in shown for mark in candidate.marks},
-        "candidates": [
-            _candidate_values(explanation.question, index, candidate, digits, every) for index, candidate in shown
-        ],
-        "n_more": len(explanation.candidates) - len(shown),
+        "id": question.id,
+        "question": question.text,
+        "systems": systems,
+        "first": first["number"],
+        "candidates": [(candidate_label(i), c.text, i in right_candidates(question)) for i, c in plain],
+        "legend": [(kind, meaning) for kind, meaning in LEGEND.items() if kind in used],
+        "pieces": split_at_marks(question.passage.text, marks),
     }
 
 
-def _candidate_values(
-    question: Question, index: int, candidate: CandidateExplanation, digits: int, every: bool
+def _panel(
+    explanation: Explanation, verdict: Verdict, index: int, digits: int | None, every: bool
 ) -> dict[str, Any]:
-    """Return the values of a candidate for the template."""
-    formula = [] if candidate.formula is None else formula_lines(candidate.formula, digits=digits, every=every)
-    largest = max((abs(value) for value in candidate.numbers.values()), default=0.0)
+    """Return what is shown of a candidate when it is chosen: its terms against another's, and its formula."""
+    candidate = explanation.candidates[index]
+    answers = [i for i, _ in rank_candidates(explanation) if i in verdict.chosen] or [index]
+    against = verdict.rival if index in verdict.chosen or answers == [index] else answers[0]
+    rows = [] if against is None else compare_terms(candidate, explanation.candidates[against])
+    if len(rows) > _SHOWN_TERMS + 1:
+        rest = rows[_SHOWN_TERMS:]
+        sums = (sum(row.own or 0.0 for row in rest), sum(row.other or 0.0 for row in rest))
+        rows = [*rows[:_SHOWN_TERMS], TermRow(f"{len(rest)} more", *sums)]
+    largest = max((abs(row.gain) for row in rows), default=0.0)
+    made = None if digits is None else candidate.formula
+    formula = [] if made is None else formula_lines(made, digits=digits or 0, every=every)
     return {
-        "label": candidate_label(index),
-        "text": candidate.text,
-        "is_right": is_right(question, index),
-        "evidence": candidate.evidence,
-        "score": candidate.score,
+        "against": "" if against is None else _short_name(explanation.question, against),
+        "rows": [(row.name, row.own, row.other, Bar.of(row.gain, largest), row.gain) for row in rows],
+        "terms": [] if rows else [(number_name(name), value) for name, value in candidate.numbers.items()],
         "formula": [f"{'  ' * line.depth}{line}" for line in formula],
-        "terms": [(number_name(name), value, Bar.of(value, largest)) for name, value in candidate.numbers.items()],
-        "adds_up": parts_sum_to_score(candidate),
+        "is_short": 1 < len(formula) <= _SHORT_FORMULA,
         "quote": candidate.quote,
         "source": candidate.source or "",
-        "passage": split_at_marks(question.passage.text, candidate.marks) if candidate.marks else None,
     }
+
+
+def _short_name(question: Question, index: int) -> str:
+    return candidate_label(index) if question.task.has_choices else question.candidates[index].text
 
 
 class MarkedPiece(NamedTuple):
     """A piece of text in which no mark begins or ends."""
 
     text: str
-    kinds: Sequence[str]  # the kinds of the marks that cover it
-    title: str  # the weights of its words, shown when the mouse points at it
+    marks: Sequence[tuple[int, str]]  # the candidates that mark it, each with the classes of its marks
 
 
-def split_at_marks(text: str, marks: Iterable[Mark]) -> list[MarkedPiece]:
-    """Cut the text where marks begin and end; ignore marks of unknown kinds."""
-    known = [mark for mark in marks if mark.kind in LEGEND or mark.kind == "pair-candidate"]
-    cuts = sorted({0, len(text), *(cut for mark in known for cut in (mark.start, mark.end))})
+def split_at_marks(text: str, marks: Mapping[int, Iterable[Mark]]) -> list[MarkedPiece]:
+    """Cut the text where marks of any candidate begin and end; ignore marks of unknown kinds.
+
+    A framed mark adds the classes ``begins`` and ``ends`` to its first and its last piece.
+    """
+    known = {
+        number: [mark for mark in own if mark.kind in LEGEND or mark.kind == "pair-candidate"]
+        for number, own in marks.items()
+    }
+    cuts = sorted(
+        {0, len(text), *(cut for own in known.values() for mark in own for cut in (mark.start, mark.end))}
+    )
     pieces = []
     for start, end in pairwise(cuts):
-        covering = [mark for mark in known if mark.start <= start and end <= mark.end]
-        words = [m for m in covering if m.weight is not None and m.kind in ("question", "candidate")]
-        title = ", ".join(f"{LEGEND[m.kind]}: {format_number(m.weight)}" for m in words if m.weight is not None)
-        pieces.append(MarkedPiece(text[start:end], sorted({mark.kind for mark in covering}), title))
+        covering = []
+        for number, own in known.items():
+            kinds: set[str] = set()
+            for mark in own:
+                if mark.start <= start and end <= mark.end:
+                    kinds.add(mark.kind)
+                    if mark.kind in _FRAMED:
+                        kinds |= {"begins"} if mark.start == start else set()
+                        kinds |= {"ends"} if mark.end == end else set()
+            if kinds:
+                covering.append((number, " ".join(sorted(kinds))))
+        pieces.append(MarkedPiece(text[start:end], covering))
     return pieces

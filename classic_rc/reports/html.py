@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 _BAR = 60
 """The length of the longest bar, in pixels."""
 
+CHOICES = 40
+"""How many candidates one explained question can let a reader choose from: so many rules has the style sheet."""
+
 
 def fill_template(name: str, **values: Any) -> str:
     """Fill in a template.
@@ -78,9 +81,33 @@ def template_environment() -> Environment:
         "thousands": "{:,}".format,
     }
     folder = files("classic_rc.reports") / "templates"
-    for key, file in (("style", "report.css"), ("script", "report.js")):
-        templates.globals[key] = Markup((folder / file).read_text(encoding="utf-8"))
+    explained, report, script = (
+        (folder / file).read_text(encoding="utf-8") for file in ("explained.css", "report.css", "report.js")
+    )
+    chosen = ", ".join(f".explained:has(.r{number}:checked) .k{number}" for number in range(CHOICES))
+    explained = explained.replace(".when-chosen", chosen)
+    styles = {"explained_style": explained, "style": explained + report, "script": script}
+    templates.globals |= {key: Markup(text) for key, text in styles.items()}
     return templates
+
+
+def question_html(values: dict[str, Any]) -> str:
+    """Return a question as a part of a page, whose style sheet must have ``explained.css``.
+
+    Parameters
+    ----------
+    values : dict
+        Made by :func:`classic_rc.reports.explanations.question_values`.
+    """
+    made: str = template_environment().get_template("explained.html").module.explained(values)  # type: ignore[attr-defined]
+    return made
+
+
+def notebook_html(values: dict[str, Any]) -> str:
+    """Return a question as the output of a notebook's cell, with its style sheet."""
+    style = template_environment().globals["explained_style"]
+    asked = f'<p class="asked" dir="auto">{escape_html(values["question"])}</p>'
+    return f'<style>{style}</style>\n<div class="explained-cell">{asked}\n{question_html(values)}</div>'
 
 
 def _classes(*looks: str) -> str:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-import math
+import base64
+import json
 import re
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+import zlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import islice, zip_longest
 from typing import Any
 
 import numpy as np
@@ -16,23 +19,23 @@ from classic_rc.audit.check import CheckReport
 from classic_rc.audit.statistics.tables import DatasetStatistics
 from classic_rc.audit.without_copies import ScoreWithout
 from classic_rc.evaluation.breakdown import Breakdown
-from classic_rc.evaluation.comparison import SOLVED_BY
 from classic_rc.evaluation.curves import AVERAGES, PrecisionRecallCurve
 from classic_rc.evaluation.grouping import Grouping
 from classic_rc.evaluation.outcomes import Row
 from classic_rc.evaluation.results import Evaluation, count_passages
-from classic_rc.metrics.base import METRICS, has_unanswerable, metrics_for, primary_metric
+from classic_rc.metrics.base import has_unanswerable, metrics_for
 from classic_rc.questions import Dataset, Question
 from classic_rc.reports.breakdown import breakdown_table
 from classic_rc.reports.datasheet import Datasheet, count_tables, datasheet_facts
-from classic_rc.reports.explanations import LEGEND, is_right, number_name, parts_sum_to_score, rank_candidates
-from classic_rc.reports.html import fill_template
+from classic_rc.reports.explanations import question_values
+from classic_rc.reports.html import fill_template, question_html
 from classic_rc.reports.page_audit import audit_tiles, defects_section, duplicates_section, findings_section
 from classic_rc.reports.perturbations import perturbation_table
 from classic_rc.reports.published import published_warning, results_table
 from classic_rc.reports.references import bibliography, citables
 from classic_rc.reports.statistics import statistics_tables
-from classic_rc.solvers.explanation import CandidateExplanation, Explanation, Mark
+from classic_rc.reports.verdict import PARTLY, RIGHT, WRONG, outcomes
+from classic_rc.solvers.explanation import Explanation
 from classic_rc.solvers.random import Random
 from classic_rc.tables import Column, RowGroup, Table
 from classic_rc.tables.model import format_count, format_percent
@@ -217,12 +220,9 @@ def _sources_section(evaluation: Evaluation) -> dict[str, Any]:
     }
 
 
-_EXPLAINED_OPTIONS, _EXPLAINED_TEXTS = 12, 5
-"""How many options, or different texts of mentions or spans, have an explanation; the right ones always do."""
-_RIGHT, _PARTLY, _WRONG = "rpw"
-_EVIDENCE, _IS_RIGHT, _ADDS_UP = 1, 2, 4
-_FULL_CREDIT = 1 - 1e-9
-_KINDS = (*LEGEND, "pair-candidate")
+_LETTERS = {RIGHT: "r", PARTLY: "p", WRONG: "w"}
+_CARDS_AT_ONCE = 25
+"""As many as a page of the script's list (PAGE in report.js)."""
 
 
 def page_data(
@@ -230,31 +230,22 @@ def page_data(
     explanations: Mapping[int, Iterable[Explanation]],
     groupings: Sequence[Grouping] = (),
 ) -> dict[str, Any]:
-    """Return the data of the page's script, in a compact form that only the script reads.
-
-    Passages, names of terms and weights of words are written once and referred to by number. A mark is four
-    numbers: its kind, its start minus the start of the last mark, its length (in code points), and the number of
-    its weight, or -1.
+    """Return the data of the page's script.
 
     Parameters
     ----------
     evaluation : Evaluation
     explanations : mapping of int to iterable of Explanation
-        For the index of a row, the explanations of all questions, in order. Each is dropped once it is written, so
-        a generator keeps memory small.
+        For the index of a row, the explanations of all questions, in order. They are used one question after the
+        other, so generators keep memory small.
     groupings : sequence of Grouping
         The groupings by which the reader can choose questions.
     """
     dataset = evaluation.dataset
     assert dataset.task is not None
     passages = {id(passage): number for number, passage in enumerate(dataset.passages)}
-    shared = _SharedValues()
-    entries = {row: [_candidate_entries(shared, e) for e in of_row] for row, of_row in explanations.items()}
-    # A solver that failed has fewer explanations.
-    explained = [{"system": row, "candidates": own} for row, own in entries.items() if len(own) == len(dataset)]
     return {
         "choices": dataset.task.has_choices,
-        "legend": {kind: LEGEND.get(kind, "") for kind in _KINDS},
         "passages": [passage.text for passage in dataset.passages],
         "questions": [_question_entry(question, passages[id(question.passage)]) for question in dataset],
         "groups": [
@@ -266,10 +257,24 @@ def page_data(
             for grouping in groupings
         ],
         "systems": [{"name": row.name, **_outcome_entry(row, dataset)} for row in evaluation.rows],
-        "explained": explained,
-        "terms": shared.terms,
-        "weights": shared.weights,
+        "explained": [{"system": row} for row in explanations],
+        "cards": list(_packed(_cards(evaluation, explanations))),
     }
+
+
+def _cards(evaluation: Evaluation, explanations: Mapping[int, Iterable[Explanation]]) -> Iterator[str]:
+    """Yield the HTML of each question with its explanations; a solver that failed has none from there on."""
+    names = [evaluation.rows[row].name for row in explanations]
+    of_all: list[Iterable[Any]] = list(explanations.values())
+    for question, *own in zip_longest(evaluation.dataset, *of_all):
+        named = [replace(one, solver=name) for one, name in zip(own, names, strict=True) if one is not None]
+        yield question_html(question_values(*named, question=question, digits=None))
+
+
+def _packed(cards: Iterator[str]) -> Iterator[str]:
+    """Yield compressed lists of texts: they are a tenth as large, because a passage is in them again and again."""
+    while batch := list(islice(cards, _CARDS_AT_ONCE)):
+        yield base64.b64encode(zlib.compress(json.dumps(batch).encode("ascii"), 9)).decode("ascii")
 
 
 def _question_entry(question: Question, passage: int) -> list[Any]:
@@ -290,88 +295,17 @@ def _outcome_entry(row: Row, dataset: Dataset) -> dict[str, Any]:
     if row.expected:
         return {"expected": True}
     assert dataset.task is not None
-    statistics, main = row.outcomes.statistics, primary_metric(dataset.task)
-    solved = METRICS[SOLVED_BY[dataset.task]]
-    right = solved.from_means(statistics[solved.name]) >= _FULL_CREDIT
-    credits = main.from_means(statistics[main.name])
-    verdicts = np.where(right, _RIGHT, np.where(credits > 0, _PARTLY, _WRONG)).tolist()
+    outcome, credits = outcomes(dataset.task, row.outcomes.statistics)
+    verdicts = [_LETTERS[name] for name in outcome]
     tied = {i: n for i, n in enumerate(row.outcomes.n_tied.tolist()) if n > 1}
     return {
         "verdicts": "".join(verdicts),
-        "credits": {i: round(float(credits[i]), 2) for i, verdict in enumerate(verdicts) if verdict == _PARTLY},
+        "credits": {
+            i: round(float(credits[i]), 2) for i, verdict in enumerate(verdicts) if verdict == _LETTERS[PARTLY]
+        },
         "tied": tied,
         "answers": list(row.outcomes.answers),
     }
-
-
-class _SharedValues:
-    """Names of terms and weights of words, numbered in the order of their first use."""
-
-    def __init__(self) -> None:
-        self.terms: list[str] = []
-        self.weights: list[float | str] = []
-        self._numbers: dict[Hashable, int] = {}
-
-    def term(self, name: str) -> int:
-        return self._number(number_name(name), self.terms)
-
-    def weight(self, value: float | None) -> int:
-        return -1 if value is None else self._number(_round(value), self.weights)
-
-    def _number(self, value: Any, values: list[Any]) -> int:
-        if (number := self._numbers.get((id(values), value))) is None:
-            number = self._numbers[id(values), value] = len(values)
-            values.append(value)
-        return number
-
-
-def _candidate_entries(shared: _SharedValues, explanation: Explanation) -> list[list[Any]]:
-    """Return the candidates to show: index or text, score, flags, terms, marks, and quote and source if any."""
-    question = explanation.question
-    return [
-        [
-            index if question.task.has_choices else candidate.text,
-            _round(candidate.score),
-            _EVIDENCE * candidate.evidence
-            | _IS_RIGHT * is_right(question, index)
-            | _ADDS_UP * parts_sum_to_score(candidate),
-            [part for name, value in candidate.numbers.items() for part in (shared.term(name), _round(value))],
-            list(_mark_numbers(shared, candidate.marks)),
-            *(() if candidate.quote is None else (candidate.quote, candidate.source or "")),
-        ]
-        for index, candidate in _candidates_to_show(explanation)
-    ]
-
-
-def _candidates_to_show(explanation: Explanation) -> Iterator[tuple[int, CandidateExplanation]]:
-    question = explanation.question
-    has_choices = question.task.has_choices
-    limit = _EXPLAINED_OPTIONS if has_choices else _EXPLAINED_TEXTS
-    seen: set[Hashable] = set()
-    for index, candidate in rank_candidates(explanation):
-        key = index if has_choices else candidate.text
-        if key not in seen and (len(seen) < limit or is_right(question, index)):
-            seen.add(key)
-            yield index, candidate
-
-
-def _mark_numbers(shared: _SharedValues, marks: Iterable[Mark]) -> Iterator[int]:
-    last = 0
-    for mark in sorted(marks, key=lambda m: (m.start, -m.end)):
-        if mark.kind in _KINDS:
-            yield _KINDS.index(mark.kind)
-            yield mark.start - last
-            yield mark.end - mark.start
-            yield shared.weight(mark.weight)
-            last = mark.start
-
-
-def _round(value: float) -> float | str:
-    """Round to five significant digits; whole numbers become int, and infinities (not in JSON) text."""
-    if not math.isfinite(value):
-        return "∞" if value > 0 else "−∞"
-    short = float(f"{value:.5g}")
-    return int(short) if short == int(short) else short
 
 
 # ------------------------------------------------------------------------------------------------------------------

@@ -5,9 +5,10 @@ from __future__ import annotations
 import inspect
 import os
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import wraps
 from typing import Any, ClassVar, Literal, NamedTuple, Protocol, Self, dataclass_transform
 
 import numpy as np
@@ -146,6 +147,18 @@ def require_passages(questions: Sequence[Question], hint: str | None = None) -> 
         raise DataError("no question has a passage, so there is no text to read", hint=hint)
 
 
+def _with_answer(explain: Callable[[Any, Question], Explanation]) -> Callable[[Any, Question], Explanation]:
+    """Return an ``explain`` whose explanations also have the answer that the solver decides on."""
+
+    @wraps(explain)
+    def explained(self: Solver, question: Question) -> Explanation:
+        explanation = explain(self, question)
+        is_one = isinstance(explanation, Explanation)  # a user's own method may return anything
+        return replace(explanation, decide=self._answer_to) if is_one else explanation
+
+    return explained
+
+
 @dataclass_transform(kw_only_default=True, eq_default=False)
 class Solver(Estimator, ABC):
     """The base class of all solvers: it scores the candidates of questions.
@@ -206,6 +219,8 @@ class Solver(Estimator, ABC):
         super().__init_subclass__(**kwargs)
         if "name" not in cls.__dict__:
             cls.name = cls.__name__
+        if "explain" in cls.__dict__:
+            cls.explain = _with_answer(cls.explain)  # type: ignore[method-assign]
 
     @abstractmethod
     def score_candidates(self, questions: Sequence[Question]) -> Scores:
@@ -426,6 +441,7 @@ class Solver(Estimator, ABC):
         """
         return {}
 
+    @_with_answer
     def explain(self, question: Question) -> Explanation:
         """Explain what produced each candidate's score: by default :attr:`score_meaning`, or nothing but the score.
 
@@ -439,6 +455,16 @@ class Solver(Estimator, ABC):
         return Explanation.from_scores(
             self.name, question, scores, lambda i, score: given("score", score, self.score_meaning)
         )
+
+    def _answer_to(self, explanation: Explanation) -> Prediction | None:
+        """Return the answer that follows from explained scores; None if a threshold is not tuned."""
+        questions = [explanation.question]
+        decision = getattr(self, "decision_", None) or self.decision_for(questions[0].task)
+        try:
+            answers = self.expectation(questions) or decision.decide(explanation.scores, questions)
+        except UsageError:
+            return None
+        return answers[0]
 
     @classmethod
     def variant(cls, name: str, **changes: Any) -> Self:

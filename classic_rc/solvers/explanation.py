@@ -8,7 +8,10 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import Any
 
-from classic_rc.predictions import Scores
+import numpy as np
+
+from classic_rc.plugins import Viewed
+from classic_rc.predictions import Prediction, Scores
 from classic_rc.questions import Question
 
 
@@ -184,7 +187,7 @@ class CandidateExplanation:
 
 
 @dataclass(frozen=True)
-class Explanation:
+class Explanation(Viewed):
     """The explanation of the scores of one question's candidates.
 
     Parameters
@@ -196,12 +199,33 @@ class Explanation:
         In the question's order.
     note : str
         What a reader must know about all numbers.
+    decide : callable, optional
+        Makes the answer that follows from the scores; it returns None if no threshold is tuned.
+    relative_ties : bool
+        Whether the scores are a file's (:class:`~classic_rc.predictions.Scores`).
     """
 
     solver: str
     question: Question
     candidates: tuple[CandidateExplanation, ...]
     note: str = ""
+    decide: Callable[[Explanation], Prediction | None] | None = None
+    relative_ties: bool = False
+
+    @cached_property
+    def prediction(self) -> Prediction | None:
+        """The answer that the system gives, made when it is first asked for; None if none is decided."""
+        return None if self.decide is None else self.decide(self)
+
+    @property
+    def scores(self) -> Scores:
+        """The scores of the question's candidates."""
+        return Scores(
+            np.array([c.score for c in self.candidates], dtype=np.float64),
+            np.array([0, len(self.candidates)], dtype=np.int64),
+            np.array([c.evidence for c in self.candidates], dtype=np.bool_),
+            self.relative_ties,
+        )
 
     @classmethod
     def from_scores(
@@ -230,6 +254,7 @@ class Explanation:
                 CandidateExplanation(c.text, s, e, make_formula=formula and partial(formula, i, s))
                 for i, (c, s, e) in enumerate(rows)
             ),
+            relative_ties=scores.relative_ties,
         )
 
     def to_dict(self) -> dict[str, Any]:

@@ -148,7 +148,8 @@ def test_an_explanation_as_html(cli, single, tmp_path):
     assert (done.code, done.out) == (0, "")
     page = file.read_text(encoding="utf-8")
     assert page.startswith("<!DOCTYPE html>")
-    assert '<span class="mark pair-question question window" title="question word: ' in page
+    assert '<span class="mark k0 pair-question question window">' in page
+    assert "wins by" in page
     assert cli("explain", single, "q1", "--format", "html").out == page
 
 

@@ -118,12 +118,17 @@ def test_answers_are_filtered_by_system(chromium, fences):
 
 def test_an_open_question_follows_the_chosen_system(chromium, fences):
     chromium.open(f"{fences}#questions?question=q4")
-    legend = 'document.querySelector(".card legend").textContent'
-    chromium.run("new Promise((done) => setTimeout(done, 100))")
-    assert "of sw+d" in chromium.run(legend)
+    checked = (
+        'document.querySelector(".card fieldset:has(:checked)").parentElement.querySelectorAll("h2, fieldset")'
+    )
+    order = (
+        f"[...{checked}].filter((of) => of.matches('h2') || of.matches(':has(:checked)')).map((of) => of.tagName)"
+    )
+    chromium.run("new Promise((done) => setTimeout(done, 200))")
+    assert chromium.run(order) == ["H2", "FIELDSET", "H2"]  # the first system
     choose(chromium, "system", "1")
-    chromium.run("new Promise((done) => setTimeout(done, 100))")
-    assert "of longest" in chromium.run(legend)
+    chromium.run("new Promise((done) => setTimeout(done, 200))")
+    assert chromium.run(order) == ["H2", "H2", "FIELDSET"]
     assert "longest: " in chromium.run('document.querySelector("#list details[open] summary").textContent')
 
 
@@ -149,7 +154,7 @@ def test_the_address_keeps_what_is_chosen(chromium, fences):
     chromium.open(fences)
     choose(chromium, "show", "w")
     chromium.run('document.querySelectorAll("#list summary")[2].click()')
-    chromium.run("new Promise((done) => setTimeout(done, 100))")
+    chromium.run("new Promise((done) => setTimeout(done, 200))")
     address = chromium.run("location.href")
     assert address == f"{fences}#questions?system=sw%2Bd&show=wrong&question=q4"
     chromium.open(address)
@@ -161,27 +166,33 @@ def test_the_address_keeps_what_is_chosen(chromium, fences):
 
 def test_a_question_is_explained(chromium, fences):
     chromium.open(f"{fences}#questions?question=q1")
-    chromium.run("new Promise((done) => setTimeout(done, 100))")
-    marked = '[...document.querySelectorAll(".passage .{0}")].map((mark) => mark.textContent)'
-    assert "Nora" in chromium.run(marked.format("candidate"))
-    assert chromium.run(marked.format("pair-question")) == ["built"]
-    assert "sliding window" in chromium.run('document.querySelector(".terms").textContent')
+    chromium.run("new Promise((done) => setTimeout(done, 200))")
+    marked = (
+        '[...document.querySelectorAll(".passage .pair-candidate")]'
+        '.filter((mark) => getComputedStyle(mark).outlineStyle === "solid").map((mark) => mark.textContent)'
+    )
+    panel = (
+        '[...document.querySelectorAll(".panel")].filter((one) => one.offsetHeight).map((one) => one.textContent)'
+    )
+    assert chromium.run(marked) == ["Nora"]
+    assert len(chromium.run(panel)) == 1
+    assert "sliding window" in chromium.run(panel)[0]
     assert "longestDwrong" in chromium.run('document.querySelector(".outcomes").textContent').replace(" ", "")
     # Another candidate, then another system.
-    chromium.run('document.querySelectorAll("#list input[type=radio]")[0].click()')
-    assert chromium.run(marked.format("pair-candidate")) == ["Omar"]
     chromium.run(
-        '{const of = document.querySelector(".card select"); of.value = 1; of.dispatchEvent(new Event("change"))}'
+        '[...document.querySelectorAll("#list .option")].find((of) => /Omar/.test(of.textContent)).click()'
     )
-    assert chromium.run(marked.format("candidate")) == []
-    assert "of longest" in chromium.run('document.querySelector(".card legend").textContent')
+    assert chromium.run(marked) == ["Omar"]
+    chromium.run('document.querySelectorAll("#list fieldset")[1].querySelector("input").click()')
+    assert chromium.run(marked) == []
+    assert "length of the candidate" in chromium.run('document.querySelectorAll(".verdict")[1].textContent')
 
 
 @pytest.mark.parametrize("width", [320, 390])
 def test_a_phone_scrolls_down_only(chromium, fences, hostile, width):
     for address in (f"{fences}#questions?question=q1", hostile):
         chromium.open(address, width, 844)
-        chromium.run("new Promise((done) => setTimeout(done, 100))")
+        chromium.run("new Promise((done) => setTimeout(done, 200))")
         assert chromium.run("document.documentElement.scrollWidth") == width
     head = chromium.screenshot()[16:24]
     assert struct.unpack(">II", head) == (width, 844)
@@ -209,7 +220,7 @@ def test_dark_where_that_is_preferred(chromium, fences):
 
 def test_a_screen_reader_finds_its_way(chromium, fences):
     chromium.open(f"{fences}#questions?question=q1")
-    chromium.run("new Promise((done) => setTimeout(done, 100))")
+    chromium.run("new Promise((done) => setTimeout(done, 200))")
     nodes = chromium.accessibility()
     roles = {node["role"] for node in nodes}
     assert {"banner", "navigation", "main", "contentinfo", "search", "status", "table", "columnheader"} <= roles
@@ -263,7 +274,7 @@ def test_a_script_that_got_in_would_not_run(chromium, fences):
         '{const script = document.createElement("script"); script.textContent = "document.title = 1";'
         'document.body.append(script); document.body.insertAdjacentHTML("beforeend", "<img src=x>")}'
     )
-    chromium.run("new Promise((done) => setTimeout(done, 100))")
+    chromium.run("new Promise((done) => setTimeout(done, 200))")
     assert chromium.run("document.title") == "fences: classical baselines"
     assert len([text for text in chromium.complaints if "Content Security Policy" in text]) == 2
 
@@ -272,7 +283,7 @@ def test_a_report_of_only_expectations_has_questions_and_no_verdicts(chromium, t
     file = tmp_path / "random.html"
     file.write_text(page(choices(6), "random", explained=()), encoding="utf-8")
     chromium.open(f"{file.as_uri()}#questions?question=q2&show=wrong&system=sw")
-    chromium.run("new Promise((done) => setTimeout(done, 100))")
+    chromium.run("new Promise((done) => setTimeout(done, 200))")
     assert chromium.complaints == []
     assert chromium.run(COUNT) == "6 of 6 questions"
     assert "Nora built a fence" in chromium.run('document.querySelector(".passage").textContent')
@@ -292,7 +303,7 @@ def test_every_task_can_be_browsed(chromium, tmp_path, sample):
     file = tmp_path / "page.html"
     file.write_text(page_html(content), encoding="utf-8")
     chromium.open(f"{file.as_uri()}#questions?question={quote(dataset[0].id)}")
-    chromium.run("new Promise((done) => setTimeout(done, 100))")
+    chromium.run("new Promise((done) => setTimeout(done, 200))")
     assert chromium.complaints == []
     assert chromium.run('document.querySelectorAll(".passage .mark").length') > 0
     assert chromium.run('document.querySelectorAll(".card .badge.right").length') > 0

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import re
+import zlib
+from base64 import b64decode
 from dataclasses import replace
 from functools import cache
 
@@ -17,6 +20,7 @@ from classic_rc.evaluation.curves import PrecisionRecallCurve
 from classic_rc.evaluation.explain import Explainer
 from classic_rc.predictions import Scores
 from classic_rc.questions import Task
+from classic_rc.reports.html import escape_html
 from classic_rc.reports.page import (
     PageContent,
     curve_drawing,
@@ -27,7 +31,6 @@ from classic_rc.reports.page import (
 )
 from classic_rc.reports.page_audit import audit_tiles, defects_section, duplicates_section, findings_section
 from classic_rc.solvers import Solver
-from classic_rc.solvers.explanation import CandidateExplanation, Explanation, Mark
 from classic_rc.testing import synthetic_dataset
 
 SAMPLE = classic_rc.load("sample:single-choice")
@@ -102,15 +105,9 @@ def test_equal_names_get_numbers():
     [classic_rc.parse_solver(f"sliding-window,window={n}") for n in (3, 4)]
 
 
-def unpacked(data, entry):
-    """Marks and terms of an entry of the data, as they were."""
-    kinds, marks, last = list(data["legend"]), [], 0
-    for i in range(0, len(entry[4]), 4):
-        kind, step, length, weight = entry[4][i : i + 4]
-        last += step
-        marks.append((last, last + length, kinds[kind], None if weight < 0 else data["weights"][weight]))
-    terms = {data["terms"][entry[3][i]]: entry[3][i + 1] for i in range(0, len(entry[3]), 2)}
-    return marks, terms
+def cards(data) -> list[str]:
+    """The HTML of each question."""
+    return [card for part in data["cards"] for card in json.loads(zlib.decompress(b64decode(part)))]
 
 
 def leaking(n: int = 60) -> classic_rc.Dataset:
@@ -195,38 +192,29 @@ def test_perturbed_copies_and_facts_have_their_places():
     assert "<dt>Licence</dt><dd>CC BY 4.0</dd>" in html
 
 
-def test_explanations_survive_the_packing():
-    explanations = list(Explainer(SOLVERS[1], SAMPLE))
-    data = page_data(EVALUATION, {1: explanations})
-    (explained,) = data["explained"]
-    assert explained["system"] == 1
-    for explanation, entries in zip(explanations, explained["candidates"], strict=True):
-        assert [entry[1] for entry in entries] == sorted((entry[1] for entry in entries), reverse=True)
-        for entry in entries:
-            candidate = explanation.candidates[entry[0]]
-            marks, terms = unpacked(data, entry)
-            assert entry[1] == pytest.approx(candidate.score, rel=1e-4, abs=1e-6)
-            assert bool(entry[2] & 1) is candidate.evidence
-            assert bool(entry[2] & 2) is (entry[0] in explanation.question.gold)
-            assert sorted(m[:3] for m in marks) == sorted((m.start, m.end, m.kind) for m in candidate.marks)
-            assert terms == {k.replace("_", " "): pytest.approx(v, rel=1e-4) for k, v in candidate.numbers.items()}
+def test_each_question_has_its_card_with_every_explanation():
+    both = {row: Explainer(SOLVERS[row], SAMPLE) for row in (1, 2)}
+    data = page_data(EVALUATION, both)
+    assert data["explained"] == [{"system": 1}, {"system": 2}]
+    made = cards(data)
+    assert len(made) == len(SAMPLE)
+    for question, card in zip(SAMPLE, made, strict=True):
+        assert re.findall("<h2>(.*?)</h2>", card) == ["sw+d", "longest"]
+        assert card.count('type="radio"') == 2 * len(question.candidates)
+        assert card.count(" checked>") == 1
+        assert re.sub("<.*?>", "", card).count(escape_html(question.passage.text)) == 1  # the passage is there once
 
 
-def test_of_many_candidates_the_best_and_the_right_are_kept():
-    dataset = classic_rc.load("sample:cloze")[:1]
-    question = dataset[0]
-    n = len(question.candidates)
-    candidates = tuple(
-        CandidateExplanation(c.text, float("inf") if i == 0 else -float(i), True, (Mark(0, 1, "unheard-of"),))
-        for i, c in enumerate(question.candidates)
-    )
-    data = page_data(evaluate(dataset, SOLVERS[1:2]), {0: [Explanation("s", question, candidates)]})
-    (entries,) = data["explained"][0]["candidates"]
-    texts = [entry[0] for entry in entries]
-    assert len(texts) == len(set(texts)) < n
-    assert set(question.gold_texts) & {c.text for c in question.candidates} <= set(texts)
-    assert entries[0][1] == "∞"
-    assert entries[0][4] == []  # a mark that the page does not know
+def test_a_question_without_explanations_has_a_card_too():
+    (first, *_) = cards(page_data(EVALUATION, {}))
+    assert "<input" not in first
+    assert first.count("badge right") == 1
+
+
+def test_a_solver_that_fails_later_keeps_what_it_has_explained():
+    some = list(Explainer(SOLVERS[1], SAMPLE))[:3]
+    made = cards(page_data(EVALUATION, {1: some}))
+    assert [("<h2>" in card) for card in made[:5]] == [True] * 3 + [False] * 2
 
 
 def test_keys_that_tell_a_few_groups_apart():

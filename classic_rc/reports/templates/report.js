@@ -3,7 +3,6 @@
 (() => {
   const PAGE = 25;
   const VERDICTS = { r: ["right", "right"], p: ["partly", "partly right"], w: ["wrong", "wrong"] };
-  const EVIDENCE = 1, IS_RIGHT = 2, ADDS_UP = 4;
   const UNSAFE = /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\u202A-\u202E\u2066-\u2069]/gu;
   const data = JSON.parse(document.getElementById("data").textContent);
   const $ = (id) => document.getElementById(id);
@@ -107,123 +106,32 @@
     return element("li", {}, details);
   }
 
-  // One question
+  // One question: HTML of our own making, compressed, some questions at once
+
+  const unpacked = new Map();
+  function cards(number) {
+    if (!unpacked.has(number)) {
+      const bytes = Uint8Array.from(atob(data.cards[number]), (letter) => letter.charCodeAt(0));
+      const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate"));
+      unpacked.set(number, new Response(stream).json());
+    }
+    return unpacked.get(number);
+  }
 
   function card(index) {
-    const reading = element("div", { className: "reading" });
-    const answers = element("div", { className: "answers" });
-    const place = element("div", {});
-    const chosen = systems[state.system];
-    const own = data.explained.find((e) => e.system === chosen?.number);
-    const explained = own || data.explained[0];
-    if (explained && !own && chosen) {
-      const name = visible(chosen.name), other = visible(data.systems[explained.system].name);
-      answers.append(element("p", { className: "small" },
-        `This page has no explanations of ${name} (--explain ${name} adds them); these are of ${other}.`));
-    }
-    if (data.explained.length > 1) {
-      const select = element("select", {}, ...data.explained.map((e, i) =>
-        element("option", { value: i, selected: e === explained }, data.systems[e.system].name)));
-      select.addEventListener("change", () => explain(index, data.explained[select.value], reading, place));
-      answers.append(element("label", {}, "Explained: ", select));
-    }
-    answers.append(place, outcomes(index));
-    explain(index, explained, reading, place);
-    return element("div", { className: "card" }, reading, answers);
-  }
-
-  function explain(index, explained, reading, place) {
-    const [, passage, , options, right] = data.questions[index];
-    const candidates = explained ? explained.candidates[index] : [];
-    const known = new Map(candidates.map((candidate, i) => [candidate[0], i]));
-    const listed = data.choices ? options.map((_, i) => known.get(i)) : candidates.map((_, i) => i);
-    const name = explained ? data.systems[explained.system].name : "";
-    const show = (candidate) => reading.replaceChildren(...passageParts(data.passages[passage], candidate));
-    const rows = listed.map((at, i) => {
-      const candidate = candidates[at];
-      const text = data.choices ? options[i] : candidate[0];
-      const isRight = data.choices ? right.includes(i) : candidate[2] & IS_RIGHT;
-      const parts = [element("span", {},
-        ...(data.choices ? [element("span", { className: "label" }, letter(i)), " "] : []),
-        isolated(text), ...(isRight ? [" ", badge("right", "right")] : []))];
-      if (candidate) {
-        const radio = element("input", { type: "radio", name: `explained-${index}`, checked: at === 0 });
-        radio.addEventListener("change", () => show(candidate));
-        parts.unshift(radio);
-        const evidence = candidate[2] & EVIDENCE ? "" : ", no evidence";
-        parts.push(element("span", { className: "score" }, number(candidate[1]) + evidence));
+    const place = element("div", { className: "card" });
+    cards(Math.floor(index / PAGE)).then((all) => {
+      place.innerHTML = all[index % PAGE];
+      const chosen = systems[state.system];
+      const number = data.explained.findIndex((of) => of.system === chosen?.number);
+      if (data.explained.length && chosen && number < 0) {
+        const name = visible(chosen.name);
+        place.append(element("p", { className: "small" }, `--explain ${name} adds an explanation of ${name}.`));
       }
-      return element(candidate ? "label" : "div", { className: "option" }, ...parts);
+      place.querySelectorAll("fieldset")[number]?.querySelector("input").click();
+      place.append(outcomes(index));
     });
-    const title = candidates.length ? `candidates and scores of ${name}; the chosen one is explained` : "candidates";
-    place.replaceChildren(element("fieldset", {}, element("legend", {}, title), ...rows));
-    if (!data.choices && right.length) {
-      place.append(element("p", {}, "accepted: ", ...right.flatMap((text, i) => [i ? ", " : "", isolated(text)])));
-    }
-    show(candidates[0]);
-  }
-
-  function passageParts(text, candidate) {
-    const points = Array.from(text); // offsets count code points
-    const marks = candidate ? marksOf(candidate[4]) : [];
-    const cuts = [...new Set([0, points.length, ...marks.flatMap((m) => [m.start, m.end])])].sort((a, b) => a - b);
-    const passage = element("p", { className: "passage", dir: "auto" });
-    for (let i = 0; i + 1 < cuts.length; i++) {
-      const piece = visible(points.slice(cuts[i], cuts[i + 1]).join(""), "\t\n");
-      const over = marks.filter((m) => m.start <= cuts[i] && cuts[i + 1] <= m.end);
-      if (!over.length) passage.append(piece);
-      else passage.append(element("span", { className: ["mark", ...over.map((m) => m.kind)].join(" "), title: weighed(over) }, piece));
-    }
-    const parts = [passage];
-    const kinds = new Set(marks.map((m) => m.kind));
-    const legend = Object.entries(data.legend).filter(([kind, meaning]) => meaning && kinds.has(kind));
-    if (legend.length) {
-      parts.unshift(element("ul", { className: "legend", ariaLabel: "what is marked" }, ...legend.map(([kind, meaning]) =>
-        element("li", {}, element("span", { className: `mark ${kind}` }, meaning)))));
-    }
-    if (candidate && candidate.length > 5) {
-      parts.push(element("figure", {},
-        element("blockquote", { dir: "auto" }, visible(candidate[5])), element("figcaption", {}, visible(candidate[6]))));
-    }
-    if (candidate && candidate[3].length) parts.push(terms(candidate[3], candidate[2] & ADDS_UP));
-    return parts;
-  }
-
-  function marksOf(flat) {
-    const kinds = Object.keys(data.legend);
-    const marks = [];
-    let last = 0;
-    for (let i = 0; i < flat.length; i += 4) {
-      last += flat[i + 1];
-      marks.push({ kind: kinds[flat[i]], start: last, end: last + flat[i + 2], weight: data.weights[flat[i + 3]] });
-    }
-    return marks;
-  }
-
-  function weighed(marks) {
-    const words = marks.filter((m) => m.weight !== undefined && (m.kind === "question" || m.kind === "candidate"));
-    return words.map((m) => `${data.legend[m.kind]}: ${number(m.weight)}`).join(", ");
-  }
-
-  function terms(flat, shares) {
-    const rows = [];
-    for (let i = 0; i < flat.length; i += 2) rows.push([data.terms[flat[i]], flat[i + 1]]);
-    const largest = Math.max(...rows.map(([, value]) => Math.abs(value) || 0));
-    return table("terms", shares ? "terms that add up to the score" : "numbers behind the score", [], rows.map(([term, value]) =>
-      [isolated(term), number(value), ...(shares ? [bar(value, largest)] : [])]));
-  }
-
-  function bar(value, largest) {
-    const SVG = "http://www.w3.org/2000/svg";
-    const length = largest && Number.isFinite(value) ? Math.round((Math.abs(value) / largest) * 60) : 0;
-    const svg = document.createElementNS(SVG, "svg");
-    const rect = document.createElementNS(SVG, "rect");
-    const attributes = { class: "bar", width: 120, height: 10, "aria-hidden": "true" };
-    for (const [key, of] of Object.entries(attributes)) svg.setAttribute(key, of);
-    const shape = { class: value < 0 ? "minus" : "plus", x: value < 0 ? 60 - length : 60, width: length, height: 10 };
-    for (const [key, of] of Object.entries(shape)) rect.setAttribute(key, of);
-    svg.append(rect);
-    return svg;
+    return place;
   }
 
   function outcomes(index) {

@@ -132,12 +132,12 @@ def _explain_windows(matched: _Matched, weights: Sequence[int], value: float) ->
     if as_released and len(weights) <= WIDTHS[-1]:
         words = [matched.word(i, counts[i], weight) for i, weight in enumerate(weights) if weight]
         return plus("window", *words, value=value, note="a short passage is one window")
-    windows, sums_before = [], list(accumulate(weights, initial=0))
+    windows, sums_before = [], np.array([*accumulate(weights, initial=0)], dtype=np.int64)
     for width in WIDTHS:
         n_starts = max(len(weights) - width, 0) + 1
-        starts = range(n_starts - 1 if as_released and n_starts > 1 else n_starts)
-        sums = [sums_before[min(start + width, len(weights))] - sums_before[start] for start in starts]
-        best = sums.index(max(sums))
+        starts = np.arange(n_starts - 1 if as_released and n_starts > 1 else n_starts)
+        sums = sums_before[np.minimum(starts + width, len(weights))] - sums_before[starts]
+        best = int(sums.argmax())
         inside = [i for i in range(best, min(best + width, len(weights))) if weights[i]]
         note = ", ".join(f'"{matched.tokens[i].word}"' for i in inside)
         total = sum(weights[i] for i in inside) / SCALE

@@ -119,7 +119,7 @@ class SpanSlidingWindow(Solver):
         multiplier = plus("multiplier", given("", n_tokens), weight, 1, note="|P| + weight of the distance + 1")
         overlap = self._overlap(spans, i, query, terms)
         window, _ = best_window(context, query, answer, "set", Counter(context).__getitem__)
-        parts = [times("", overlap, multiplier), window]
+        parts = [times("", multiplier, overlap), window]
         if terms.distance is not None:
             stop = {w for w, stops in zip(spans.vocabulary, self._stops(spans).tolist(), strict=True) if stops}
             value = float(terms.distance[i])

@@ -19,7 +19,7 @@ from classic_rc.kernels import reference
 from classic_rc.kernels.arrays import offsets_of, passage_postings
 from classic_rc.kernels.cloze import mention_distances, phrase_places, query_counts
 from classic_rc.questions import Candidate, Dataset, Passage, Question, Task
-from classic_rc.reports.explanations import parts_sum_to_score
+from classic_rc.reports.verdict import parts_sum_to_score
 from classic_rc.solvers import ExclusiveFrequency, load_solver, save_solver
 from classic_rc.solvers.feature_ranker import FeatureRanker
 from classic_rc.solvers.feature_ranker.entities import (

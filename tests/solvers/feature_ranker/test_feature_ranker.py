@@ -14,7 +14,8 @@ from benchmarks.generate import dataset as generated_dataset
 from classic_rc.errors import DataError, NotFittedError, UsageError
 from classic_rc.predictions import Scores
 from classic_rc.questions import Candidate, Dataset, Passage, Question, Task
-from classic_rc.reports.explanations import explanation_text, parts_sum_to_score
+from classic_rc.reports.explanations import explanation_text
+from classic_rc.reports.verdict import parts_sum_to_score
 from classic_rc.solvers import load_solver, parse_solver, save_solver
 from classic_rc.solvers.feature_ranker import FeatureRanker
 from classic_rc.solvers.feature_ranker.features import FEATURES

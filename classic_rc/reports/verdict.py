@@ -1,0 +1,420 @@
+"""What a system answers to one question, whether it is right, and why: a sentence with the margin and its terms."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from classic_rc.evaluation.comparison import SOLVED_BY
+from classic_rc.io.text import printable
+from classic_rc.metrics.base import METRICS, primary_metric
+from classic_rc.predictions import Prediction
+from classic_rc.questions import Question, Task
+from classic_rc.solvers.explanation import CandidateExplanation, Explanation, Term
+
+RIGHT, PARTLY, WRONG = "right", "partly right", "wrong"
+_FULL_CREDIT = 1 - 1e-9
+_MOST_NAMES, _NAME_LENGTH = 3, 60
+_MOST_REASONS = 2
+_LEAST_LOSS = 0.1  # of the margin; smaller ones are left out
+
+
+class Piece(NamedTuple):
+    """A piece of a sentence: our words, or a text of the data, which may be written in any direction."""
+
+    text: str
+    is_data: bool = False
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """The answer to one question.
+
+    Parameters
+    ----------
+    outcome : {"right", "partly right", "wrong"} or None
+        As the task's metrics count the answer; None if gold is hidden, or nothing is decided.
+    credit : float or None
+        The task's primary metric on this question.
+    chosen : frozenset of int
+        The candidates in the answer, or in one of several that share the credit.
+    right : frozenset of int
+        The right candidates (:func:`right_candidates`).
+    rival : int or None
+        The best candidate that is not chosen.
+    margin : float or None
+        How far the best chosen candidate is above the rival; None if no single answer wins.
+    pieces : tuple of Piece
+        The sentence.
+    """
+
+    outcome: str | None
+    credit: float | None
+    chosen: frozenset[int]
+    right: frozenset[int]
+    rival: int | None
+    margin: float | None
+    pieces: tuple[Piece, ...]
+
+    @property
+    def sentence(self) -> str:
+        """The sentence as plain text."""
+        return "".join(piece.text for piece in self.pieces)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain data, ready for JSON."""
+        fields = ("outcome", "credit", "rival", "margin", "sentence")
+        plain = {name: getattr(self, name) for name in fields}
+        return {"chosen": sorted(self.chosen), "right": sorted(self.right), **plain}
+
+
+def outcomes(task: Task, statistics: Mapping[str, NDArray[np.float64]]) -> tuple[list[str], NDArray[np.float64]]:
+    """Return for each question whether its answer is right, partly right or wrong, and its credit.
+
+    Parameters
+    ----------
+    task : Task
+    statistics : mapping of str to ndarray of float64, shape (n_questions, n_statistics)
+        Those of the task's metrics, by name.
+    """
+    solved, main = METRICS[SOLVED_BY[task]], primary_metric(task)
+    is_right = solved.from_means(statistics[solved.name]) >= _FULL_CREDIT
+    credits = main.from_means(statistics[main.name])
+    return np.where(is_right, RIGHT, np.where(credits > 0, PARTLY, WRONG)).tolist(), credits
+
+
+def _measure(question: Question, predictions: Sequence[Prediction]) -> tuple[list[str], NDArray[np.float64]]:
+    metrics = {METRICS[SOLVED_BY[question.task]], primary_metric(question.task)}
+    questions = [question] * len(predictions)
+    return outcomes(question.task, {m.name: m.statistics(questions, predictions) for m in metrics})
+
+
+def right_candidates(question: Question) -> frozenset[int]:
+    """Return the candidates that are right; of cloze and span questions, those whose text the metric accepts.
+
+    Of several spans that are one answer, each counts. The set is empty if gold is hidden.
+    """
+    gold = question.gold
+    if gold is None or question.task.has_choices:
+        return frozenset(i for i in gold or () if isinstance(i, int))
+    texts = {c.text: None for c in question.candidates}
+    metric = METRICS[SOLVED_BY[question.task]]
+    parts = [(text,) for text in map(str, gold)] if question.task is Task.MULTI_SPAN else [tuple(map(str, gold))]
+    accepted = {text for text in texts if any(metric.value(own, (text,)) for own in parts)}  # type: ignore[attr-defined]
+    return frozenset(i for i, c in enumerate(question.candidates) if c.text in accepted)
+
+
+def verdict_of(explanation: Explanation) -> Verdict:
+    """Return what the system answers to the explained question, whether it is right, and why."""
+    question, prediction = explanation.question, explanation.prediction
+    outcome = credit = None
+    if question.gold is not None and prediction is not None:
+        (outcome,), credits = _measure(question, [prediction])
+        credit = float(credits[0])
+    chosen = frozenset(_chosen(question, prediction))
+    ranked = [i for i, _ in rank_candidates(explanation)]
+    texts = {question.candidates[i].text for i in chosen}
+    has_choices = question.task.has_choices
+    others = [i for i in ranked if i not in chosen and (has_choices or question.candidates[i].text not in texts)]
+    rival = others[0] if others else None
+    return _Writer(explanation, chosen, right_candidates(question), ranked, rival).verdict(outcome, credit)
+
+
+def _chosen(question: Question, prediction: Prediction | None) -> Iterator[int]:
+    for answer in () if prediction is None else prediction.answers:
+        if isinstance(answer, frozenset):
+            yield from answer
+        else:
+            yield from (i for i, c in enumerate(question.candidates) if c.text in answer)
+
+
+class _Writer(NamedTuple):
+    """Writes the sentence of a verdict."""
+
+    explanation: Explanation
+    chosen: frozenset[int]
+    right: frozenset[int]
+    ranked: Sequence[int]  # all candidates, best first
+    rival: int | None
+
+    def verdict(self, outcome: str | None, credit: float | None) -> Verdict:
+        margin, pieces = self._answer(outcome)
+        if outcome == PARTLY:
+            pieces = [*pieces, Piece(f"; the credit is {short(credit or 0.0)}")]
+        pieces = [*pieces, *self._gold(outcome, margin is not None), Piece(".")]
+        first, *rest = pieces
+        capital = first if first.is_data else Piece(first.text[:1].upper() + first.text[1:])
+        return Verdict(outcome, credit, self.chosen, self.right, self.rival, margin, (capital, *rest))
+
+    def _answer(self, outcome: str | None) -> tuple[float | None, list[Piece]]:
+        question, prediction = self.explanation.question, self.explanation.prediction
+        chosen = [i for i in self.ranked if i in self.chosen]
+        if not question.candidates:
+            return None, [Piece("there are no candidates")]
+        if prediction is None:
+            return None, self._undecided()
+        if prediction.selection_probability is not None:
+            return None, [Piece(f"each candidate is drawn with probability {prediction.selection_probability:g}")]
+        answers, n_tied = prediction.answers, prediction.n_tied
+        if n_tied > 1:
+            return None, self._tie(len(answers), n_tied)
+        if len(answers) > 1 or prediction.weights is not None:
+            return None, self._shares(prediction)
+        if not answers:
+            return None, [Piece("there is no answer")]
+        if question.task is Task.MULTIPLE_ANSWER:
+            return None, self._selection(chosen)
+        if not chosen:
+            texts = [text for text in map(str, answers[0]) if text]
+            said = (
+                [Piece("the answer is "), *_quoted(texts)] if texts else [Piece("it says that there is no answer")]
+            )
+            return None, said
+        if len(answers[0]) > 1:
+            return None, [*_quoted(list(map(str, answers[0]))), Piece(" are chosen together")]
+        return self._win(chosen[0], " too" if outcome == RIGHT else "")
+
+    def _win(self, winner: int, too: str) -> tuple[float | None, list[Piece]]:
+        if self.rival is None:
+            return None, [*self._name(winner), Piece(" is the only candidate")]
+        own, other = self._score(winner), self._score(self.rival)
+        margin = own - other
+        if not margin > 0:  # a user's own rule
+            return None, [*self._name(winner), Piece(" is chosen, although it has not the best score")]
+        by = f"by {short(margin)} " if math.isfinite(margin) else ""
+        pieces = [*self._name(winner), Piece(f" wins {by}over "), *self._name(self.rival)]
+        pieces += [Piece(f", which is right{too}")] if self.rival in self.right else []
+        return margin, [*pieces, *self._reasons(winner, self.rival)]
+
+    def _reasons(self, winner: int, rival: int) -> Iterator[Piece]:
+        own, other = self.explanation.candidates[winner], self.explanation.candidates[rival]
+        yield from self._meaning()
+        rows = compare_terms(own, other)
+        gains = [row for row in rows if row.gain > 0 and row.own is not None][:_MOST_REASONS]
+        for n, row in enumerate(gains):
+            words = _words_behind(row.name, own, other)
+            behind = f" ({words})" if words else ""
+            yield Piece(f"{', ' if n else ': '}{short(row.gain)} from {_term_name(row.name, own, other)}{behind}")
+        loss = min(rows, key=lambda row: row.gain, default=None)
+        if gains and loss is not None and loss.gain < -_LEAST_LOSS * (own.score - other.score):
+            yield Piece(f", less {short(-loss.gain)} by {_term_name(loss.name, own, other)}")
+
+    def _meaning(self) -> list[Piece]:
+        """Say what a score is if it is no formula, or that the passage adds nothing to any score."""
+        formula = self.explanation.candidates[self.ranked[0]].formula
+        if formula is not None and formula.operation is None and formula.note:
+            return [Piece(f" (a score is {formula.note})")]
+        nothing = not any(c.evidence for c in self.explanation.candidates)
+        return [Piece(", without evidence in the passage for any candidate")] if nothing else []
+
+    def _tie(self, n_answers: int, n_tied: int) -> list[Piece]:
+        tied = np.flatnonzero(self.explanation.scores.are_best()).tolist()
+        best = f" tie for the best score, {short(self._score(self.ranked[0]))}"
+        pieces = [*self._names(tied), Piece(best), *self._meaning()]
+        if n_answers == 0:
+            return [*pieces, Piece(": that counts as no answer")]
+        if n_answers == 1 < n_tied:
+            return [*pieces, Piece(", and "), *self._names(sorted(self.chosen)), Piece(" is taken")]
+        return [*pieces, Piece(f": each has 1/{n_tied} of the credit")]
+
+    def _shares(self, prediction: Prediction) -> list[Piece]:
+        n = len(prediction.answers)
+        if prediction.weights is None:
+            return [Piece(f"a guess: each of the {n} candidates has the probability 1/{n}")]
+        shares = sorted(zip(prediction.weights, prediction.answers, strict=True), key=lambda row: -row[0])
+        pieces = [Piece("several answers are possible: ")]
+        for k, (share, answer) in enumerate(shares[:_MOST_NAMES]):
+            named = self._names(sorted(answer)) if isinstance(answer, frozenset) else _quoted(list(answer))
+            pieces += [Piece(", " if k else ""), *named, Piece(f" {100 * share:.3g} %")]
+        return [*pieces, *([Piece(f" and {n - _MOST_NAMES} more")] if n > _MOST_NAMES else [])]
+
+    def _selection(self, chosen: Sequence[int]) -> list[Piece]:
+        if not chosen:
+            best, *others = self.ranked
+            is_tie = bool(others) and self._score(best) == self._score(others[0])
+            named = [] if is_tie else [Piece("; the best is "), *self._name(best)]
+            return [Piece("no candidate is above the threshold"), *named]
+        pieces = [*self._names(chosen), Piece(f" {'are' if len(chosen) > 1 else 'is'} above the threshold")]
+        if self.rival is None:
+            return pieces
+        gap = self._score(chosen[-1]) - self._score(self.rival)
+        pieces += [Piece(", the last " if len(chosen) > 1 else ", "), Piece(f"{short(gap)} above ")]
+        return [*pieces, *self._name(self.rival), Piece(", the best of the others")]
+
+    def _undecided(self) -> list[Piece]:
+        decided = (
+            [] if self.explanation.decide is None else [Piece("no threshold is tuned, so nothing is chosen: ")]
+        )
+        best, *others = self.ranked
+        pieces = [*decided, *self._name(best), Piece(f" has the best score, {short(self._score(best))}")]
+        return [*pieces, Piece(", before "), *self._name(others[0])] if others else pieces
+
+    def _gold(self, outcome: str | None, names_rival: bool) -> list[Piece]:
+        question, right = self.explanation.question, self.right
+        if question.gold is None:
+            return [Piece("; gold is hidden")]
+        if outcome == RIGHT or (self.explanation.prediction is None and self.explanation.decide is not None):
+            return []
+        if names_rival and self.rival in right and (right == {self.rival} or not question.task.has_choices):
+            return []  # it is said already
+        if question.task.has_choices:
+            named = [Piece("; right: "), *self._names(sorted(right))] if right else None
+            return named or [Piece("; no candidate is right")]
+        texts = list(dict.fromkeys(map(str, question.gold)))
+        if texts == [""]:
+            return [Piece("; the passage has no answer")]
+        missing = [] if right else [Piece(", which no candidate is")]
+        return [Piece("; right: "), *_quoted(texts), *missing]
+
+    def _score(self, i: int) -> float:
+        return self.explanation.candidates[i].score
+
+    def _names(self, candidates: Sequence[int]) -> list[Piece]:
+        if not self.explanation.question.task.has_choices:
+            return _quoted(list(dict.fromkeys(self.explanation.question.candidates[i].text for i in candidates)))
+        if len(candidates) == 1:
+            return self._name(candidates[0])
+        return [Piece(_listed([candidate_label(i) for i in candidates], most=26))]
+
+    def _name(self, i: int) -> list[Piece]:
+        question = self.explanation.question
+        text = _quoted([question.candidates[i].text])
+        return [Piece(f"{candidate_label(i)} "), *text] if question.task.has_choices else text
+
+
+def _quoted(texts: Sequence[str]) -> list[Piece]:
+    pieces: list[Piece] = []
+    for k, text in enumerate(texts[:_MOST_NAMES]):
+        written = printable(text)
+        cut = written if len(written) <= _NAME_LENGTH else f"{written[: _NAME_LENGTH - 1]}…"
+        is_last = k == len(texts) - 1
+        pieces += [Piece("" if not k else " and " if is_last else ", "), Piece("“"), Piece(cut, True), Piece("”")]
+    n_more = len(texts) - _MOST_NAMES
+    return [*pieces, *([Piece(f" and {n_more} more")] if n_more > 0 else [])]
+
+
+def _listed(names: Sequence[str], most: int) -> str:
+    shown = [*names[:most], *([f"{len(names) - most} more"] if len(names) > most else [])]
+    return f"{', '.join(shown[:-1])} and {shown[-1]}" if len(shown) > 1 else shown[0]
+
+
+def short(value: float) -> str:
+    """Write a number with three significant digits."""
+    return f"{value:.3g}".replace("-", "−") if math.isfinite(value) else ("∞" if value > 0 else "−∞")
+
+
+def candidate_label(index: int) -> str:
+    """Return the candidate's letter, as in tests on paper, or its index after Z."""
+    return chr(ord("A") + index) if index < 26 else str(index)
+
+
+def rank_candidates(explanation: Explanation) -> list[tuple[int, CandidateExplanation]]:
+    """Return the candidates with their indices, best first."""
+    return sorted(enumerate(explanation.candidates), key=lambda item: -item[1].score)
+
+
+# ------------------------------------------------------------------------------------------------------------------
+# The terms of a score
+
+
+class TermRow(NamedTuple):
+    """A term of two candidates' scores; None where a score has no such term."""
+
+    name: str
+    own: float | None
+    other: float | None
+
+    @property
+    def gain(self) -> float:
+        """What the term adds to the difference of the scores."""
+        return (self.own or 0.0) - (self.other or 0.0)
+
+
+def parts_sum_to_score(candidate: CandidateExplanation) -> bool:
+    """Return whether the numbers sum to the score (within 1e-6), so that bars can compare them."""
+    total = sum(candidate.numbers.values())
+    return bool(candidate.numbers) and math.isclose(total, candidate.score, rel_tol=1e-6, abs_tol=1e-6)
+
+
+def score_terms(candidate: CandidateExplanation) -> dict[str, float]:
+    """Return the terms that add up to the score, by name; empty if it is no sum.
+
+    They are the explanation's numbers if there are several, or else the parts of the formula.
+    """
+    if len(candidate.numbers) > 1 and parts_sum_to_score(candidate):
+        return {number_name(name): value for name, value in candidate.numbers.items()}
+    if terms := _formula_terms(candidate.formula):
+        return {name: math.fsum(part.value for part in parts) for name, parts in terms.items()}
+    numbers = candidate.numbers.items() if parts_sum_to_score(candidate) else ()
+    return {number_name(name): value for name, value in numbers}
+
+
+def _formula_terms(formula: Term | None) -> dict[str, list[Term]]:
+    """Return the parts of a sum by name: a word may be in a window twice."""
+    if formula is None or formula.operation not in ("sum", "negative"):
+        return {}
+    terms: dict[str, list[Term]] = {}
+    for part in formula.parts if formula.operation == "sum" else (formula,):
+        terms.setdefault(printable(_name_of(part)), []).append(part)
+    total = math.fsum(part.value for parts in terms.values() for part in parts)
+    is_sum = "" not in terms and math.isclose(total, formula.value, rel_tol=1e-6, abs_tol=1e-6)
+    return terms if is_sum else {}
+
+
+def _name_of(term: Term) -> str:
+    """Return a term's name; of a product or a negative without one, that of its last part."""
+    if term.name and term.name != "score":
+        return term.name
+    return next((name for part in reversed(term.parts) if (name := _name_of(part))), "")
+
+
+def compare_terms(own: CandidateExplanation, other: CandidateExplanation) -> list[TermRow]:
+    """Return the terms of two scores, those that differ most first; empty if one of them is no sum."""
+    ours, theirs = score_terms(own), score_terms(other)
+    if not ours or (not theirs and other.score):
+        return []
+    rows = [TermRow(name, ours.get(name), theirs.get(name)) for name in {**ours, **theirs}]
+    return sorted(rows, key=lambda row: -abs(row.gain))
+
+
+def number_name(name: str) -> str:
+    """Return the name of a score's term as it is shown."""
+    return printable(name.replace("_", " "))
+
+
+def _term_name(name: str, *candidates: CandidateExplanation) -> str:
+    """Return a term's name, in quotation marks if it is a word of the texts."""
+    is_word = name.startswith('"') or any(f'"{name}"' in _formula_terms(c.formula) for c in candidates)
+    return f"“{name.strip(chr(34))}”" if is_word else name
+
+
+_PAIR = re.compile(r'"(.*)" to "(.*?)"')
+
+
+def _words_behind(name: str, own: CandidateExplanation, other: CandidateExplanation) -> str:
+    """Return the words that a term of the winner's score is about: its nearest pair, or what it adds."""
+    ours, theirs = (_leaves(_formula_terms(c.formula).get(name, ())) for c in (own, other))
+    pairs = [(value, pair) for key, value in ours.items() if (pair := _PAIR.match(key))]
+    if pairs:
+        distance, pair = min(pairs, key=lambda row: row[0])
+        apart = "next to" if distance == 1 else f"{distance:g} words from"
+        return f"“{printable(pair[2])}” {apart} “{printable(pair[1])}”"
+    gains = {key: value - theirs.get(key, 0.0) for key, value in ours.items() if key.startswith('"')}
+    best = sorted((key for key in gains if gains[key] > 0), key=lambda key: -gains[key])[:_MOST_REASONS]
+    return ", ".join(f"“{printable(key.strip(chr(34)))}”" for key in best)
+
+
+def _leaves(terms: Sequence[Term]) -> dict[str, float]:
+    """Return the numbers inside terms whose names are words."""
+    found: dict[str, float] = {}
+    for part in (part for term in terms for part in term.parts):
+        own = {part.name: part.value} if part.name.startswith('"') else _leaves([part])
+        for name, value in own.items():
+            found[name] = found.get(name, 0.0) + value
+    return found
