@@ -85,25 +85,11 @@ def check_reading(name: str) -> None:
 
 
 def decode(value: Any, texts: Sequence[str], reading: str, labels: Sequence[str] | None = None) -> frozenset[int]:
-    """Return the positions of the options that a value names.
+    """Return the positions of the options that a value names; MismatchError if it is not valid in this reading.
 
-    Parameters
-    ----------
-    value : object
-        One index, letter, label or text, or a list of them. Letters, labels and indices may be joined in one text:
-        ``"A, C"``, ``"AC"``, ``"0;2"``. Texts may differ from the option in case and blanks. For ``"flags"``, a
-        list of true and false (or 1 and 0).
-    texts : sequence of str
-        The options' texts.
-    reading : str
-        One of :data:`READINGS`.
-    labels : sequence of str, optional
-        The labels beside the options; None looks for them at the start of the texts.
-
-    Raises
-    ------
-    MismatchError
-        The value is not valid in this reading.
+    A value is one index, letter, label or text, or a list of them. Letters, labels and indices may be joined in one
+    text: ``"A, C"``, ``"AC"``, ``"0;2"``. Texts may differ from the option in case and blanks. Of ``"flags"`` it is
+    a list of true and false (or 1 and 0). Without `labels`, they are looked for at the start of the texts.
 
     Examples
     --------
@@ -180,25 +166,11 @@ def find_difference(rows: Iterable[Written], readings: Sequence[str]) -> Written
 
 
 def decide_reading(rows: Sequence[Written], *, field: str = "gold", option: Option, skip_bad: bool = False) -> str:
-    """Return the reading of all rows.
+    """Return the reading of all rows, or raise DataError where none fits, or several that mean different options.
 
     All rows together decide it: an index 0 cannot be counted from 1, and an index that is the number of options
-    cannot be counted from 0. Readings that fit all rows and mean the same options in all are one reading.
-
-    Parameters
-    ----------
-    rows : sequence of Written
-    field : str
-        What the values are, for messages.
-    option : Option
-        The option that chooses a reading.
-    skip_bad : bool
-        Whether rows that no reading explains are left out later.
-
-    Raises
-    ------
-    DataError
-        No reading fits, or those that fit mean different options.
+    cannot be counted from 0. Readings that fit all rows and mean the same options in all are one reading. With
+    `skip_bad`, rows that no reading explains are left out later.
     """
     fitting = fitting_readings(rows)
     bad = next((row for row in rows if not row.meanings), None)
@@ -218,18 +190,7 @@ def decide_mixed_reading(
     """Return the reading of answers, some of which may be letters and others texts; None without answers.
 
     A reading that explains every answer wins over one that does so only if words that have one meaning keep it.
-
-    Parameters
-    ----------
-    strict, mixed : sequence of Written
-        The same answers, with what they mean in each reading alone, and with words of one meaning added.
-    field, option
-        See :func:`decide_reading`.
-
-    Raises
-    ------
-    DataError
-        Answers can be read in several ways, and nothing shows which one is meant.
+    `strict` and `mixed` are the same answers, with what they mean in each reading alone, and with such words added.
     """
     is_strict = all(row.meanings for row in strict)
     fitting = (fitting_readings(strict) if is_strict else []) or fitting_readings(mixed)

@@ -77,22 +77,7 @@ class FoldPlan:
         return f"cv{self.n_folds}" + (f"/{self.group}" if self.group else "")
 
     def folds(self, questions: Sequence[Question]) -> Folds:
-        """Return for each fold the indices of the other folds' questions and of its own.
-
-        Parameters
-        ----------
-        questions : sequence of Question
-
-        Returns
-        -------
-        list of (ndarray of int64, ndarray of int64)
-            One pair per fold.
-
-        Raises
-        ------
-        UsageError
-            There are fewer than two groups, or no question has the field to group by.
-        """
+        """Return for each fold the indices of the other folds' questions and of its own."""
         groups = self.groups(questions).numbers
         n_groups = int(groups.max(initial=-1)) + 1
         if n_groups < 2:
@@ -108,23 +93,9 @@ class FoldPlan:
         return [(np.flatnonzero(fold != k), np.flatnonzero(fold == k)) for k in range(min(self.n_folds, n_groups))]
 
     def folds_apart(self, train: Dataset, asked: Dataset) -> Folds | None:
-        """Return the folds of `asked`, each with the training questions that it has nothing in common with.
+        """Return the folds of `asked`, each with the positions in `train` of what it has nothing in common with.
 
-        Parameters
-        ----------
-        train, asked : Dataset
-            They may be equal, or overlap (:func:`find_overlap`).
-
-        Returns
-        -------
-        list of (ndarray of int64, ndarray of int64) or None
-            For each fold the indices of its training questions in `train`, and those of its own questions in
-            `asked`. None if the datasets do not overlap.
-
-        Raises
-        ------
-        UsageError
-            As of :meth:`folds`.
+        None if the datasets, which may be equal or overlap, do not overlap (:func:`find_overlap`).
         """
         known = _folds_apart_of_dataset.setdefault(asked, {})
         key = self, train.fingerprint
@@ -145,21 +116,7 @@ class FoldPlan:
         return folds
 
     def groups(self, questions: Sequence[Question]) -> FoldGroups:
-        """Return the group of each question; no group is in two folds.
-
-        Parameters
-        ----------
-        questions : sequence of Question
-
-        Returns
-        -------
-        FoldGroups
-
-        Raises
-        ------
-        UsageError
-            No question has the field to group by.
-        """
+        """Return the group of each question; no group is in two folds."""
         while isinstance(questions, EncodedDataset | SharedQuestions):
             questions = questions.questions
         if not isinstance(questions, Dataset):
@@ -198,39 +155,16 @@ _folds_apart_of_dataset: WeakKeyDictionary[Dataset, dict[tuple[FoldPlan, str], F
 
 
 def share_groups(copy: Dataset, original: Dataset, plan: FoldPlan) -> None:
-    """Give a changed copy of a dataset the groups of the original, whatever the copy's texts are.
-
-    Parameters
-    ----------
-    copy, original : Dataset
-        With the same questions in the same order.
-    plan : FoldPlan
-    """
+    """Give a changed copy of a dataset the groups of the original, question by question, whatever its texts."""
     _groups_of_dataset.setdefault(copy, {})[plan] = plan.groups(original)
 
 
 def passage_groups(questions: Sequence[Question], field: str | None = None) -> NDArray[np.int64]:
-    """Number the groups of questions whose passages have equal normalised texts.
+    """Number the groups of questions whose passages have equal normalised texts, from 0, whatever their order.
 
     In data without passages, where all of them are empty, the question's own text is in the passage's place, or if
-    that is empty too, its options.
-
-    Parameters
-    ----------
-    questions : sequence of Question
-    field : str, optional
-        A key of the questions' or passages' `meta` (article, author). Questions with equal values are also one
-        group.
-
-    Returns
-    -------
-    ndarray of int64, shape (n_questions,)
-        Group numbers from 0. They depend on the set of passages, not on the order of the questions.
-
-    Raises
-    ------
-    UsageError
-        No question has the field.
+    that is empty too, its options. With `field`, a key of the questions' or passages' `meta` (article, author),
+    questions with equal values are also one group; UsageError if no question has it.
     """
     texts = [normalised_text(text) for text in _grouped_texts(questions)]
     distinct = sorted(set(texts))

@@ -90,23 +90,12 @@ class SimilarTexts(NamedTuple):
 
 
 def near_duplicate_pairs(texts: Sequence[str], others: Sequence[str] | None = None) -> NDArray[np.int64]:
-    """Find the pairs of near duplicates.
+    """Find the pairs of near duplicates: their positions in ascending order, shape (n_pairs, 2).
 
-    The pairs of the last few collections are kept, because folds, overlaps and defects ask for the same ones.
-
-    Parameters
-    ----------
-    texts : sequence of str
-    others : sequence of str, optional
-        Where the second texts of the pairs come from. By default they come from `texts` too.
-
-    Returns
-    -------
-    ndarray of int64, shape (n_pairs, 2)
-        The positions of the first and the second text of each pair, in ascending order. Without `others`, the
-        second text is the later one. Of several equal second texts only the first is named, and without `others`
-        only the first of equal texts is paired with different ones. So equal texts never make more pairs than there
-        are texts.
+    The pairs of the last few collections are kept, because folds, overlaps and defects ask for the same ones. The
+    second texts come from `others`; without it from `texts` too, and the second is the later one. Of several equal
+    second texts only the first is named, and without `others` only the first of equal texts is paired with
+    different ones. So equal texts never make more pairs than there are texts.
 
     Examples
     --------
@@ -126,17 +115,8 @@ def similar_texts(texts: Sequence[str], others: Sequence[str] | None = None) -> 
     Beyond near duplicates, two texts are similar if nine tenths of the 4-grams of the shorter one are in the
     longer one, which has up to five times as many tokens. Where one text has fewer than 20 tokens, they are similar
     if they share three quarters of the words of the longer one, or if the shorter one is a part of the longer one,
-    with at least half of its words; and three of the words that they share are no stop words.
-
-    Parameters
-    ----------
-    texts, others : sequence of str
-        As for :func:`near_duplicate_pairs`.
-
-    Returns
-    -------
-    SimilarTexts
-        The similarity is the share of 4-grams (in short texts, of words) of the longer text that the other one has.
+    with at least half of its words; and three of the words that they share are no stop words. The similarity is the
+    share of 4-grams (in short texts, of words) of the longer text that the other one has.
 
     Examples
     --------
@@ -250,16 +230,7 @@ def _extend(values: NDArray[Any], length: int) -> NDArray[Any]:
 
 
 def near_duplicate_groups(texts: Sequence[str]) -> NDArray[np.int64]:
-    """Number the groups of texts that near duplicates connect, directly or through other texts.
-
-    Parameters
-    ----------
-    texts : sequence of str
-
-    Returns
-    -------
-    ndarray of int64, shape (n_texts,)
-        Group numbers from 0, in the order of the groups' first texts.
+    """Number the groups of texts that near duplicates connect, directly or through others, by their first texts.
 
     Examples
     --------
@@ -482,18 +453,8 @@ def are_similar_words(
 ) -> NDArray[np.bool_]:
     """Return for each pair of short texts whether they have most words in common, or one is a part of the other.
 
-    Parameters
-    ----------
-    words : ndarray of int64, shape (n_words,)
-    offsets : ndarray of int64, shape (n_texts + 1,)
-        Text i is ``words[offsets[i]:offsets[i + 1]]``.
-    one, two : ndarray of int64, shape (n_pairs,)
-    shared : ndarray of int64, shape (n_pairs,)
-        How many words they share (:func:`classic_rc.kernels.bags.shared_words`).
-
-    Returns
-    -------
-    ndarray of bool, shape (n_pairs,)
+    Text i is ``words[offsets[i]:offsets[i + 1]]``; `shared` is how many words a pair shares
+    (:func:`classic_rc.kernels.bags.shared_words`).
     """
     sizes = np.diff(offsets)
     shorter, longer = np.minimum(sizes[one], sizes[two]), np.maximum(sizes[one], sizes[two])

@@ -204,11 +204,6 @@ def declare_parameters(cls: Any) -> None:
 
     Inherited parameters come first; one that is declared again moves to its new place. The class attribute becomes
     the default. A class that writes its own constructor keeps it.
-
-    Raises
-    ------
-    TypeError
-        A base class has a hand-written constructor: nobody can say how to call it from a new one.
     """
     own = {name: value for name, value in vars(cls).items() if isinstance(value, Parameter)}
     if own:

@@ -290,13 +290,7 @@ class Protocol:
 
     @classmethod
     def of(cls, protocol: Protocol | None, settings: Mapping[str, Any]) -> Protocol:
-        """Return a protocol with settings changed.
-
-        Raises
-        ------
-        UsageError
-            A setting is unknown or has a wrong value.
-        """
+        """Return a protocol with settings changed."""
         for name in settings:
             if name not in SETTINGS:
                 raise unknown_name("setting", name, SETTINGS)
@@ -381,13 +375,7 @@ SETTINGS: Mapping[str, Setting] = {one.name: _declared(one) for one in fields(Pr
 
 
 def check_setting(name: str, value: Any) -> None:
-    """Check the value of a setting.
-
-    Raises
-    ------
-    UsageError
-        The value is not of the setting's kind.
-    """
+    """Check the value of a setting."""
     kind = SETTINGS[name].kind
     is_generator = name == "spans" and hasattr(value, "max_tokens")
     if not (is_generator or kind.fits(value)):

@@ -34,13 +34,7 @@ _SPLITS = {
 
 
 def check_skipped(skip: str | Iterable[str] | None) -> tuple[str, ...]:
-    """Return what to leave out, given as names or as one text with commas.
-
-    Raises
-    ------
-    UsageError
-        A name is not one of :data:`~classic_rc.protocol.SKIPPED`.
-    """
+    """Return what to leave out, given as names or as one text with commas, or raise UsageError."""
     names = [name.strip() for name in skip.split(",")] if isinstance(skip, str) else list(skip or ())
     for name in names:
         if name not in SKIPPED:
@@ -103,17 +97,11 @@ class Reading:
         self.guard: AbstractContextManager[object] = _Guard(self) if options.skip_bad else nullcontext()
 
     def at(self, place: Node | str, id: str | None = None) -> AbstractContextManager[object]:
-        """Return the context in which a part of the data is read: a line, a passage with its questions, a question.
+        """Return the context in which a part is read: a line, a passage with its questions, a question.
 
         Strict reading passes an error of the part on. With ``skip="bad"`` the part is left out, the error is kept
         in :attr:`left_out`, and reading continues after the ``with`` block. A question may be yielded inside it.
-
-        Parameters
-        ----------
-        place : Node or str
-            The part, or its line.
-        id : str, optional
-            The id of its question, if the part does not show it.
+        `id` is that of the question, if the part does not show it.
         """
         self._place, self._id = place, id
         return self.guard

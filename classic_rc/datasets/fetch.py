@@ -170,17 +170,7 @@ def is_hub_name(text: Any) -> bool:
 
 
 def find_split(name: str) -> NamedSplit | None:
-    """Return the split that a DATA argument names; None if it is a path.
-
-    Parameters
-    ----------
-    name : str
-        ``NAME:SPLIT``, where ``val`` and ``validation`` are ``dev``. A path that exists is no name.
-
-    Raises
-    ------
-    UsageError
-        The form is that of a name, but no dataset or split has it; or the name of a dataset lacks its split.
+    """Return the split that a DATA argument names; None if it is a path. A path that exists is no name.
 
     Examples
     --------
@@ -228,12 +218,7 @@ def _look_up(name: str) -> NamedSplit:
 def named_files(name: str, sources: Sequence[str]) -> tuple[RemoteFile, ...]:
     """Return the files of the split that data was read from by name; empty if it was not.
 
-    Parameters
-    ----------
-    name : str
-        The path or name that was given to :func:`classic_rc.load`.
-    sources : sequence of str
-        The paths of the data's sources. For named data these are keys of files, for a path of equal spelling paths.
+    `sources` are the paths of the data's sources: of named data the keys of its files.
     """
     dataset, _, split = name.partition(":")
     entry = named_datasets().get(dataset)
@@ -281,21 +266,10 @@ def require_cached(split: NamedSplit) -> dict[str, str]:
 
 
 def files_of(name: str, *, extras: bool = False) -> tuple[RemoteFile, ...]:
-    """Return the files that a dataset's splits, or one of them, need.
+    """Return the files that a dataset's splits, or one of them (``NAME:SPLIT``), need.
 
-    Of a dataset these are the files that can be downloaded, and those without an open address that the cache has.
-
-    Parameters
-    ----------
-    name : str
-        ``NAME`` or ``NAME:SPLIT``.
-    extras : bool
-        Whether to add a dataset's other files: copies of its splits, released scores and labels.
-
-    Raises
-    ------
-    UsageError
-        The name is unknown.
+    Of a dataset these are the files that can be downloaded, and those without an open address that the cache has;
+    with `extras` also copies of its splits, released scores and labels.
     """
     datasets = named_datasets()
     if name.lower() in datasets:

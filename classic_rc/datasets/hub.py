@@ -62,32 +62,8 @@ class HubSplit:
 def find_hub_splits(name: str, subset: str | None = None, split: str | None = None) -> list[HubSplit]:
     """Return the splits that a name means, and download the dataset if it is not in the cache of ``datasets``.
 
-    A commit in that cache needs no network. In offline mode a name without a commit means the only one there.
-
-    Parameters
-    ----------
-    name : str
-        ``hf:OWNER/NAME``, ``hf:OWNER/NAME@REVISION``, each also with ``:SPLIT``. A revision is a branch, a tag or a
-        commit.
-    subset : str, optional
-        Required if the dataset has several.
-    split : str, optional
-        The split, if the name has none; None means all.
-
-    Returns
-    -------
-    list of HubSplit
-        At least one, in the hub's order.
-
-    Raises
-    ------
-    UsageError
-        The name is malformed, or names another split than `split`.
-    DataError
-        The hub cannot be reached; it has no such dataset, revision, subset or split; the dataset is gated, or needs
-        code of its own; or `subset` is needed.
-    MissingPackageError
-        ``datasets`` is not installed.
+    A commit in that cache needs no network. In offline mode a name without a commit means the only one there. The
+    splits, at least one, are in the hub's order. A dataset that is gated or needs code of its own is a DataError.
     """
     repo, asked, split = _parse(name, split)
     datasets = _import_datasets(HUB_PREFIX + repo)

@@ -115,13 +115,7 @@ def read_labels(path: str | Path, dataset: Dataset, *, notes: list[str] | None =
 
 
 def check_names(labels: Sequence[Labels]) -> None:
-    """Check that no two files have labels of the same name.
-
-    Raises
-    ------
-    UsageError
-        Two files have labels of the same name.
-    """
+    """Raise UsageError if two files have labels of the same name."""
     names = [own.name for own in labels]
     for name in names:
         if names.count(name) > 1:

@@ -43,25 +43,11 @@ FINGERPRINTS: Mapping[str, tuple[str, str]] = {
 
 
 def match_official_parts(dataset: Dataset) -> list[tuple[OfficialPart | None, Dataset]]:
-    """Split questions by the published dataset and split that they come from.
+    """Split questions by the published dataset and split that they come from, in the order of first questions.
 
     The content's fingerprint decides first; otherwise the reader, and the split that it gives each question (the
     ids of MCTest's stories have it). ``is_exact`` tells official data from the user's own data in the same format.
-
-    Parameters
-    ----------
-    dataset : Dataset
-
-    Returns
-    -------
-    list of (Official or None, Dataset)
-        In the order of their first questions. None marks questions for which there are no published figures.
-
-    Examples
-    --------
-    >>> from classic_rc.datasets import load
-    >>> [(official, len(part)) for official, part in match_official_parts(load("sample:cloze"))]
-    [(None, 8)]
+    None marks questions for which there are no published figures.
     """
     if dataset.fingerprint in FINGERPRINTS:
         return [(OfficialPart(*FINGERPRINTS[dataset.fingerprint], True), dataset)]

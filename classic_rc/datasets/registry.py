@@ -179,13 +179,7 @@ TrainingData: TypeAlias = Dataset | Sequence[Dataset] | Any
 
 
 def as_dataset(data: TrainingData | None) -> Dataset | None:
-    """Return a dataset as it is, several as one, a table in memory as one, and None for None or an empty list.
-
-    Raises
-    ------
-    UsageError
-        It is something else, or the datasets cannot be joined.
-    """
+    """Return a dataset as it is, several as one, a table in memory as one, and None for None or an empty list."""
     if data is None or isinstance(data, Dataset):
         return data
     parts = list(data) if isinstance(data, list | tuple) else [data]
@@ -295,13 +289,7 @@ def _load_from_hub(name: str, reader: str | Reader | None, options: Options) -> 
 
 
 def read_split(named: NamedSplit) -> Dataset:
-    """Read a split of a named dataset from the cache.
-
-    Raises
-    ------
-    DataError
-        A file is missing, is not the expected one, or is malformed.
-    """
+    """Read a split of a named dataset from the cache."""
     return _load_named(named, None, Options())
 
 
@@ -347,13 +335,7 @@ def is_log(dataset: Dataset) -> bool:
 
 
 def get_reader(reader: str | Reader) -> Reader:
-    """Return the reader of a name, or a reader as it is.
-
-    Raises
-    ------
-    UsageError
-        The name is unknown.
-    """
+    """Return the reader of a name, or a reader as it is."""
     if isinstance(reader, Reader):
         return reader
     if reader not in READERS:

@@ -146,22 +146,7 @@ def read_gold(
 ) -> frozenset[int] | None:
     """Return the position of the one right candidate; None (hidden gold) without a value.
 
-    Parameters
-    ----------
-    row : Node
-    key : str
-        Where the gold is. Where it is an index, -1 is hidden gold too.
-    texts : sequence of str
-        The candidates.
-    reading : str
-        How gold names a candidate, one of :data:`classic_rc.encodings.READINGS`.
-    labels : sequence of str, optional
-        The labels of the candidates.
-
-    Raises
-    ------
-    DataError
-        There is no candidate, or the value names none or several.
+    Where gold is an index, -1 is hidden gold too. `reading` is one of :data:`classic_rc.encodings.READINGS`.
     """
     value = row.value.get(key)
     if not texts:

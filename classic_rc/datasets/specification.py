@@ -74,20 +74,10 @@ class DataSpec:
 
 
 def parse_data(text: str) -> DataSpec:
-    """Return the specification of data that a text is.
+    """Return the specification of data that a text is: ``DATA[,split=NAME][,subset=NAME]…``, settings in any order.
 
     A path that exists is the whole text, or as much of it as possible: if there is a file ``a,b=c.json``, then
     ``a,b=c.json,split=dev`` is its split ``dev``.
-
-    Parameters
-    ----------
-    text : str
-        ``DATA[,split=NAME][,subset=NAME][,reader=NAME][,answers=FILE][,spans=N]``, in any order.
-
-    Raises
-    ------
-    UsageError
-        A key is unknown or is given twice, or a value is missing or no number of tokens.
 
     Examples
     --------

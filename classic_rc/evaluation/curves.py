@@ -60,15 +60,7 @@ class PrecisionRecallCurve:
     def from_scores(
         cls, scores: Scores, questions: Sequence[Question], name: str = "scores", average: Average = "macro"
     ) -> Self:
-        """Make the curve of a system's scores, exact at every threshold that makes a difference.
-
-        Raises
-        ------
-        UsageError
-            `average` is unknown, the questions have no choices, or a score is infinite.
-        DataError
-            A question's gold is hidden.
-        """
+        """Make the curve of a system's scores, exact at every threshold that makes a difference."""
         metric = _metric_of(average)
         check_choices(questions)
         thresholds = cut_points(scores)
@@ -83,15 +75,7 @@ class PrecisionRecallCurve:
         name: str = "predictions",
         average: Average = "macro",
     ) -> Self:
-        """Make the one point of decided answers, for example of people or of a submission.
-
-        Raises
-        ------
-        UsageError
-            `average` is unknown, there are no questions, or they have no choices.
-        DataError
-            A question's gold is hidden.
-        """
+        """Make the one point of decided answers, for example of people or of a submission."""
         metric = _metric_of(average)
         check_choices(questions)
         means = metric.statistics(questions, predictions).mean(axis=0, keepdims=True)
@@ -123,11 +107,6 @@ class PrecisionRecallCurve:
         """Return a pandas frame with one row per cut.
 
         Its columns are ``threshold`` (missing for a point), ``precision``, ``recall`` and ``f1``.
-
-        Raises
-        ------
-        MissingPackageError
-            pandas is not installed.
         """
         thresholds = np.full(len(self.precision), np.nan) if self.thresholds is None else self.thresholds
         columns = {"threshold": thresholds, "precision": self.precision, "recall": self.recall, "f1": self.f1}

@@ -27,16 +27,7 @@ _ROUNDING = 1e-9
 def reorder_options(questions: Sequence[Question], seed: int) -> tuple[list[Question], NDArray[np.int64]]:
     """Return the questions with their options in a drawn order and without gold, and where each option was.
 
-    Parameters
-    ----------
-    questions : sequence of Question
-    seed : int
-
-    Returns
-    -------
-    copies : list of Question
-    places : ndarray of int64, shape (n_candidates,)
-        Option i of all copies is option ``places[i]`` of all questions.
+    Option i of all copies is option ``places[i]`` of all questions.
     """
     sizes = np.array([len(question.candidates) for question in questions], dtype=np.int64)
     draws = uniform_draws(text_keys(question.id for question in questions), sizes, seed)
@@ -56,21 +47,9 @@ def range_over_orders(
 ) -> tuple[float, float] | None:
     """Return the lowest and the highest result over the given order of the options and :data:`N_ORDERS` others.
 
-    Parameters
-    ----------
-    questions : sequence of Question
-    scores : Scores
-        The system's scores of the questions.
-    score_reordered : callable
-        Given the positions of some questions and the seed of an order, returns the scores that their options have
-        in that order, as a flat array with the options in the given order.
-    decide : callable
-        Answers the questions, given scores of all of them.
-
-    Returns
-    -------
-    tuple of float, or None
-        In the task's primary metric. None if the scores do not depend on the order.
+    It is in the task's primary metric; None if the scores do not depend on the order. `score_reordered` takes the
+    positions of some questions and the seed of an order, and returns the scores that their options have in that
+    order, flat, with the options in the given order.
     """
     tried = np.unique(np.linspace(0, len(scores) - 1, _N_TRIED).round().astype(np.int64))
     if np.allclose(score_reordered(tried, 0), scores.take(tried).values, rtol=_ROUNDING, atol=_ROUNDING):

@@ -73,17 +73,7 @@ def prepare_data(protocol: Protocol) -> Protocol:
 def separate_data(protocol: Protocol, dataset: Dataset) -> tuple[Protocol, tuple[str, ...]]:
     """Find what the data to learn from shares with `dataset` and, with `drop_overlap`, drop it.
 
-    Returns
-    -------
-    protocol : Protocol
-        With the remaining data.
-    notes : tuple of str
-        What is shared.
-
-    Raises
-    ------
-    UsageError
-        No question is left.
+    Returns the protocol with the remaining data, and notes of what is shared. UsageError if no question is left.
     """
     notes: list[str] = []
 
@@ -142,21 +132,8 @@ def make_plan(
 ) -> EvaluationPlan:
     """Check systems and settings against the dataset, configure the solvers and read files of predictions.
 
-    Parameters
-    ----------
-    dataset : Dataset
-    systems : sequence or mapping
-        See :func:`classic_rc.evaluate`. Solvers are cloned, never changed.
-    protocol : Protocol
-    needs_system : bool
-        Whether to raise an error if no system answers these questions.
-
-    Raises
-    ------
-    UsageError
-        A setting has no meaning for the data, or no training data is left.
-    ClassicRCError
-        The error of the first system, if no system answers these questions.
+    Solvers are cloned, never changed. With `needs_system`, the error of the first system is raised if no system
+    answers these questions.
     """
     named = tuple(name_systems(as_systems(systems)))
     if protocol.tune_metric is not None:
@@ -232,22 +209,8 @@ def default_analyzer(dataset: Dataset) -> str:
 def adapt_analyzer(solver: Solver, dataset: Dataset, analyzer: str | None = None) -> None:
     """Change the analyzers that a solver and its members were not given: those that are the default of their class.
 
-    Variants keep the analyzers of their papers.
-
-    Parameters
-    ----------
-    solver : Solver
-        It is changed.
-    dataset : Dataset
-        Without `analyzer`, the default ``word`` becomes ``char`` for scripts without spaces between words;
-        ``word+lower`` is another spelling of ``word`` that stays.
-    analyzer : str, optional
-        The analyzer to use instead.
-
-    Raises
-    ------
-    UsageError
-        The analyzer is unknown.
+    Variants keep the analyzers of their papers. Without `analyzer`, the default ``word`` becomes ``char`` for
+    scripts without spaces between words; ``word+lower`` is another spelling of ``word`` that stays.
     """
     if analyzer is not None:
         get_analyzer(analyzer)

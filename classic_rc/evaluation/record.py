@@ -247,16 +247,7 @@ def record_file(path: str) -> Path | None:
 def read_results(path: str | Path) -> list[SharedResults]:
     """Read every dataset of a run record, with all its rows.
 
-    Parameters
-    ----------
-    path : path-like
-        A file that ``run --save`` wrote.
-
-    Raises
-    ------
-    DataError
-        The file cannot be read or is not a run record, its rows do not answer the same questions, or its numbers
-        contradict each other.
+    Rows that do not answer the same questions, or numbers that contradict each other, are a DataError.
     """
     source = str(path)
     root = Node(parse_json(read_text(path), source), source)
@@ -556,20 +547,9 @@ def recorded_path(path: str, folder: Path | None = None) -> str:
 
 
 def recorded_file(path: str, folder: Path | None = None, *, sha256: str | None = None) -> dict[str, Any]:
-    """Return the entry of a file, or of a folder with all its content, in a record.
+    """Return the entry of a file, or of a folder with all its content, in a record in `folder`.
 
-    Parameters
-    ----------
-    path : str
-    folder : Path, optional
-        The folder of the record.
-    sha256 : str, optional
-        The digest, if it is known already.
-
-    Returns
-    -------
-    dict
-        ``path``, ``sha256`` and ``bytes``: the size of a file, None for a folder.
+    It has ``path``, ``sha256`` (computed unless it is known) and ``bytes``: the size of a file, None for a folder.
     """
     size = os.path.getsize(path) if os.path.isfile(path) else None
     return {"path": recorded_path(path, folder), "sha256": sha256 or sha256_of(path), "bytes": size}

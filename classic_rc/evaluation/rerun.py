@@ -343,25 +343,8 @@ def rerun(prepared: RestoredRecord, *, jobs: int = 1, progress: bool = False) ->
     """Run a record again and compare all its numbers.
 
     Numbers must be equal to the last digit, except those of learned rows under other versions of packages
-    (:data:`LEARNED_TOLERANCE`). Times, paths of files and versions are not compared.
-
-    Parameters
-    ----------
-    prepared : RestoredRecord
-        From :func:`~classic_rc.evaluation.rerun.restore_record`.
-    jobs : int
-        Number of scoring processes; the numbers do not depend on it.
-    progress : bool
-        Whether to show progress on stderr if it takes long.
-
-    Returns
-    -------
-    Rerun
-
-    Raises
-    ------
-    UsageError
-        Data is missing or has changed.
+    (:data:`LEARNED_TOLERANCE`). Times, paths of files and versions are not compared. UsageError if data is missing
+    or has changed.
     """
     if prepared.changes:
         raise UsageError(

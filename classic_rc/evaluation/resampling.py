@@ -159,16 +159,6 @@ def scale_to_integers(
 
     Any sum of `n_summed` multiples stays below 2**53, where floats are exact: neither the order of addition nor a
     machine's linear algebra changes a bit.
-
-    Parameters
-    ----------
-    values : ndarray of float64, shape (n_rows, n_columns)
-    n_summed : int
-
-    Returns
-    -------
-    multiples : ndarray of float64, shape (n_rows, n_columns)
-    unit : ndarray of float64, shape (n_columns,)
     """
     exponent = np.frexp(np.abs(values).max(axis=0) * n_summed)[1]
     unit = 2.0 ** np.maximum(exponent - 52, -1000)

@@ -122,26 +122,9 @@ def family_p_values(
     n: int = 10_000,
     seed: int = 0,
 ) -> list[float]:
-    """Return the p-values of all rows' differences from one row, adjusted together by Holm's method.
+    """Return the p-values of all rows' differences from row `base` (1.0 for itself), adjusted by Holm's method.
 
-    Parameters
-    ----------
-    metric : Metric
-    rows : sequence of ndarray of float64, shape (n_questions, n_statistics)
-        The metric's statistics of each system.
-    base : int
-        The index of the baseline in `rows`.
-    groups : ndarray of int64, shape (n_questions,)
-        The group of passages of each question.
-    n : int
-        Number of random permutations.
-    seed : int
-        Their seed.
-
-    Returns
-    -------
-    list of float
-        One per row; 1.0 for the baseline.
+    The rows are the metric's statistics of each system, `groups` the group of passages of each question.
     """
     tested = [i for i in range(len(rows)) if i != base]
     own = np.unique(groups, return_inverse=True)[1].reshape(-1)
@@ -157,17 +140,6 @@ def with_statistics(evaluation: Evaluation, protocol: Protocol, *, progress: boo
 
     If the baseline has no row, or is the only row, a warning takes the place of the tests: the other results are
     not lost.
-
-    Parameters
-    ----------
-    evaluation : Evaluation
-    protocol : Protocol
-    progress : bool
-        Whether to show progress on stderr during long runs.
-
-    Returns
-    -------
-    Evaluation
     """
     baseline, seed, group = protocol.baseline, protocol.seed or 0, protocol.group
     names = [row.name for row in evaluation.rows]
@@ -265,17 +237,8 @@ def resample_metrics(
 ) -> list[NDArray[np.float64]]:
     """Return the bootstrap distributions of several metrics, each given with its statistics.
 
-    All use the same resamples, so the difference of two distributions is that of a paired bootstrap.
-
-    Parameters
-    ----------
-    measured : sequence of (Metric, ndarray of float64, shape (n_questions, n_statistics))
-    groups, n, seed
-        As in :func:`~classic_rc.evaluation.resampling.resample_means`.
-
-    Returns
-    -------
-    list of ndarray of float64, shape (n,)
+    All use the same resamples (:func:`~classic_rc.evaluation.resampling.resample_means`), so the difference of two
+    distributions is that of a paired bootstrap.
     """
     if not measured:
         return []
@@ -293,18 +256,7 @@ def subset_intervals(
 ) -> list[Interval | None]:
     """Return the intervals of metrics over a subset of the questions; only the subset's groups are resampled.
 
-    Parameters
-    ----------
-    measured, groups
-        For all questions, as in :func:`resample_metrics`.
-    subset : ndarray of bool, shape (n_questions,)
-    resampling : Resampling
-        Gives the number of resamples, the seed and the level.
-
-    Returns
-    -------
-    list of Interval or None
-        One per metric; None if the subset has fewer than two groups.
+    An interval is None if the subset has fewer than two groups.
     """
     own = np.unique(groups[subset], return_inverse=True)[1].reshape(-1)
     if int(own.max(initial=-1)) < 1:

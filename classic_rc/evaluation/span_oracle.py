@@ -13,22 +13,7 @@ from classic_rc.questions import Candidate, Dataset, Question, Task
 
 
 def compute_span_oracle(dataset: Dataset) -> SpanOracle:
-    """Score a perfect choice among a dataset's candidate spans.
-
-    Parameters
-    ----------
-    dataset : Dataset
-        Span questions with gold and candidates (:func:`~classic_rc.evaluation.plan.add_span_candidates`).
-
-    Returns
-    -------
-    SpanOracle
-
-    Raises
-    ------
-    DataError
-        A gold answer is hidden.
-    """
+    """Score a perfect choice among a dataset's candidate spans; hidden gold is a DataError."""
     oracle = SpanOracle()
     for _, questions in iter_blocks(dataset):
         oracle.add(questions)
@@ -85,21 +70,7 @@ def oracle_predictions(questions: Sequence[Question]) -> list[Prediction]:
 
     The nearest candidate matches exactly (normalised as the metric does) or, if none does, has the highest F1; the
     first one wins among equals. If any one of the gold texts is enough, the answer is the single best of these
-    candidates. Questions without candidates have no answer.
-
-    Parameters
-    ----------
-    questions : sequence of Question
-        With gold and candidates; the questions of a passage share their list of candidates.
-
-    Returns
-    -------
-    list of Prediction
-
-    Raises
-    ------
-    DataError
-        A gold answer is hidden.
+    candidates. Questions without candidates have no answer; those of a passage share their list of candidates.
     """
     predictions = []
     texts: Sequence[str] = ()

@@ -119,21 +119,10 @@ class Suite:
 
 
 def read_suite(path: str, *, trust: bool = False) -> Suite:
-    """Read a suite file.
+    """Read a suite file, whose paths are relative to its folder.
 
-    Parameters
-    ----------
-    path : str
-        Its paths are relative to its folder.
-    trust : bool
-        Whether users' own code that it names (``path/to/file.py:Class``) may be run.
-
-    Raises
-    ------
-    DataError
-        The file is not TOML, or a key is unknown or has a wrong value.
-    UsageError
-        It names code that is not trusted.
+    A key that is unknown or has a wrong value is a DataError; users' own code that it names
+    (``path/to/file.py:Class``) is a UsageError without `trust`.
     """
     try:
         content = tomllib.loads(read_text(path))

@@ -318,19 +318,7 @@ def learned_elsewhere(solver: Solver, dataset: Dataset, train: Dataset | None) -
 def find_baseline(systems: Sequence[System], baseline: str) -> tuple[list[System], str]:
     """Return the systems, with the baseline among them, and the baseline's name.
 
-    Parameters
-    ----------
-    systems : sequence of System
-        Named ones.
-    baseline : str
-        The name of a system, or a text as of :func:`parse_system`. A system that is not among `systems` is added.
-
-    Raises
-    ------
-    UsageError
-        The text is neither a name nor a solver nor a file.
-    DataError
-        The text looks like a path, but there is no such file.
+    `baseline` is the name of a system, or a text as of :func:`parse_system`: then the system is added.
     """
     names = [str(system.name) for system in systems]
     if baseline in names:

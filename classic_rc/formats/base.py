@@ -312,24 +312,7 @@ def in_question_order(
 ) -> list[Node]:
     """Return the entries of a file in the order of `keys`; each key must have exactly one entry.
 
-    Parameters
-    ----------
-    entries : iterable of (key, Node)
-    keys : iterable of key
-        All keys that the file must answer.
-    names : sequence of str
-        The names of the parts of a key, for messages.
-    source : str
-        The name of the file in error messages.
-    partial : bool
-        Whether to skip entries with other keys.
-
-    Raises
-    ------
-    UsageError
-        Two of `keys` are equal.
-    DataError
-        An entry is unknown, repeated or missing.
+    `names` are those of the parts of a key, for messages. With `partial`, entries with other keys are skipped.
     """
     keys = list(keys)
     found = match_entries(entries, keys, names, source, partial=partial)

@@ -68,15 +68,7 @@ class JSONLinesFormat(Format):
     def read_scores(
         self, text: str, questions: Sequence[Question], *, source: str, partial: bool = False
     ) -> Scores:
-        """Read the scores of a text, which may also have decisions.
-
-        Raises
-        ------
-        UsageError
-            The text has decisions only.
-        DataError
-            See :meth:`read`.
-        """
+        """Read the scores of a text, which may also have decisions."""
         rows = list(json_lines(text, source))
         if any(row.has("score") for row in rows):
             return _read_scores(rows, questions, source, partial=partial)

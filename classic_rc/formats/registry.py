@@ -149,15 +149,7 @@ def read_predictions(
 
 
 def has_scores(path: str | Path, task: Task, format: str | None = None) -> bool:
-    """Return whether a file has scores, and not only decisions. The parameters are those of :func:`read_scores`.
-
-    Raises
-    ------
-    UsageError
-        The format is unknown.
-    DataError
-        The file cannot be read or recognised, or is malformed.
-    """
+    """Return whether a file has scores, and not only decisions."""
     text = read_text(path)
     return _find_format(text, task, format, str(path)).has_scores(text, str(path))
 

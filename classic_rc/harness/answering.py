@@ -99,13 +99,6 @@ class Answerer:
         Of those that tie for the best score all have 0. The harness takes the first, so that its accuracy is that
         of ``--ties first``; and its ``acc_norm``, which divides by lengths, is equal to ``acc``. Equal requests,
         which the harness repeats, have equal numbers.
-
-        Raises
-        ------
-        UsageError
-            The solver does not answer this kind of question, or it needs a threshold.
-        DataError
-            A task has no options to choose from.
         """
         values = [0.0] * len(requests)
         places_of_task: dict[str, list[int]] = {}

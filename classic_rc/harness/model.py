@@ -60,20 +60,7 @@ class ClassicRC(LM):
         self._answerer = Answerer(solver, **arguments)
 
     def loglikelihood(self, requests: Sequence[Any], disable_tqdm: bool = False) -> list[tuple[float, bool]]:
-        """Return a number for each request, and False: nothing is known of greedy decoding.
-
-        Parameters
-        ----------
-        requests : sequence of lm_eval.api.instance.Instance
-            Of any tasks, in any order.
-        disable_tqdm : bool
-            Not used.
-
-        Raises
-        ------
-        UsageError, DataError
-            As of :meth:`~classic_rc.harness.answering.Answerer.answer`.
-        """
+        """Return a number for each request, of any tasks, and False: nothing is known of greedy decoding."""
         asked = [
             Request(str(r.task_name), int(r.doc_id or 0), r.idx, r.doc, str(r.args[0]), str(r.args[1]))
             for r in requests
@@ -96,12 +83,7 @@ class ClassicRC(LM):
 
 
 def require_harness() -> None:
-    """Check that the harness is installed.
-
-    Raises
-    ------
-    MissingPackageError
-    """
+    """Check that the harness is installed."""
     if register_model is None:
         raise MissingPackageError("lm_eval", needed_for="classic_rc.harness", extra="harness")
 

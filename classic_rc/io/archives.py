@@ -297,13 +297,7 @@ class InputFile:
 
     @property
     def head(self) -> Any:
-        """The first JSON value: the whole file, or the first of JSON lines or rows. None if the file has neither.
-
-        Raises
-        ------
-        DataError
-            The file starts like JSON but is not valid JSON.
-        """
+        """The first JSON value: the whole file, or the first of JSON lines or rows. None if it has neither."""
         return self._first_value[0]
 
     @property

@@ -116,15 +116,7 @@ class Columns:
             return tuple(field.name for field in schema if _has_bytes(field.type))
 
     def rows(self) -> Iterator[dict[str, Any]]:
-        """Yield the rows of all files.
-
-        Raises
-        ------
-        DataError
-            A file is damaged.
-        MissingPackageError
-            pyarrow is not installed.
-        """
+        """Yield the rows of all files."""
         for file in self.files:
             with self._opened(file) as (schema, batches):
                 names = [field.name for field in schema if not _has_bytes(field.type)]

@@ -249,20 +249,9 @@ def _one_line(text: object) -> str:
 
 @contextmanager
 def exclusive_lock(path: Path, on_wait: Callable[[], object] = lambda: None) -> Iterator[None]:
-    """Hold the lock file `path`; wait while another process holds it.
+    """Hold the lock file `path`; wait, after calling `on_wait`, while another process holds it.
 
     The operating system releases the lock when its process ends, however it ends.
-
-    Parameters
-    ----------
-    path : Path
-    on_wait : callable
-        Called once if the lock is not free.
-
-    Raises
-    ------
-    UsageError
-        The lock file cannot be written, or its file system has no locks.
     """
     with _writing(path):
         file = open(path, "ab")  # noqa: SIM115 - closed below; the errors of opening it are named here

@@ -56,13 +56,9 @@ _IGNORED_NAMES = frozenset({"lock", "verified.json", ".DS_Store"})
 
 
 def check_is_regular(path: str | Path, hint: str = "Write its content to a file") -> None:
-    """Check that a path is no device, pipe or socket: reading it may block or never end.
+    """Raise DataError if a path is a device, pipe or socket: reading it may block or never end.
 
     A folder, or a path that cannot be looked at, is left to the function that opens it.
-
-    Raises
-    ------
-    DataError
     """
     kind = _KINDS.get(stat.S_IFMT(os.stat(path).st_mode)) if os.path.exists(path) else None
     if kind is not None:
@@ -77,15 +73,7 @@ def check_is_regular(path: str | Path, hint: str = "Write its content to a file"
 
 @contextmanager
 def open_regular(path: str | Path) -> Iterator[BinaryIO]:
-    """Open a regular file, or standard input under its own path (``/dev/stdin``), to read its bytes.
-
-    Raises
-    ------
-    DataError
-        The path is a device, a pipe or a socket, or standard input has more than :data:`MAX_INPUT` bytes.
-    OSError
-        The file cannot be opened or read.
-    """
+    """Open a regular file, or standard input under its own path (``/dev/stdin``), to read its bytes."""
     if _is_piped_stdin(path):
         yield io.BytesIO(_stdin_bytes())
         return
@@ -98,19 +86,9 @@ def open_regular(path: str | Path) -> Iterator[BinaryIO]:
 def open_unpacked(path: str | Path, advance: Callable[[int], object]) -> Iterator[Any]:
     """Open a file, or standard input (``"-"``), to read its bytes; what gzip, bzip2 or xz packed is unpacked.
 
-    The first bytes show how it is packed. The unpacked size has no limit: whoever reads line by line limits the
-    length of lines. No buffer is around the unpacker: of a truncated file, everything in it would be lost.
-
-    Parameters
-    ----------
-    path : str or path
-    advance : callable
-        Gets the number of bytes just read, as the file stores them.
-
-    Raises
-    ------
-    DataError
-        The file cannot be read, or is damaged; also while it is read.
+    `advance` gets the number of bytes just read, as the file stores them. The unpacked size has no limit: callers
+    that read line by line limit the length of lines. No buffer is around the unpacker: of a truncated file,
+    everything in it would be lost. A damaged file is a DataError, also while it is read.
     """
     own: AbstractContextManager[Any] = nullcontext(sys.stdin.buffer) if path == STDIN else open_regular(path)
     with _naming_errors(str(path)), own as file:
@@ -142,13 +120,7 @@ def _unpacker(stored: Any) -> Any:
 
 
 def unpack(data: bytes, source: str) -> bytes:
-    """Return data that gzip, bzip2 or xz packed, unpacked; other data as they are.
-
-    Raises
-    ------
-    DataError
-        The data are damaged, or have more than :data:`MAX_INPUT` bytes when unpacked.
-    """
+    """Return data that gzip, bzip2 or xz packed, unpacked up to :data:`MAX_INPUT` bytes; other data as they are."""
     if not data.startswith(tuple(_OPENERS)):
         return data
     with _naming_errors(source), _unpacker(io.BufferedReader(io.BytesIO(data))) as stream:
@@ -205,15 +177,7 @@ def _naming_errors(source: str) -> Iterator[None]:
 
 
 def read_input(path: str | Path) -> bytes:
-    """Return the bytes of a file as they are stored.
-
-    Raises
-    ------
-    DataError
-        The path is a device, a pipe or a socket, or has more than :data:`MAX_INPUT` bytes.
-    OSError
-        The file cannot be read.
-    """
+    """Return the bytes of a file as they are stored: at most :data:`MAX_INPUT`. Errors stay those of the system."""
     with open_regular(path) as file:
         size = os.stat(path).st_size
         if size > MAX_INPUT:
@@ -231,13 +195,7 @@ def check_folder(folder: str) -> None:
 
 
 def read_bytes(path: str | Path) -> bytes:
-    """Return the bytes of a file as they are stored.
-
-    Raises
-    ------
-    DataError
-        The file cannot be read, is a device or a pipe, or has more than :data:`MAX_INPUT` bytes.
-    """
+    """Return the bytes of a file as :func:`read_input` does; errors of the system are DataErrors."""
     with _naming_errors(str(path)):
         return read_input(path)
 
@@ -264,12 +222,7 @@ def too_large_error(source: str, found: str, *, unpacked: bool = False) -> DataE
 
 
 def check_count(count: int, source: str, unit: str) -> None:
-    """Check that a folder or an archive has at most :data:`MAX_FILES` files or members.
-
-    Raises
-    ------
-    DataError
-    """
+    """Raise DataError for a folder or an archive of more than :data:`MAX_FILES` files or members."""
     if count > MAX_FILES:
         raise DataError(
             f"too many {unit}",
@@ -301,10 +254,7 @@ def sha256_of_bytes(data: bytes) -> str:
 
 
 def sha256_of_text(text: str) -> str:
-    """Return the hex sha256 of a text in UTF-8.
-
-    Lone surrogates, which JSON can spell, are encoded as they are.
-    """
+    """Return the hex sha256 of a text in UTF-8, with lone surrogates, which JSON can spell, encoded as they are."""
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
@@ -317,13 +267,7 @@ def sha256_of_stream(stream: BinaryIO) -> str:
 
 
 def sha256_of_listing(files: Iterable[tuple[str, str]]) -> str:
-    """Return the hex sha256 of the lines ``"<sha256>  <path>"``, the output format of sha256sum.
-
-    Parameters
-    ----------
-    files : iterable of (str, str)
-        The path and the sha256 of each file.
-    """
+    """Return the hex sha256 of the lines ``"<sha256>  <path>"`` of files, the output format of sha256sum."""
     return sha256_of_text("".join(f"{sha256}  {path}\n" for path, sha256 in files))
 
 

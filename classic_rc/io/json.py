@@ -236,21 +236,10 @@ def describe_value(value: Any) -> str:
 
 
 def parse_json(text: str, source: str, line: int | None = None) -> Any:
-    """Return the value of a JSON text.
+    """Return the value of a JSON text, which is line `line` of the file `source` if it is one line of it.
 
-    Parameters
-    ----------
-    text : str
-    source : str
-        The name of the file in error messages.
-    line : int, optional
-        The line number, when `text` is one line of a file.
-
-    Raises
-    ------
-    DataError
-        `text` is not strict JSON. NaN, Infinity, a repeated key, too deep nesting, a lone surrogate and a number
-        that Python cannot hold are errors too.
+    NaN, Infinity, a repeated key, too deep nesting, a lone surrogate and a number that Python cannot hold are
+    DataErrors, as whatever else is not strict JSON.
     """
     start = len(text) - len(text.lstrip(" \t\n"))
     value, end = parse_json_prefix(text, source, line, start)
@@ -278,13 +267,7 @@ def parse_json_prefix(text: str, source: str, line: int | None = None, start: in
 
 
 def json_lines(text: str, source: str) -> Iterator[Node]:
-    """Yield the values of a text with one JSON value per line. Blank lines are skipped.
-
-    Raises
-    ------
-    DataError
-        A line is not JSON.
-    """
+    """Yield the values of a text with one JSON value per line. Blank lines are skipped."""
     for number, line in iter_lines(text):
         if line.strip():
             yield Node(parse_json(line, source, number), source, number)
@@ -408,16 +391,7 @@ def render_json(plain: Mapping[str, Any], *, times: bool = True, infinite: bool 
     """Return a command's result as JSON: the versions of package and schema, the command's own keys, and its times.
 
     Equal calls give equal bytes, but for ``times``: it has the :class:`Seconds` of all depths, by the path of the
-    object that they are about.
-
-    Parameters
-    ----------
-    plain : dict
-        The result as plain data.
-    times : bool
-        Whether to write the times.
-    infinite : bool
-        Allow infinite numbers. They are written as ``Infinity``, which is not valid JSON.
+    object that they are about. With `infinite`, infinite numbers are written as ``Infinity``, which JSON lacks.
     """
     seconds: dict[str, Any] = {}
     document = {"version": __version__, "schema": JSON_SCHEMA, **_take_seconds(plain, "", seconds)}

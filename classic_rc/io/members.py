@@ -56,20 +56,10 @@ _UNZIP_ERRORS = (
 def archive_members(data: bytes | str, source: str) -> Iterator[Member]:
     """Yield every file in a tar or zip archive, in the archive's order.
 
-    Parameters
-    ----------
-    data : bytes or str
-        The archive, unpacked if it was compressed, which stays in memory as long as one of its members; or the path
-        of a zip archive, of which only the members that are read come into memory.
-    source : str
-        The name of the archive in error messages.
-
-    Raises
-    ------
-    DataError
-        The archive is broken or truncated; has a member with an absolute path or a path with ``..``, or two
-        members of one name; has links, devices or encrypted members; or has too many members, or too large ones.
-        What is broken inside a member of a zip archive, and what is too large, is found when it is unpacked.
+    `data` is the archive, unpacked if it was compressed, which stays in memory as long as one of its members; or
+    the path of a zip archive, of which only the members that are read come into memory. DataError: the archive is
+    broken or truncated, has too many members, two of one name, links, devices, encrypted members, or a path that
+    is absolute or has ``..``. What is broken or too large inside a zip is found when it is unpacked.
     """
     seen: set[_Path] = set()
     if isinstance(data, bytes) and archive_format(data) == "tar":
@@ -245,15 +235,7 @@ def _unpacker(
 
 
 def read_zip_member(path: str | Path, name: str, size: int = -1) -> bytes:
-    """Return the content of one member of a zip archive, or its first `size` bytes.
-
-    Raises
-    ------
-    KeyError
-        There is no such member.
-    OSError, zipfile.BadZipFile
-        The archive is broken or unreadable; see :data:`ZIP_ERRORS`.
-    """
+    """Return the content of one member of a zip archive, or its first `size` bytes; see :data:`ZIP_ERRORS`."""
     check_is_regular(path)
     with zipfile.ZipFile(path) as archive, archive.open(name) as content:
         if size < 0 and archive.getinfo(name).file_size > files.MAX_INPUT:

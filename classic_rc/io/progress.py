@@ -94,28 +94,12 @@ def progress_bar(
     unit: str = "question",
     progress: Progress | None = None,
 ) -> Iterator[Progress]:
-    """Show the progress of the block on stderr.
+    """Show the progress of the block on stderr; call the yielded :class:`Progress` with the number of new steps.
 
     On a terminal it is a bar, which appears after one second. Elsewhere, as in a log file, a line every 30 seconds
     says what runs, the share that is done, the time so far, and about how much is left. A thread writes both, so
-    they go on during a long step.
-
-    Parameters
-    ----------
-    description : str
-    total : int, optional
-        The number of steps; None when it is unknown.
-    shown : bool
-        Whether to show anything.
-    unit : str
-        The name of a step. With ``"B"`` (bytes) the counts are shown with k, M and G.
-    progress : Progress, optional
-        Work that began in an earlier block and goes on here.
-
-    Yields
-    ------
-    Progress
-        To be called with the number of steps since the last call.
+    they go on during a long step. Without `total`, the number of steps is unknown; the unit ``"B"`` (bytes) is
+    shown with k, M and G; `progress` is work that began in an earlier block and goes on here.
     """
     global _last_work
     progress = progress or Progress()

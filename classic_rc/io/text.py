@@ -41,13 +41,7 @@ _NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 
 
 def read_text(path: str | Path) -> str:
-    r"""Return the text of a file, unpacked, with every line end as ``"\n"``.
-
-    Raises
-    ------
-    DataError
-        The file cannot be read, or is neither UTF-8 nor UTF-16 with a byte order mark.
-    """
+    r"""Return the text of a file, unpacked and decoded (:func:`decode_text`), with every line end as ``"\n"``."""
     return decode_text(read_unpacked(path), str(path))
 
 
@@ -283,13 +277,7 @@ def line_and_column(text: str, offset: int) -> str:
 
 
 def write_file(path: Path, content: str | bytes | Iterable[str]) -> None:
-    """Write a file atomically; text, whole or in pieces, is written as UTF-8 with LF line ends.
-
-    Raises
-    ------
-    UsageError
-        The file cannot be written.
-    """
+    """Write a file atomically, or raise UsageError; text is written as UTF-8 with LF line ends."""
     try:
         write_atomically(path, content)
     except OSError as error:
@@ -303,13 +291,7 @@ def write_file(path: Path, content: str | bytes | Iterable[str]) -> None:
 
 
 def write_atomically(path: Path, content: str | bytes | Iterable[str]) -> None:
-    """Write a file as :func:`write_file` does, but raise the system's own error.
-
-    Raises
-    ------
-    OSError
-        The file cannot be written.
-    """
+    """Write a file as :func:`write_file` does, but raise the system's own error."""
     pieces = [content] if isinstance(content, str | bytes) else content
     blocks = (piece if isinstance(piece, bytes) else piece.encode("utf-8") for piece in pieces)
     if path.exists() and not path.is_file():  # A device or a pipe must not be replaced by a file.
@@ -330,11 +312,6 @@ def replace_file(temporary: Path, path: Path) -> None:
     """Move a file into place.
 
     On Windows another program (a virus scanner) can hold the old file open, so the move is tried several times.
-
-    Raises
-    ------
-    OSError
-        The file cannot be moved.
     """
     for seconds in _RETRY_DELAYS:
         time.sleep(seconds)

@@ -212,13 +212,7 @@ def small_blocks(most: int) -> Iterator[None]:
 
 
 def runs_of(loads: NDArray[np.integer], limit: int) -> Iterator[tuple[int, int]]:
-    """Cut a sequence into runs whose loads sum to at most `limit`, or of one element that exceeds it.
-
-    Yields
-    ------
-    start, stop : int
-        The bounds of a run.
-    """
+    """Yield the bounds of runs whose loads sum to at most `limit`, or of one element that exceeds it."""
     ends = offsets_of(loads)
     start = 0
     while start < len(loads):

@@ -216,21 +216,9 @@ def find_entries(matrix: csr_matrix, columns: NDArray[np.bool_]) -> NDArray[np.i
 def renumber_columns(
     indices: NDArray[np.int32], offsets: NDArray[np.int64], place: NDArray[np.int32]
 ) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
-    """Give the columns of CSR arrays new numbers, and drop those whose number is negative. This changes `indices`.
+    """Give the columns of CSR arrays the numbers `place`, and drop those whose number is negative.
 
-    Parameters
-    ----------
-    indices : ndarray of int32
-    offsets : ndarray of int64
-        Row i has the columns ``indices[offsets[i]:offsets[i + 1]]``.
-    place : ndarray of int32, shape (n_columns,)
-        The new numbers.
-
-    Returns
-    -------
-    indices : ndarray of int32
-        The first part of the changed `indices`.
-    offsets : ndarray of int64
+    Row i has the columns ``indices[offsets[i]:offsets[i + 1]]``. This changes `indices` and returns its first part.
     """
     n_kept, dropped = 0, [np.empty(0, dtype=np.int64)]
     for begin in range(0, len(indices), _BLOCK_ENTRIES):

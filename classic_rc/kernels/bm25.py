@@ -35,16 +35,7 @@ def byte4_lengths(lengths: NDArray[np.integer]) -> NDArray[np.int64]:
 def idf(n_sentences: Counts, frequencies: NDArray[np.integer]) -> NDArray[np.float32]:
     """Return ``ln(1 + (N - df + 0.5) / (df + 0.5))``: Lucene 8, ``BM25Similarity.idf``.
 
-    Parameters
-    ----------
-    n_sentences : ndarray of int
-        N, the number of sentences that have a token.
-    frequencies : ndarray of int
-        df, the number of sentences that have the term.
-
-    Returns
-    -------
-    ndarray of float32
+    N is the number of sentences that have a token, df of those that have the term.
     """
     return np.log(1 + (n_sentences - frequencies + 0.5) / (frequencies + 0.5)).astype(np.float32)
 
@@ -59,18 +50,7 @@ def length_factors(
 ) -> NDArray[np.float32]:
     """Return ``1 / (k1 ((1 - b) + b length / mean))``: the cache in Lucene 8, ``BM25Similarity.scorer``.
 
-    Parameters
-    ----------
-    lengths : ndarray of int
-        Numbers of tokens of sentences; they are rounded by :func:`byte4_lengths`.
-    mean : ndarray of float32
-        From :func:`mean_length`.
-    k1, b : float
-
-    Returns
-    -------
-    ndarray of float32
-        Infinite if k1 is 0: then only presence counts.
+    Lengths, in tokens, are rounded by :func:`byte4_lengths`. Infinite if k1 is 0: then only presence counts.
     """
     one, k1_, b_ = np.float32(1), np.float32(k1), np.float32(b)
     with np.errstate(divide="ignore"):
@@ -87,15 +67,7 @@ def term_scores(
 ) -> NDArray[np.float32]:
     """Return ``w - w / (1 + tf factor)``: Lucene 8, ``BM25Similarity.BM25Scorer.score``.
 
-    This equals ``w tf / (tf + 1 / factor)``, in a form whose rounding never gives a larger tf a smaller score.
-
-    Parameters
-    ----------
-    weights : ndarray of float32
-        From :func:`term_weights`.
-    counts : ndarray of float32
-        tf, how often the term occurs in the sentence.
-    factors : ndarray of float32
-        From :func:`length_factors`.
+    This equals ``w tf / (tf + 1 / factor)``, in a form whose rounding never gives a larger tf a smaller score. The
+    weights are from :func:`term_weights`, the factors from :func:`length_factors`.
     """
     return weights - weights / (np.float32(1) + counts * factors)

@@ -26,18 +26,10 @@ _KEPT, _LETTER_OR_DIGIT, _HIGH, _JOINER = 1, 2, 4, 8
 
 @cache
 def class_table(separators: str, joiners: str = "") -> bytes:
-    """Return the class of each byte, for :func:`find_pieces`.
+    """Return the class of each of the 256 bytes, for :func:`find_pieces`.
 
-    Parameters
-    ----------
-    separators : str
-        ASCII characters that always separate.
-    joiners : str
-        ASCII characters that separate only where both neighbours are ASCII and one of them is no letter or digit.
-
-    Returns
-    -------
-    bytes of length 256
+    `separators` are ASCII characters that always separate, `joiners` those that separate only where both neighbours
+    are ASCII and one of them is no letter or digit.
     """
     table = bytearray([_KEPT] * 128 + [_KEPT | _HIGH] * 128)
     for characters, flags in (
@@ -53,12 +45,7 @@ def class_table(separators: str, joiners: str = "") -> bytes:
 def find_pieces(buffer: bytes, classes: bytes) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return the start and the length of each piece of a buffer, in order.
 
-    Parameters
-    ----------
-    buffer : bytes
-        Its first and its last byte are separators.
-    classes : bytes
-        A :func:`class_table`.
+    The first and the last byte are separators; `classes` is a :func:`class_table`.
     """
     flags = np.frombuffer(buffer.translate(classes), dtype=np.uint8)
     kept = flags & np.uint8(_KEPT)
@@ -138,15 +125,9 @@ class KeyCache:
         return np.where(known, numbers, np.int32(-1))
 
     def add(self, keys: Keys, numbers: NDArray[np.int32], n_numbers: int) -> None:
-        """Store the numbers of some pieces.
+        """Store the numbers of some pieces: always the same for equal keys and only for those, below `n_numbers`.
 
-        Parameters
-        ----------
-        keys : Keys
-        numbers : ndarray of int32, shape (n_keys,)
-            The same number for equal keys and only for those, always. Numbers of pieces without a key are ignored.
-        n_numbers : int
-            More than the highest number.
+        Numbers of pieces without a key are ignored.
         """
         kept = np.flatnonzero((keys.second > 0) & (numbers < _MAX_NUMBERS))
         keys, numbers = keys.take(kept), numbers[kept]

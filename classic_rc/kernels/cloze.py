@@ -49,16 +49,7 @@ def phrase_counts(arrays: TokenArrays, *, block_tokens: int = BLOCK_TOKENS) -> N
 def query_counts(arrays: TokenArrays, placeholders: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return how often each candidate's token sequence occurs in its query, on either side of the placeholder.
 
-    Parameters
-    ----------
-    arrays : TokenArrays
-        Queries without a token for the placeholder.
-    placeholders : ndarray of int64, shape (n_questions,)
-        How many of each query's tokens precede its placeholder.
-
-    Returns
-    -------
-    ndarray of int64, shape (n_candidates,)
+    The queries have no token for the placeholder; `placeholders` says how many of their tokens precede it.
     """
     # Count with each query in place of the passage. The parts before and after the placeholder are two texts,
     # because no phrase can span it: text 2i is the first part of query i, and text 2i + 1 the second.
@@ -120,20 +111,9 @@ def phrase_places(arrays: TokenArrays, postings: Postings) -> tuple[NDArray[np.i
 def word_runs(
     postings: Postings, passages: NDArray[np.int64], words: NDArray[np.integer], n_words: int
 ) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-    """Return the run of each word in its passage, and whether the passage has the word.
+    """Return the run of each word in its passage, and whether the passage has the word: else the run has no meaning.
 
-    Parameters
-    ----------
-    postings : Postings
-    passages, words : ndarray of int, shape (n,)
-    n_words : int
-        The size of the vocabulary.
-
-    Returns
-    -------
-    runs : ndarray of int64, shape (n,)
-        Meaningful only where `found`.
-    found : ndarray of bool, shape (n,)
+    `n_words` is the size of the vocabulary; all other arrays have shape (n,).
     """
     if not len(postings.keys):
         return np.zeros(len(words), dtype=np.int64), np.zeros(len(words), dtype=np.bool_)

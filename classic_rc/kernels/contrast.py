@@ -16,14 +16,8 @@ CHUNK_PAIRS = 2**18
 def words_of_others(sets: WordSets, question: NDArray[np.int64], n_words: int) -> NDArray[np.bool_]:
     """Return whether another candidate of the question has the word of each entry: shape (n_entries,).
 
-    Parameters
-    ----------
-    sets : WordSets
-        Over candidates.
-    question : ndarray of int64, shape (n_candidates,)
-        Each candidate's question, ascending; all candidates of a question are there.
-    n_words : int
-        The size of the vocabulary.
+    `question` is each candidate's question, ascending; all candidates of a question are there. `n_words` is the
+    size of the vocabulary.
     """
     _, holders, number = _holders(sets, question, n_words)
     return (np.diff(holders) > 1)[number]

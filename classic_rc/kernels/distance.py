@@ -143,16 +143,7 @@ def word_distances(
 def _split_rows(
     rows: NDArray[np.int64], question: NDArray[np.int64], chunk_rows: int
 ) -> Iterator[tuple[NDArray[np.int64], bool]]:
-    """Split rows, in ascending order of question, into parts of bounded size.
-
-    A question with many rows gets parts of its own.
-
-    Yields
-    ------
-    rows : ndarray of int64
-    has_many : bool
-        Whether the rows belong to one question with many rows.
-    """
+    """Split rows, by ascending question, into parts of bounded size; a question with many rows has its own."""
     of_row = question[rows]
     many = np.bincount(of_row)[of_row] >= _MANY_ROWS
     change = np.diff(of_row) > 0

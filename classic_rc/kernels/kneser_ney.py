@@ -121,16 +121,7 @@ def _sort_with_order(values: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDAr
 def suffix_ranks(ngrams: Sequence[NGrams], n_words: int) -> list[NDArray[np.int64]]:
     """Return, for each k-gram with k = 2, 3, …, the rank of its last k - 1 words among the (k - 1)-grams.
 
-    Parameters
-    ----------
-    ngrams : sequence of NGrams
-        Of order 1, 2, …
-    n_words : int
-
-    Returns
-    -------
-    list of ndarray of int64
-        One array fewer than `ngrams`.
+    `ngrams` are those of order 1, 2, …; the result has one array fewer.
     """
     suffixes: list[NDArray[np.int64]] = []
     for shorter, longer in zip(ngrams, ngrams[1:], strict=False):

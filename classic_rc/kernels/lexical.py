@@ -30,16 +30,8 @@ def token_counts(arrays: TokenArrays) -> NDArray[np.int64]:
 def bag_of_words(arrays: TokenArrays, token_weights: NDArray[np.int32]) -> NDArray[np.int64]:
     """Sum the weights of all passage tokens that are words of the question or of the candidate.
 
-    Parameters
-    ----------
-    arrays : TokenArrays
-    token_weights : ndarray of int32, shape (n_passage_tokens,)
-        The weight of each passage token; 0 for tokens that do not count.
-
-    Returns
-    -------
-    ndarray of int64, shape (n_candidates,)
-        :func:`classic_rc.kernels.reference.lexical.bag_of_words` of all candidates.
+    This is :func:`classic_rc.kernels.reference.lexical.bag_of_words` of all candidates. A token that does not count
+    has the weight 0.
     """
     totals = np.zeros(len(arrays.candidate_question), dtype=np.int64)
     for where, rows, tokens in _find_matched_tokens(arrays):
@@ -54,21 +46,10 @@ def best_sentences(
     token_sentences: NDArray[np.int64],
     n_best: int = 2,
 ) -> NDArray[np.int64]:
-    """Sum the weights of matched tokens in the sentences of the passage that have the largest sums.
+    """Sum the weights of matched tokens in the `n_best` sentences of the passage that have the largest sums.
 
-    Parameters
-    ----------
-    arrays, token_weights
-        As in :func:`bag_of_words`.
-    token_sentences : ndarray of int64, shape (n_passage_tokens,)
-        The index of each token's sentence in its passage, from 0.
-    n_best : int
-        How many sentences are added.
-
-    Returns
-    -------
-    ndarray of int64, shape (n_candidates,)
-        :func:`classic_rc.kernels.reference.lexical.best_sentences` of all candidates.
+    This is :func:`classic_rc.kernels.reference.lexical.best_sentences` of all candidates. `token_sentences` is the
+    index of each passage token's sentence in its passage.
     """
     totals = np.zeros(len(arrays.candidate_question), dtype=np.int64)
     for where, rows, tokens in _find_matched_tokens(arrays):
@@ -125,17 +106,7 @@ def occurrence_distance(arrays: TokenArrays) -> tuple[NDArray[np.float64], NDArr
 
 
 def _find_matched_tokens(arrays: TokenArrays) -> Iterator[tuple[slice, NDArray[np.int64], NDArray[np.int64]]]:
-    """Yield, for some candidates at a time, the passage tokens that match them or their question.
-
-    Yields
-    ------
-    where : slice
-        The candidates.
-    rows : ndarray of int64, shape (n_matches,)
-        The candidate of each match, numbered from 0.
-    tokens : ndarray of int64, shape (n_matches,)
-        The token of each match, among the tokens of all passages.
-    """
+    """Yield some candidates at a time, and the candidate and the token of each match with it or its question."""
     passage_starts = arrays.passage_offsets[:-1]
     for block in matched_blocks(arrays):
         question = block.arrays.candidate_question

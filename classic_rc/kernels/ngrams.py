@@ -130,22 +130,10 @@ def common_subsequences(
     other_counts: NDArray[np.int64],
     cells: int = 2**16,
 ) -> NDArray[np.int64]:
-    """Return the length of the longest common subsequence of each text and its partner.
+    """Return the length of the longest common subsequence of each text and its partner, shape (n_texts,).
 
-    Parameters
-    ----------
-    tokens : ndarray of int32
-    offsets : ndarray of int64, shape (n_texts + 1,)
-        Text i is ``tokens[offsets[i]:offsets[i + 1]]``.
-    other_tokens : ndarray of int32
-    other_starts, other_counts : ndarray of int64, shape (n_texts,)
-        The partner of text i is ``other_tokens[other_starts[i]:other_starts[i] + other_counts[i]]``.
-    cells : int
-        How many tokens of texts, not counting padding, are processed at a time. It bounds memory.
-
-    Returns
-    -------
-    ndarray of int64, shape (n_texts,)
+    Text i is ``tokens[offsets[i]:offsets[i + 1]]``, its partner the `other_counts[i]` tokens of `other_tokens` from
+    `other_starts[i]` on. `cells` tokens of texts, without padding, are processed at a time, which bounds memory.
     """
     counts = np.diff(offsets)
     lengths = np.zeros(len(counts), dtype=np.int64)

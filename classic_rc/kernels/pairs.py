@@ -52,17 +52,7 @@ def word_counts(tokens: NDArray[np.int32], offsets: NDArray[np.int64], n_words: 
 
 
 def occurrences(counts: WordCounts, texts: NDArray[np.integer], words: NDArray[np.integer]) -> NDArray[np.int64]:
-    """Return how often ``texts[i]`` has ``words[i]``, 0 if never.
-
-    Parameters
-    ----------
-    counts : WordCounts
-    texts, words : ndarray of int, shape (n,)
-
-    Returns
-    -------
-    ndarray of int64, shape (n,)
-    """
+    """Return how often ``texts[i]`` has ``words[i]``, 0 if never, shape (n,)."""
     if not len(counts.keys):
         return np.zeros(len(words), dtype=np.int64)
     place, found = binary_search(texts * counts.n_words + words, counts.keys)
@@ -72,18 +62,9 @@ def occurrences(counts: WordCounts, texts: NDArray[np.integer], words: NDArray[n
 def word_pairs(
     counts: WordCounts, others: WordCounts, other_of: NDArray[np.int64]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-    """Pair every distinct word of each text with every distinct word of the text's partner.
+    """Pair every distinct word of each text with every distinct word of the text's partner, `other_of` in `others`.
 
-    Parameters
-    ----------
-    counts, others : WordCounts
-    other_of : ndarray of int64, shape (n_texts,)
-        The partner in `others` of each text of `counts`.
-
-    Returns
-    -------
-    texts, words, other_words : ndarray of int64, shape (n_pairs,)
-        The text of each pair, its word, and the partner's word.
+    Returns the text of each pair, its word, and the partner's word, each of shape (n_pairs,).
     """
     texts = counts.texts
     n_others = np.diff(others.offsets)[other_of[texts]]
@@ -94,18 +75,8 @@ def word_pairs(
 def pair_blocks(arrays: TokenArrays, tokens: int, pairs: int) -> Iterator[tuple[slice, TokenArrays]]:
     """Cut the candidates into blocks for :func:`word_pairs` with their questions, so that memory is bounded.
 
-    Parameters
-    ----------
-    arrays : TokenArrays
-    tokens, pairs : int
-        About how many tokens, and pairs of a candidate's token with a question's, a block has. A block has at least
-        one candidate, and about ``pairs / 16`` at most.
-
-    Yields
-    ------
-    candidates : slice
-        The block's candidates.
-    block : TokenArrays
+    A block has about `tokens` tokens and `pairs` pairs of a candidate's token with a question's; at least one
+    candidate, and about ``pairs / 16`` at most.
     """
     for where, part in arrays.blocks(tokens):
         n_pairs = np.diff(part.candidate_offsets) * np.diff(part.question_offsets)[part.candidate_question]

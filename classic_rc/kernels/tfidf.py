@@ -29,17 +29,8 @@ def byte315_norms(norms: NDArray[np.float32]) -> NDArray[np.float32]:
 def idf(n_sentences: Counts, frequencies: NDArray[np.integer]) -> NDArray[np.float32]:
     """Return ``1 + ln(N / (df + 1))``: Lucene 5, ``ClassicSimilarity.idf``.
 
-    Parameters
-    ----------
-    n_sentences : ndarray of int
-        N, the number of all sentences, including those without a token: Lucene 5, ``TFIDFSimilarity.idfExplain``,
-        takes ``maxDoc``. Lucene 6 and later, like BM25, count only the sentences that have a token.
-    frequencies : ndarray of int
-        df, the number of sentences that have the term.
-
-    Returns
-    -------
-    ndarray of float32
+    N is the number of all sentences, including those without a token: Lucene 5, ``TFIDFSimilarity.idfExplain``,
+    takes ``maxDoc``. Lucene 6 and later, like BM25, count only the sentences that have a token.
     """
     return (np.log(np.maximum(n_sentences, 1) / (frequencies + 1)) + 1).astype(np.float32)
 
@@ -74,21 +65,9 @@ def apply_coordination(
     matched: NDArray[np.float64],
     queries: NDArray[np.int64],
 ) -> NDArray[np.float32]:
-    """Return ``sum norm matched / terms``: Lucene 5, ``ClassicSimilarity.coord``.
+    """Return ``sum norm matched / terms``: Lucene 5, ``ClassicSimilarity.coord``; repeated terms count again.
 
-    Lucene multiplies the norm into the term weights instead, so the last bits may differ.
-
-    Parameters
-    ----------
-    n_terms : ndarray of int, shape (n_queries,)
-        How many terms each query has, repetitions counted.
-    norms : ndarray of float32, shape (n_queries,)
-        From :func:`query_norms`.
-    sums : ndarray of float64
-        Sums of term scores.
-    matched : ndarray of float64
-        How many of the query's terms the sentence has, repetitions counted.
-    queries : ndarray of int64
-        The query of each sum.
+    Lucene multiplies the norm into the term weights instead, so the last bits may differ. `queries` is the query of
+    each sum, whose norm is from :func:`query_norms`; `matched` says how many of its terms the sentence has.
     """
     return (sums * norms[queries]).astype(np.float32) * (matched / n_terms[queries]).astype(np.float32)

@@ -132,15 +132,9 @@ class RowWeights:
     def rows(
         self, candidates: NDArray[np.int64], starts: NDArray[np.int64], memory: NDArray[np.integer]
     ) -> NDArray[np.integer]:
-        """Return the rows of `candidates`, one after the other.
+        """Return the rows of `candidates`, one after the other, written to `memory`.
 
-        Parameters
-        ----------
-        candidates : ndarray of int64, shape (n_rows,)
-        starts : ndarray of int64, shape (n_rows + 1,)
-            Where each row starts, and where the last one ends. Cells beyond a passage stay 0.
-        memory : ndarray, shape (at least starts[-1],)
-            The rows are written to it.
+        Row i starts at ``starts[i]`` and ends at ``starts[i + 1]``. Cells beyond a passage stay 0.
         """
         block = self._block
         cells = memory[: starts[-1]]

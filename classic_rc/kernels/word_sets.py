@@ -117,16 +117,7 @@ def content_words(block: MatchedBlock, stop_words: NDArray[np.bool_], weights: N
 def flagged_or_all(flags: NDArray[np.bool_], texts: NDArray[np.int64], n_texts: int) -> NDArray[np.bool_]:
     """Return the flags of the texts' entries, but True for all entries of a text without a flag.
 
-    Parameters
-    ----------
-    flags : ndarray of bool, shape (n_entries,)
-    texts : ndarray of int64, shape (n_entries,)
-        The text of each entry, below `n_texts`.
-    n_texts : int
-
-    Returns
-    -------
-    ndarray of bool, shape (n_entries,)
+    `texts` is the text of each entry, below `n_texts`.
     """
     return flags | (np.bincount(texts[flags], minlength=n_texts) == 0)[texts]
 

@@ -136,13 +136,7 @@ class Scorer(Protocol):
 
 
 def require_passages(questions: Sequence[Question], hint: str | None = None) -> None:
-    """Check that there is a text to read.
-
-    Raises
-    ------
-    DataError
-        No question has a passage.
-    """
+    """Check that there is a text to read."""
     if questions and not any(question.passage.text.strip() for question in questions):
         raise DataError("no question has a passage, so there is no text to read", hint=hint)
 

@@ -168,20 +168,11 @@ def _solver_from_plain(plain: Mapping[str, Any], find: FindFile | None) -> Solve
 
 
 def solver_to_record(solver: Solver, keep: StoreFile) -> dict[str, Any]:
-    """Convert an unfitted solver to plain data, and keep the files that its parameters name.
+    """Convert an unfitted solver to plain data, and `keep` the files that its parameters name.
 
-    Parameters
-    ----------
-    solver : Solver
-    keep : callable
-        Stores a file and returns a reference to it; see :data:`StoreFile`.
-
-    Returns
-    -------
-    dict
-        ``spec``, for people; ``params``, or None if a parameter has no plain form; ``solver``, the registered name;
-        and ``runs`` (:meth:`Solver.runs_solvers`). A user's class has ``code`` and ``class`` instead of ``solver``,
-        and a class that is in no known file has only ``class``.
+    ``spec`` is for people; ``params`` is None if a parameter has no plain form; ``solver`` is the registered name,
+    and ``runs`` what :meth:`Solver.runs_solvers` says. A user's class has ``code`` and ``class`` instead of
+    ``solver``, and a class that is in no known file has only ``class``.
     """
     spec = solver_spec(solver)
     try:
@@ -191,22 +182,9 @@ def solver_to_record(solver: Solver, keep: StoreFile) -> dict[str, Any]:
 
 
 def solver_from_record(kept: Mapping[str, Any], find: FindFile, *, trust: bool = False) -> Solver:
-    """Return the unfitted solver that :func:`solver_to_record` converted.
+    """Return the unfitted solver that :func:`solver_to_record` converted; `find` returns the path of a kept file.
 
-    Parameters
-    ----------
-    kept : mapping
-    find : callable
-        Returns the path of a kept file; see :data:`FindFile`.
-    trust : bool
-        Whether a user's own code may be run.
-
-    Raises
-    ------
-    UsageError
-        The record is not complete enough to make the solver, or the solver needs code that is not trusted.
-    DataError
-        A file is missing or changed.
+    A user's own code is a UsageError without `trust`.
     """
     spec = kept["spec"]
     if kept["params"] is None or not {"solver", "code"} & kept.keys():

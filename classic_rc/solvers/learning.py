@@ -351,31 +351,12 @@ def fit_model(
     right: NDArray[np.int64],
     copies: NDArray[np.floating[Any]] | None = None,
 ) -> tuple[Model, tuple[str, ...]]:
-    """Fit a learner, and report if it did not converge.
+    """Fit a learner, and say in the caveats if it stopped before it converged.
 
-    Parameters
-    ----------
-    learner : None, str or classifier
-        None (Newton steps), a name of :data:`LEARNERS`, or a classifier, which is cloned.
-    C : float
-        The inverse strength of the regularisation, for named linear learners.
-    features : csr_matrix or Features, shape (n_candidates, n_features)
-    right : ndarray of int64, shape (n_candidates,)
-        1 for right candidates, 0 for the others; both occur.
-    copies : ndarray, shape (n_features,), optional
-        How many equal features each column replaces. Only for learners that shrink weights
-        (:func:`shrinks_weights`). The model's weights are those of one of these features. Default: 1.
-
-    Returns
-    -------
-    model : Model
-    caveats : tuple of str
-        A message if the learner stopped before it converged, else empty.
-
-    Raises
-    ------
-    UsageError
-        The learner is unknown, or it refuses the features.
+    `learner` is None (Newton steps), a name of :data:`LEARNERS`, or a classifier, which is cloned; C is the inverse
+    strength of the regularisation, for named linear learners. Of the candidates, some are right (1) and some not
+    (0). `copies` says how many equal features each column replaces, only for learners that shrink weights
+    (:func:`shrinks_weights`): the model's weights are those of one of these features.
     """
     from classic_rc.kernels.blocked_matrix import Features
 

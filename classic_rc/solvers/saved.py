@@ -44,24 +44,10 @@ class Persistent(Protocol):
     """The two methods that a solver needs to be saved: they export and restore what ``fit`` learned."""
 
     def fitted_state(self) -> tuple[Mapping[str, Any], Mapping[str, NDArray[Any]]]:
-        """Return what was learned: plain data for JSON, and arrays of numbers, both by name.
-
-        Raises
-        ------
-        NotFittedError
-            The solver is not fitted.
-        UsageError
-            What was learned has no such form.
-        """
+        """Return what was learned: plain data for JSON, and arrays of numbers, both by name."""
 
     def restore(self, state: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Self:
-        """Restore a fitted state of a solver that has the same parameters.
-
-        Raises
-        ------
-        KeyError, TypeError or ValueError
-            The state does not match the parameters.
-        """
+        """Restore a fitted state of a solver that has the same parameters."""
 
 
 def has_fitted_state(solver: Solver) -> bool:
@@ -171,21 +157,10 @@ def load_solver(path: str | Path) -> Solver:
 
 
 def solver_to_plain(solver: Solver) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-    """Convert a fitted solver to plain data and arrays. A combination saves its members with this function too.
+    """Convert a fitted solver to plain data, ready for JSON, and arrays. A combination saves its members with it.
 
-    Returns
-    -------
-    described : dict
-        Ready for JSON: the solver's name, variant and parameters, the decision if it was tuned, the training data's
-        provenance, the caveats of the fit, and the plain data of the fitted state.
-    arrays : dict of str to ndarray
-
-    Raises
-    ------
-    NotFittedError
-        The solver is not fitted.
-    UsageError
-        The solver cannot be saved.
+    The data are the solver's name, variant and parameters, the decision if it was tuned, the training data's
+    provenance, the caveats of the fit, and the plain data of the fitted state.
     """
     require_persistent(solver)
     assert isinstance(solver, Persistent)

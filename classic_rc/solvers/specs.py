@@ -125,11 +125,7 @@ def changed_texts(solver: Solver) -> dict[str, str]:
 def change_paths(solver: Solver, change: Callable[[str], str]) -> Solver:
     """Return a copy of an unfitted solver, or the solver itself, with other paths in its parameters.
 
-    Parameters
-    ----------
-    solver : Solver
-    change : callable
-        Takes a parameter's value, or a part of it, that may name a file, and returns the value to use.
+    `change` takes a parameter's value, or a part of it, that may name a file, and returns the value to use.
     """
     cls, params = type(solver), solver.get_params(deep=False)
     changed = {name: _change_path(cls, name, value, change) for name, value in params.items()}

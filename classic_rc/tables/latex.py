@@ -142,11 +142,7 @@ def _row_parts(table: Table, most: int) -> Iterator[list[RowGroup]]:
 def latex_tabular(table: Table, *, names: Mapping[str, str] | None = None) -> list[str]:
     """Return the lines of a table's tabular, without caption and notes; it is never wider than the line.
 
-    Parameters
-    ----------
-    table : Table
-    names : mapping of str to str, optional
-        Other names of rows, in LaTeX, such as those with a citation.
+    `names` has other names of rows, in LaTeX, such as those with a citation.
     """
     columns = "".join(_column_specifications(table))
     start, end = rf"\begin{{tabular}}{{{columns}}}", r"\end{tabular}"

@@ -29,24 +29,12 @@ def records_csv(records: Sequence[Mapping[str, Any]]) -> str:
 
 
 def frame_of_records(records: Sequence[Mapping[str, Any]]) -> pandas.DataFrame:
-    """Return a pandas frame with one row per record. Keys of nested mappings are joined by a dot.
-
-    Raises
-    ------
-    MissingPackageError
-        pandas is not installed.
-    """
+    """Return a pandas frame with one row per record. Keys of nested mappings are joined by a dot."""
     return _pandas().json_normalize(list(records))
 
 
 def frame_of_columns(columns: Mapping[str, Any]) -> pandas.DataFrame:
-    """Return a pandas frame of columns of equal length.
-
-    Raises
-    ------
-    MissingPackageError
-        pandas is not installed.
-    """
+    """Return a pandas frame of columns of equal length."""
     return _pandas().DataFrame(columns)
 
 

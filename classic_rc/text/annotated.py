@@ -75,19 +75,14 @@ class AnnotatedQuestion:
 
 
 def locate_tokens(tokens: Sequence[str], text: str) -> tuple[tuple[int, int], ...] | None:
-    """Return the character offsets of tokens that occur in a text in order, ignoring case, or None.
+    r"""Return the offsets of tokens that occur in a text in order, ignoring case, and cover its words; else None.
 
     A token that is not found but has no letter or digit (such as a respelt quote), or is written like ``-LRB-``,
     gets an empty span at the end of the token before it.
 
-    Returns
-    -------
-    tuple of (int, int), or None
-        None if the tokens do not occur in this order or do not cover all words of the text.
-
     Examples
     --------
-    >>> locate_tokens(["``", "no", "''", "said", "fox", "cub"], '"No," said Fox\\'s cub.')
+    >>> locate_tokens(["``", "no", "''", "said", "fox", "cub"], '"No," said Fox\'s cub.')
     ((0, 0), (1, 3), (3, 3), (6, 10), (11, 14), (17, 20))
     >>> locate_tokens(["yes"], "Yes, said Fox.") is None
     True
@@ -176,19 +171,9 @@ def content_runs(
 ) -> list[TextChunk]:
     """Return the maximal runs of content words, delimited by stop words, punctuation and sentence borders.
 
-    They approximate the noun and verb phrases of a shallow parser, which would need a trained model.
-
-    Parameters
-    ----------
-    text : str
-    sentences : sequence of (int, int)
-        Character offsets, the end exclusive.
-    analyzer : Analyzer
-        Must drop punctuation.
-    stop_words : frozenset of str
-        Compared with the lower-cased word. A text that has only stop words keeps them: "the three" is a run then.
-    single : bool
-        Whether each word is a run of its own.
+    They approximate the noun and verb phrases of a shallow parser, which would need a trained model. The analyzer
+    must drop punctuation. Stop words are compared with the lower-cased word; a text that has only stop words keeps
+    them: "the three" is a run then. With `single`, each word is a run of its own.
 
     Examples
     --------

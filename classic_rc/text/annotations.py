@@ -201,7 +201,7 @@ def _plain_question(question: AnnotatedQuestion) -> dict[str, Any]:
 def parse_corenlp_annotations(
     root: Node, name: str
 ) -> tuple[dict[str, AnnotatedText], dict[str, AnnotatedQuestion]]:
-    """Parse the CoreNLP file of Smith et al. 2015, with the ids that the MCTest reader gives.
+    """Parse the CoreNLP file of Smith et al. 2015, with the ids that the MCTest reader gives to the dataset `name`.
 
     The file is a list of stories. Each story has its tokens, lower-cased and without punctuation; the index of the
     first token of each sentence, counted with punctuation; and for each token its lemma, its tag, the words of the
@@ -211,18 +211,6 @@ def parse_corenlp_annotations(
     * The file does not have the texts of questions and candidates. It has only the forms and the
       lemmas that they share with the story (``complete=False``).
     * The file does not tell chains apart. Each mention becomes a chain with the words of its representative.
-
-    Parameters
-    ----------
-    root : Node
-        The list.
-    name : str
-        The dataset's name: ``"mc160.dev"``.
-
-    Raises
-    ------
-    DataError
-        A field is missing or of the wrong type, or a word matches in one place but not in another.
     """
     passages, questions = {}, {}
     for i, story in enumerate(root.elements()):

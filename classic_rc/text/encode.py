@@ -57,36 +57,16 @@ def encode(questions: Sequence[Question], analyzer: str | Analyzer) -> EncodedDa
 
 
 def encode_sentences(questions: Sequence[Question], analyzer: str | Analyzer) -> EncodedSentences:
-    """Encode like :func:`encode`, but analyse each sentence of a passage by itself.
-
-    Parameters
-    ----------
-    questions : sequence of Question
-    analyzer : str or Analyzer
-
-    Returns
-    -------
-    EncodedSentences
-    """
+    """Encode like :func:`encode`, but analyse each sentence of a passage by itself."""
     return encode_pieces(questions, analyzer, sentence_texts)
 
 
 def encode_pieces(
     questions: Sequence[Question], analyzer: str | Analyzer, cut: Callable[[Passage], Sequence[str]]
 ) -> EncodedSentences:
-    """Encode like :func:`encode`, but analyse pieces of each passage by themselves.
+    """Encode like :func:`encode`, but analyse the pieces of each passage, which `cut` returns, by themselves.
 
-    Parameters
-    ----------
-    questions : sequence of Question
-    analyzer : str or Analyzer
-    cut : callable
-        Returns the pieces of a passage, in order. Encodings are shared between calls with the same function object.
-
-    Returns
-    -------
-    EncodedSentences
-        The pieces take the place of sentences.
+    The pieces take the place of sentences. Encodings are shared between calls with the same function object.
     """
     if isinstance(questions, EncodedDataset):
         questions = questions.questions
@@ -381,18 +361,7 @@ def _collect_candidates(questions: Sequence[Question]) -> _CandidateLists:
 
 
 def tokens_before_placeholder(questions: Sequence[Question], analyzer: Analyzer) -> NDArray[np.int64]:
-    """Return how many of each query's tokens precede its placeholder, the first if there are several.
-
-    A query without a placeholder counts all its tokens.
-
-    Parameters
-    ----------
-    questions : sequence of Question
-    analyzer : Analyzer
-
-    Returns
-    -------
-    ndarray of int64, shape (n_questions,)
+    """Return how many of each query's tokens precede its first placeholder; all of a query without one.
 
     Examples
     --------

@@ -434,11 +434,6 @@ def span_offsets(question: Question) -> tuple[NDArray[np.int64], NDArray[np.int6
     """Return the character offsets of a question's candidates, starts and ends.
 
     A candidate without offsets has those of the first occurrence of its text.
-
-    Raises
-    ------
-    DataError
-        A candidate does not occur in its passage.
     """
     return _offsets_of_all(_list_candidates(question.candidates), question)
 

@@ -443,12 +443,7 @@ def _split_chunks(texts: Sequence[str]) -> Iterator[Sequence[str]]:
 def split_long_texts(texts: Sequence[str]) -> tuple[Sequence[str], NDArray[np.int64] | None]:
     """Split texts at blanks into parts that fit into memory as arrays.
 
-    Returns
-    -------
-    parts : sequence of str
-        The texts, if none is long.
-    first : ndarray of int64, shape (n_texts + 1,), or None
-        The number of each text's first part; None if no text is long.
+    Also returns the number of each text's first part, shape (n_texts + 1,); None if no text is long.
     """
     if max(map(len, texts), default=0) <= block_size(_LONG_TEXT):
         return texts, None

@@ -149,12 +149,7 @@ def _index_entries(content: bytes, source: str) -> Iterator[tuple[str, tuple[int
 
 @cache
 def read_wordnet(folder: str) -> WordNet:
-    """Return the database in a folder, which is read once per process.
-
-    Raises
-    ------
-    DataError
-    """
+    """Return the database in a folder, which is read once per process."""
     return WordNet(folder)
 
 

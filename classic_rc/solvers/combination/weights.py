@@ -161,16 +161,6 @@ def search_shares(objective: Callable[[NDArray[np.float64]], float], n_members: 
     divides the rest among the others in their current proportion. It repeats until nothing improves. For two
     members this covers the whole grid. Of equally good points it uses the most even one, so that a tie does not
     give all the weight to one member.
-
-    Parameters
-    ----------
-    objective : callable
-        Maps shares, an ndarray of shape (n_members,), to the value to maximise.
-    n_members : int
-
-    Returns
-    -------
-    ndarray of float64, shape (n_members,)
     """
     shares = np.full(n_members, 1 / n_members)
     best = objective(shares)
@@ -247,13 +237,7 @@ def total_out_of_fold(
 ) -> Scores:
     """Return the members' weighted sum, the weights of each fold learned on the others.
 
-    Parameters
-    ----------
-    learn : callable
-        Returns the weights for the members' scores of some questions, given these and their positions.
-    scored : sequence of Scores
-    folds : list of (ndarray of int64, ndarray of int64)
-        The positions of the other folds' questions and of the fold's own.
+    `learn` returns the weights for the members' scores of some questions, given these and their positions.
     """
     parts = []
     for others, own in folds:
@@ -272,19 +256,9 @@ def _with_share(shares: NDArray[np.float64], member: int, share: float) -> NDArr
 def stack(scored: Sequence[Scores], right: NDArray[np.int64], C: float) -> Weighting:
     """Fit a logistic regression over members' standardised scores and evidence flags (after Clark et al. 2016).
 
-    Parameters
-    ----------
-    scored : sequence of Scores
-        Each member's scores of the training questions.
-    right : ndarray of int64, shape (n_candidates,)
-        1 for right candidates, 0 for the others.
-    C : float
-        The inverse strength of the L2 regularisation of all weights except the bias.
-
-    Returns
-    -------
-    Weighting
-        Weights for the scores before standardisation. The total is the log-odds that a candidate is right.
+    `right` is 1 for right candidates, else 0; C is the inverse strength of the L2 regularisation of all weights
+    except the bias. The weights are for the scores before standardisation. The total is the log-odds that a
+    candidate is right.
     """
     from sklearn.linear_model import LogisticRegression
 

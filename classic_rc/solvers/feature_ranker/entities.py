@@ -156,24 +156,12 @@ def entity_features(
     block_tokens: int = BLOCK_TOKENS,
     cells: int = CELLS,
 ) -> NDArray[np.float32]:
-    """Return the features of the distinct candidates of each question.
+    """Return the features of the distinct candidates of each question, in the order of :data:`ENTITY_FEATURES`.
 
     This is :func:`classic_rc.kernels.reference.entity_features` for all candidates at once, rounded to float32: the
-    380,000 training questions of CNN have about ten million candidates.
-
-    Parameters
-    ----------
-    texts : EntityTexts
-    groups : collection of str
-        Of :data:`ENTITY_GROUPS`.
-    block_tokens, cells : int
-        How many tokens are matched, and how many pairs of a mention with a word or another mention are processed,
-        at a time. Both bound memory and do not change the result.
-
-    Returns
-    -------
-    ndarray of float32, shape (n_candidates of the arrays, n_features)
-        The columns of the groups in the order of :data:`ENTITY_FEATURES`.
+    380,000 training questions of CNN have about ten million candidates. `block_tokens` tokens are matched, and
+    `cells` pairs of a mention with a word or another mention processed, at a time: both bound memory and do not
+    change the result.
     """
     names = [name for group in ENTITY_GROUPS if group in groups for name in ENTITY_FEATURES[group]]
     matrix = np.zeros((len(texts.encoded.arrays.candidate_question), len(names)), dtype=np.float32)

@@ -227,17 +227,9 @@ def dense_features(
 
 
 def evidence_sentences(texts: RankerTexts, rarity: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the sentence with the largest cov(Q) cov(N) for each candidate of the arrays.
+    """Return the sentence with the largest cov(Q) cov(N) for each candidate, as an index in its passage.
 
-    Parameters
-    ----------
-    texts, rarity
-        As in :func:`dense_features`.
-
-    Returns
-    -------
-    ndarray of int64, shape (n_candidates of the arrays,)
-        The index of the sentence in its passage, the first of equal ones; -1 if no sentence has words of both.
+    The first of equal ones; -1 if no sentence has words of both.
     """
     best = np.full(len(texts.encoded.arrays.candidate_question), -1, dtype=np.int64)
     for block in _blocks(texts, rarity, BLOCK_TOKENS, CELLS):

@@ -307,20 +307,10 @@ class _Products:
 def grouped_products(
     left: NDArray[np.float64], right: NDArray[np.float64], group: NDArray[np.int64], offsets: NDArray[np.int64]
 ) -> NDArray[np.float64]:
-    """Return the products of each left vector with the right vectors of its group, one group after the other.
+    """Return the products of each left vector with the right vectors of its group, ragged over the left vectors.
 
-    Parameters
-    ----------
-    left, right : ndarray of float64, shapes (n_left, d) and (n_right, d)
-    group : ndarray of int64, shape (n_left,)
-        The group of each left vector, ascending.
-    offsets : ndarray of int64, shape (n_groups + 1,)
-        The right vectors of group i are ``offsets[i]:offsets[i + 1]``.
-
-    Returns
-    -------
-    ndarray of float64
-        Ragged over the left vectors.
+    `group`, ascending, is the group of each left vector; the right vectors of group i are
+    ``offsets[i]:offsets[i + 1]``.
     """
     n_groups = len(offsets) - 1
     starts = offsets_of(np.bincount(group, minlength=n_groups))

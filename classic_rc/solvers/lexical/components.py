@@ -77,19 +77,10 @@ def component_scores(
 ) -> Components:
     """Compute each component's score of each candidate.
 
-    Parameters
-    ----------
-    texts : Texts
-    linked : Texts, optional
-        The same texts with mentions replaced by what they refer to. The bag of words and the sentences score these
-        too, and add the result.
-    is_linked : ndarray of bool, shape (n_questions,)
-        Which of the arrays' questions use `linked`.
-    negation : bool
-        Whether to apply the rule for negated questions: if exactly one candidate has no word in the text that a
-        component reads, that candidate scores 1 there and the others 0.
-    bugs : collection of str
-        Names of :data:`BUGS`.
+    `linked` are the same texts with mentions replaced by what they refer to: for the questions of `is_linked`, the
+    bag of words and the sentences score these too, and add the result. `negation` applies the rule for negated
+    questions: if exactly one candidate has no word in the text that a component reads, that candidate scores 1
+    there and the others 0. `bugs` are names of :data:`BUGS`.
     """
     distance, found = _score_distance(texts, bugs)
     bag, sentences = _score_bag(texts), _score_sentences(texts, bugs)
@@ -232,25 +223,8 @@ def learn_weights(
 
     The weights minimise :math:`\frac{1}{2}\|w \sigma\|^2 + C \sum_q \frac{1}{n_q} \sum_{i,j} \log(1 + e^{-w \cdot
     (x_i - x_j)})` over the :math:`n_q` pairs of a right candidate i and a wrong candidate j of a question q;
-    :math:`\sigma` has the components' root mean square differences.
-
-    Parameters
-    ----------
-    scores : ndarray of float64, shape (n_candidates, n_components)
-    offsets : ndarray of int64, shape (n_questions + 1,)
-    right : ndarray of int64, shape (n_candidates,)
-        1 for right candidates, else 0.
-    C : float
-        The inverse strength of the regularisation.
-
-    Returns
-    -------
-    ndarray of float64, shape (n_components,)
-
-    Raises
-    ------
-    DataError
-        No question has both a right and a wrong candidate, or these never differ in a component.
+    :math:`\sigma` has the components' root mean square differences. DataError if no question has both a right and a
+    wrong candidate, or these never differ in a component.
     """
     pairs, shares = [np.empty((0, scores.shape[1]))], [np.empty(0)]
     for start, end in zip(offsets[:-1].tolist(), offsets[1:].tolist(), strict=True):

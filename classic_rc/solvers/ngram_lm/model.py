@@ -79,21 +79,8 @@ class LanguageModel:
     ) -> Self:
         """Fit a model on texts. Each text is a separate sequence; the texts are read once, in batches.
 
-        Parameters
-        ----------
-        texts : iterable of str
-        analyzer : str or Analyzer
-        order : int
-            The n of the n-grams.
-        discount : float, optional
-            The amount to subtract from every count. Default: the discounts of modified Kneser-Ney.
-        vocabulary : sequence of str
-            Texts whose words are added to the vocabulary without being counted.
-
-        Raises
-        ------
-        DataError
-            The texts have no words.
+        `order` is the n of the n-grams. `discount` is subtracted from every count; None means those of modified
+        Kneser-Ney. The words of the texts `vocabulary` are added to the vocabulary without being counted.
         """
         encoder = TextEncoder(analyzer)
         encoder.encode(vocabulary)

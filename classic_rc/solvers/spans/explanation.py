@@ -32,14 +32,8 @@ def explain_spans(
 ) -> Explanation:
     """Explain the 100 best spans by their formulas and marks; the other spans get only their scores.
 
-    Parameters
-    ----------
-    solver : Solver
-    question : Question
-    spans : EncodedSpans
-        The spans of this question only.
-    explain_score : callable
-        Returns the numbers of the candidate with an index and a score, and what makes its formula.
+    `spans` are those of this question only. `explain_score` returns the numbers of the candidate with an index and
+    a score, and what makes its formula.
     """
     scores = solver.score_candidates([question])
     explained = list(Explanation.from_scores(solver.name, question, scores).candidates)

@@ -60,13 +60,7 @@ _BLOCK_PAIRS = 2**20
 
 
 def feature_groups(text: str) -> tuple[str, ...]:
-    """Return the groups that `text` names: ``"all"``, or ``"lengths+answer"`` in the order of the table.
-
-    Raises
-    ------
-    UsageError
-        A group is unknown.
-    """
+    """Return the groups that `text` names: ``"all"``, or ``"lengths+answer"`` in the order of the table."""
     names = [name for part in text.split("+") for name in (_ALL if part == "all" else (part,))]
     for name in names:
         if name not in SURFACE_FEATURE_GROUPS:
