@@ -56,12 +56,16 @@ class MismatchError(Exception):
 
 
 class Written(NamedTuple):
-    """A value of a file with its place, the options of its question, and what it means in each reading."""
+    """A value of a file with its place, the options of its question, and what it means in each reading.
+
+    It may be the first of several values that mean the same.
+    """
 
     node: Node
     value: Any
     texts: Sequence[str]
     meanings: Mapping[str, frozenset[int]]
+    n_alike: int = 1
 
 
 class Option(NamedTuple):
@@ -244,11 +248,10 @@ def _conflict_error(rows: Sequence[Written], field: str, option: Option, skip_ba
         if row.meanings and not left:
             break
         possible = left or possible
-    counts = {reading: sum(reading in row.meanings for row in rows) for reading in READINGS}
+    counts = {reading: sum(row.n_alike for row in rows if reading in row.meanings) for reading in READINGS}
+    n_rows = sum(row.n_alike for row in rows)
     named = sorted((reading for reading in READINGS if counts[reading]), key=lambda reading: -counts[reading])
-    choices = " or ".join(
-        f"{option.choose(reading)} ({counts[reading]:,} of {len(rows):,} rows)" for reading in named
-    )
+    choices = " or ".join(f"{option.choose(reading)} ({counts[reading]:,} of {n_rows:,} rows)" for reading in named)
     return row.node.error(
         f"{field} does not fit the coding of earlier rows",
         field=field,
@@ -269,9 +272,10 @@ def _decode_one(value: Any, texts: Sequence[str], reading: str, labels: Sequence
             f"{describe_value(value)}, the text of {len(matching)} candidates", "the text of exactly one candidate"
         )
     if reading == "letter":
-        last = chr(ord("A") + min(len(texts), 26) - 1)
-        letters = [chr(ord("A") + i) for i in range(min(len(texts), 26))]
-        return _match_label(value, letters, texts, f"a letter from A to {last}")
+        letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"[: len(texts)]
+        if not isinstance(value, str):
+            raise MismatchError(describe_value(value), f"a letter from A to {letters[-1:]}")
+        return _match_label(value, letters, texts, f"a letter from A to {letters[-1:]}")
     if reading == "label":
         if labels is None:
             raise MismatchError(describe_value(value), "a label, which these options do not have")

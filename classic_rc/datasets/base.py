@@ -10,9 +10,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from hashlib import sha256
 from os import PathLike, fspath
 from typing import Any, ClassVar, TypeVar
 
+from classic_rc.datasets.text_store import TextStore
 from classic_rc.errors import DataError, UsageError, unknown_name
 from classic_rc.io.archives import InputFile, InputFiles
 from classic_rc.io.json import Node
@@ -79,6 +81,8 @@ class Reading:
         Files that were read in addition to the files of questions, and files that were skipped.
     left_out, repaired : list of DataError
         With ``skip="bad"``: what could not be read, and what was repaired.
+    texts : TextStore
+        Keeps the texts of passages and candidates.
     """
 
     def __init__(self, options: Options, mark_split: bool = False) -> None:
@@ -86,8 +90,9 @@ class Reading:
         self.split: str | None = None
         self.used: list[InputFile] = []
         self.others: list[InputFile] = []
+        self.texts = TextStore()
         self._passages: dict[str, Passage] = {}
-        self._by_text: dict[str, Passage] = {}
+        self._by_text: dict[str | bytes, Passage] = {}
         self._counts: Counter[str] = Counter()
         self._facts: list[str] = []
         self.left_out: list[DataError] = []
@@ -145,6 +150,10 @@ class Reading:
             The id already belongs to another text.
         """
         known = self._by_text.get(text) if id is None else self._passages.get(id)
+        key: str | bytes = text
+        if known is None and id is None and self.texts.is_open:  # a copy of the text would stay in memory
+            key = sha256(text.encode("utf-8", "surrogatepass")).digest()
+            known = self._by_text.get(key)
         if known is not None:
             if known.text == text:
                 return known
@@ -157,10 +166,10 @@ class Reading:
             )
         name = id if id is not None else self._free_id()
         marks = None if sentences is None else tuple(sentences)
-        passage = Passage(name, text, marks, meta) if meta else Passage(name, text, marks)
+        passage = self.texts.keep_passage(Passage(name, text, marks, meta) if meta else Passage(name, text, marks))
         self._passages[name] = passage
         if id is None:
-            self._by_text[text] = passage
+            self._by_text[key] = passage
         return passage
 
     @property
@@ -406,7 +415,7 @@ class Reader(ABC):
     ) -> list[Question]:
         """Return the questions of all files; with ``skip="bad"``, also fill `places` with their places by id."""
         questions: list[Question] = []
-        seen: dict[str, list[tuple[str, Question]]] = {}
+        seen: dict[str, tuple[str, *tuple[Question, ...]]] = {}
         for file in files:
             reading.split = splits[file]
             with reading.at(""):
@@ -438,7 +447,7 @@ def gather(
     questions: Iterable[Question],
     source: str,
     reading: Reading,
-    seen: dict[str, list[tuple[str, Question]]],
+    seen: dict[str, tuple[str, *tuple[Question, ...]]],
     places: dict[str, str],
 ) -> list[Question]:
     """Return the questions of one file, each with an id of its own.
@@ -453,18 +462,22 @@ def gather(
     source : str
         The file.
     reading : Reading
-    seen : dict of str to list of (str, Question)
-        The file and the question of each id so far, and of questions that had this id; extended.
+    seen : dict of str to tuple
+        The file of each id so far, its question, and other questions of this file that had this id; extended.
     places : dict of str to str
         With ``skip="bad"``: the place of each question so far, by id; extended.
     """
     gathered: list[Question] = []
     for question in questions:
-        own_id, earlier = question.id, seen.get(question.id, [])
-        if any(file != source or _content(other) == _content(question) for file, other in earlier):
+        own_id = question.id
+        found = seen.get(own_id, (source,))
+        file, earlier = found[0], found[1:]
+        if file != source or any(_content(other) == _content(question) for other in earlier):
             with reading.guard:
-                raise _duplicate_id_error(question, source, earlier[0][0], reading)
+                raise _duplicate_id_error(question, source, file, reading)
             continue
+        if (candidates := reading.texts.keep_candidates(question.candidates)) is not question.candidates:
+            question = replace(question, candidates=candidates)
         if earlier:
             number = len(earlier) + 1
             while f"{own_id} ({number})" in seen:
@@ -472,8 +485,8 @@ def gather(
             question = replace(question, id=f"{own_id} ({number})")
             what = "question ids that an earlier, different question has (made unique: ID (2), ID (3), …)"
             reading.repair(what, source, own_id, question.id)
-            seen[question.id] = [(source, question)]
-        seen.setdefault(own_id, []).append((source, question))
+            seen[question.id] = source, question
+        seen[own_id] = source, *earlier, question
         if reading.options.skip_bad:
             places[question.id] = ", ".join(filter(None, (source, reading.where)))
         gathered.append(question)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from abc import abstractmethod
 from collections import Counter
@@ -120,10 +121,9 @@ def read_questions(
     roles = fields or OWN_FIELDS
     used = _used_keys(roles)
     # All rows are read before the first question: the task and the coding of gold are facts about all rows.
-    nodes, read_rows = list(rows), list[_Row]()
-    if not fields and all(isinstance(node.value, dict) and "passage" not in node.value for node in nodes):
-        nodes = [node.with_value({**node.value, "passage": ""}) for node in nodes]
+    nodes, read_rows = _with_passages(rows, fields), list[_Row]()
     if fields:
+        nodes = list(nodes)
         _check_columns_of_family(nodes, fields)
     for number, node in enumerate(nodes):
         with reading.at(node):
@@ -143,9 +143,11 @@ def read_questions(
         )
     coding = gold_as or _determine_coding(read_rows, task, reading, own, has_types)
     decoded: list[tuple[_Row, Gold]] = []
+    known: dict[Gold, Gold] = {}  # one object for each choice of options
     for row in read_rows:
         with reading.at(row.node, row.id):
-            decoded.append((row, _decode_gold(row, task, coding)))
+            gold = _decode_gold(row, task, coding)
+            decoded.append((row, known.setdefault(gold, gold) if isinstance(gold, frozenset) else gold))
     several = [row for row, gold in decoded if len(gold or ()) > 1]
     if is_inferred and task is Task.SINGLE_CHOICE and several:
         task = Task.MULTIPLE_ANSWER  # letters or indices joined in one text
@@ -156,9 +158,26 @@ def read_questions(
             )
     if fields and task.has_choices:
         _check_mapping(decoded, fields)
-    for row, gold in decoded:
+    read_rows.clear()
+    decoded.reverse()
+    while decoded:  # each row is freed when its question is there
+        row, gold = decoded.pop()
         with reading.at(row.node, row.id):
             yield Question(row.id, row.passage, row.question, row.candidates, gold, task, row.meta)
+
+
+def _with_passages(rows: Iterable[Node], fields: Mapping[str, str] | None) -> Iterable[Node]:
+    """Return the rows; those of our own schema get an empty passage if none of them has one."""
+    nodes = iter(rows)
+    first = next(nodes, None)
+    if first is None:
+        return ()
+    if fields or not isinstance(first.value, dict) or "passage" in first.value:
+        return itertools.chain([first], nodes)
+    listed = [first, *nodes]
+    if not all(isinstance(node.value, dict) and "passage" not in node.value for node in listed):
+        return listed
+    return [node.with_value({**node.value, "passage": ""}) for node in listed]
 
 
 class RowReader(Reader):
@@ -258,6 +277,7 @@ def _read_row(node: Node, number: int, reading: Reading, fields: Mapping[str, st
     if has("candidates") and "+" in fields["candidates"]:
         _check_columns(node, fields["candidates"], found[fields["candidates"]])
     candidates = _read_candidates(values.child(fields["candidates"]), text) if has("candidates") else ()
+    candidates = reading.texts.keep_candidates(candidates)
     gold = found.get(gold_path)
     # An empty text is no candidate's name, but it is an answer to a span question: that there is none.
     has_empty_gold = not is_own and bool(candidates) and gold == ""
@@ -267,7 +287,7 @@ def _read_row(node: Node, number: int, reading: Reading, fields: Mapping[str, st
     if labels is not None and _name_other_places(labels):
         facts[OPTION_LABELS] = tuple(labels)
     return _Row(
-        node,
+        node.with_value(None) if is_own and reading.texts.is_open else node,
         values.name(fields["id"]) if has("id") else f"line-{node.line}" if node.line else f"row-{number}",
         passage,
         values.text(fields["question"]),
@@ -467,12 +487,16 @@ def _determine_coding(rows: Sequence[_Row], task: Task, reading: Reading, own: b
     if is_declared and not reading.options.skip_bad:
         return "own"
     readings = ("index0", "index1") if is_declared else READINGS
-    written: list[Written] = []
+    first: dict[tuple[Any, ...], Written] = {}  # of the rows with equal meanings
+    counts: Counter[tuple[Any, ...]] = Counter()
     for row in with_gold:
         with nullcontext() if not reading.options.skip_bad else suppress(DataError):  # decoding reports the error
             _check_candidates(row, task)
-            meanings = explain(row.gold, row.texts, row.labels, readings)
-            written.append(Written(row.node, row.gold, row.texts, meanings))
+            meanings = explain(row.gold, texts := row.texts, row.labels, readings)
+            counts[key := tuple(meanings.items())] += 1
+            if key not in first:
+                first[key] = Written(row.node, row.gold, texts, meanings)
+    written = [row._replace(n_alike=counts[key]) for key, row in first.items()]
     if own:
         return _own_coding(written, are_words)
     return decide_reading(written, option=GOLD_AS, skip_bad=reading.options.skip_bad)
@@ -495,7 +519,8 @@ def _own_coding(rows: Sequence[Written], are_words: bool) -> str:
             hint=f"Add {' or '.join(map(GOLD_AS.choose, fitting))}",
         )
     # Of many rows, one should have the first candidate right if indices count from 0.
-    rivals = [reading for reading in fitting if reading != "index1" or len(rows) >= _MANY_ROWS]
+    n_rows = sum(row.n_alike for row in rows)
+    rivals = [reading for reading in fitting if reading != "index1" or n_rows >= _MANY_ROWS]
     differing = find_difference(rows, rivals)
     if differing is not None:
         raise ambiguity_error(differing, rivals, "gold", GOLD_AS)

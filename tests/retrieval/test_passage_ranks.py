@@ -51,7 +51,9 @@ def test_the_key_has_recall_and_leaves_data_without_passages_out():
 
 def test_data_without_any_passage_have_no_passage_to_find():
     questions = [
-        Question("q", Passage("p", " "), "Which mill?", TextCandidates(["a", "b"]), frozenset({0}), Task.SINGLE_CHOICE)
+        Question(
+            "q", Passage("p", " "), "Which mill?", TextCandidates(["a", "b"]), frozenset({0}), Task.SINGLE_CHOICE
+        )
     ]
     with pytest.raises(DataError):
         group_questions(Dataset(questions, "none"), "found")

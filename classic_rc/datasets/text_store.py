@@ -1,0 +1,153 @@
+"""Passages and candidates of large datasets, whose texts are in a temporary file until somebody reads them."""
+
+from __future__ import annotations
+
+import marshal
+import math
+import os
+import tempfile
+from collections.abc import Sequence
+from typing import Any, BinaryIO, NamedTuple
+
+from classic_rc.questions import Candidate, Passage, TextCandidates, candidate_texts
+
+_KEPT_CHARACTERS = 2**24
+_BUFFER = 2**20  # bytes
+
+
+class TextStore:
+    """Keeps the texts of a dataset: the first ones in memory, as they are, and all others in a temporary file.
+
+    If no temporary file can be written, all texts stay in memory.
+
+    Attributes
+    ----------
+    is_open : bool
+        Whether texts go to the file now.
+    """
+
+    def __init__(self) -> None:
+        from classic_rc.kernels.arrays import block_size
+
+        self.is_open = False
+        self._left: float = block_size(_KEPT_CHARACTERS)
+        self._file: BinaryIO | None = None
+        self._written, self._tail = 0, bytearray()  # of the file; the bytes that follow
+        self._last: tuple[Sequence[Candidate], Sequence[Candidate]] | None = None
+
+    def keep_passage(self, passage: Passage) -> Passage:
+        """Return the passage, or the same with its text in the file."""
+        if not self._takes(len(passage.text)):
+            return passage
+        return StoredPassage(passage.id, self._add(passage.text), passage.sentences, passage.meta)  # type: ignore[arg-type]
+
+    def keep_candidates(self, candidates: Sequence[Candidate]) -> Sequence[Candidate]:
+        """Return the candidates, or the same with their texts in the file; consecutive questions can share them."""
+        if isinstance(candidates, StoredCandidates) or not len(candidates):
+            return candidates
+        if self._last is None or candidates is not self._last[0]:
+            texts = candidate_texts(candidates)
+            if not self._takes(sum(map(len, texts))):
+                return candidates
+            values = (
+                texts if isinstance(candidates, TextCandidates) else [(c.text, c.start, c.end) for c in candidates]
+            )
+            self._last = candidates, StoredCandidates(self._add(tuple(values)), len(texts))
+        return self._last[1]
+
+    def _takes(self, n_characters: int) -> bool:
+        """Return whether a text goes to the file; count its characters if it stays in memory."""
+        if not self.is_open:
+            self._left -= n_characters
+            self.is_open = self._left < 0
+            return False
+        if len(self._tail) > _BUFFER:
+            try:
+                self._write()
+            except OSError:
+                self.is_open, self._left = False, math.inf
+        return self.is_open
+
+    def _write(self) -> None:
+        if self._file is None:
+            self._file = tempfile.TemporaryFile(buffering=0)  # noqa: SIM115 - it is open as long as the texts live
+        self._file.seek(self._written)
+        if self._file.write(self._tail) < len(self._tail):
+            raise OSError("no space left")
+        self._written += len(self._tail)
+        self._tail.clear()
+
+    def _add(self, value: Any) -> _Place:
+        data = marshal.dumps(value)
+        place = _Place(self, self._written + len(self._tail), len(data))
+        self._tail += data
+        return place
+
+    def load(self, start: int, size: int) -> Any:
+        """Return the value at a place."""
+        if start >= self._written:
+            start -= self._written
+            return marshal.loads(self._tail[start : start + size])
+        assert self._file is not None
+        if hasattr(os, "pread"):  # forks and threads share the file's position
+            return marshal.loads(os.pread(self._file.fileno(), size, start))
+        self._file.seek(start)
+        return marshal.loads(self._file.read(size))
+
+    def __del__(self) -> None:
+        if self._file is not None:
+            self._file.close()
+
+
+class _Place(NamedTuple):
+    store: TextStore
+    start: int
+    size: int
+
+    def load(self) -> Any:
+        return self.store.load(self.start, self.size)
+
+
+_TEXT: Any = Passage.__dict__["text"]
+
+
+class StoredPassage(Passage):
+    """A passage whose text is read from a store on every access; a copy with another text is in memory."""
+
+    __slots__ = ()
+
+    @property
+    def text(self) -> str:
+        """The text."""
+        text = _TEXT.__get__(self)
+        return text.load() if isinstance(text, _Place) else text
+
+    @text.setter
+    def text(self, text: str) -> None:
+        _TEXT.__set__(self, text)
+
+
+class StoredCandidates(TextCandidates):
+    """Candidates whose texts, and offsets if they have any, are read from a store on every access."""
+
+    __slots__ = ("_n", "_place")
+
+    def __init__(self, place: _Place, n: int) -> None:
+        self._place, self._n = place, n
+
+    @property
+    def texts(self) -> tuple[str, ...]:  # type: ignore[override]
+        """The texts."""
+        values = self._place.load()
+        return values if isinstance(values[0], str) else tuple(text for text, _, _ in values)
+
+    def _candidates(self) -> tuple[Candidate, ...]:
+        return tuple(
+            Candidate(value) if isinstance(value, str) else Candidate(*value) for value in self._place.load()
+        )
+
+    def __len__(self) -> int:
+        return self._n
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return tuple, (self._candidates(),)

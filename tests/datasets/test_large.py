@@ -1,0 +1,88 @@
+"""Large data: texts in a temporary file, lines that are read one by one. What is read stays the same."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+import tempfile
+from dataclasses import replace
+
+import pytest
+
+from classic_rc import load
+from classic_rc.datasets.text_store import StoredCandidates, StoredPassage, TextStore
+from classic_rc.kernels.arrays import small_blocks
+from classic_rc.questions import Candidate, Passage, TextCandidates, candidate_texts
+from classic_rc.text.encode import encode
+
+LONG = "A lone surrogate \ud800, é, and a long tail. " * 50_000
+
+
+def as_plain(dataset):
+    return [
+        (q.id, q.passage.id, q.passage.text, q.passage.sentences, q.passage.meta, q.text, q.gold, q.task, q.meta, o)
+        for q in dataset
+        for o in [[(c.text, c.start, c.end) for c in q.candidates]]
+    ]
+
+
+def test_every_reader_reads_large_data_alike(form, tmp_path, write):
+    path = write(tmp_path, form)
+    usual = load(path)
+    with small_blocks(1):
+        large = load(path)
+    assert as_plain(large) == as_plain(usual)
+    assert (large.fingerprint, large.sources, large.notes) == (usual.fingerprint, usual.sources, usual.notes)
+    assert len(large.passages) == len(usual.passages)
+    one, other = encode(usual, "word"), encode(large, "word")
+    assert all((a == b).all() for a, b in zip(one.arrays[:-1], other.arrays[:-1], strict=True))
+
+
+@pytest.fixture
+def store():
+    """A store whose texts go to the file."""
+    with small_blocks(1):
+        made = TextStore()
+    made.keep_passage(Passage("first", "two"))
+    assert made.is_open
+    return made
+
+
+@pytest.mark.parametrize("text", ["", "short", LONG])
+def test_a_stored_passage_is_a_passage(store, text):
+    passage = Passage("p", text, ((0, 0),), {"level": 3})
+    stored = store.keep_passage(passage)
+    store.keep_candidates(TextCandidates(["x" * 2**21]))  # so that the text is written
+    store.keep_candidates(TextCandidates(["y"]))
+    assert isinstance(stored, StoredPassage)
+    for made in (stored, pickle.loads(pickle.dumps(stored)), copy.deepcopy(stored), replace(stored)):
+        assert (made.id, made.text, made.sentences, made.meta) == ("p", text, ((0, 0),), {"level": 3})
+    assert replace(stored, text="new").text == "new"
+
+
+@pytest.mark.parametrize(
+    "candidates", [TextCandidates(["red", LONG]), (Candidate("red", 3, 6), Candidate("blue")), [Candidate("a")]]
+)
+def test_stored_candidates_are_candidates(store, candidates):
+    stored = store.keep_candidates(candidates)
+    assert isinstance(stored, StoredCandidates)
+    assert store.keep_candidates(candidates) is stored
+    assert store.keep_candidates(stored) is stored
+    for made in (stored, pickle.loads(pickle.dumps(stored))):
+        assert len(made) == len(candidates)
+        assert [(c.text, c.start, c.end) for c in made] == [(c.text, c.start, c.end) for c in candidates]
+        assert list(candidate_texts(made)) == list(candidate_texts(candidates))
+        assert made[-1].text == candidates[-1].text
+
+
+def test_without_a_temporary_file_texts_stay_in_memory(store, monkeypatch):
+    def refuse(**_):
+        raise OSError("no space left")
+
+    stored = store.keep_passage(Passage("p", LONG))
+    monkeypatch.setattr(tempfile, "TemporaryFile", refuse)
+    assert isinstance(store.keep_passage(Passage("q", LONG)), Passage)
+    assert not store.is_open
+    assert type(store.keep_passage(Passage("r", LONG))) is Passage
+    assert not store.is_open
+    assert stored.text == LONG
