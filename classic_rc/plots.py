@@ -16,7 +16,7 @@ from classic_rc.errors import UsageError
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from classic_rc.audit.statistics.tables import DatasetStatistics
+    from classic_rc.audit.statistics import DatasetStatistics
     from classic_rc.evaluation.breakdown import Breakdown
     from classic_rc.evaluation.curves import PrecisionRecallCurve
     from classic_rc.reports.paper_table import PaperTable

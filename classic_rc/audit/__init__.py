@@ -9,8 +9,7 @@ from classic_rc.audit.header import HeaderRow
 from classic_rc.audit.integrity import KINDS, Finding, Severity, find_defects
 from classic_rc.audit.mend import Repairs, mend_dataset
 from classic_rc.audit.perturb import PERTURBATIONS, Perturbation, perturb_dataset
-from classic_rc.audit.statistics.balance import Balance, measure_label_balance
-from classic_rc.audit.statistics.tables import DatasetStatistics, describe_datasets
+from classic_rc.audit.statistics import Balance, DatasetStatistics, describe_datasets, measure_label_balance
 from classic_rc.audit.without_copies import score_without
 
 __all__ = [

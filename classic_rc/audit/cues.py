@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from classic_rc.audit.features import Family, FeatureMatrix, Source
+from classic_rc.audit.features import PIECE, Family, FeatureMatrix, Source
 from classic_rc.audit.gold_order import ORDER_NAMES, count_mirrored
 from classic_rc.audit.options import Floats, OptionTable
 from classic_rc.audit.score_test import ScoreTest, Step
@@ -43,6 +46,7 @@ _ADVICE = {
     Source.PIECE: "read the examples: a way to write that only right, or only wrong, options have",
     Source.ORDER: "shuffle questions and options; keep questions with the same options in one fold",
 }
+_ADVICE_OF_POOLS = "take right and wrong options from texts that are used equally often"
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,13 +122,15 @@ def phrase(name: str) -> str:
 def describe_steps(test: ScoreTest, chance: Floats) -> tuple[Cue, ...]:
     """Return the findings of a score test, in the order in which they were chosen.
 
+    A choice that only corrects what earlier ones claim too much is no finding: alone it says nothing.
+
     Parameters
     ----------
     test : ScoreTest
     chance : ndarray of float64, shape (n_questions,)
         How often guessing is right.
     """
-    return tuple(_describe(test, step, chance) for step in test.steps)
+    return tuple(_describe(test, step, chance) for step in test.steps if not step.is_correction)
 
 
 def _describe(test: ScoreTest, step: Step, chance: Floats) -> Cue:
@@ -145,6 +151,8 @@ def _describe(test: ScoreTest, step: Step, chance: Floats) -> Cue:
         family, name = features.families[step.feature], features.name(step.feature)
         if is_rank and step.z < 0:
             name = features.opposites[name]
+        if family is PIECE:
+            name += _words_around(table.texts, has_it, features.values[step.feature])
         kind = Kind.SHORTCUT if "passage" in family.sees else Kind.ARTIFACT
     direction = "right" if step.z > 0 or is_rank else "wrong"
     mirrored = count_mirrored(table) if number_is_text(name) else 0
@@ -166,11 +174,21 @@ def _describe(test: ScoreTest, step: Step, chance: Floats) -> Cue:
         step.others,
         _examples(features, step, favoured if is_rank or step.z > 0 else has_it, covered, direction, family),
         tuple(table.questions[i].id for i in np.flatnonzero(answered).tolist()),
-        _ADVICE[family.source],
+        _ADVICE_OF_POOLS if " used " in name and family.source is not Source.FIELD else _ADVICE[family.source],
         f"{mirrored:,} questions are mirrored: the same options, another gold; folds must keep them together"
         if mirrored
         else "",
     )
+
+
+def _words_around(texts: Sequence[str], has_it: NDArray[np.bool_], piece: str) -> str:
+    """Return the two most frequent words that a piece is in, in brackets."""
+    word = re.compile(rf"[^\s,.;:!?]*{re.escape(piece)}[^\s,.;:!?]*")
+    words = Counter(
+        found.strip() for i in np.flatnonzero(has_it).tolist() for found in word.findall(texts[i].lower())
+    )
+    shown = sorted(words.items(), key=lambda item: (-item[1], item[0]))[:2]
+    return f" ({', '.join(text for text, _ in shown)})" if shown else ""
 
 
 def number_is_text(name: str) -> bool:

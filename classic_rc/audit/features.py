@@ -33,6 +33,7 @@ _CODE_BITS = 21
 _FEW_PASSAGES = 20
 """With fewer passages, questions are counted instead of passages."""
 _MOST_SHAPE = 12
+_LEAST_RANKED = 30
 
 
 class Source(IntEnum):
@@ -60,6 +61,7 @@ class Family(NamedTuple):
 
 _OPTIONS = frozenset({"options"})
 WORD = Family(Source.WORD, 'the word "{}"', _OPTIONS, "word")
+NOT = Family(Source.WORD, 'the word "{}" or "n\'t"', _OPTIONS, "word")
 WORDS = Family(Source.WORDS, 'the words "{}"', _OPTIONS, "word")
 FIRST_WORD = Family(Source.WORD, 'the first word "{}"', _OPTIONS, "word")
 LAST_WORD = Family(Source.WORD, 'the last word "{}"', _OPTIONS, "word")
@@ -156,11 +158,14 @@ def build_features(table: OptionTable) -> FeatureMatrix:
     fields = sources_of_fields(table)
     measured = [*measure_options(table), *field_measurements(table, fields)]
     ranks = np.stack([table.rank(m.values) for m in measured], axis=1).astype(np.float32)
-    useful = [i for i in range(len(measured)) if np.count_nonzero(np.abs(ranks[:, i]) > 0) >= least]
-    measured, ranks = [measured[i] for i in useful], ranks[:, useful]
+    varies = [int(np.count_nonzero(table.largest(np.abs(column)) > 0)) for column in ranks.T]
+    # Ranks that differ in few questions have no normal deviates; who has most and least is tested exactly.
+    often = [i for i, n in enumerate(varies) if n >= max(least, _LEAST_RANKED)]
+    edges = [m for m, n in zip(measured, varies, strict=True) if n >= least]
+    measured, ranks = [measured[i] for i in often], ranks[:, often]
     sources = [
         *_text_entries(table, least),
-        _edge_entries(table, measured),
+        _edge_entries(table, edges),
         *(_flag_entries(table, FIELD, fields.flags) if fields.flags else ()),
         *_position_entries(table, fields, least),
     ]
@@ -171,7 +176,7 @@ def build_features(table: OptionTable) -> FeatureMatrix:
         ranks,
         [*families, *(_rank_family(m) for m in measured)],
         [*values, *(m.most for m in measured)],
-        {m.most: m.least for m in measured},
+        {m.most: m.least for m in edges},
     )
 
 
@@ -276,9 +281,10 @@ def _text_entries(table: OptionTable, least: int) -> Iterator[Entries]:
     yield _word_entries(table)
     yield from _gram_entries(table, least)
     names, number = table.normalised
-    alone = np.flatnonzero(np.bincount(number) == 1)
-    pairs = alone, np.zeros(len(alone), dtype=np.int64)
-    yield Entries.of_pairs([USED_ONCE], ["is used in no other question"], pairs, number)
+    is_once = np.bincount(number)[number] == 1
+    is_alone = is_once & (table.sum(is_once.astype(np.int64)) == 1)[table.question]
+    used = [("is used in no other question", is_once), ("is the only one used in no other question", is_alone)]
+    yield _flag_source(table, [USED_ONCE] * 2, used)
     once = np.arange(len(names))
     shown = [name if len(name) <= 40 else f"{name[:39]}…" for name in names]
     yield Entries.of_pairs([WHOLE] * len(names), shown, (once, once), number)
@@ -329,6 +335,8 @@ def _word_entries(table: OptionTable) -> Entries:
             ]
         else:
             values += [words[w] for w in known.tolist()]
+        if family is WORD and table.has_contractions:
+            families = [NOT if value == "not" else family for value in values]
     return Entries.of_pairs(families, values, (np.concatenate(items), np.concatenate(codes)), table.text_index)
 
 
@@ -437,12 +445,12 @@ def _shapes(text: str) -> Iterator[tuple[Family, str]]:
 
 
 def _edge_entries(table: OptionTable, measured: Sequence[Measurement]) -> Entries:
-    """Return which option has most, and which has least, of each measurement."""
-    flags = []
+    """Return which option alone has most, and which alone has least, of each measurement."""
+    flags: list[tuple[str, NDArray[np.bool_]]] = []
     for m in measured:
-        most, least = table.largest(m.values)[table.question], table.smallest(m.values)[table.question]
-        flags += [(m.most, (m.values == most) & (most > least))]
-        flags += [(m.least, (m.values == least) & (most > least))]
+        for name, extreme in ((m.most, table.largest), (m.least, table.smallest)):
+            is_extreme = m.values == extreme(m.values)[table.question]
+            flags.append((name, is_extreme & (table.sum(is_extreme.astype(np.int64)) == 1)[table.question]))
     families = [_rank_family(m) for m in measured for _ in range(2)]
     return _flag_source(table, families, flags)
 

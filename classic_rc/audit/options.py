@@ -160,6 +160,11 @@ class OptionTable:
         return self.encoder.encode([_NEGATION.sub(" not", text) for text in texts])
 
     @cached_property
+    def has_contractions(self) -> bool:
+        """Whether an option has a short "n't", which counts as "not"."""
+        return any(_NEGATION.search(text) for text in self.distinct_texts)
+
+    @cached_property
     def tokens(self) -> tuple[NDArray[np.int32], Integers]:
         """The words of all distinct texts as numbers, one text after the other, and the offsets of the texts."""
         return self.encode(self.distinct_texts)

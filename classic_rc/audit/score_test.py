@@ -33,6 +33,8 @@ _LARGE, _SHARED, _BLOCK_SUMS = 3.0, 1.2, 2**22
 _NEAR, _ALIKE = 0.9, 0.7
 """Features with this part of the best deviate, and this correlation with it, say the same."""
 _RIDGE, _MOST_WEIGHT, _NEWTON_STEPS = 1e-2, 12.0, 25
+_CORRECTION = 2.0
+"""A choice whose deviate before any choice is below this, or has the other sign, is a correction of the model."""
 _CLEAR = 1.2
 """A deviate that is this much above the bound of earlier draws needs no new ones: the bound hardly changes."""
 
@@ -154,10 +156,11 @@ class Step(NamedTuple):
     """One choice: a feature that tells right options from wrong ones, given those chosen before."""
 
     feature: int  # its number; those of gold order follow those of the matrix
-    z: float
+    z: float  # allowed for dependence within passages, as compared with the bound
     bound: float
     p: float
     others: int  # how many features say about the same
+    is_correction: bool  # it only corrects what the earlier ones claim too much: by itself it says nothing, or else
 
 
 @dataclass
@@ -231,6 +234,7 @@ class ScoreTest:
         """Choose features until nothing is above the bound."""
         bound = math.inf
         banned: set[int] = set()
+        alone = np.zeros(0)
         while True:
             self._advance(f"cues, step {len(self.steps) + 1}")
             chosen = self.chosen_columns()
@@ -239,6 +243,7 @@ class ScoreTest:
                 break
             null, across, inverse = self._prepare(chosen)
             z, tested = self._observed(null, chosen, across, inverse)
+            alone = alone if self.steps else z.copy()
             z[list(banned)] = 0
             largest = np.zeros(0)
             best = self._best(z, tested, bound)
@@ -249,13 +254,14 @@ class ScoreTest:
             if best is None:
                 break
             p = (1 + int((largest >= abs(tested[best])).sum())) / (self.draws + 1)
-            feature, others = self._choose(best, z)
+            feature, others = self._choose(best, np.where(np.abs(tested) > bound, z, 0))
             banned |= {best, feature}
-            self.steps.append(Step(feature, float(z[feature]), bound, p, others))
+            is_correction = alone[feature] * np.sign(tested[feature]) < _CORRECTION
+            self.steps.append(Step(feature, float(tested[feature]), bound, p, others, bool(is_correction)))
         return tuple(self.steps)
 
     def _best(self, z: Floats, tested: Floats, bound: float) -> int | None:
-        """Return the feature with the largest deviate of those above the bound.
+        """Return the feature with the largest deviate of those that are above the bound, dependence allowed for.
 
         Those of gold order come last: only what no other feature tells.
         """
@@ -337,18 +343,15 @@ class ScoreTest:
         right = self.table.right.astype(np.float64)
         shift = across @ (inverse @ (chosen.T @ (right - self.model.p)))
         z = null.deviates(self.features.sums(right[:, None]), shift[:, None])[:, 0]
-        tested = z
-        if self._has_groups:
-            z, tested = self._allow_dependence(z, null)
+        tested = self._allow_dependence(z, null) if self._has_groups else z
         order = self._order_deviates(self.observed_order, self.table.right, chosen, inverse)
         return np.concatenate([z, order]), np.concatenate([tested, order])
 
-    def _allow_dependence(self, z: Floats, null: _Null) -> tuple[Floats, Floats]:
+    def _allow_dependence(self, z: Floats, null: _Null) -> Floats:
         """Return smaller deviates for features whose questions share passages, if gold depends on the passage.
 
-        The deviation is that over whole passages, if it is larger; what is compared with the bound has the tail of
-        Student's t with as many degrees of freedom as passages allow. It is computed for the features with the
-        large deviates.
+        The deviation is that over whole passages, if it is larger; the tail is that of Student's t with as many
+        degrees of freedom as passages allow. It is computed for the features with the large deviates.
         """
         from scipy.sparse import csr_matrix
         from scipy.special import ndtri
@@ -374,8 +377,7 @@ class ScoreTest:
             tail = np.maximum(t.sf(np.abs(smaller), np.maximum(effective - 1, 1)), 1e-300)
             shared = null.events[which] > _SHARED * (expected > 0).sum(axis=0)
             tested[which] = np.where(shared, -np.sign(smaller) * np.minimum(ndtri(tail), 0), z[which])
-            z[which] = np.where(shared, smaller, z[which])
-        return z, tested
+        return tested
 
     def _draw_largest(self, null: _Null, chosen: Floats, across: Floats, inverse: Floats) -> Floats:
         """Return the largest absolute deviate of each draw of gold from the model."""

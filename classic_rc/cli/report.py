@@ -27,7 +27,7 @@ from classic_rc.protocol import Protocol
 
 if TYPE_CHECKING:
     from classic_rc.audit.check import CheckReport
-    from classic_rc.audit.statistics.tables import DatasetStatistics
+    from classic_rc.audit.statistics import DatasetStatistics
     from classic_rc.evaluation.curves import PrecisionRecallCurve
     from classic_rc.evaluation.explain import Explainer
     from classic_rc.evaluation.results import Evaluation
@@ -237,7 +237,7 @@ def _read_repairs(dataset: Dataset) -> dict[str, str]:
 
 def _count_contents(args: argparse.Namespace, dataset: Dataset) -> DatasetStatistics:
     """Return the statistics of a dataset; with ``--pool``, also of each of the datasets in it."""
-    from classic_rc.audit.statistics.tables import describe_datasets
+    from classic_rc.audit.statistics import describe_datasets
     from classic_rc.evaluation.plan import default_analyzer
 
     parts = (dataset.parts if args.pool else ()) or [dataset]

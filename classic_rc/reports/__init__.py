@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from classic_rc.reports.published import results_table
     from classic_rc.reports.references import bibliography
     from classic_rc.reports.reproduction import reproduce, reproduction_table
-    from classic_rc.reports.statistics import statistics_csv, statistics_tables
 
 _HOMES = {
     "breakdown": ("breakdown_tables",),
@@ -42,7 +41,6 @@ _HOMES = {
     "published": ("results_table",),
     "references": ("bibliography",),
     "reproduction": ("reproduce", "reproduction_table"),
-    "statistics": ("statistics_csv", "statistics_tables"),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
@@ -70,8 +68,6 @@ __all__ = [
     "reproduction_table",
     "results_table",
     "scores_without_table",
-    "statistics_csv",
-    "statistics_tables",
     "table_csv",
     "table_latex",
 ]

@@ -11,12 +11,18 @@ import numpy as np
 
 from classic_rc._version import __version__
 from classic_rc.audit.check import CheckReport, labelled_part
-from classic_rc.audit.statistics.balance import measure_label_balance
-from classic_rc.audit.statistics.measures import QUESTION_WORDS, MeasuredValues
-from classic_rc.audit.statistics.tables import DatasetStatistics, StatisticsRow
+from classic_rc.audit.statistics import (
+    QUESTION_WORDS,
+    DatasetStatistics,
+    Measure,
+    MeasuredValues,
+    Statistic,
+    StatisticsRow,
+    measure_label_balance,
+)
 from classic_rc.audit.without_copies import ScoreWithout
 from classic_rc.evaluation.breakdown import Breakdown, CrossTabulation
-from classic_rc.evaluation.results import Evaluation, evaluation_table
+from classic_rc.evaluation.results import Evaluation
 from classic_rc.io.json import render_json
 from classic_rc.io.text import printable
 from classic_rc.questions import Dataset
@@ -24,11 +30,12 @@ from classic_rc.reports.breakdown import breakdown_tables, cross_table
 from classic_rc.reports.checks import cue_table, header_table, integrity_table
 from classic_rc.reports.duplicates import duplicates_table, scores_without_table
 from classic_rc.reports.html import fill_template
+from classic_rc.reports.published import results_table
 from classic_rc.reports.references import Citable, bibliography, citables
-from classic_rc.reports.statistics import statistics_records, statistics_tables
 from classic_rc.tables import Column, RowGroup, Table, records_csv, render
 from classic_rc.tables.latex import latex_escape, latex_preamble, latex_tabular
 from classic_rc.tables.markup import markdown_block, markdown_escape
+from classic_rc.tables.model import EMPTY_CELL
 
 _SIZES = ("passages", "questions", "candidates", "vocabulary")
 _MAX_FILES = 3
@@ -61,7 +68,7 @@ class Datasheet:
     date : str, optional
         By default none, so that the same data makes the same file.
     published : bool
-        Also show the statistics that the dataset's own paper prints.
+        Also show published figures of the same data among the floors.
     breakdowns : sequence of Breakdown
         Of no system: how many questions each group has.
     crosses : sequence of CrossTabulation
@@ -128,19 +135,17 @@ def datasheet_tables(sheet: Datasheet) -> list[Table]:
     """Return the tables of the datasheet, in their order; those without content are left out.
 
     Sizes, lengths, first words of questions, positions of the right options, floors, partial inputs, findings,
-    duplicates, scores without duplicates and, if asked for, the paper's own statistics.
+    duplicates, and scores without duplicates.
     """
     tables = count_tables(sheet)
     tables += breakdown_tables(sheet.breakdowns)
     tables += map(cross_table, sheet.crosses)
     if sheet.evaluation is not None and sheet.evaluation.rows:
-        tables.append(_floor_table(sheet.evaluation))
+        tables.append(_floor_table(sheet.evaluation, sheet.published))
     if sheet.check is not None:
         tables += _check_tables(sheet.check)
     if any(score.n_left < score.n_questions for score in sheet.scores_without):
         tables.append(scores_without_table(sheet.scores_without))
-    if sheet.published:
-        tables += statistics_tables(sheet.statistics)[: len(sheet.statistics.papers)]
     return tables
 
 
@@ -150,7 +155,7 @@ def count_tables(sheet: Datasheet) -> list[Table]:
 
 
 def _size_table(sheet: Datasheet) -> Table:
-    parts = [sheet.statistics.common, *([sheet.train_statistics.common] if sheet.train_statistics else [])]
+    parts = [sheet.statistics, *([sheet.train_statistics] if sheet.train_statistics else [])]
     columns: dict[str, list[int | float]] = {}
     for i, part in enumerate(parts):
         found = {row.statistic.label: row for row in part.rows}
@@ -164,7 +169,7 @@ def _size_table(sheet: Datasheet) -> Table:
 
 def _own_rows(sheet: Datasheet) -> Iterator[tuple[StatisticsRow, MeasuredValues]]:
     """Yield the rows of the common table that have a value per text, over all splits together."""
-    for row in sheet.statistics.common.rows:
+    for row in sheet.statistics.rows:
         measure = row.measures[-1]  # with several splits, the last column pools them
         if isinstance(measure, MeasuredValues) and len(measure.numbers):
             yield row, measure
@@ -178,7 +183,31 @@ def _length_table(sheet: Datasheet) -> Table:
             rows.append([row.statistic.label, measure.value, median, low, high])
     columns = [Column(""), Column("mean", "number", 1)]
     columns += [Column(name, "number", 0) for name in ("median", "5 %", "95 %")]
-    return Table("Lengths", columns, [RowGroup(rows)], sheet.statistics.common.notes)
+    return Table("Lengths", columns, [RowGroup(rows)], [_tokens_note(sheet.statistics)])
+
+
+def statistics_table(found: DatasetStatistics) -> Table:
+    """Return the table of all statistics of some datasets: means with standard deviations, and counts."""
+    rows = [
+        [row.statistic.label, *(_measure_cell(row.statistic, measure) for measure in row.measures)]
+        for row in found.rows
+    ]
+    columns = [Column(""), *(Column(name, "count") for name in found.columns)]
+    return Table("Statistics", columns, [RowGroup(rows)], [_tokens_note(found)])
+
+
+def _measure_cell(statistic: Statistic, measure: Measure) -> str:
+    if measure.value is None:
+        return EMPTY_CELL
+    if not isinstance(measure, MeasuredValues):
+        return f"{measure.value:,}"
+    if statistic.is_share:
+        return f"{100 * measure.value:.{statistic.decimals}f}"
+    return f"{measure.value:,.{statistic.decimals}f} ({measure.spread:.{statistic.decimals}f})"
+
+
+def _tokens_note(found: DatasetStatistics) -> str:
+    return f"Tokens come from the analyzer {found.analyzer}."
 
 
 def _shape_tables(sheet: Datasheet) -> Iterator[Table]:
@@ -205,9 +234,9 @@ def _shares_table(title: str, name: str, shares: Mapping[str, float]) -> Table:
     return Table(title, columns, [RowGroup([[name, *shares.values()]])])
 
 
-def _floor_table(evaluation: Evaluation) -> Table:
+def _floor_table(evaluation: Evaluation, published: bool) -> Table:
     metrics = [metric.name for metric in evaluation.reported_metrics]
-    floors = evaluation_table(evaluation).select("system", *metrics, "trained_on")
+    floors = results_table(evaluation, published).select("system", *metrics, "trained_on")
     return replace(floors, title="Floors: what simple systems reach", signatures={})
 
 
@@ -334,7 +363,7 @@ def _json(sheet: Datasheet) -> str:
     plain = {
         "title": _title(sheet),
         "facts": dict(datasheet_facts(sheet)),
-        **sheet.statistics.to_dict(),
+        "statistics": sheet.statistics.to_dict(),
         "training": None if train is None else train.to_dict(),
         "lengths": {
             name: {kind: _histogram(of) for kind, of in kinds.items()}
@@ -358,7 +387,13 @@ def _histogram(lengths: MeasuredValues) -> list[list[int]]:
 def _csv(sheet: Datasheet) -> str:
     """Return a record for each count, size of a group, floor and finding; shares and scores are fractions."""
     groups = [*breakdown_tables(sheet.breakdowns), *map(cross_table, sheet.crosses)]
-    records = [*statistics_records(sheet.statistics), *(record for table in groups for record in table.records())]
+    counted = sheet.statistics
+    records = [
+        {"table": "Statistics", "statistic": row.statistic.label, "column": column, **measure.to_dict()}
+        for row in counted.rows
+        for column, measure in zip(counted.columns, row.measures, strict=True)
+    ]
+    records += [record for table in groups for record in table.records()]
     if sheet.evaluation is not None:
         for row in sheet.evaluation.rows:
             for name, value in row.metrics().items():

@@ -27,8 +27,7 @@ if TYPE_CHECKING:
     from matplotlib.legend import Legend
     from matplotlib.lines import Line2D
 
-    from classic_rc.audit.statistics.measures import MeasuredValues
-    from classic_rc.audit.statistics.tables import DatasetStatistics
+    from classic_rc.audit.statistics import DatasetStatistics, MeasuredValues
     from classic_rc.evaluation.breakdown import Breakdown, Group
     from classic_rc.reports.paper_table import PaperRow, PaperTable
 

@@ -16,7 +16,7 @@ import numpy as np
 from classic_rc._version import __version__
 from classic_rc.audit.ablation import PerturbedEvaluation
 from classic_rc.audit.check import CheckReport
-from classic_rc.audit.statistics.tables import DatasetStatistics
+from classic_rc.audit.statistics import DatasetStatistics
 from classic_rc.audit.without_copies import ScoreWithout
 from classic_rc.evaluation.breakdown import Breakdown
 from classic_rc.evaluation.curves import AVERAGES, PrecisionRecallCurve
@@ -26,14 +26,13 @@ from classic_rc.evaluation.results import Evaluation, count_passages
 from classic_rc.metrics.base import has_unanswerable, metrics_for
 from classic_rc.questions import Dataset, Question
 from classic_rc.reports.breakdown import breakdown_table
-from classic_rc.reports.datasheet import Datasheet, count_tables, datasheet_facts
+from classic_rc.reports.datasheet import Datasheet, count_tables, datasheet_facts, statistics_table
 from classic_rc.reports.explanations import question_values
 from classic_rc.reports.html import fill_template, question_html
 from classic_rc.reports.page_audit import audit_tiles, defects_section, duplicates_section, findings_section
 from classic_rc.reports.perturbations import perturbation_table
 from classic_rc.reports.published import published_warning, results_table
 from classic_rc.reports.references import bibliography, citables
-from classic_rc.reports.statistics import statistics_tables
 from classic_rc.reports.verdict import PARTLY, RIGHT, WRONG, outcomes
 from classic_rc.solvers.explanation import Explanation
 from classic_rc.solvers.random import Random
@@ -178,7 +177,7 @@ def _overview_section(content: PageContent) -> dict[str, Any]:
 
 
 def _statistics_section(content: PageContent) -> dict[str, Any] | None:
-    """Return the facts and counts of the datasheet, then the tables that the dataset's paper prints."""
+    """Return the facts and counts of the datasheet, then all statistics."""
     if content.statistics is None:
         return None
     sheet = Datasheet(
@@ -186,7 +185,7 @@ def _statistics_section(content: PageContent) -> dict[str, Any] | None:
     )
     return {
         "facts": datasheet_facts(sheet),
-        "tables": [*count_tables(sheet), *statistics_tables(content.statistics)],
+        "tables": [*count_tables(sheet), statistics_table(content.statistics)],
     }
 
 

@@ -8,28 +8,20 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from classic_rc.audit.statistics import describe_datasets
-from classic_rc.audit.statistics.measures import (
-    AnalyzerCounter,
-    Count,
-    DatasetContents,
-    MeasuredValues,
-    Vocabulary,
-    pool_measures,
-)
-from classic_rc.audit.statistics.papers import (
-    correct_verbatim,
-    incorrect_verbatim,
-    race_option_length,
-    race_passage_length,
-    race_question_length,
+from benchmarks.paper_statistics import (
+    PAPERS,
+    measure_paper,
+    paper_table,
     record_entities,
     sentence_distance,
     used_sentences,
+    verbatim,
 )
+from classic_rc.audit.statistics import Count, DatasetContents, MeasuredValues, Vocabulary, describe_datasets
 from classic_rc.datasets import load
 from classic_rc.questions import Candidate, Dataset, Passage, Question, Task
-from classic_rc.text.treebank import TreebankCounter
+from classic_rc.tables import render
+from classic_rc.text.encode import TextEncoder
 
 GARDEN = Passage("g", "Nora planted beans. She won't rest.")
 STATION = Passage("s", "The train left.")
@@ -51,12 +43,12 @@ QUESTIONS = [
 DATA = Dataset(QUESTIONS, "mine", "dev")
 
 
-def measured(function, counter=None):
-    return function(DatasetContents(DATA, counter or AnalyzerCounter("whitespace"))).numbers.tolist()
+def measured(function):
+    return function(DatasetContents(DATA, TextEncoder("whitespace"))).numbers.tolist()
 
 
 def common(*datasets, analyzer="whitespace"):
-    table = describe_datasets(datasets, analyzer).common
+    table = describe_datasets(datasets, analyzer)
     return table, {row.statistic.label: row.measures for row in table.rows}
 
 
@@ -105,18 +97,11 @@ def test_a_dataset_of_several_splits_is_taken_apart():
     assert [measure.value for measure in rows["questions"]] == [2, 2, 4]
 
 
-def test_race_counts_blanks_between_treebank_tokens():
-    counter = TreebankCounter()
-    assert measured(race_passage_length, counter) == [4 + 5 - 1, 4 - 1]  # wo n't, and two stops
-    assert measured(race_question_length, counter) == [4, 2, 1, 1]
-    assert measured(race_option_length, counter) == [0, 1, 0, 1, 0, 1, 1]
-
-
 def test_multirc_counts_sentences_and_verbatim_options():
     assert measured(used_sentences) == [3, 1]
     assert measured(sentence_distance) == [3, 1]
-    assert measured(correct_verbatim) == [True, False, True]
-    assert measured(incorrect_verbatim) == [False, False, True]
+    assert measured(verbatim(right=True)) == [True, False, True]
+    assert measured(verbatim(right=False)) == [False, False, True]
 
 
 def test_record_counts_mentions_once_a_passage():
@@ -132,76 +117,60 @@ def test_measures():
     }
     assert MeasuredValues(np.array([])).to_dict() == {"n": 0}
     assert MeasuredValues(np.array([])).value is None
-    assert pool_measures([Count(2), Count(3)]) == Count(5)
-    assert pool_measures([Vocabulary(frozenset("ab")), Vocabulary(frozenset("bc"))]).value == 3
-
-
-def paper(*datasets):
-    (table,) = describe_datasets(datasets).papers
-    return table, {
-        row.statistic.label: {
-            column: (measure, published)
-            for column, measure, published in zip(table.columns, row.measures, row.published, strict=True)
-        }
-        for row in table.rows
-    }
+    assert Count(2) + Count(3) == Count(5)
+    assert (Vocabulary(frozenset("ab")) + Vocabulary(frozenset("bc"))).value == 3
 
 
 def test_mctest_table_3(shared_data):
     """Means of what stands between blanks; the published ones have the test stories too."""
     names = ("mc160.train", "mc160.dev", "mc500.train", "mc500.dev")
-    table, rows = paper(*(load(shared_data / "mctest" / f"{name}.tsv") for name in names))
-    assert table.columns == ("MC160", "MC500")
-    assert "without test" in table.notes[-1]
-    assert [rows["stories"][column][0].value for column in table.columns] == [100, 350]
-    means = {label: [round(rows[label][column][0].value, 2) for column in table.columns] for label in rows}
+    rows = measure_paper(PAPERS["MCTest"], [load(shared_data / "mctest" / f"{name}.tsv") for name in names])
+    assert [measure.value for measure, _ in rows["stories"].values()] == [100, 350]
+    means = {label: [round(measure.value, 2) for measure, _ in cells.values()] for label, cells in rows.items()}
     assert means["words a story"] == [204.96, 214.61]
     assert means["words a question"] == [7.88, 7.75]
     assert means["words an answer"] == [3.25, 3.44]
     for label, tolerance in (("words a story", 3), ("words a question", 0.15), ("words an answer", 0.15)):
-        for column in table.columns:
-            measure, published = rows[label][column]
+        for measure, published in rows[label].values():
             assert measure.value == pytest.approx(published, abs=tolerance)
 
 
 def test_multirc_table_2(shared_data):
     files = ("train_456-fixedIds.json", "dev_83-fixedIds.json")
-    _, rows = paper(*(load(shared_data / "multirc" / file) for file in files))
-    shown = {}
-    for label, cells in rows.items():
-        measure, _ = cells["MultiRC"]
-        shown[label] = (round(measure.value, 2), round(measure.spread, 2))
+    rows = measure_paper(PAPERS["MultiRC"], [load(shared_data / "multirc" / file) for file in files])
+    shown = {
+        label: (round(cells["all"][0].value, 2), round(cells["all"][0].spread, 2)) for label, cells in rows.items()
+    }
     assert shown["tokens a paragraph"] == (262.16, 91.47)
     assert shown["sentences a paragraph"] == (14.39, 4.01)
     assert shown["sentences used"] == (2.33, 0.59)
     assert shown["distance between them"] == (2.02, 2.18)
     for label in ("tokens a paragraph", "sentences a paragraph", "tokens a question", "tokens an option"):
-        mean, spread = rows[label]["MultiRC"][1]
+        mean, spread = rows[label]["all"][1]
         assert shown[label] == (pytest.approx(mean, rel=0.02), pytest.approx(spread, rel=0.04))
 
 
 def test_race_lengths_of_dev(shared_data):
-    _, rows = paper(load(shared_data / "race" / "RACE-train-dev.tar.gz", split="dev"))
+    data = load(shared_data / "race" / "RACE-train-dev.tar.gz", split="dev")
+    rows = measure_paper(PAPERS["RACE"], [data])
+    assert [rows["questions, dev"][c][0].value for c in ("RACE-M", "RACE-H", "all")] == [1436, 3451, 4887]
+    assert all(measure is None for measure, _ in rows["questions, test"].values())
     for label, tolerance in (("question length", 0.2), ("option length", 0.1), ("passage length", 5)):
         for measure, published in rows[label].values():
             assert measure.value == pytest.approx(published, abs=tolerance)
+    assert "321.9" in render(paper_table("RACE", [data]), "table")
 
 
 @pytest.mark.slow
 def test_race_table_3(shared_data):
     """Question and option lengths to 0.1; passages as near as the missing 1,407 test articles allow."""
-    dataset = load(shared_data / "race" / "RACE-train-dev.tar.gz")
-    table, rows = paper(dataset)
-    assert table.columns == ("RACE-M", "RACE-H", "RACE")
+    rows = measure_paper(PAPERS["RACE"], [load(shared_data / "race" / "RACE-train-dev.tar.gz")])
     for label in ("questions, train", "questions, dev"):
-        assert [rows[label][c][0].value for c in table.columns[:2]] == [
-            rows[label][c][1] for c in table.columns[:2]
-        ]
-    assert all(measure is None for measure, _ in rows["questions, test"].values())
+        assert all(measure.value == published for measure, published in rows[label].values())
     for label in ("question length", "option length"):
         for measure, published in rows[label].values():
             assert measure.value == pytest.approx(published, abs=0.1)
-    for column, n_test in (("RACE-M", 362), ("RACE-H", 1045), ("RACE", 1407)):
+    for column, n_test in (("RACE-M", 362), ("RACE-H", 1045), ("all", 1407)):
         measure, published = rows["passage length"][column]
         n = len(measure.numbers)
         needed = (published * (n + n_test) - measure.value * n) / n_test

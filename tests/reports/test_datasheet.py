@@ -13,7 +13,7 @@ import pytest
 import classic_rc
 from classic_rc.audit.check import check_dataset
 from classic_rc.audit.integrity import find_defects
-from classic_rc.audit.statistics.tables import describe_datasets
+from classic_rc.audit.statistics import describe_datasets
 from classic_rc.audit.without_copies import score_without
 from classic_rc.evaluation.significance import with_intervals
 from classic_rc.reports.datasheet import (
@@ -68,7 +68,7 @@ def test_sizes_and_lengths(sheet):
         ["sample:single-choice (training)", "1", "4", "16"],
     ]
     lengths = {row[0]: row[1:] for row in texts(table(sheet, "Lengths"))}
-    (row,) = [r for r in sheet.statistics.common.rows if r.statistic.label == "tokens a passage"]
+    (row,) = [r for r in sheet.statistics.rows if r.statistic.label == "tokens a passage"]
     numbers = row.measures[0].numbers
     expected = [numbers.mean(), np.median(numbers), np.quantile(numbers, 0.05), np.quantile(numbers, 0.95)]
     assert lengths["tokens a passage"] == [f"{expected[0]:,.1f}", *(f"{value:,.0f}" for value in expected[1:])]

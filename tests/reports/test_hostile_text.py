@@ -31,9 +31,9 @@ from classic_rc.predictions import Scores
 from classic_rc.questions import Candidate, Dataset, Passage, Question, Task
 from classic_rc.reports import comparison_tables, results_table
 from classic_rc.reports.breakdown import breakdown_tables, cross_table
+from classic_rc.reports.datasheet import statistics_table
 from classic_rc.reports.explanations import explanation_html
 from classic_rc.reports.page import PageContent, page_html
-from classic_rc.reports.statistics import statistics_csv, statistics_tables
 from classic_rc.solvers import Solver
 from classic_rc.solvers.explanation import CandidateExplanation, Explanation, Mark
 from classic_rc.tables import Column, RowGroup, Table, render
@@ -125,7 +125,7 @@ def made(text):
             render([*breakdown_tables([breakdown]), cross_table(cross)], "csv"),
             {"breakdown": breakdown.to_dict(), "cross": cross.to_dict()},
         ),
-        "statistics": (statistics_tables(counted), statistics_csv(counted), counted.to_dict()),
+        "statistics": ([statistics_table(counted)], render(statistics_table(counted), "csv"), counted.to_dict()),
     }
 
 

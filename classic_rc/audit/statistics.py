@@ -1,0 +1,406 @@
+"""Statistics of datasets: sizes, lengths in tokens, first words, and where right options are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
+from functools import cached_property, reduce
+from operator import add
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from classic_rc.datasets.official import OfficialPart, match_official_parts
+from classic_rc.questions import Dataset, Task, normalised_text
+from classic_rc.text import sentences
+from classic_rc.text.encode import TextEncoder
+
+_ALL = "all"
+_SPLITS = ("train", "dev", "test")
+
+
+class TokenCounts(NamedTuple):
+    """The token counts of some texts."""
+
+    lengths: NDArray[np.int64]  # tokens per text, shape (n_texts,)
+    vocabulary: frozenset[str]  # distinct tokens of all texts
+
+
+class DatasetContents:
+    """The questions and passages of a dataset, with their tokens.
+
+    Parameters
+    ----------
+    dataset : Dataset
+    encoder : TextEncoder
+        It makes the tokens. The parts of one dataset share it, so that it processes each word once.
+    """
+
+    def __init__(self, dataset: Dataset, encoder: TextEncoder) -> None:
+        self.dataset, self._encoder = dataset, encoder
+
+    @cached_property
+    def passages(self) -> TokenCounts:
+        """The distinct passages' tokens."""
+        return self._count([passage.text for passage in self.dataset.passages])
+
+    @cached_property
+    def questions(self) -> TokenCounts:
+        """The questions' tokens."""
+        return self._count([question.text for question in self.dataset])
+
+    @cached_property
+    def candidates(self) -> TokenCounts:
+        """The candidates' tokens, question by question; generated spans are left out."""
+        return self._count([c.text for q in self.dataset if not q.task.has_spans for c in q.candidates])
+
+    @cached_property
+    def gold(self) -> TokenCounts:
+        """The tokens of the right options or accepted texts, question by question."""
+        return self._count([text for q in self.dataset for text in q.gold_texts])
+
+    @property
+    def vocabulary(self) -> frozenset[str]:
+        """The distinct tokens of passages, questions and candidates."""
+        return self.passages.vocabulary | self.questions.vocabulary | self.candidates.vocabulary
+
+    @cached_property
+    def lowered_passages(self) -> dict[int, str]:
+        """Each passage's text, lower-cased and with single spaces, by identity."""
+        return {id(passage): normalised_text(passage.text) for passage in self.dataset.passages}
+
+    def _count(self, texts: list[str]) -> TokenCounts:
+        tokens, offsets = self._encoder.encode(texts)
+        words = self._encoder.vocabulary
+        return TokenCounts(np.diff(offsets), frozenset(words[i] for i in np.unique(tokens).tolist()))
+
+
+@dataclass(frozen=True, eq=False)
+class MeasuredValues:
+    """One number per passage, question or candidate; pooling concatenates them, so the mean is over all."""
+
+    numbers: NDArray[Any]  # booleans for a share, shape (n,)
+
+    def __add__(self, other: MeasuredValues) -> MeasuredValues:
+        return MeasuredValues(np.concatenate((self.numbers, other.numbers)))
+
+    @property
+    def value(self) -> float | None:
+        """The mean; None without values."""
+        return float(self.numbers.mean()) if len(self.numbers) else None
+
+    @property
+    def spread(self) -> float | None:
+        """The standard deviation, with n as its denominator; None without values."""
+        return float(self.numbers.std()) if len(self.numbers) else None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain data, with quartiles."""
+        if not len(self.numbers):
+            return {"n": 0}
+        names = ("min", "q25", "median", "q75", "max")
+        quartiles = np.quantile(self.numbers.astype(float), (0, 0.25, 0.5, 0.75, 1)).tolist()
+        of_all = {"n": len(self.numbers), "mean": self.value, "sd": self.spread}
+        return {**of_all, **dict(zip(names, quartiles, strict=True))}
+
+
+@dataclass(frozen=True)
+class Count:
+    """A count; pooling adds."""
+
+    value: int
+
+    def __add__(self, other: Count) -> Count:
+        return Count(self.value + other.value)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain data."""
+        return {"count": self.value}
+
+
+@dataclass(frozen=True)
+class Vocabulary:
+    """A set of distinct words; pooling takes the union."""
+
+    words: frozenset[str]
+
+    def __add__(self, other: Vocabulary) -> Vocabulary:
+        return Vocabulary(self.words | other.words)
+
+    @property
+    def value(self) -> int:
+        """Number of words."""
+        return len(self.words)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain data, without the words."""
+        return {"count": self.value}
+
+
+Measure: TypeAlias = "MeasuredValues | Count | Vocabulary"
+
+
+@dataclass(frozen=True)
+class Statistic:
+    """The definition of one row in a table of statistics."""
+
+    label: str
+    definition: str  # how it is counted, in words
+    measure: Callable[[DatasetContents], Measure]
+    decimals: int = 1  # of means; counts are integers
+    is_share: bool = False  # whether tables show it in percent
+
+
+def _values(numbers: Iterator[Any]) -> MeasuredValues:
+    return MeasuredValues(np.array(list(numbers)))
+
+
+def _questions_per_passage(contents: DatasetContents) -> MeasuredValues:
+    position = {id(passage): i for i, passage in enumerate(contents.dataset.passages)}
+    passage_of = np.array([position[id(q.passage)] for q in contents.dataset], dtype=np.int64)
+    return MeasuredValues(np.bincount(passage_of, minlength=len(position)))
+
+
+def _gold_verbatim(contents: DatasetContents) -> MeasuredValues:
+    passages = contents.lowered_passages
+    return _values(normalised_text(t) in passages[id(q.passage)] for q in contents.dataset for t in q.gold_texts)
+
+
+def _begins_with(word: str) -> Callable[[DatasetContents], MeasuredValues]:
+    def first_word(contents: DatasetContents) -> MeasuredValues:
+        starts = (question.text.split(None, 1)[:1] for question in contents.dataset)
+        return _values(bool(s) and s[0].lower().rstrip(",'’s") == word for s in starts)
+
+    return first_word
+
+
+QUESTION_WORDS = ("what", "who", "when", "where", "why", "how", "which")
+
+COMMON_STATISTICS: tuple[Statistic, ...] = (
+    Statistic("passages", "passages with a question", lambda c: Count(len(c.dataset.passages))),
+    Statistic("questions", "all, including those with hidden gold", lambda c: Count(len(c.dataset))),
+    Statistic(
+        "candidates",
+        "options or mentions; generated spans are not counted",
+        lambda c: Count(len(c.candidates.lengths)),
+    ),
+    Statistic("questions a passage", "mean (s.d.)", _questions_per_passage),
+    Statistic(
+        "candidates a question",
+        "mean (s.d.)",
+        lambda c: _values(len(q.candidates) for q in c.dataset if not q.task.has_spans),
+    ),
+    Statistic(
+        "right ones a question",
+        "right options, or accepted texts; mean (s.d.)",
+        lambda c: _values(len(q.gold) for q in c.dataset if q.gold is not None),
+    ),
+    Statistic("tokens a passage", "mean (s.d.)", lambda c: MeasuredValues(c.passages.lengths)),
+    Statistic(
+        "sentences a passage",
+        "as marked in the dataset, else by the splitter",
+        lambda c: _values(len(sentences.passage_sentences(passage)) for passage in c.dataset.passages),
+    ),
+    Statistic("tokens a question", "mean (s.d.)", lambda c: MeasuredValues(c.questions.lengths)),
+    Statistic("tokens a candidate", "mean (s.d.)", lambda c: MeasuredValues(c.candidates.lengths)),
+    Statistic("tokens a right answer", "mean (s.d.)", lambda c: MeasuredValues(c.gold.lengths)),
+    Statistic(
+        "vocabulary",
+        "distinct tokens of passages, questions and candidates, in lower case",
+        lambda c: Vocabulary(frozenset(word.lower() for word in c.vocabulary)),
+    ),
+    Statistic(
+        "right answers verbatim %",
+        "right texts that the passage contains, ignoring case and white space",
+        _gold_verbatim,
+        is_share=True,
+    ),
+    *(
+        Statistic(f"questions with {word} %", f"questions with {word!r} first", _begins_with(word), is_share=True)
+        for word in QUESTION_WORDS
+    ),
+)
+"""The statistics of any dataset, in the order of the table."""
+
+
+class StatisticsRow(NamedTuple):
+    """A statistic with its measure in each column."""
+
+    statistic: Statistic
+    measures: tuple[Measure, ...]
+
+
+@dataclass(frozen=True)
+class DatasetStatistics:
+    """All statistics of some datasets, without layout.
+
+    Parameters
+    ----------
+    columns : tuple of str
+        The datasets and splits and, if all are of one dataset, ``all``.
+    rows : tuple of StatisticsRow
+    analyzer : str
+        What made the tokens.
+    lengths : dict of str to dict of str to MeasuredValues
+        For histograms: by dataset and split, the tokens per passage, question and candidate.
+    """
+
+    columns: tuple[str, ...]
+    rows: tuple[StatisticsRow, ...]
+    analyzer: str
+    lengths: dict[str, dict[str, MeasuredValues]]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain data, without the lengths; shares are fractions."""
+        rows = [
+            {
+                "statistic": row.statistic.label,
+                "definition": row.statistic.definition,
+                "values": [measure.to_dict() for measure in row.measures],
+            }
+            for row in self.rows
+        ]
+        return {"columns": list(self.columns), "rows": rows, "analyzer": self.analyzer}
+
+
+def describe_datasets(datasets: Sequence[Dataset], analyzer: str = "word") -> DatasetStatistics:
+    """Compute the statistics of datasets.
+
+    Parameters
+    ----------
+    datasets : sequence of Dataset
+        Splits of one dataset, or different datasets. A dataset with several splits is divided into them.
+    analyzer : str
+        The analyzer that defines tokens.
+
+    Returns
+    -------
+    DatasetStatistics
+
+    Raises
+    ------
+    UsageError
+        The analyzer is unknown.
+
+    Examples
+    --------
+    >>> from classic_rc.datasets import load
+    >>> found = describe_datasets([load("sample:single-choice")])
+    >>> [(row.statistic.label, row.measures[0].value) for row in found.rows[:2]]
+    [('passages', 6), ('questions', 24)]
+    """
+    parts = [part for dataset in datasets for part in sorted(match_official_parts(dataset), key=_sort_key)]
+    encoder = TextEncoder(analyzer)
+    splits = [split for _, part in parts for split in _iter_splits(part)]
+    kinds = {(origin.dataset if origin else part.reader, part.task) for origin, part in parts}
+    contents = [DatasetContents(split, encoder) for split in splits]
+    together = len(splits) > 1 and len(kinds) == 1
+    lengths = {
+        split.name: {
+            "passage": MeasuredValues(content.passages.lengths),
+            "question": MeasuredValues(content.questions.lengths),
+            "candidate": MeasuredValues(content.candidates.lengths),
+        }
+        for split, content in zip(splits, contents, strict=True)
+    }
+    rows = []
+    for statistic in COMMON_STATISTICS:
+        measures = [statistic.measure(content) for content in contents]
+        if together:
+            measures.append(reduce(add, measures))
+        if any(not isinstance(m, MeasuredValues) or len(m.numbers) for m in measures):
+            rows.append(StatisticsRow(statistic, tuple(measures)))
+    columns = (*(split.name for split in splits), *([_ALL] if together else ()))
+    return DatasetStatistics(columns, tuple(rows), analyzer, lengths)
+
+
+def _sort_key(part: tuple[OfficialPart | None, Dataset]) -> tuple[str, int]:
+    origin, dataset = part
+    known = dataset.split in _SPLITS
+    return origin.dataset if origin else "", _SPLITS.index(str(dataset.split)) if known else len(_SPLITS)
+
+
+def _iter_splits(dataset: Dataset) -> Iterator[Dataset]:
+    """Yield the dataset, or its splits if its questions' `meta` names several."""
+    names = list(dict.fromkeys(str(question.meta["split"]) for question in dataset if "split" in question.meta))
+    if len(names) < 2:
+        yield dataset
+        return
+    for name in names:
+        own = dataset.filter(lambda question, name=name: str(question.meta.get("split")) == name)  # type: ignore[misc]
+        yield replace(own, name=f"{dataset.name}.{name}", split=name)
+
+
+@dataclass(frozen=True, slots=True)
+class Balance:
+    """The distribution of right options over positions.
+
+    Parameters
+    ----------
+    right_share : float
+        The share of all options that is right.
+    positions : tuple of int
+        Single choice: the number of right options at each position; else empty.
+    expected : tuple of float
+        The numbers expected if right options were placed at random within each question.
+    chi_square : float or None
+        The sum over positions of (observed - expected)^2 / expected; None with fewer than two positions.
+    degrees : int
+        The degrees of freedom.
+    p : float or None
+        The probability of a chi-square at least this large; approximate if questions differ in their number of
+        options.
+    """
+
+    right_share: float
+    positions: tuple[int, ...] = ()
+    expected: tuple[float, ...] = ()
+    chi_square: float | None = None
+    degrees: int = 0
+    p: float | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain data."""
+        return asdict(self)
+
+
+def measure_label_balance(dataset: Dataset) -> Balance | None:
+    """Measure how right options are distributed over positions.
+
+    Parameters
+    ----------
+    dataset : Dataset
+        Of choices, with gold answers.
+
+    Returns
+    -------
+    Balance or None
+        None if there is no option.
+    """
+    counts = np.array([len(q.candidates) for q in dataset], dtype=np.int64)
+    rights = np.array([len(q.gold or ()) for q in dataset])
+    if not counts.sum():
+        return None
+    share = float(rights.sum() / counts.sum())
+    if dataset.task is not Task.SINGLE_CHOICE:
+        return Balance(share)
+    observed = np.bincount([i for q in dataset for i in q.gold or () if isinstance(i, int)], minlength=counts.max())
+    # A question with k options and r right ones expects r/k right options at each of its k positions.
+    has = counts[:, None] > np.arange(counts.max())
+    expected = np.where(has, (rights / np.maximum(counts, 1))[:, None], 0).sum(axis=0)
+    degrees = int(np.count_nonzero(expected)) - 1
+    if degrees < 1:
+        return Balance(share, tuple(observed.tolist()), tuple(expected.tolist()))
+    from scipy.stats import chi2
+
+    likely = expected > 0
+    chi_square = float(((observed - expected)[likely] ** 2 / expected[likely]).sum())
+    return Balance(
+        share,
+        tuple(observed.tolist()),
+        tuple(expected.tolist()),
+        chi_square,
+        degrees,
+        float(chi2.sf(chi_square, degrees)),
+    )
