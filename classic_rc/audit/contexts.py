@@ -8,6 +8,7 @@ import re
 from array import array
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -19,11 +20,15 @@ from classic_rc.kernels.arrays import ragged_indices
 
 _TOKEN = re.compile(r"[^\W_]+")
 _INTEGER = re.compile(r"\d+")
+_PART = re.compile(r"\d+|[^\W\d_]+")
 _DIGEST = re.compile(r"[0-9a-f]{6,128}|[0-9A-F]{6,128}")
 _MOST_POSITIONS = 12
 """With more options a question, positions are not crossed with contexts."""
 _MOST_FIELDS = 60
 _MOST_TOKENS = 20
+_MOST_COMPARED = 8
+"""How many fields are compared with entries, or added to each other."""
+_FLAGS = re.compile(r"[01]+|[TF]+|[tf]+|[YN]+|[yn]+|[+-]+")
 _SHORT = 40  # characters: a value of a field that is compared as a whole
 _MODULI = (2, 3, 4, 5)
 
@@ -58,14 +63,17 @@ def sources_of_fields(table: OptionTable) -> FieldSources:
     FieldSources
     """
     found = FieldSources()
+    lists: dict[str, list[Sequence[Any] | None]] = {}
     for name, values in _field_values(table).items():
         listed = [_entries(value, table, i) for i, value in enumerate(values)]
         n_listed = sum(own is not None for own in listed)
         if n_listed > len(values) / 2:
-            _add_entries(found, table, name, listed)
+            lists[name] = listed
         else:
             found.scalars[name] = values
             found.flags += _option_in_field(table, name, values)
+    for name, listed in lists.items():
+        _add_entries(found, table, name, listed)
     return found
 
 
@@ -104,7 +112,7 @@ def _entries(value: Any, table: OptionTable, question: int) -> Sequence[Any] | N
         return value
     if isinstance(value, str) and value.count(",") == size - 1 and size > 2:
         return [part.strip() for part in value.split(",")]
-    return None
+    return value if isinstance(value, str) and len(value) == size > 1 and _FLAGS.fullmatch(value) else None
 
 
 def _add_entries(
@@ -134,6 +142,11 @@ def _add_entries(
         [t is not None and bare_text(t) == bare_text(o) for t, o in zip(texts, table.texts, strict=True)]
     )
     found.flags.append((f'is its own entry in the field "{name}"', equal))
+    for other, scalars in [*found.scalars.items()][:_MOST_COMPARED]:
+        said = np.repeat(np.array([_as_text(value) for value in scalars], dtype=object), table.sizes)
+        same = np.array([t is not None and len(t) > 1 and t == s for t, s in zip(texts, said, strict=True)])
+        if same.any():
+            found.flags.append((f'has in the field "{name}" what the field "{other}" is', same))
     for text, where in sorted(known.items(), key=lambda item: -len(item[1]))[:50]:
         flag = np.zeros(len(entries), dtype=bool)
         flag[where] = True
@@ -212,13 +225,27 @@ def field_measurements(table: OptionTable, fields: FieldSources) -> Iterator[Mea
             )
 
 
+def known_measurements(
+    table: OptionTable, fields: FieldSources, measured: Sequence[Measurement]
+) -> Iterator[tuple[str, NDArray[np.bool_]]]:
+    """Yield whether a field with numbers has a measurement of each option: its length, its place in the passage."""
+    for name, values in fields.scalars.items():
+        numbers = np.array([_as_number(value) for value in values])
+        if np.isfinite(numbers).sum() <= len(numbers) / 2:
+            continue
+        for m in measured:
+            what = f"number of {m.name}" if "|" not in m.name else "place" if "mentioned" in m.name else ""
+            if what and "fields" not in m.sees:
+                yield f'has its {what} in the field "{name}"', m.values == numbers[table.question]
+
+
 # Positions
 
 
 def position_features(
     table: OptionTable, fields: FieldSources, least: int
-) -> Iterator[tuple[list[str], tuple[Integers, Integers], str]]:
-    """Yield the positions of options, alone and in each context: names, pairs of option and code, what they see."""
+) -> Iterator[tuple[list[str], list[str], tuple[Integers, Integers], str]]:
+    """Yield positions of options, alone and in contexts: names, contexts, pairs of option and code, what they see."""
     size = int(table.sizes.max(initial=0))
     options = np.arange(len(table.texts))
     last = table.sizes[table.question] - 1
@@ -228,26 +255,26 @@ def position_features(
         is_last = np.flatnonzero(table.position == last)
         names.append("is the last option")
         pairs = np.concatenate([options, is_last]), np.concatenate([table.position, np.full(len(is_last), size)])
-    yield names, pairs, "options"
+    yield names, [""] * len(names), pairs, "options"
     if not 2 <= size <= _MOST_POSITIONS:
         return
     for sees, contexts in (("question", _question_contexts(table)), ("fields", _other_contexts(table, fields))):
         yield (*_cross(table, contexts, size, least), sees)
 
 
-_Context = tuple[int, str]
-"""A question, and what is said of it."""
+_Context = tuple[int, str, str]
+"""A question, what says something of it, and what that says."""
 
 
 def _cross(
     table: OptionTable, contexts: Iterator[_Context], size: int, least: int
-) -> tuple[list[str], tuple[Integers, Integers]]:
+) -> tuple[list[str], list[str], tuple[Integers, Integers]]:
     """Cross each context of enough questions with the positions of options."""
-    known: dict[str, int] = {}
+    known: dict[tuple[str, str], int] = {}
     asked, codes = array("q"), array("q")
-    for i, label in contexts:
+    for i, *label in contexts:
         asked.append(i)
-        codes.append(known.setdefault(label, len(known)))
+        codes.append(known.setdefault((label[0], label[1]), len(known)))
     question, code = np.frombuffer(asked, dtype=np.int64), np.frombuffer(codes, dtype=np.int64)
     counts = np.bincount(code, minlength=len(known))
     kept = np.flatnonzero((counts >= least) & (counts < len(table)))  # what all questions have is no context
@@ -255,18 +282,19 @@ def _cross(
     place[kept] = np.arange(len(kept))
     question, code = question[place[code] >= 0], place[code[place[code] >= 0]]
     labels = list(known)
-    names = [f"is option {p + 1} where {labels[c]}" for c in kept.tolist() for p in range(size)]
+    names = [f"is option {p + 1} where {' '.join(labels[c])}" for c in kept.tolist() for p in range(size)]
+    subjects = [labels[c][0] for c in kept.tolist() for p in range(size)]
     n = table.sizes[question]
     options = ragged_indices(table.offsets[:-1][question], n)
-    return names, (options, np.repeat(code, n) * size + table.position[options])
+    return names, subjects, (options, np.repeat(code, n) * size + table.position[options])
 
 
 def _question_contexts(table: OptionTable) -> Iterator[_Context]:
     for i, question in enumerate(table.questions):
         words = _TOKEN.findall(question.query.lower())
         if words:
-            yield i, f'the question begins with "{words[0]}"'
-            yield i, f'the question ends with "{words[-1]}"'
+            yield i, "the question begins with", f'"{words[0]}"'
+            yield i, "the question ends with", f'"{words[-1]}"'
 
 
 def _other_contexts(table: OptionTable, fields: FieldSources) -> Iterator[_Context]:
@@ -276,20 +304,28 @@ def _other_contexts(table: OptionTable, fields: FieldSources) -> Iterator[_Conte
     seen: dict[int, int] = {}
     for i, (row, passage) in enumerate(zip(table.rows.tolist(), table.passages[1].tolist(), strict=True)):
         for m in moduli:
-            yield i, f"the question's number in the file modulo {m} is {row % m}"
-        yield i, f"the question is in tenth {10 * i // n + 1} of the file"
+            yield i, "the question's number in the file", f"modulo {m} is {row % m}"
+        yield i, "the question's place in the file", f"is tenth {10 * i // n + 1}"
         seen[passage] = seen.get(passage, 0) + 1
-        yield i, f"the question is number {seen[passage]} of its passage"
+        yield i, "the question's number in its passage", f"is {seen[passage]}"
     for name, values in fields.scalars.items():
         thirds = _thirds(values)
         for i, value in enumerate(values):
             for said in _said(value, moduli):
-                yield i, f'the field "{name}" {said}'
+                yield i, f'the field "{name}"', said
             if thirds[i] >= 0:
-                yield (
-                    i,
-                    f'the number in the field "{name}" is in the {("lower", "middle", "upper")[thirds[i]]} third',
-                )
+                yield i, f'the field "{name}"', f"is in the {('lower', 'middle', 'upper')[thirds[i]]} third"
+    yield from _sums(fields, moduli[-1])
+
+
+def _sums(fields: FieldSources, modulus: int) -> Iterator[_Context]:
+    """Yield what the sums of two fields of whole numbers say."""
+    whole = {name: [*map(_as_number, values)] for name, values in fields.scalars.items() if name != "id"}
+    whole = {name: own for name, own in whole.items() if all(x.is_integer() for x in own)}
+    for one, other in combinations([*whole][:_MOST_COMPARED], 2):
+        for i, (a, b) in enumerate(zip(whole[one], whole[other], strict=True)):
+            said = f"modulo {modulus} is {(a + b) % modulus:g}"
+            yield i, f'the sum of the field "{one}" and the field "{other}"', said
 
 
 def _said(value: Any, moduli: Sequence[int]) -> Iterator[str]:
@@ -298,9 +334,14 @@ def _said(value: Any, moduli: Sequence[int]) -> Iterator[str]:
         return
     if len(text) <= _SHORT:
         yield f"is {text!r}"
-    tokens = _TOKEN.findall(text)
-    if 1 < len(tokens) <= _MOST_TOKENS:
-        yield from (f"has {token!r}" for token in dict.fromkeys(tokens))
+    if " " in text.strip():
+        tokens = _TOKEN.findall(text)
+        if 1 < len(tokens) <= _MOST_TOKENS:
+            yield from (f"has {token!r}" for token in dict.fromkeys(tokens))
+    else:  # an id, a date: what stands at one place of them means one thing
+        parts = _PART.findall(text)
+        if 1 < len(parts) <= _MOST_TOKENS:
+            yield from (f"has {part!r} in place {place}" for place, part in enumerate(parts, 1))
     yield f"ends with {text[-1]!r}"
     numbers = _INTEGER.findall(text)
     if numbers and len(numbers[-1]) < 18:

@@ -36,6 +36,7 @@ class Kind(StrEnum):
 
 
 _ADVICE = {
+    Source.POSITION: "shuffle the options (--mend does it)",
     Source.FIELD: "remove the field, or shuffle the options so that it says nothing (--mend)",
     Source.UNUSUAL: "write all options in the same way (--mend does it)",
     Source.OPTION: "use the option as often where it is wrong, or replace it",
@@ -120,7 +121,7 @@ def phrase(name: str) -> str:
 
 
 def describe_steps(test: ScoreTest, chance: Floats) -> tuple[Cue, ...]:
-    """Return the findings of a score test, in the order in which they were chosen.
+    """Return the findings of a score test by kind, those of a kind in the order in which they were chosen.
 
     A choice that only corrects what earlier ones claim too much is no finding: alone it says nothing.
 
@@ -130,15 +131,17 @@ def describe_steps(test: ScoreTest, chance: Floats) -> tuple[Cue, ...]:
     chance : ndarray of float64, shape (n_questions,)
         How often guessing is right.
     """
-    return tuple(_describe(test, step, chance) for step in test.steps if not step.is_correction)
+    cues = [_describe(test, step, chance) for step in test.steps if not step.is_correction]
+    return tuple(sorted(cues, key=lambda cue: list(Kind).index(cue.kind)))
 
 
 def _describe(test: ScoreTest, step: Step, chance: Floats) -> Cue:
     features, table = test.features, test.table
     is_order = step.feature >= len(features)
     is_rank = features.sparse.shape[1] <= step.feature < len(features)
-    values = test.column(step.feature)
-    favoured, covered = favour(table, values if step.z > 0 else -values)
+    values = test.values_of(step)
+    sign = 1 if step.more else step.z
+    favoured, covered = favour(table, values if sign > 0 else -values)
     right = table.right
     precision = table.sum((right & favoured).astype(np.float64)) / table.sum(favoured.astype(np.float64))
     n = int(covered.sum())
@@ -151,9 +154,12 @@ def _describe(test: ScoreTest, step: Step, chance: Floats) -> Cue:
         family, name = features.families[step.feature], features.name(step.feature)
         if is_rank and step.z < 0:
             name = features.opposites[name]
+        if step.more:
+            name += f", and {len(step.more)} more like this"
         if family is PIECE:
             name += _words_around(table.texts, has_it, features.values[step.feature])
         kind = Kind.SHORTCUT if "passage" in family.sees else Kind.ARTIFACT
+    is_rank |= bool(step.more)
     direction = "right" if step.z > 0 or is_rank else "wrong"
     mirrored = count_mirrored(table) if number_is_text(name) else 0
     answered = covered & (table.sum((right & favoured).astype(np.int64)) == table.sum(favoured.astype(np.int64)))

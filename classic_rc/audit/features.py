@@ -6,6 +6,7 @@ written for a dataset: the families below say what is counted, and the data says
 
 from __future__ import annotations
 
+import re
 from array import array
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -15,7 +16,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from classic_rc.audit.contexts import FieldSources, field_measurements, position_features, sources_of_fields
+from classic_rc.audit.contexts import (
+    FieldSources,
+    field_measurements,
+    known_measurements,
+    position_features,
+    sources_of_fields,
+)
 from classic_rc.audit.measurements import Measurement, measure_options
 from classic_rc.audit.options import Integers, OptionTable
 from classic_rc.kernels.arrays import offsets_of, ragged_indices
@@ -33,21 +40,23 @@ _CODE_BITS = 21
 _FEW_PASSAGES = 20
 """With fewer passages, questions are counted instead of passages."""
 _MOST_SHAPE = 12
+_MARKUP = re.compile(r"</?[A-Za-z]\w*|&#?\w+;|\\[nrt]\b")
 _LEAST_RANKED = 30
 
 
 class Source(IntEnum):
     """What a feature is made of, in the order in which people can act on it."""
 
-    FIELD = 0
-    UNUSUAL = 1  # blanks at ends, invisible and unusual characters
-    OPTION = 2
-    WORD = 3
-    WORDS = 4
-    RANK = 5
-    CHARACTER = 6
-    PIECE = 7
-    ORDER = 8
+    POSITION = 0
+    FIELD = 1
+    UNUSUAL = 2  # markup, blanks at ends, invisible and unusual characters
+    OPTION = 3
+    WORD = 4
+    WORDS = 5
+    RANK = 6
+    CHARACTER = 7
+    PIECE = 8
+    ORDER = 9
 
 
 class Family(NamedTuple):
@@ -57,6 +66,7 @@ class Family(NamedTuple):
     name: str  # with {} for the value
     sees: frozenset[str]  # of "options", "question", "passage", "fields", "order"
     how: str = ""  # how an example is marked: "word", "piece", "first", "last"
+    context: str = ""  # what says at which position the right option is; its features are chosen together
 
 
 _OPTIONS = frozenset({"options"})
@@ -163,6 +173,7 @@ def build_features(table: OptionTable) -> FeatureMatrix:
     often = [i for i, n in enumerate(varies) if n >= max(least, _LEAST_RANKED)]
     edges = [m for m, n in zip(measured, varies, strict=True) if n >= least]
     measured, ranks = [measured[i] for i in often], ranks[:, often]
+    fields.flags += known_measurements(table, fields, measured)
     sources = [
         *_text_entries(table, least),
         _edge_entries(table, edges),
@@ -414,6 +425,8 @@ def _shapes(text: str) -> Iterator[tuple[Family, str]]:
     yield LAST, describe_character(text[-1])
     if text[0].isspace() or text[-1].isspace():
         yield ODD, "has a blank at an end"
+    for mark in set(_MARKUP.findall(text)):
+        yield ODD, f"has the markup {mark}"
     if "  " in text.strip():
         yield ODD, "has two blanks in a row"
     if not text.isascii():
@@ -470,7 +483,7 @@ def _flag_source(
 
 
 def _position_entries(table: OptionTable, fields: FieldSources, least: int) -> Iterator[Entries]:
-    for names, pairs, sees in position_features(table, fields, least):
-        source = Source.ORDER if sees == "order" else Source.FIELD
-        family = Family(source, "{}", frozenset({sees}))
-        yield Entries.of_pairs([family] * len(names), names, pairs, np.arange(len(table.texts)))
+    for names, contexts, pairs, sees in position_features(table, fields, least):
+        source = Source.POSITION if sees == "options" else Source.FIELD
+        families = {context: Family(source, "{}", frozenset({sees}), context=context) for context in set(contexts)}
+        yield Entries.of_pairs([families[c] for c in contexts], names, pairs, np.arange(len(table.texts)))

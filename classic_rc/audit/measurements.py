@@ -63,9 +63,12 @@ def _of_text(table: OptionTable) -> Iterator[Measurement]:
     yield Measurement("characters", characters)
     yield Measurement("words", words)
     yield Measurement("has the longest words|has the shortest words", characters / np.maximum(words, 1))
-    yield Measurement("capital letters", table.of_texts(lambda text: sum(map(str.isupper, text))))
-    yield Measurement("marks", table.of_texts(lambda text: len(_MARK.findall(text))))
-    yield Measurement("digits", table.of_texts(lambda text: sum(map(str.isdigit, text))))
+    for name, count in (
+        ("capital letters", lambda text: sum(map(str.isupper, text))),
+        ("marks", lambda text: len(_MARK.findall(text))),
+        ("digits", lambda text: sum(map(str.isdigit, text))),
+    ):
+        yield Measurement(name, table.of_texts(count), is_plain=False)  # what they count is named better by itself
     numbers = table.of_texts(_first_number)
     if np.isfinite(numbers).any():
         yield Measurement(

@@ -33,6 +33,7 @@ _LARGE, _SHARED, _BLOCK_SUMS = 3.0, 1.2, 2**22
 _NEAR, _ALIKE = 0.9, 0.7
 """Features with this part of the best deviate, and this correlation with it, say the same."""
 _RIDGE, _MOST_WEIGHT, _NEWTON_STEPS = 1e-2, 12.0, 25
+_MOST_MORE = 24
 _CORRECTION = 2.0
 """A choice whose deviate before any choice is below this, or has the other sign, is a correction of the model."""
 _CLEAR = 1.2
@@ -160,6 +161,7 @@ class Step(NamedTuple):
     bound: float
     p: float
     others: int  # how many features say about the same
+    more: tuple[int, ...]  # other features of its context, chosen together with it
     is_correction: bool  # it only corrects what the earlier ones claim too much: by itself it says nothing, or else
 
 
@@ -228,7 +230,26 @@ class ScoreTest:
 
     def chosen_columns(self) -> Floats:
         """Return what is given, and the chosen features."""
-        return np.column_stack([self.given, *(self.column(step.feature) for step in self.steps)])
+        chosen = [self.column(feature) for step in self.steps for feature in (step.feature, *step.more)]
+        return np.column_stack([self.given, *chosen])
+
+    def values_of(self, step: Step) -> Floats:
+        """Return the values of a choice: its feature, or what all features of its context say together."""
+        if not step.more:
+            return self.column(step.feature)
+        before = self.steps[: self.steps.index(step)]
+        first = self.given.shape[1] + sum(1 + len(s.more) for s in before)
+        own = np.column_stack([self.column(feature) for feature in (step.feature, *step.more)])
+        return np.round(own @ self.weights[first : first + own.shape[1]], 6)
+
+    def _of_context(self, feature: int, tested: Floats, bound: float) -> tuple[int, ...]:
+        """Return the other features above the bound that say the position by the same context."""
+        families = self.features.families
+        if feature >= len(families) or not families[feature].context:
+            return ()
+        above = np.flatnonzero(np.abs(tested[: len(families)]) > bound).tolist()
+        own = [j for j in above if families[j] == families[feature] and j != feature]
+        return tuple(sorted(own, key=lambda j: -abs(tested[j]))[:_MOST_MORE])
 
     def run(self) -> tuple[Step, ...]:
         """Choose features until nothing is above the bound."""
@@ -255,9 +276,10 @@ class ScoreTest:
                 break
             p = (1 + int((largest >= abs(tested[best])).sum())) / (self.draws + 1)
             feature, others = self._choose(best, np.where(np.abs(tested) > bound, z, 0))
-            banned |= {best, feature}
+            more = self._of_context(feature, tested, bound)
+            banned |= {best, feature, *more}
             is_correction = alone[feature] * np.sign(tested[feature]) < _CORRECTION
-            self.steps.append(Step(feature, float(tested[feature]), bound, p, others, bool(is_correction)))
+            self.steps.append(Step(feature, float(tested[feature]), bound, p, others, more, bool(is_correction)))
         return tuple(self.steps)
 
     def _best(self, z: Floats, tested: Floats, bound: float) -> int | None:
