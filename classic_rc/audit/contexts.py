@@ -245,7 +245,7 @@ def known_measurements(
 def position_features(
     table: OptionTable, fields: FieldSources, least: int
 ) -> Iterator[tuple[list[str], list[str], tuple[Integers, Integers], str]]:
-    """Yield positions of options, alone and in contexts: names, contexts, pairs of option and code, what they see."""
+    """Yield positions of options, alone and in contexts: names, contexts, pairs of option and code, inputs."""
     size = int(table.sizes.max(initial=0))
     options = np.arange(len(table.texts))
     last = table.sizes[table.question] - 1
