@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, TypeAlias
+from types import MappingProxyType
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +20,9 @@ but the rounded weights differ by one unit of 2**-26. The smallest genuine gap o
 RELATIVE_TIE_TOLERANCE = 1e-12
 """Scores from files tie with the best one if they are this close to it, in units of the question's largest absolute
 score: such scores have any unit, so only equal scores tie, apart from the rounding of their last digits."""
+
+WHOLE_TEXT = "the whole text"
+"""The place of an answer that is all of its text."""
 
 Answer: TypeAlias = "frozenset[int] | tuple[str, ...]"
 """One answer to a question: the indices of the chosen candidates, or the predicted texts."""
@@ -200,6 +204,14 @@ class Scores:
         return largest
 
 
+class ReadAnswer(NamedTuple):
+    """How an answer was read from its text in a file."""
+
+    form: str  # the place in the text; empty if it could not be parsed
+    example: str  # the text and what it was read as; empty but for the first answers of a form
+    model: str | None  # that the file names
+
+
 @dataclass(frozen=True, slots=True)
 class Prediction:
     """The decided answer to one question.
@@ -223,6 +235,8 @@ class Prediction:
         The number of candidates of the question.
     n_samples, n_unparsed : int
         Of a file: the number of answers to the question, and how many of them could not be parsed.
+    read : tuple of ReadAnswer
+        Of a file: how these answers were read.
     """
 
     question_id: str
@@ -233,6 +247,7 @@ class Prediction:
     n_candidates: int = 0
     n_samples: int = 1
     n_unparsed: int = 0
+    read: tuple[ReadAnswer, ...] = ()
 
     @property
     def answered_share(self) -> float:
@@ -241,12 +256,25 @@ class Prediction:
         return total if total < 1 - 1e-9 else 1.0  # the sum of weights of draws has rounding errors
 
 
+ANSWER_COUNTS = ("answers", "unparsed", "empty")
+"""The numbers of :class:`AnswerCounts`."""
+
+
+class AnswerForm(NamedTuple):
+    """The answers of a file that are at the same place in their texts."""
+
+    answers: int
+    examples: tuple[str, ...]  # texts, and what they were read as
+
+
 class AnswerCounts(NamedTuple):
-    """How many answers of a file say something. All others count as wrong."""
+    """How many answers of a file say something, and where in their texts. All others count as wrong."""
 
     answers: int  # several for one question are samples
     unparsed: int  # answers that could not be parsed
     empty: int  # null, or none at all
+    forms: Mapping[str, AnswerForm] = MappingProxyType({})  # "" has the answers that could not be parsed
+    models: tuple[str, ...] = ()  # that the file names
 
     @classmethod
     def of(cls, predictions: Sequence[Prediction]) -> AnswerCounts:
@@ -254,7 +282,33 @@ class AnswerCounts(NamedTuple):
         n = sum(p.n_samples for p in predictions)
         unparsed = sum(p.n_unparsed for p in predictions)
         said = sum(round(p.answered_share * p.n_samples) for p in predictions if p.answers)
-        return cls(n, unparsed, n - unparsed - said)
+        forms: dict[str, AnswerForm] = {}
+        models: dict[str, None] = {}
+        for form, example, model in (found for p in predictions for found in p.read):
+            known = forms.get(form, AnswerForm(0, ()))
+            forms[form] = AnswerForm(known.answers + 1, (*known.examples, *([example] if example else [])))
+            models |= {} if model is None else {model: None}
+        return cls(n, unparsed, n - unparsed - said, forms, tuple(models))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain data."""
+        forms = {form: {"answers": n, "examples": list(examples)} for form, (n, examples) in self.forms.items()}
+        return {
+            **{name: getattr(self, name) for name in ANSWER_COUNTS},
+            "forms": forms,
+            "models": list(self.models),
+        }
+
+    @property
+    def report(self) -> list[str]:
+        """Lines on how texts were read: how many, and examples of each form; none if all texts are answers."""
+        if not {*self.forms} - {WHOLE_TEXT, ""} and not self.models:
+            return []
+        read, of = self.answers - self.unparsed - self.empty, f" of {', '.join(self.models)}" if self.models else ""
+        lines = [f"{read:,} of {self.answers:,} texts{of} state an answer ({read / max(self.answers, 1):.1%})"]
+        for form, (n, examples) in sorted(self.forms.items(), key=lambda item: (not item[0], -item[1].answers)):
+            lines.append(f"{n:,} {f'by {form}' if form else 'none'}: {'; '.join(examples)}")
+        return lines
 
     @property
     def note(self) -> str:

@@ -305,7 +305,7 @@ class _Run:
         """Fit the systems, and measure their answers to the original questions."""
         shared = EncodingCache()
         for ready in self.plan.systems:
-            if ready.path:
+            if ready.file is not None:
                 self.errors[ready.name] = _file_error(ready, self.dataset)
                 continue
             assert ready.solver is not None
@@ -412,10 +412,11 @@ class _Run:
 
 
 def _file_error(ready: ReadySystem, dataset: Dataset) -> UsageError:
+    path = str(ready.file and ready.file.path)
     return UsageError(
-        f"{ready.path} answers the original questions only: write a copy with `classic-rc perturb`, let the system "
+        f"{path} answers the original questions only: write a copy with `classic-rc perturb`, let the system "
         "answer it, and score its answers with the copy as DATA",
         field="systems",
-        found=ready.path,
+        found=path,
         expected="a solver",
     )

@@ -301,6 +301,13 @@ def report_missing(
                 inputs.report_notes(args, "note", [str(error)], about)
 
 
+def report_answers(args: argparse.Namespace, evaluation: Evaluation) -> None:
+    """Report how the texts of files of answers were read, with examples."""
+    for row in evaluation.rows:
+        if row.answers is not None:
+            inputs.report_notes(args, "note", row.answers.report, row.name)
+
+
 def warn_about_published(args: argparse.Namespace, evaluation: Evaluation) -> None:
     """Report why the published figures of ``--published`` should not be compared with these rows, if so."""
     if not args.published or args.quiet:

@@ -20,6 +20,7 @@ from classic_rc.cli.results import (
     break_down_results,
     draw_groups,
     read_groups,
+    report_answers,
     report_missing,
     warn_about_published,
 )
@@ -177,6 +178,7 @@ def _evaluate(
     )
     with progress_bar(f"resampling {dataset.name}", None, inputs.shows_progress(args)):
         drawn = break_down_results(args, evaluation, questions) if args.figure or not in_columns else []
+    report_answers(args, evaluation)
     warn_about_published(args, evaluation)
     inputs.report_notes(args, "warning", evaluation.warnings)
     return evaluation, GroupTables([] if in_columns else drawn, questions.crosses, drawn)

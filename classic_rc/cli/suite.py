@@ -18,7 +18,7 @@ from classic_rc.cli.console import (
 )
 from classic_rc.cli.option import Choice
 from classic_rc.cli.options import TABLE
-from classic_rc.cli.results import RunResults, report_missing, warn_about_published
+from classic_rc.cli.results import RunResults, report_answers, report_missing, warn_about_published
 from classic_rc.errors import ClassicRCError, UsageError
 from classic_rc.io.progress import Progress, progress_bar
 from classic_rc.protocol import READING, SETTINGS
@@ -131,6 +131,7 @@ class _SuiteCommand:
             if partial.rows:
                 self.results.add(partial)
             raise
+        report_answers(self.args, evaluation)
         warn_about_published(self.args, evaluation)
         inputs.report_notes(self.args, "note", run.notes)
         inputs.report_notes(self.args, "warning", evaluation.warnings, entry.name)

@@ -47,7 +47,7 @@ from classic_rc.evaluation.signature import (
 )
 from classic_rc.evaluation.significance import with_statistics
 from classic_rc.evaluation.span_oracle import SpanOracle
-from classic_rc.evaluation.systems import OUT_OF_FOLD, SystemLike, Systems
+from classic_rc.evaluation.systems import OUT_OF_FOLD, System, SystemLike, Systems
 from classic_rc.folds import FOLDS_VERSION
 from classic_rc.formats.harness_settings import read_settings
 from classic_rc.formats.registry import get_format
@@ -191,11 +191,10 @@ class _Run:
         yield from plan.errors.items()
         for ready in plan.systems:
             if ready.solver is None:
+                assert ready.file is not None
                 measured, seconds = measured_metrics(dataset, self.metrics), self.read_seconds
                 try:
-                    row = _row_of_predictions(
-                        dataset, ready.predictions, measured, ready.path, seconds, ready.format
-                    )
+                    row = _row_of_predictions(dataset, ready.predictions, measured, ready.file, seconds)
                 except UsageError as error:
                     yield ready.name, error
                 else:
@@ -413,7 +412,8 @@ def evaluate_predictions(
     """
     require_gold(dataset, "nothing can be measured")
     groups = group_masks(dataset, by) if by is not None else {}
-    row = _row_of_predictions(dataset, predictions, measured_metrics(dataset), source, read_seconds, format)
+    system = System(path=source, format=format)
+    row = _row_of_predictions(dataset, predictions, measured_metrics(dataset), system, read_seconds)
     return Evaluation(dataset, (row,), groups, by)
 
 
@@ -433,14 +433,14 @@ def _row_of_predictions(
     dataset: Dataset,
     predictions: Sequence[Prediction],
     metrics: Sequence[Metric],
-    source: str,
+    system: System,
     read_seconds: float,
-    format: str | None = None,
 ) -> Row:
-    start = time.perf_counter()
+    start, source = time.perf_counter(), str(system.path)
     tally = OutcomeTally(metrics, len(dataset))
     tally.add(np.arange(len(dataset)), dataset, predictions, None)
-    named = {} if format is None or get_format(format).is_detected else {"format": format}
+    is_told = system.format is None or get_format(system.format).is_detected
+    named = {**({} if is_told else {"format": system.format}), **system.options}
     settings = read_settings(source)
     signature = Signature.of("score-file", None, {"file": file_digest(source), **named}, dataset)
     return Row(

@@ -108,8 +108,7 @@ class ReadySystem:
 
     name: str  # of its row
     solver: Solver | None = None  # a clone with an explicit decision
-    path: str = ""  # of a file
-    format: str | None = None  # of the file, if it is named
+    file: System | None = None  # of a file
     predictions: Sequence[Prediction] = ()  # of a file of decisions, one per question
 
 
@@ -171,13 +170,13 @@ def _prepare_system(system: System, dataset: Dataset, protocol: Protocol, notes:
     notes += [f"{name}: {note}" for note in found]
     if isinstance(content, Scores):
         solver = ScoreFile(path=system.path, format=system.format)
-        return ReadySystem(name, configure_solver(solver, dataset, protocol), system.path)
+        return ReadySystem(name, configure_solver(solver, dataset, protocol), system)
     deciding = {**protocol.affecting(Step.DECIDE), "tune": protocol.tune}
     if given := [setting for setting, value in deciding.items() if value is not None]:
         notes.append(
             f"{name}: the file has answers, which stay as they are; only scores have a use for {', '.join(given)}"
         )
-    return ReadySystem(name, None, system.path, system.format, content)
+    return ReadySystem(name, None, system, content)
 
 
 def add_span_candidates(dataset: Dataset, spans: SpanGenerator | None = None) -> Dataset:

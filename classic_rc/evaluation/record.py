@@ -37,7 +37,7 @@ from classic_rc.io.files import sha256_of
 from classic_rc.io.json import Node, describe_value, parse_json
 from classic_rc.io.text import read_text
 from classic_rc.metrics.base import metric_of_task, metrics_for
-from classic_rc.predictions import AnswerCounts
+from classic_rc.predictions import ANSWER_COUNTS, AnswerCounts, AnswerForm
 from classic_rc.questions import Dataset, Task
 from classic_rc.solvers.base import is_number
 from classic_rc.solvers.codec import FindFile, StoreFile, solver_to_record
@@ -152,8 +152,7 @@ def system_to_plain(system: System, keep: StoreFile) -> dict[str, Any]:
     if system.solver is not None:
         return {"name": system.name, "solver": solver_to_record(system.solver, keep)}
     assert system.path is not None
-    named = {} if system.format is None else {"format": system.format}
-    return {"name": system.name, "file": keep(system.path), **named}
+    return {"name": system.name, "file": keep(system.path), **system.file_facts}
 
 
 def _system_entry(system: System, folder: Path | None, reader: str | None) -> dict[str, Any]:
@@ -417,17 +416,24 @@ def _read_row(row: Node, outcomes: Node, task: Task) -> Row:
         tuned_here=row.has("tuned_here") and row.flag("tuned_here"),
         option_orders=tuple(row.sequence("option_orders")) if row.has("option_orders") else None,
         caveats=tuple(row.texts("caveats")) if row.has("caveats") else (),
-        answers=AnswerCounts(*map(row.child("answers").integer, AnswerCounts._fields))
-        if row.has("answers")
-        else None,
+        answers=_read_answer_counts(row.child("answers")) if row.has("answers") else None,
         label=row.text("name") if row.has("name") else None,
         outcomes=_read_outcomes(row, outcomes, task),
         **{"params": {}, "variant": None, **{name: row.value[name] for name in _UNCHANGED if name in row.value}},
     )
 
 
-def _read_answer_counts(row: Node) -> AnswerCounts | None:
-    return AnswerCounts(*map(row.child("answers").integer, AnswerCounts._fields)) if row.has("answers") else None
+def _read_answer_counts(answers: Node) -> AnswerCounts:
+    forms = answers.child("forms") if answers.has("forms") else Node({}, answers.source)
+    found = ((form, forms.child(form)) for form in forms.value)
+    answered, unparsed, empty = map(answers.integer, ANSWER_COUNTS)
+    return AnswerCounts(
+        answered,
+        unparsed,
+        empty,
+        {form: AnswerForm(node.integer("answers"), tuple(node.texts("examples"))) for form, node in found},
+        tuple(answers.texts("models")) if answers.has("models") else (),
+    )
 
 
 def _read_outcomes(row: Node, outcomes: Node, task: Task) -> Outcomes:

@@ -177,7 +177,9 @@ class _RunRestorer:
     def _system(self, entry: Mapping[str, Any], trust: bool) -> System:
         if entry.get("solver") is None:
             path = self._finder.find(entry["file"])
-            return System(path=path, name=entry["name"], format=entry.get("format"))
+            return System(
+                path=path, name=entry["name"], format=entry.get("format"), options=entry.get("options") or {}
+            )
         return System(solver_from_record(entry["solver"], self._finder.find, trust=trust), name=entry["name"])
 
     def dataset(self, entry: Mapping[str, Any]) -> Dataset | None:

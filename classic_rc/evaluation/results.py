@@ -18,7 +18,7 @@ from classic_rc.evaluation.resampling import Resampling
 from classic_rc.evaluation.systems import System
 from classic_rc.io.json import Seconds
 from classic_rc.metrics.base import METRICS, Metric, has_unanswerable, metric_of_task, metrics_for
-from classic_rc.predictions import AnswerCounts
+from classic_rc.predictions import ANSWER_COUNTS
 from classic_rc.protocol import Protocol
 from classic_rc.questions import Dataset, Task
 from classic_rc.tables import Cell, Column, RowGroup, Table, render
@@ -214,7 +214,7 @@ class Evaluation:
             "trained_elsewhere": row.trained_elsewhere,
             "option_orders": None if row.option_orders is None else list(row.option_orders),
             "caveats": list(row.caveats),
-            "answers": row.answers and row.answers._asdict(),
+            "answers": row.answers and row.answers.to_dict(),
             "questions": len(self.dataset),
             "no_evidence": row.no_evidence,
             "seconds": Seconds(row.seconds),
@@ -327,7 +327,7 @@ def _result_columns(evaluation: Evaluation, rows: Sequence[Row]) -> Iterator[tup
     yield _fact("threshold", list(map(_threshold_text, rows)))
     for key in ("tuned_on", "tuned_here", "trained_on"):
         yield _fact(key, [getattr(row, key) for row in rows])
-    for key in AnswerCounts._fields:
+    for key in ANSWER_COUNTS:
         yield _fact(key, [row.answers and getattr(row.answers, key) for row in rows])
     yield _fact("signature", [row.signature for row in rows])
 

@@ -10,7 +10,6 @@ import os
 import re
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from pathlib import Path
@@ -20,14 +19,13 @@ from classic_rc.datasets.fetch import has_name_form
 from classic_rc.datasets.registry import SAMPLES
 from classic_rc.datasets.specification import parse_data
 from classic_rc.errors import ClassicRCError, DataError, UsageError
-from classic_rc.evaluation.systems import OUT_OF_FOLD, System, parse_system, split_format
+from classic_rc.evaluation.systems import OUT_OF_FOLD, System, parse_system
 from classic_rc.io.json import describe_value
 from classic_rc.io.text import read_text
 from classic_rc.protocol import READING, SETTINGS, TEXT, Kind, Protocol
 from classic_rc.questions import Dataset
-from classic_rc.solvers.base import Solver
 from classic_rc.solvers.registry import SHORT_NAMES, SOLVERS
-from classic_rc.solvers.specs import change_paths, changed_texts, own_code, parse_solver, solver_spec
+from classic_rc.solvers.specs import change_paths, changed_texts, own_code, solver_spec
 
 
 def _are_texts(value: Any) -> bool:
@@ -228,30 +226,14 @@ class _SuiteReader:
 
     def _parse(self, text: str, place: str, name: str) -> System | ClassicRCError:
         """Return the system that a text describes, or the error if its file is missing."""
-        head = text.partition(",")[0]
-        path = os.path.join(self.folder, os.path.expanduser(text))
         try:
-            if ".py:" in head:
-                return System(self._with_paths(parse_solver(path)), name=name)
-            if head.partition(":")[0].strip() in (*SOLVERS, *SHORT_NAMES):
-                return System(self._with_paths(parse_solver(text)), name=name)
-            file, format = split_format(text)
-            path = os.path.join(self.folder, file)
-            if os.path.isfile(path):
-                return System(path=path, name=name, format=format)
-            with suppress(DataError):  # of a missing file, with another path
-                parse_system(text)
+            return replace(parse_system(text, self.folder or os.curdir), name=name)
         except UsageError as error:
             if error.field == "--trust":
                 raise
             raise self.error(str(error), place, error.found, error.expected) from None
         except ClassicRCError as error:
             return error
-        return DataError("no such file", source=path, hint="A system is a solver or a file of predictions")
-
-    def _with_paths(self, solver: Solver) -> Solver:
-        """Return the solver with its files as they can be opened from here."""
-        return change_paths(solver, lambda path: os.path.join(self.folder, os.path.expanduser(path)))
 
     def _check_baseline(self, dataset: SuiteDataset, systems: Mapping[str, Any], common: Mapping[str, Any]) -> None:
         baseline = dataset.values.get("baseline")
@@ -353,7 +335,9 @@ def _system_text(system: System, folder: str) -> str:
         text = _relative_path(str(system.path), folder)
         is_solver = text.partition(",")[0].partition(":")[0] in (*SOLVERS, *SHORT_NAMES)
         text = f"./{text}" if is_solver else text
-        return text if system.format is None else f"{system.format}:{text}"
+        text = text if system.format is None else f"{system.format}:{text}"
+        options = sorted(system.options.items(), key=lambda option: option[0] == "pattern")  # the last one
+        return ",".join([text, *(f"{name}={value}" for name, value in options)])
     solver = change_paths(system.solver, lambda p: _relative_path(p, folder) if os.path.exists(p) else p)
     if solver.source_file is None:
         return solver_spec(solver)

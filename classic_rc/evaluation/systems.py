@@ -6,10 +6,10 @@ import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import combinations
 from pathlib import Path
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from classic_rc.datasets.registry import dataset_names, is_log
 from classic_rc.errors import ClassicRCError, DataError, SystemFailedError, UsageError, unknown_name
@@ -22,7 +22,7 @@ from classic_rc.predictions import Prediction, Scores
 from classic_rc.questions import Dataset, Task
 from classic_rc.solvers.base import Solver
 from classic_rc.solvers.registry import SHORT_NAMES, SOLVERS
-from classic_rc.solvers.specs import changed_texts, parse_solver
+from classic_rc.solvers.specs import change_paths, changed_texts, parse_solver
 
 
 @dataclass(frozen=True)
@@ -38,6 +38,8 @@ class System:
         The user's name for it. It is shown and recorded, and never part of a signature.
     format : str, optional
         The name of the file's format; by default it is recognised from the content.
+    options : mapping of str to str
+        The options of the file's format: ``{"pattern": "Answer: ([A-D])"}``.
     failure : SystemFailedError, optional
         Why the user's own solver could not be made. It has no result on any dataset.
     """
@@ -46,6 +48,7 @@ class System:
     path: str | None = None
     name: str | None = None
     format: str | None = None
+    options: Mapping[str, str] = field(default_factory=dict)
     failure: SystemFailedError | None = None
 
     @property
@@ -63,7 +66,13 @@ class System:
     def read(self, dataset: Dataset, notes: list[str]) -> Scores | list[Prediction]:
         """Read the file's predictions for the questions of a dataset; notes about them are added to `notes`."""
         assert self.path is not None
-        return read_predictions(self.path, dataset, self.format, notes=notes)
+        return read_predictions(self.path, dataset, self.format, notes=notes, options=self.options)
+
+    @property
+    def file_facts(self) -> dict[str, Any]:
+        """How its file is read, where the content does not tell: the format and its options."""
+        named = {} if self.format is None else {"format": self.format}
+        return {**named, **({"options": dict(self.options)} if self.options else {})}
 
 
 SystemLike: TypeAlias = "System | Solver | str"
@@ -94,18 +103,39 @@ def split_format(text: str) -> tuple[str, str | None]:
     return (path, format) if colon and format in FORMATS and not Path(text).exists() else (text, None)
 
 
-def parse_system(text: str) -> System:
-    """Return the system of a text: ``[NAME=]SOLVER[:VARIANT][,key=value]…`` or ``[NAME=][FORMAT:]FILE``.
+def split_options(text: str) -> tuple[str, dict[str, str]]:
+    """Return the file in ``FILE[,key=value]…`` and the options of its format; a pattern may have commas.
+
+    Examples
+    --------
+    >>> split_options("out.jsonl,id=meta.id,text=reply,pattern=([A-D]), done")
+    ('out.jsonl', {'id': 'meta.id', 'text': 'reply', 'pattern': '([A-D]), done'})
+    """
+    known = sorted({option for format in FORMATS.values() for option in format.takes})
+    text, *pattern = text.split(",pattern=", 1)
+    path, *others = re.split(rf",(?=(?:{'|'.join(known)})=)", text)
+    pairs = [option.split("=", 1) for option in [*others, *(f"pattern={regex}" for regex in pattern)]]
+    return path, dict(pairs)
+
+
+def parse_system(text: str, folder: str = "") -> System:
+    """Return the system of a text: ``[NAME=]SOLVER[:VARIANT][,key=value]…`` or ``[NAME=][FORMAT:]FILE[,key=…]…``.
 
     A name ends at the first ``=`` that comes before any of ``, : [ / \\``. A solver's name means the solver, even
     if a file has the same name; ``./NAME`` means the file.
+
+    Parameters
+    ----------
+    text : str
+    folder : str
+        Where relative paths start.
 
     Raises
     ------
     DataError
         The text looks like a path, but there is no such file.
     UsageError
-        The text is neither a file nor a solver.
+        The text is neither a file nor a solver, or an option of the file is wrong.
 
     Examples
     --------
@@ -122,21 +152,31 @@ def parse_system(text: str) -> System:
             found=text,
             expected="[NAME=]SYSTEM",
         )
+
+    def place(path: str) -> str:
+        return os.path.join(folder, os.path.expanduser(path)) if folder else path
+
     head = spec.partition(",")[0].partition(":")[0].strip()
     if head in SOLVERS or head in SHORT_NAMES or ".py:" in spec:
         try:
-            return System(parse_solver(spec), name=name)
+            solver = parse_solver(place(spec) if ".py:" in spec.partition(",")[0] else spec)
         except SystemFailedError as failure:
             return System(name=name, failure=failure)
-    path, format = split_format(spec)
-    if Path(path).is_file():
-        return System(path=path, name=name, format=format)
-    if "/" in spec or "\\" in spec or (Path(spec).suffix and "," not in spec and ":" not in spec):
-        problem = "a folder, expected a file of predictions" if Path(spec).is_dir() else "no such file"
+        return System(change_paths(solver, place) if folder else solver, name=name)
+    file, format = split_format(spec)
+    options: dict[str, str] = {}
+    if not Path(place(file)).is_file():
+        file, options = split_options(file)
+    if Path(path := place(file)).is_file():
+        if options and format is not None:
+            get_format(format).with_options(options)  # refuses what it does not take
+        return System(path=path, name=name, format=format, options=options)
+    if "/" in file or "\\" in file or (Path(file).suffix and "," not in file and ":" not in file):
+        problem = "a folder, expected a file of predictions" if Path(path).is_dir() else "no such file"
         hint = "A system is a solver or a file of predictions"
-        if name is None and "=" in spec:
+        if name is None and "=" in file:
             hint += "; the name in NAME=SYSTEM has none of , : [ / \\"
-        raise DataError(problem, source=spec, hint=hint)
+        raise DataError(problem, source=path, hint=hint)
     raise unknown_name("solver", head, [*SOLVERS, *SHORT_NAMES])
 
 
@@ -341,7 +381,7 @@ def is_same_system(one: System, other: System) -> bool:
     if one.solver is None or other.solver is None:
         if one.path is None or other.path is None:
             return False
-        return Path(one.path) == Path(other.path) and one.format == other.format
+        return Path(one.path) == Path(other.path) and one.file_facts == other.file_facts
     return is_same_solver(one.solver, other.solver)
 
 

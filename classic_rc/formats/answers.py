@@ -1,15 +1,17 @@
-"""Files with an id and an answer in each row, as scripts around language models write them: CSV, TSV or JSON."""
+"""Files with an id and an answer, or the text of a language model, in each row: tables, JSON, logs of batches."""
 
 from __future__ import annotations
 
 import ast
+import copy
 import json
 import re
 import shlex
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from typing import Any, ClassVar, NamedTuple
+from itertools import takewhile
+from typing import Any, ClassVar, NamedTuple, Self
 
 from classic_rc.encodings import (
     GOLD_AS,
@@ -23,16 +25,25 @@ from classic_rc.encodings import (
     find_inline_labels,
     match_text,
 )
-from classic_rc.errors import DataError
+from classic_rc.errors import DataError, UsageError
 from classic_rc.formats.base import Content, Format, first_answer, first_row, format_option, iter_members
+from classic_rc.formats.extraction import (
+    ANSWER_KEYS,
+    Place,
+    find_lines,
+    find_places,
+    plain_text,
+    without_reasoning,
+)
+from classic_rc.formats.layouts import Layout, Row, find_layout, read_rows
 from classic_rc.io.json import Node, describe_value, json_lines, parse_json, table_rows
 from classic_rc.io.text import table_records
-from classic_rc.predictions import Answer, Prediction, Scores
-from classic_rc.questions import Question, Task
+from classic_rc.predictions import WHOLE_TEXT, Answer, Prediction, ReadAnswer, Scores
+from classic_rc.questions import Question, Task, normalised_text
 
 _ID_COLUMNS = ("id", "question_id", "qid", "example_id", "idx")
 _PREDICTION_COLUMNS = ("prediction", "predicted", "pred", "predicted_answer", "model_answer")
-_ANSWER_COLUMNS = ("answer", "output", "response")
+_ANSWER_COLUMNS = ("answer", "output", "response", "text", "generation", "generated_text", "model_output")
 _OTHER_LAYOUT = {"candidate", "selected"}  # columns of the rows of candidates of the format jsonl
 
 _PREFIX = re.compile(
@@ -47,24 +58,34 @@ _QUOTES = " \t\n*_`\"'“”‘’"
 _NUMBERS = ("index0", "index1")
 _WORDS = ("letter", "label", "text")
 """The readings of words, which a file may mix: some answers are letters and others texts."""
+_LONGEST_PREFIX = 80
+"""Characters that an option may have around it where it is an answer by itself: ``The correct option is: (B)``."""
+_SHOWN_EXAMPLES = 3
+_SHOWN_TEXT = 60
 
 
 class AnswersFormat(Format):
     """Rows with the id of a question and its answer: a table with a header, JSON lines, or a JSON list of objects.
 
-    One JSON object that maps ids to answers is read too. Columns are recognised by name, in any case: ``id``,
-    ``question_id``, ``qid``, ``example_id`` or ``idx``, and ``prediction`` (or ``predicted``, ``pred``,
-    ``predicted_answer``, ``model_answer``), else one of ``answer``, ``output`` and ``response``. Other columns are
-    ignored. A file with predictions next to ``answer`` has gold there, so the predictions are read.
+    One JSON object that maps ids to answers is read too, and so are the layouts of
+    :data:`classic_rc.formats.layouts.LAYOUTS`: the output of OpenAI's and Anthropic's batches, and logs of
+    inspect_ai. Any other JSON lines need the paths of ids and texts: ``FILE,id=PATH,text=PATH``. Columns are
+    recognised by name, in any case: ``id``, ``question_id``, ``qid``, ``example_id`` or ``idx``, and ``prediction``
+    (or ``predicted``, ``pred``, ``predicted_answer``, ``model_answer``), else one of ``answer``, ``output``,
+    ``response``, ``text``, ``generation``, ``generated_text`` and ``model_output``. Other columns are ignored. A
+    file with predictions next to ``answer`` has gold there, so the predictions are read.
 
     ================ ===========================================================================================
-    single choice    a letter (``B``, ``(B)``, ``B.``, ``Answer: B``, ``B. text``), the text of an option, equal up
-                     to blanks, case, quotes and a last period, or its index; of several lines, those that say an
-                     option must agree
+    single choice    a letter (``B``, ``(B)``, ``B.``, ``B. text``), the text of an option, equal up to blanks,
+                     case, quotes and a last period, or its index; or a text with the answer in a final form
+                     (:mod:`classic_rc.formats.extraction`) or a line of its own; all that a text states must agree
     multiple answers several of these: joined letters (``AC``), joined by commas or semicolons, or a JSON list; true
-                     or false for each option; ``none`` or an empty list
+                     or false for each option; ``none`` or an empty list; or a text with these in a final form
     cloze and spans  the text; for several spans a JSON list, or one text
     ================ ===========================================================================================
+
+    What a model wrote before ``</think>`` is no part of its answer. With ``FILE,pattern=REGEX`` the answer is what
+    the first group of a regular expression finds (the whole match without groups), and nothing else.
 
     An answer that says none of this counts as wrong. ``null`` is no answer. Several rows for one question are
     samples of one system: their mean counts. All answers together show how they name options. If an answer can be
@@ -73,18 +94,57 @@ class AnswersFormat(Format):
     """
 
     name = "answers"
-    description = "CSV, TSV or JSON lines with a row for each answer: id, answer (a letter, the text, or a list)"
+    description = (
+        "a row for each answer, id and a letter, an option's text, a list, or a model's whole text: CSV, TSV, "
+        "JSON lines, batches of OpenAI and Anthropic, logs of inspect_ai; FILE,id=PATH,text=PATH: other JSON lines"
+    )
     citation = "classic_rc"
     tasks = frozenset(Task)
     holds: ClassVar[frozenset[Content]] = frozenset({"decisions"})
+    takes = frozenset({"id", "text", "pattern"})
     reading: str | None = None
     """How answers name options, if it is declared: one of :data:`classic_rc.encodings.READINGS`."""
+    layout: Layout | None = None
+    pattern: re.Pattern[str] | None = None
+
+    def with_options(self, options: Mapping[str, str]) -> Self:
+        """Return the format with the paths of ids and texts, or the pattern of answers, of a specification.
+
+        Raises
+        ------
+        UsageError
+            Only one of the two paths is given, or the pattern is no regular expression.
+        """
+        format = copy.copy(super().with_options(options))
+        if ("id" in options) != ("text" in options):
+            raise UsageError(
+                "id= and text= belong together: FILE,id=PATH,text=PATH",
+                field="id" if "id" in options else "text",
+                expected="both paths",
+            )
+        if "id" in options:
+            format.layout = Layout("file with these paths", options["id"], (options["text"],))
+        if "pattern" in options:
+            try:
+                format.pattern = re.compile(options["pattern"])
+            except re.error as error:
+                raise UsageError(
+                    f"pattern= is no regular expression: {error}",
+                    field="pattern",
+                    found=options["pattern"],
+                    expected=r"such as pattern=Answer: ([A-D])",
+                ) from None
+        return format
 
     def recognises(self, text: str) -> bool:
         """Return whether the first row has a column of ids and one of answers, or the text is one object."""
+        if self.layout is not None:
+            return True
         if not self.is_detected:
             return False
         names = {name.strip().lower() for name in _first_names(text)}
+        if find_layout(text) is not None:
+            return True
         if names.isdisjoint(_ID_COLUMNS):
             return _is_one_object(text)
         has_answers = not names.isdisjoint((*_PREDICTION_COLUMNS, *_ANSWER_COLUMNS))
@@ -109,18 +169,20 @@ class AnswersFormat(Format):
     def _parse_with_notes(
         self, text: str, questions: Sequence[Question], source: str, partial: bool, notes: list[str]
     ) -> list[Prediction]:
-        rows = _read_rows(text, source)
-        column_of_ids, column = _find_columns(rows, source, notes)
+        layout = self.layout or find_layout(text)
+        if layout is None:
+            rows, id_column, column = _read_columns(text, source, notes)
+        else:
+            rows, id_column, column = read_rows(text, source, layout), layout.id, "answer"
         by_id = {question.id: _Asked(question) for question in questions}
         for row in rows:
-            name = row.name(column_of_ids)
-            if name in by_id:
-                by_id[name].add(row, row.get(column))
+            if row.id in by_id:
+                by_id[row.id].add(row, self.pattern)
             elif not partial:
-                raise row.error(
+                raise row.node.error(
                     "unknown question id",
-                    field=column_of_ids,
-                    found=repr(name),
+                    field=id_column,
+                    found=repr(row.id),
                     expected=f"one of {len(by_id):,} ids such as {next(iter(by_id))!r}" if by_id else "no row",
                     hint="Is it a file for another split?",
                 )
@@ -132,7 +194,7 @@ class AnswersFormat(Format):
                 source=source,
                 found=f"none for {missing[0]!r}",
                 expected="a row for each question, with null if there is no answer",
-                hint="Is it a file for another split?",
+                hint=(layout and layout.hint) or "Is it a file for another split?",
             )
         option = Option(f"-s answers-{{}}:{shlex.quote(source)}")
         return _decide(asked, self.reading, column, option, source, notes)
@@ -193,6 +255,13 @@ def _read_rows(text: str, source: str) -> list[Node]:
     return list(table_rows(text, source))
 
 
+def _read_columns(text: str, source: str, notes: list[str]) -> tuple[list[Row], str, str]:
+    """Return the rows of a file with columns, and the names of the columns of ids and of answers."""
+    nodes = _read_rows(text, source)
+    ids, column = _find_columns(nodes, source, notes)
+    return [Row(node, node.name(ids), (node.get(column),)) for node in nodes], ids, column
+
+
 def _find_columns(rows: Sequence[Node], source: str, notes: list[str]) -> tuple[str, str]:
     """Return the names of the columns of ids and of answers."""
     first = rows[0].value if rows else {}
@@ -224,23 +293,75 @@ def _find_columns(rows: Sequence[Node], source: str, notes: list[str]) -> tuple[
 # Answers
 
 
-class _Asked:
-    """A question with the rows of the file that answer it."""
+class _Parts(NamedTuple):
+    """An answer taken apart. Each part has the option that it is in each reading."""
 
-    __slots__ = ("bare", "labels", "options", "question", "samples", "texts")
+    ways: Sequence[Sequence[dict[str, int]]] = ()  # to take it apart, the first one that says something counts
+    selected: frozenset[int] | None = None  # the options, whatever the reading is
+    flags: frozenset[int] | None = None  # those marked with 1 in a list of 0 and 1 for each option
+
+
+class _Sample(NamedTuple):
+    """One answer to a question, with its place in the file."""
+
+    node: Node
+    value: Any
+    model: str | None
+    form: str  # of the first statement
+    shown: str  # the text around it
+    stated: Sequence[Any]  # options taken apart, or texts; all must be the same answer
+
+
+class _Asked:
+    """A question with the answers to it, and what its options are called."""
+
+    __slots__ = ("bare", "labels", "longest", "options", "order", "question", "samples", "texts")
 
     def __init__(self, question: Question) -> None:
         self.question = question
-        self.samples: list[tuple[Node, Any]] = []
-        self.texts = [candidate.text for candidate in question.candidates] if question.task.has_choices else []
-        self.options = [fold_text(text) for text in self.texts]
-        self.bare = [bare_text(text) for text in self.texts]
-        labels = question.meta.get(OPTION_LABELS)
-        self.labels = find_inline_labels(self.texts) if labels is None else labels
+        self.samples: list[_Sample] = []
+        self.order: Sequence[int] = range(len(question.candidates))
+        self._name_options([candidate.text for candidate in question.candidates] if self.has_choices else [])
+        self.labels: Sequence[str] | None
+        self.labels = question.meta.get(OPTION_LABELS) or find_inline_labels(self.texts)
 
-    def add(self, row: Node, value: Any) -> None:
-        """Add a sample."""
-        self.samples.append((row, _unwrap(value) if self.question.task.has_choices else value))
+    def _name_options(self, texts: Sequence[str]) -> None:
+        self.texts = list(texts)
+        self.options = [normalised_text(text) for text in texts]
+        self.bare = [bare_text(text) for text in texts]
+        self.longest = max(map(len, self.options), default=0) + _LONGEST_PREFIX
+
+    @property
+    def has_choices(self) -> bool:
+        """Whether an answer is options."""
+        return self.question.task.has_choices
+
+    def add(self, row: Row, pattern: re.Pattern[str] | None = None) -> None:
+        """Add the samples of a row."""
+        asked = self if row.options is None or not self.has_choices else self._in_order(row)
+        for value in row.samples:
+            self.samples.append(_Sample(row.node, value, row.model, *_find_stated(value, asked, pattern)))
+
+    def _in_order(self, row: Row) -> _Asked:
+        """Return the question with its options in the order in which a row has them."""
+        shown = list(map(normalised_text, row.options or ()))
+        if sorted(shown) != sorted(self.options) or len(set(shown)) < len(shown):
+            if shown == self.options:
+                return self
+            raise row.node.error(
+                "the row has other options than the question",
+                field="options",
+                found=", ".join(map(describe_value, row.options or ())) or "none",
+                expected=f"the options of {self.question.id!r}, in any order",
+                hint="Is it a file for other data?",
+            )
+        if shown == self.options:
+            return self
+        other = _Asked(self.question)
+        other._name_options(row.options or ())
+        other.labels = find_inline_labels(other.texts)
+        other.order = [self.options.index(text) for text in shown]
+        return other
 
 
 def decide_answers(
@@ -285,24 +406,37 @@ def decide_samples(
 def _ask(questions: Sequence[Question], samples: Sequence[Sequence[tuple[Node, Any]]]) -> list[_Asked]:
     asked = [_Asked(question) for question in questions]
     for one, own in zip(asked, samples, strict=True):
-        one.samples.extend(own)
+        for node, value in own:
+            one.add(Row(node, one.question.id, (value,)))
     return asked
 
 
 def _find_reading(asked: Sequence[_Asked], field: str, option: Option) -> str | None:
     """Return the reading of a file's answers, which all of them decide together; None if no choice is needed."""
+    samples = [(sample, one) for one in asked if one.has_choices for sample in one.samples]
+    has_words = any(not _are_numbers(sample) for sample, _ in samples)
     strict, mixed = list[Written](), list[Written]()
-    for one in asked if asked and asked[0].question.task.has_choices else ():
-        for row, value in one.samples:
-            parts = _split(value, one)
-            meanings = [
-                {name: found for name in READINGS if (found := _resolve(parts, name, one, may_mix)) is not None}
-                for may_mix in (False, True)
-            ]
-            if meanings[1]:
-                strict.append(Written(row, value, one.texts, meanings[0]))
-                mixed.append(Written(row, value, one.texts, meanings[1]))
+    for sample, one in samples:
+        if has_words and sample.form != WHOLE_TEXT and _are_numbers(sample):
+            continue  # other answers name options by words: a number in a text does not decide how
+        meanings = [
+            {name: found for name in READINGS if (found := _agree(sample, name, one, may_mix)) is not None}
+            for may_mix in (False, True)
+        ]
+        if meanings[1]:
+            strict.append(Written(sample.node, sample.value, one.texts, meanings[0]))
+            mixed.append(Written(sample.node, sample.value, one.texts, meanings[1]))
     return decide_mixed_reading(strict, mixed, field=field, option=option)
+
+
+def _are_numbers(sample: _Sample) -> bool:
+    return all(part.keys() <= {*_NUMBERS} for of in sample.stated for way in of.ways for part in way)
+
+
+def _agree(sample: _Sample, reading: str, one: _Asked, may_mix: bool) -> frozenset[int] | None:
+    """Return the options that all statements of an answer name in a reading, or None."""
+    found = {_resolve(parts, reading, one, may_mix) for parts in sample.stated}
+    return found.pop() if len(found) == 1 else None
 
 
 def _decide(
@@ -311,20 +445,27 @@ def _decide(
     """Return the prediction of each question, the mean of its samples."""
     reading = declared or _find_reading(asked, field, option)
     predictions = []
-    unparsed: list[tuple[_Asked, Node, Any]] = []
+    unparsed: list[tuple[_Asked, _Sample]] = []
+    shown: Counter[str] = Counter()
     n_samples = n_null = n_sampled = 0
     for one in asked:
         counts: Counter[Answer] = Counter()
         n_others = len(unparsed)
-        for row, value in one.samples:
-            answer = None if value is None else _parse_answer(value, one, reading)
+        read = []
+        for sample in one.samples:
+            answer = None if sample.value is None else _parse_answer(sample, one, reading)
             if answer is not None:
                 counts[answer] += 1
-            elif value is not None:
-                unparsed.append((one, row, value))
+            elif sample.value is not None:
+                unparsed.append((one, sample))
+            if sample.value is not None:
+                form = "" if answer is None else sample.form
+                shown[form] += 1
+                example = _show(sample, answer, one) if shown[form] <= _SHOWN_EXAMPLES else ""
+                read.append(ReadAnswer(form, example, sample.model))
         n_samples += len(one.samples)
         n_sampled += len(one.samples) > 1
-        n_null += all(value is None for _, value in one.samples)
+        n_null += all(sample.value is None for sample in one.samples)
         weights = tuple(count / len(one.samples) for count in counts.values())
         predictions.append(
             Prediction(
@@ -334,13 +475,14 @@ def _decide(
                 n_candidates=len(one.question.candidates),
                 n_samples=len(one.samples),
                 n_unparsed=len(unparsed) - n_others,
+                read=tuple(read),
             )
         )
     if unparsed:
-        one, row, value = unparsed[0]
+        one, sample = unparsed[0]
         notes.append(
             f"{source}: {len(unparsed):,} of {n_samples:,} answers could not be parsed and count as wrong: first "
-            f"at id {one.question.id!r} ({row.where}): {describe_value(value)}"
+            f"at id {one.question.id!r} ({sample.node.where}): {describe_value(sample.value)}"
         )
     if n_null:
         notes.append(f"{source}: {n_null:,} of {len(asked):,} questions have no answer and score 0")
@@ -351,11 +493,22 @@ def _decide(
     return predictions
 
 
-def _parse_answer(value: Any, one: _Asked, reading: str | None) -> Answer | None:
-    task = one.question.task
-    if task.has_choices:
-        return _resolve(_split(value, one), reading or "text", one, may_mix=True)
-    if task is Task.MULTI_SPAN and isinstance(_as_list(value), list):
+def _show(sample: _Sample, answer: Answer | None, one: _Asked) -> str:
+    """Return the part of a text that has its answer, and what it was read as."""
+    text = " ".join(sample.shown.split())
+    text = text if len(text) <= _SHOWN_TEXT else f"{text[:_SHOWN_TEXT]}…"
+    if not isinstance(answer, frozenset):
+        return repr(text)
+    return f"{text!r} -> {', '.join(_write_option(one.question, i) for i in sorted(answer)) or 'none'}"
+
+
+def _parse_answer(sample: _Sample, one: _Asked, reading: str | None) -> Answer | None:
+    if one.has_choices:
+        return _agree(sample, reading or "text", one, may_mix=True)
+    if len({str(value) for value in sample.stated}) != 1:
+        return None
+    value = sample.stated[0]
+    if one.question.task is Task.MULTI_SPAN and isinstance(_as_list(value), list):
         texts = [_as_text(item) for item in _as_list(value)]
         return tuple(texts) if all(text.strip() for text in texts) else None
     if isinstance(value, list) and len(value) == 1:
@@ -366,6 +519,53 @@ def _parse_answer(value: Any, one: _Asked, reading: str | None) -> Answer | None
     return (text,) if text.strip() else None
 
 
+# ------------------------------------------------------------------------------------------------------------------
+# What an answer states
+
+
+def _find_stated(value: Any, one: _Asked, pattern: re.Pattern[str] | None) -> tuple[str, str, Sequence[Any]]:
+    """Return where an answer is in its text, that part of it, and all that the text states."""
+    text = _as_text(value)
+    value = without_reasoning(value) if isinstance(value, str) else value
+    if pattern is not None:
+        found = (
+            next((group for group in match.groups() if group is not None), match[0])
+            for match in pattern.finditer(_as_text(value))
+        )
+        return "the pattern", text, [_split(said, one) if one.has_choices else said for said in found]
+    if not one.has_choices:
+        return WHOLE_TEXT, text, [value]
+    value = _unwrap(value)
+    whole = _split(value, one)
+    if not isinstance(value, str) or _says_any(whole, one):
+        return WHOLE_TEXT, text, [whole]
+    plain = plain_text(value)
+    stated = [(place, parts) for place in find_places(plain) for parts in _read_place(place, one)]
+    if one.question.task is Task.SINGLE_CHOICE:
+        lines = [(place, parts) for place in find_lines(plain) for parts in _read_place(place, one)]
+        # Lines that say different options are a list of them, unless nothing else is stated.
+        is_list = len({str(parts.ways) for _, parts in lines}) > 1
+        stated = stated if is_list and stated else [*stated, *lines]
+    if not stated:
+        return WHOLE_TEXT, text, []
+    first = stated[0][0]
+    return first.way, plain[first.start :], [parts for _, parts in stated]
+
+
+def _says_any(parts: _Parts, one: _Asked) -> bool:
+    return any(_resolve(parts, name, one, may_mix=True) is not None for name in READINGS)
+
+
+def _read_place(place: Place, one: _Asked) -> list[_Parts]:
+    """Return what a place states: nothing, an answer, or several different ones if others follow it."""
+    for said, after in place.said:
+        parts = _split(said, one)
+        if _says_any(parts, one):
+            return [parts, *takewhile(lambda other: _says_any(other, one), (_split(part, one) for part in after))]
+    # The label of no option is an answer too, and another one than those that may be stated elsewhere.
+    return [_Parts()] if place.is_label else []
+
+
 def _unwrap(value: Any) -> Any:
     """Return the answer in a fenced block or in an object with a column of answers, or the value as it is."""
     if isinstance(value, str):
@@ -374,16 +574,8 @@ def _unwrap(value: Any) -> Any:
     content = _evaluate(value, "{")
     if not isinstance(content, dict):
         return value
-    named = [item for name, item in content.items() if name in (*_PREDICTION_COLUMNS, *_ANSWER_COLUMNS)]
+    named = [item for name, item in content.items() if name in ANSWER_KEYS]
     return named[0] if len(named) == 1 else value
-
-
-class _Parts(NamedTuple):
-    """An answer taken apart. Each part has the option that it is in each reading."""
-
-    ways: Sequence[Sequence[dict[str, int]]] = ()  # to take it apart, the first one that says something counts
-    selected: frozenset[int] | None = None  # the options, whatever the reading is
-    flags: frozenset[int] | None = None  # those marked with 1 in a list of 0 and 1 for each option
 
 
 def _split(value: Any, one: _Asked) -> _Parts:
@@ -393,18 +585,17 @@ def _split(value: Any, one: _Asked) -> _Parts:
             (value,) = value
         if isinstance(value, (list, dict)):
             return _Parts()
-        if whole := _say(value, one):
-            return _Parts([[whole]])
-        # An explanation may come before or after the answer.
-        return _Parts([[said for line in _as_text(value).splitlines() if (said := _say(line, one))]])
+        return _Parts([[said]] if (said := _say(value, one)) else [])
     if isinstance(value, list):
         flags = explain(value, one.texts, readings=("flags",)).get("flags")
         if all(isinstance(item, bool) for item in value):
             return _Parts(selected=flags if value else frozenset())
         return _Parts([[_say(item, one) for item in value]], flags=flags)
+    if isinstance(value, str) and len(value) > len(one.texts) * one.longest:
+        return _Parts()
     ways = [[whole]] if (whole := _say(value, one)) else []
     text = _PREFIX.sub("", _as_text(value).strip(_QUOTES), count=1).strip(_QUOTES)
-    if not ways and fold_text(text).rstrip(".") in _NOTHING:
+    if not ways and normalised_text(text).rstrip(".") in _NOTHING:
         return _Parts(selected=frozenset())
     if _JOINED_LETTERS.fullmatch(text):
         ways.append([_say(letter, one) for letter in text])
@@ -417,19 +608,21 @@ def _split(value: Any, one: _Asked) -> _Parts:
 
 def _say(value: Any, one: _Asked) -> dict[str, int]:
     """Return the option that a word, a text or a number is in each reading; empty if it is none."""
-    whole = _as_text(value)
+    whole = " ".join(_as_text(value).split())
+    if len(whole) > one.longest:
+        return {}
     said = _PREFIX.sub("", whole.strip(_QUOTES), count=1).strip(_QUOTES)
     meanings = {name: next(iter(found)) for name, found in explain([value], one.texts, (), _NUMBERS).items()}
     labelled = ("letter", "label") if one.labels else ("letter",)
     meanings |= {
         name: next(iter(found)) for name, found in explain([said], one.texts, one.labels, labelled).items()
     }
-    texts = [i for i, option in enumerate(one.options) if option in (fold_text(whole), fold_text(said))]
+    texts = [i for i, option in enumerate(one.options) if option in (normalised_text(whole), normalised_text(said))]
     if not texts and (bare := bare_text(said)):
         texts = [i for i, option in enumerate(one.bare) if option == bare] or match_text(said, one.texts)
     if texts:
         meanings["text"] = texts[0]
-    return meanings
+    return {name: one.order[option] for name, option in meanings.items()}
 
 
 def _resolve(parts: _Parts, reading: str, one: _Asked, may_mix: bool) -> frozenset[int] | None:
@@ -472,11 +665,6 @@ def _evaluate(value: Any, start: str) -> Any:
 
 def _as_text(value: Any) -> str:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-
-
-def fold_text(text: str) -> str:
-    """Return a text without case and with single blanks, for comparisons."""
-    return " ".join(text.split()).casefold()
 
 
 def _write_answer(question: Question, prediction: Prediction) -> Any:

@@ -7,7 +7,7 @@ import math
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, ClassVar, Literal, TypeAlias
+from typing import Any, ClassVar, Literal, Self, TypeAlias
 
 import numpy as np
 
@@ -51,6 +51,8 @@ class Format(ABC):
         What tells a second reading of a log from the first one, for names of rows.
     around : tuple of (str, str, str)
         What a file has before, between and after the texts that :meth:`render` returns for blocks of questions.
+    takes : frozenset of str
+        The options that a specification may give: ``FILE,key=value``.
     """
 
     name: ClassVar[str]
@@ -63,10 +65,30 @@ class Format(ABC):
     is_detected: ClassVar[bool] = True
     measure: ClassVar[str] = ""
     around: ClassVar[tuple[str, str, str]] = ("", "", "")
+    takes: ClassVar[frozenset[str]] = frozenset()
 
     def is_official(self, questions: Sequence[Question]) -> bool:
         """Return whether this is the official layout for some questions of one of `readers`."""
         return True
+
+    def with_options(self, options: Mapping[str, str]) -> Self:
+        """Return the format with options; a format that takes some overrides it.
+
+        Raises
+        ------
+        UsageError
+            The format does not take an option, or a value is wrong.
+        """
+        for name in options:
+            if name not in self.takes:
+                takes = ", ".join(f"{known}=" for known in sorted(self.takes))
+                raise UsageError(
+                    f"the format {self.name} has no option {name}=",
+                    field=name,
+                    found=f"{name}={options[name]}",
+                    expected=takes or "a file without options",
+                )
+        return self
 
     @abstractmethod
     def recognises(self, text: str) -> bool:

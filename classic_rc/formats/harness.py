@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from classic_rc.errors import DataError, UsageError
-from classic_rc.formats.answers import decide_answers, fold_text
+from classic_rc.formats.answers import decide_answers
 from classic_rc.formats.base import Content, Format, first_row
 from classic_rc.formats.harness_docs import RIGHT_WORDS, WRONG_WORDS
 from classic_rc.formats.harness_log import (
@@ -23,7 +23,7 @@ from classic_rc.formats.harness_log import (
 )
 from classic_rc.io.json import describe_value
 from classic_rc.predictions import Prediction, Scores
-from classic_rc.questions import Dataset, Question, Task
+from classic_rc.questions import Dataset, Question, Task, normalised_text
 
 
 class HarnessFormat(Format):
@@ -252,7 +252,7 @@ def _decide_label_texts(log: HarnessLog, source: str, notes: list[str]) -> list[
     for question, response in zip(log.questions, log.responses, strict=True):
         selected = set()
         for option, text in enumerate(response.texts):
-            word = fold_text(str(text)).strip(".!?\"'")
+            word = normalised_text(str(text)).strip(".!?\"'")
             if word not in RIGHT_WORDS | WRONG_WORDS:
                 unparsed.append((response, text))
             is_wrong = question.gold is not None and option not in question.gold
@@ -312,12 +312,13 @@ def _match(log: HarnessLog, questions: Sequence[Question], source: str, notes: l
 
 
 def _content(question: Question) -> tuple[str, str, tuple[str, ...]]:
-    options = tuple(sorted(fold_text(candidate.text) for candidate in question.candidates))
-    return fold_text(question.passage.text), fold_text(question.text), options
+    options = tuple(sorted(normalised_text(candidate.text) for candidate in question.candidates))
+    return normalised_text(question.passage.text), normalised_text(question.text), options
 
 
 def _option_order(own: Question, question: Question) -> NDArray[np.int64]:
     places: dict[str, list[int]] = defaultdict(list)
     for i, candidate in enumerate(own.candidates):
-        places[fold_text(candidate.text)].append(i)
-    return np.array([places[fold_text(candidate.text)].pop(0) for candidate in question.candidates], dtype=np.int64)
+        places[normalised_text(candidate.text)].append(i)
+    order = [places[normalised_text(candidate.text)].pop(0) for candidate in question.candidates]
+    return np.array(order, dtype=np.int64)

@@ -11,9 +11,8 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from classic_rc.datasets.fields import find_families
-from classic_rc.formats.answers import fold_text
 from classic_rc.io.json import Node, describe_value
-from classic_rc.questions import Passage, Question, Task, TextCandidates
+from classic_rc.questions import Passage, Question, Task, TextCandidates, normalised_text
 
 RIGHT_WORDS = frozenset({"yes", "true", "correct", "1"})
 WRONG_WORDS = frozenset({"no", "false", "incorrect", "0"})
@@ -113,8 +112,8 @@ def _in_scored_order(doc: Node, options: Sequence[str], continuations: Sequence[
             found=f"{len(options)} options and {len(continuations)} continuations",
             expected="as many of each",
         )
-    scored = [fold_text(text) for text in continuations]
-    own = [fold_text(option) for option in options]
+    scored = [normalised_text(text) for text in continuations]
+    own = [normalised_text(option) for option in options]
     if sorted(own) == sorted(scored):
         places: dict[str, list[int]] = {}
         for i, text in enumerate(own):
@@ -200,7 +199,7 @@ def join_documents(documents: Sequence[Document], ids: Sequence[str]) -> list[tu
 
 def says_right(continuation: str) -> bool:
     """Return whether a label says that an option is right: "yes", or a sentence that ends with it."""
-    return fold_text(continuation).rpartition(" ")[2].strip(".!?\"'") in RIGHT_WORDS
+    return normalised_text(continuation).rpartition(" ")[2].strip(".!?\"'") in RIGHT_WORDS
 
 
 # ------------------------------------------------------------------------------------------------------------------
@@ -238,7 +237,7 @@ def _is_labelled(doc: Node, continuations: Sequence[str] | None) -> bool:
     keys = doc.value.keys()
     if keys >= {"passage", "question", "option", "label"} or keys >= {"paragraph", "question", "answer", "label"}:
         return True
-    words = [text for text in continuations or () if says_right(text) or fold_text(text) in WRONG_WORDS]
+    words = [text for text in continuations or () if says_right(text) or normalised_text(text) in WRONG_WORDS]
     return keys >= {"sentence", "question", "answer", "label"} and len(words) == 2  # MC-TACO
 
 
@@ -350,12 +349,12 @@ def _right_of_record(doc: Node, options: _Texts, continuations: _Texts) -> froze
 
 def _right_of_truthfulqa(doc: Node, options: _Texts, continuations: _Texts) -> frozenset[int] | None:
     """Return the right options of the list that the model scored; the second one has several."""
-    scored = [fold_text(text) for text in continuations or ()]
+    scored = [normalised_text(text) for text in continuations or ()]
     for target in (doc.value["mc1_targets"], doc.value["mc2_targets"]):
         choices, labels = (
             target.get(key) if isinstance(target, Mapping) else None for key in ("choices", "labels")
         )
-        are_scored = isinstance(choices, list) and [fold_text(str(text)) for text in choices] == scored
+        are_scored = isinstance(choices, list) and [normalised_text(str(text)) for text in choices] == scored
         if are_scored and isinstance(labels, list):
             return frozenset(i for i, label in enumerate(labels[: len(scored)]) if label == 1) or None
     return None
@@ -364,8 +363,8 @@ def _right_of_truthfulqa(doc: Node, options: _Texts, continuations: _Texts) -> f
 def _find_unread(doc: Node, texts: Sequence[str]) -> tuple[str, ...]:
     """Return the names of the fields whose texts are in none of these texts."""
     long = (key for key, value in doc.value.items() if isinstance(value, str) and len(value.split()) >= _MIN_WORDS)
-    folded = list(map(fold_text, texts))
-    return tuple(str(key) for key in long if not any(fold_text(doc.value[key]) in text for text in folded))
+    folded = list(map(normalised_text, texts))
+    return tuple(str(key) for key in long if not any(normalised_text(doc.value[key]) in text for text in folded))
 
 
 def _is_texts(value: Any, at_least: int) -> bool:

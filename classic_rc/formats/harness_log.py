@@ -22,12 +22,12 @@ from classic_rc.encodings import (
     fitting_readings,
 )
 from classic_rc.errors import DataError
-from classic_rc.formats.answers import decide_answers, decide_samples, fold_text
+from classic_rc.formats.answers import decide_answers, decide_samples
 from classic_rc.formats.harness_docs import Document, join_documents, read_document, says_right
 from classic_rc.formats.harness_settings import read_settings
 from classic_rc.io.json import Node, describe_value, json_lines
 from classic_rc.predictions import Answer
-from classic_rc.questions import Question, Task
+from classic_rc.questions import Question, Task, normalised_text
 
 Kind: TypeAlias = Literal["choices", "labels", "texts"]
 """What a model answered with: a log-likelihood of each option, of each label of each option, or a text."""
@@ -364,9 +364,9 @@ def _choice(row: Node, document: Document, response: Response) -> frozenset[int]
     if not isinstance(target, str):
         return None
     for texts in (response.continuations, document.options):
-        folded = [fold_text(text) for text in texts]
-        if fold_text(target) in folded:
-            return frozenset({folded.index(fold_text(target))})
+        folded = [normalised_text(text) for text in texts]
+        if normalised_text(target) in folded:
+            return frozenset({folded.index(normalised_text(target))})
     return None
 
 

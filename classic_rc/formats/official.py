@@ -43,7 +43,8 @@ class AnswersByIdFormat(Format):
     def recognises(self, text: str) -> bool:
         """Return whether the text starts with an object that is not a row of a JSON Lines layout."""
         row = first_row(text)
-        is_row = isinstance(row, Mapping) and not {"id", "idx", "qid", "question_id", "example_id"}.isdisjoint(row)
+        ids = {"id", "idx", "qid", "question_id", "example_id", "custom_id"}
+        is_row = isinstance(row, Mapping) and not ids.isdisjoint(row)
         return text.lstrip().startswith("{") and not is_row
 
     def parse(

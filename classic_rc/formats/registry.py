@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 
+from classic_rc.datasets.fields import find_paths
 from classic_rc.encodings import READINGS
 from classic_rc.errors import DataError, UsageError, unknown_name
 from classic_rc.formats.answers import AnswersFormat, DeclaredAnswersFormat
-from classic_rc.formats.base import Content, Format
+from classic_rc.formats.base import Content, Format, first_row
 from classic_rc.formats.harness import HarnessFormat, HarnessLastFormat, HarnessNormFormat, HarnessYesFormat
 from classic_rc.formats.jsonl import JSONLinesFormat
+from classic_rc.formats.layouts import read_answer_text
 from classic_rc.formats.official import (
     MCTestAnswersFormat,
     MCTestScoresFormat,
@@ -20,7 +23,7 @@ from classic_rc.formats.official import (
     SQuADFormat,
     SuperGLUEFormat,
 )
-from classic_rc.io.text import read_text, write_atomically
+from classic_rc.io.text import write_atomically
 from classic_rc.plugins import Registry, accept_instances, by_name
 from classic_rc.predictions import Prediction, Scores
 from classic_rc.questions import Dataset, Question, Task
@@ -93,6 +96,7 @@ def read_predictions(
     *,
     partial: bool = False,
     notes: list[str] | None = None,
+    options: Mapping[str, str] = MappingProxyType({}),
 ) -> Scores | list[Prediction]:
     """Read a file of predictions, in the order of the dataset.
 
@@ -109,6 +113,8 @@ def read_predictions(
     notes : list of str, optional
         Receives notes for the user: the numbers of questions that the file leaves out and of answers that say
         nothing.
+    options : mapping of str to str
+        The options of a specification: ``{"pattern": "Answer: ([A-D])"}``; see :class:`Format`.
 
     Returns
     -------
@@ -123,8 +129,8 @@ def read_predictions(
         The file cannot be read or recognised, is malformed, has an unknown question, or answers a question twice or
         (unless the official script allows that) not at all.
     """
-    text = read_text(path)
-    layout = _find_format(text, dataset[0].task if len(dataset) else None, format, str(path))
+    text = read_answer_text(path)
+    layout = _find_format(text, dataset[0].task if len(dataset) else None, format, str(path), options)
     whole = dataset.whole if isinstance(dataset, Dataset) else None
     left_out = isinstance(dataset, Dataset) and dataset.log is not None and bool(dataset.log.left_out)
     try:
@@ -150,7 +156,7 @@ def read_predictions(
 
 def has_scores(path: str | Path, task: Task, format: str | None = None) -> bool:
     """Return whether a file has scores, and not only decisions."""
-    text = read_text(path)
+    text = read_answer_text(path)
     return _find_format(text, task, format, str(path)).has_scores(text, str(path))
 
 
@@ -177,7 +183,7 @@ def read_scores(
     DataError
         See :func:`read_predictions`.
     """
-    text = read_text(path)
+    text = read_answer_text(path)
     layout = _find_format(text, dataset[0].task if len(dataset) else None, format, str(path))
     return layout.read_scores(text, dataset, source=str(path), partial=partial)
 
@@ -222,15 +228,25 @@ def write_predictions(
         ) from None
 
 
-def _find_format(text: str, task: Task | None, name: str | None, source: str) -> Format:
+def _find_format(
+    text: str,
+    task: Task | None,
+    name: str | None,
+    source: str,
+    options: Mapping[str, str] = MappingProxyType({}),
+) -> Format:
     if name is not None:
-        return get_format(name)
-    recognised = [layout for layout in FORMATS.values() if layout.recognises(text)]
+        return get_format(name).with_options(options)
+    able = [layout.with_options(options) for layout in FORMATS.values() if {*options} <= layout.takes]
+    recognised = [layout for layout in able if layout.recognises(text)]
     fitting = [layout for layout in recognised if task is None or task in layout.tasks]
-    if fitting or recognised:
+    row = first_row(text)
+    if fitting or (recognised and not (isinstance(row, Mapping) and "\n" in text.strip())):
         return (fitting or recognised)[0]  # A format that does not support the task raises its own error.
     hint = "Name the format to see what it expects (-s FORMAT:FILE)"
-    if not text.lstrip().startswith(("{", "[")):
+    if isinstance(row, Mapping):
+        hint = f"Name the paths of ids and answers: -s FILE,id=PATH,text=PATH; it has {', '.join(find_paths(row))}"
+    elif not text.lstrip().startswith(("{", "[")):
         hint = f"A table needs a first line with the names of its columns, such as id,prediction. {hint}"
     raise DataError(
         "unknown format of predictions",

@@ -12,6 +12,7 @@ import lzma
 import re
 import stat
 import struct
+import sys
 import tarfile
 import zipfile
 import zlib
@@ -21,7 +22,7 @@ from typing import BinaryIO
 
 import numpy as np
 
-from classic_rc.errors import DataError
+from classic_rc.errors import DataError, MissingPackageError
 from classic_rc.io import files
 from classic_rc.io.files import archive_format, check_count, check_is_regular, too_large_error
 
@@ -44,6 +45,7 @@ _PLAIN_HEADER = re.compile(
     rb"(?:\0{8}|[0-7]{7}[ \0]){2}\0{155}",
     re.DOTALL,
 )
+_ZSTANDARD = 93  # a method of compression in zip archives
 _ZIP_ENTRY = b"PK\x01\x02"
 _ZIP_BLOCK = 2**20
 # Python raises these for a password and for a compression that it does not know, among others.
@@ -225,6 +227,8 @@ def _unpacker(
             raise too_large_error(f"{source}/{entry.filename}", found, unpacked=True)
         n_left[0] -= entry.file_size
         try:
+            if entry.compress_type == _ZSTANDARD and sys.version_info < (3, 14):
+                return _unpack_zstandard(archive, entry, source)
             # Without a number, zipfile inflates the whole member before it cuts it to the size in its entry.
             with archive.open(entry) as member:
                 return member.read(entry.file_size + 1)
@@ -232,6 +236,25 @@ def _unpacker(
             raise _damaged_archive_error(f"{source}/{entry.filename}", error) from None
 
     return unpack
+
+
+def _unpack_zstandard(archive: zipfile.ZipFile, entry: zipfile.ZipInfo, source: str) -> bytes:
+    """Return the content of a member that is compressed with Zstandard, which Python knows from 3.14 on."""
+    try:
+        import pyarrow
+    except ImportError as error:
+        raise MissingPackageError("pyarrow", needed_for=f"reading {source}", extra="hf") from error
+    stored = archive.fp
+    assert stored is not None
+    stored.seek(entry.header_offset)
+    header = stored.read(zipfile.sizeFileHeader)  # type: ignore[attr-defined]
+    n_name, n_extra = struct.unpack("<HH", header[-4:])
+    stored.seek(n_name + n_extra, io.SEEK_CUR)
+    data = stored.read(entry.compress_size)
+    content: bytes = pyarrow.decompress(data, decompressed_size=entry.file_size, codec="zstd", asbytes=True)
+    if zlib.crc32(content) != entry.CRC:
+        raise zipfile.BadZipFile(f"bad checksum of {entry.filename}")
+    return content
 
 
 def read_zip_member(path: str | Path, name: str, size: int = -1) -> bytes:

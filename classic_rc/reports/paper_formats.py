@@ -14,7 +14,7 @@ from classic_rc.evaluation.outcomes import Block
 from classic_rc.evaluation.resampling import Interval
 from classic_rc.evaluation.results import ALPHA
 from classic_rc.metrics.base import METRICS
-from classic_rc.predictions import AnswerCounts
+from classic_rc.predictions import ANSWER_COUNTS
 from classic_rc.reports.paper_table import PaperCell, PaperRow, PaperTable
 from classic_rc.reports.references import citation_text
 from classic_rc.tables import Cell, Column, RowGroup, Table, records_csv
@@ -316,7 +316,7 @@ def _record(table: PaperTable, row: PaperRow, j: int, cell: PaperCell) -> dict[s
         "best": cell.is_best,
         "expected": cell.is_expected,
         "tuned_here": cell.is_tuned_here,
-        **dict(zip(AnswerCounts._fields, cell.answers or (None,) * 3, strict=True)),
+        **{name: cell.answers and getattr(cell.answers, name) for name in ANSWER_COUNTS},
         "published": cell.printed,
         "cites": row.cites,
         "reason": cell.reason,

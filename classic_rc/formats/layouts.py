@@ -1,0 +1,170 @@
+"""The layouts of files with the texts of language models: where the id of a question and the text are in a row."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from classic_rc.datasets.fields import find_paths, find_value
+from classic_rc.errors import DataError
+from classic_rc.formats.base import first_row
+from classic_rc.io.files import archive_format, read_unpacked
+from classic_rc.io.json import Node, json_lines
+from classic_rc.io.members import archive_members
+from classic_rc.io.text import decode_text
+
+
+@dataclass(frozen=True)
+class Layout:
+    """A layout of JSON lines. Paths are those of :func:`classic_rc.datasets.fields.find_value`."""
+
+    title: str
+    id: str
+    texts: tuple[str, ...]  # the first that a row has; a list of texts is several samples
+    marks: tuple[str, ...] = ()  # what a row has that is recognised
+    model: str | None = None
+    options: str | None = None  # the options in the order in which the model saw them
+    hint: str | None = None  # why a question may have no row
+
+
+LAYOUTS = (
+    Layout(
+        "output of an OpenAI batch",
+        "custom_id",
+        ("response.body.choices.message.content", "response.body.choices.text", "response.body.output"),
+        marks=("custom_id", "response", "error"),
+        model="response.body.model",
+        hint="Requests that failed are in the batch's error file: append its lines",
+    ),
+    Layout(
+        "results of an Anthropic message batch",
+        "custom_id",
+        ("result.message.content",),
+        marks=("custom_id", "result.type"),
+        model="result.message.model",
+    ),
+    Layout(
+        "log of inspect_ai",
+        "id",
+        ("output.choices.message.content",),
+        marks=("id", "epoch", "output"),
+        model="output.model",
+        options="choices",
+        hint="Was the run stopped early, or limited?",
+    ),
+)
+
+_LOG_OF_INSPECT = re.compile(r'\s*\{\s*"version"\s*:\s*\d+\s*,\s*"status"\s*:')
+_OF_SAMPLE = ("id", "epoch", "choices", "output")
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A row of a file: the question's id, and what the model said."""
+
+    node: Node
+    id: str
+    samples: tuple[Any, ...]  # texts; None where there is none
+    model: str | None = None
+    options: tuple[str, ...] | None = None
+
+
+def find_layout(text: str) -> Layout | None:
+    """Return the layout whose marks the first row has, or None."""
+    row = Node(first_row(text), "")
+    if not isinstance(row.value, Mapping):
+        return None
+    has = {path: find_value(row, path) is not None for layout in LAYOUTS for path in layout.marks}
+    return next((layout for layout in LAYOUTS if all(has[path] for path in layout.marks)), None)
+
+
+def read_rows(text: str, source: str, layout: Layout) -> list[Row]:
+    """Read the rows of JSON lines.
+
+    Raises
+    ------
+    DataError
+        A line is not JSON, or a row has no id, or no row has a text.
+    """
+    rows = [_read_row(node, layout) for node in json_lines(text, source)]
+    if rows and all(sample is None for row in rows for sample in row.samples):
+        known = ", ".join(find_paths(rows[0].node.value))
+        raise rows[0].node.error("no text", field=layout.texts[0], found=f"the paths {known}", expected="a path")
+    return rows
+
+
+def _read_row(node: Node, layout: Layout) -> Row:
+    found = find_value(node, layout.id)
+    if found is None or isinstance(found.value, bool) or not isinstance(found.value, str | int):
+        known = ", ".join(find_paths(node.value))
+        raise node.error("no id", field=layout.id, found=f"the paths {known}", expected="a text or a whole number")
+    values = (value for path in layout.texts if (value := find_value(node, path)) is not None)
+    model = layout.model and find_value(node, layout.model)
+    options = layout.options and find_value(node, layout.options)
+    return Row(
+        node,
+        str(found.value),
+        tuple(_samples(value.value)) if (value := next(values, None)) is not None else (None,),
+        model.value if model and isinstance(model.value, str) else None,
+        tuple(map(str, options.value)) if options and isinstance(options.value, list) else None,
+    )
+
+
+def _samples(value: Any) -> Iterator[Any]:
+    """Yield the texts of a value: of one text, of blocks that make one, or of several samples."""
+    if isinstance(value, list) and not all(isinstance(item, Mapping) for item in value):
+        for item in value:
+            yield from _samples(item)
+    elif isinstance(value, list):
+        yield "".join(_text_of_block(item) for item in value) or None
+    else:
+        yield _text_of_block(value) or None if isinstance(value, Mapping) else value
+
+
+def _text_of_block(block: Any) -> str:
+    """Return the text of a block; reasoning, refusals and calls of tools have none."""
+    kind, text = block.get("type"), block.get("text")
+    if kind in ("text", "output_text") and isinstance(text, str):
+        return text
+    content = block.get("content") if kind == "message" else None
+    return "".join(map(_text_of_block, content)) if isinstance(content, list) else ""
+
+
+def read_answer_text(path: str | Path) -> str:
+    """Return the text of a file of answers; of a log of inspect_ai, in either of its forms, the samples as lines.
+
+    Raises
+    ------
+    DataError
+        The file cannot be read.
+    """
+    data = read_unpacked(path)
+    if archive_format(data) == "zip":
+        members = [(parts, content) for parts, content in archive_members(data, str(path)) if parts[0] == "samples"]
+        if not members:
+            raise DataError("no samples in the archive", source=str(path), expected="a log of inspect_ai (.eval)")
+        return _as_lines(_parse_log(content(), f"{path}/{'/'.join(parts)}") for parts, content in members)
+    text = decode_text(data, str(path))
+    if not _LOG_OF_INSPECT.match(text):
+        return text
+    samples = _parse_log(text, str(path)).get("samples")
+    if not isinstance(samples, list) or not samples:
+        raise DataError("the log has no samples", source=str(path), expected="a log with samples")
+    return _as_lines(samples)
+
+
+def _parse_log(text: str | bytes, source: str) -> dict[str, Any]:
+    try:  # these logs may have NaN, which is not JSON
+        content = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise DataError("not valid JSON", source=source, found=str(error)[:80]) from None
+    return content if isinstance(content, dict) else {}
+
+
+def _as_lines(samples: Iterator[dict[str, Any]] | list[dict[str, Any]]) -> str:
+    kept = ({key: sample.get(key) for key in _OF_SAMPLE} for sample in samples)
+    return "".join(json.dumps(sample) + "\n" for sample in kept)

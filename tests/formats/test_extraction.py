@@ -1,0 +1,160 @@
+r"""Answers in the texts of language models: final forms, and what is too uncertain to be an answer."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from classic_rc.errors import DataError, UsageError
+from classic_rc.formats import get_format
+from classic_rc.predictions import AnswerCounts
+from classic_rc.questions import Candidate, Dataset, Passage, Question, Task
+from tests.errors import raises
+
+PASSAGE = Passage("p", "Old Tam keeps the lighthouse with Wren, his dog.")
+FOUR = ("Old Tam", "Wren", "the dog", "no one")
+
+
+def read(*texts, options=FOUR, task=Task.SINGLE_CHOICE, pattern=None):
+    """The options that each text is read as, next to a last answer B; None if it states none."""
+    candidates = tuple(map(Candidate, options))
+    rows = [*texts, "B"]
+    dataset = Dataset(
+        [Question(f"q{i}", PASSAGE, "Who?", candidates, frozenset({0}), task) for i in range(len(rows))]
+    )
+    lines = "\n".join(json.dumps({"id": f"q{i}", "text": text}) for i, text in enumerate(rows))
+    form = get_format("answers").with_options({} if pattern is None else {"pattern": pattern})
+    predictions = form.read(lines, dataset, source="a")
+    return [set(p.answers[0]) if p.answers else None for p in predictions[:-1]], predictions
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["The answer is (B) because the sky is blue.", "I think the answer is B, since it says so", "So we get \\boxed{B}.",  # noqa: E501
+     "$\\boxed{\\text{B}}$", "\\boxed{(B)}", "\\( \\boxed{\\textbf{B}} \\)", "<answer>B</answer>",
+     "Hm. <answer> B </answer>",
+     "<think>The answer is A.</think>\nB", "<think>A</think> The answer is B.", "B is correct",
+     "B is correct because",
+     "Option B is the correct answer.", "### B", "**B**", "*B*", "`B`", "> B", "- B", "[B]", "B:", "Answer: B",
+     "Answer:\n\nB", "Answer (B)", "Answer - B", "**Answer:** B", "**Answer: B**", "Final Answer: B", "ANSWER: B",
+     "The final answer is $B$.", "The best answer is B.", "The answer is: **(B) Wren**", "The answer is B (Wren).",
+     "The correct answer is B: Wren", "The answer is \"B\".", "The answer is Option B.", "The answer is choice B",
+     "The answer is b.", "answer: b", "The answer is B, not A.", "The answer is B!", "The answer is \uff22\u3002",
+     "\uff08\uff22\uff09", "B) because the text says so", "(B) The text says so", "B. The text says so.",
+     "B - so it says",
+     "It isn't A, so the answer is B.", "There is no doubt that the answer is B.", "Tam owns it. Therefore, (B).",
+     "The answer to question 3 is B.", "I would choose option B.", "I choose B over A", "A is wrong. B is right.",
+     "A. Old Tam\nB. Wren\nC. the dog\nD. no one\n\nAnswer: B", "B\n\nExplanation: A is wrong since it barks",
+     'Here:\n```json\n{"answer": "B", "why": "it barks"}\n```', '{"reasoning": "A?", "answer": "B"}',
+     "Wren", "The answer is Wren because he is a dog.", "The answer is 'Wren'.", "Wren, because he barks"],
+)  # fmt: skip
+def test_final_forms_state_an_answer(text):
+    assert read(text)[0] == [{1}]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["The answer is not B.", "The answer isn't B", "I don't think the answer is B.", "Not B", "I doubt that the answer is B",  # noqa: E501
+     "It can't be that B is correct.", "B is not correct.", "B is incorrect.", "Neither A nor B is correct.",
+     "If the answer is B, he owns it", "The answer may be B.", "Is the answer B?", "The answer is B?",
+     "Which of A and B is correct?", "Saying the answer is B is wrong.", "The answer is B, which is wrong.",
+     "The wrong answer is B", "Wrong answer: B", "A and B", "A, B", "The answer is A or B.", "The answer: A/B",
+     "The answer is A and B.", "The answer is A. The answer is B.", "Answer: A\nAnswer: B", "A\nB",
+     "\\boxed{A}, \\boxed{B}",
+     "<answer>A</answer><answer>B</answer>", "The answer is B. the dog", "The answer is Wren, the dog",
+     "The answer is the dog or Wren", "<think>The answer is B", "A dog barked.", "The answer is A dog.",
+     "The answer is a dog.", "I think so", "A is the first letter", "Vitamin B is good.", "Plan B is what they did",
+     "C. elegans is a worm", "D. Trump won", "The answer is E.", "The answer is E. The answer is B.",
+     "The answer is unclear.",
+     "Wren barked at Tam.", "Wren is right that it rains", "The answer is 2.5 million", "The answer is 2", "",
+     "None"],
+)  # fmt: skip
+def test_what_is_uncertain_states_none(text):
+    assert read(text)[0] == [None]
+
+
+def test_letters_that_are_words_and_options_that_are_articles():
+    many = tuple(f"option {i}" for i in range(10))
+    assert read("The answer is I.", "I think that it rains", "The answer is I think B", options=many)[0] == [
+        {8},
+        None,
+        None,
+    ]
+    assert read("The answer is A because he keeps it", "The answer is A, as it says")[0] == [{0}, {0}]
+    assert read("The answer is A dog", "A dog.", options=("A dog", "a cat", "it"))[0] == [{0}, {0}]
+    assert read("Yes, he did.", "No, because he left", "The answer is no one", options=("yes", "no"))[0] == [
+        {0},
+        {1},
+        None,
+    ]
+
+
+def test_numbers_in_texts_are_options_only_if_all_answers_are_numbers():
+    assert read("The answer is 2", "\\boxed{1}", "The answer is (B)")[0] == [None, None, {1}]
+    numbers = ["The answer is 0", "\\boxed{1}", "The answer is 2."]
+    assert read(*numbers, options=("red", "blue", "green"))[0] == [None] * 3  # the last row is B
+    candidates = tuple(map(Candidate, ("red", "blue", "green")))
+    dataset = Dataset(
+        [Question(f"q{i}", PASSAGE, "Which?", candidates, frozenset({0}), Task.SINGLE_CHOICE) for i in range(3)]
+    )
+    lines = "\n".join(json.dumps({"id": f"q{i}", "text": text}) for i, text in enumerate(numbers))
+    predictions = get_format("answers").read(lines, dataset, source="a")
+    assert [set(p.answers[0]) for p in predictions] == [{0}, {1}, {2}]
+    with raises(DataError, field="text"):
+        get_format("answers").read(lines.replace("is 0", "is 1"), dataset, source="a")
+
+
+def test_several_right_options_in_a_final_form():
+    texts = ["The answers are A and C because they bark", "\\boxed{A, C}", "So: <answer>A; C</answer>", "A, C",
+             "Answer: AC", "The answer is A. The answer is C."]  # fmt: skip
+    assert read(*texts, task=Task.MULTIPLE_ANSWER)[0] == [{0, 2}] * 5 + [None]
+
+
+def test_a_pattern_replaces_all_forms():
+    texts = [
+        "I vote for B; the answer is A",
+        "vote for A, vote for B",
+        "The answer is B",
+        "<think>vote for A</think>vote for (C)",
+    ]
+    pattern = r"vote for \(?([A-D])"
+    assert read(*texts, pattern=pattern)[0] == [{1}, None, None, {2}]
+    assert read(*texts, pattern=r"v(?:)ote for \(?[A-D]")[0] == [None] * 4  # without a group the whole match counts
+    with raises(UsageError, field="pattern", found="("):
+        get_format("answers").with_options({"pattern": "("})
+    with raises(UsageError, field="id"):
+        get_format("answers").with_options({"id": "a"})
+    with raises(UsageError, field="pattern"):
+        get_format("squad").with_options({"pattern": "x"})
+
+
+def test_spans_are_the_text_after_the_reasoning_or_what_the_pattern_finds():
+    dataset = Dataset([Question("q0", PASSAGE, "Who?", (), ("Tam",), Task.SPAN)])
+    for text, pattern, answers in (
+        ("<think>Wren?</think>Tam", None, (("Tam",),)),
+        ("It is [Tam].", r"\[(.*?)\]", (("Tam",),)),
+        ("It is [Tam] or [Wren].", r"\[(.*?)\]", ()),
+        ("It is Tam.", r"\[(.*?)\]", ()),
+    ):
+        form = get_format("answers").with_options({} if pattern is None else {"pattern": pattern})
+        assert form.read(json.dumps({"id": "q0", "text": text}), dataset, source="a")[0].answers == answers
+
+
+def test_the_report_counts_each_way_and_shows_three_examples():
+    texts = [*["The answer is A."] * 2, *["So the answer is (B), yes"] * 5, "Hm. I cannot tell.", "\\boxed{C}"]
+    counts = AnswerCounts.of(read(*texts)[1])
+    assert (counts.answers, counts.unparsed, counts.empty) == (10, 1, 0)
+    first, *ways = counts.report
+    assert first == "9 of 10 texts state an answer (90.0%)"
+    assert {form: n for form, (n, _) in counts.forms.items()} == {
+        "the whole text": 3, "the answer is …": 5, "\\boxed{…}": 1, "": 1
+    }  # fmt: skip
+    assert counts.forms["the answer is …"].examples == ("'answer is (B), yes' -> B",) * 3
+    assert ways[-1] == "1 none: 'Hm. I cannot tell.'"
+    assert AnswerCounts.of(read("A", "B")[1]).report == []
+
+
+def test_long_texts_are_read_in_linear_time():
+    text = 'The answer is not clear, because A is wrong. <answer \\boxed{ {"answer" I choose ' * 200
+    assert read(text + "\nAnswer: B", text)[0] == [{1}, None]
