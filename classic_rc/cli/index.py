@@ -98,7 +98,7 @@ def _read_sources(args: argparse.Namespace) -> list[TextInput]:
     for corpus in args.corpus:
         path = parse_data(corpus).path
         _check_output_outside(path, args.output)
-        _refuse_lucene(path)
+        _refuse_index(path)
         if _is_dataset(corpus, args):
             for name in expand_sample_names(parse_data(corpus).path):
                 spec = replace(parse_data(corpus), path=name)
@@ -147,14 +147,18 @@ def _check_output_outside(corpus: str, output: str) -> None:
         )
 
 
-def _refuse_lucene(corpus: str) -> None:
-    if any(Path(corpus).glob("segments_*")):
+def _refuse_index(corpus: str) -> None:
+    from classic_rc.retrieval.registry import DEFAULT_ENGINE, recognise_index
+
+    engine = recognise_index(corpus)
+    if engine is not None:
+        system = f"ir,corpus={corpus}" if engine == DEFAULT_ENGINE else f"ir,engine={engine},corpus={corpus}"
         raise DataError(
             "not a folder of texts",
             source=corpus,
-            found="an index of Lucene",
+            found=f"an index of engine {engine}",
             expected="texts, or a dataset",
-            hint=f"`classic-rc run DATA -s {shlex.quote(f'ir,engine=lucene,corpus={corpus}')}` searches it",
+            hint=f"`classic-rc run DATA -s {shlex.quote(system)}` searches it",
         )
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
+from itertools import pairwise
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -61,38 +62,15 @@ class RoughSums:
         scale = (self._units - most - 1) / (heaviest or 1.0)
         keys = terms.starts * (int(terms.boosts.max(initial=0)) + 1) + terms.boosts
         _, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
-        added = offsets_of(terms.lengths[first])
-        self._places = added[inverse]  # of each entry's addends
-        self._addends = self._round_up(terms, first, saturation, scale, added)
+        starts, lengths = terms.starts[first], terms.lengths[first]
+        weights = (terms.weights[first] * scale).astype(np.float32)
+        # Of each different entry: what it adds, and the sentences to which it adds that.
+        self._addends = _round_up(postings, starts, lengths, weights, saturation, self._dtype)
+        bounds = zip(starts.tolist(), (starts + lengths).tolist(), strict=True)
+        self._sentences = [postings.sentences[i:j] for i, j in bounds]
+        self._entries: list[int] = inverse.reshape(-1).tolist()
         self._column: csc_array | None = None
         self._one = np.ones(1, dtype=self._dtype)
-
-    def _round_up(
-        self,
-        terms: TermLists,
-        which: NDArray[np.int64],
-        saturation: NDArray[np.float32],
-        scale: float,
-        offsets: NDArray[np.int64],
-    ) -> NDArray[np.unsignedinteger]:
-        """Return what the postings of some entries add, list after list."""
-        starts, lengths = terms.starts[which], terms.lengths[which]
-        weights = (terms.weights[which] * scale).astype(np.float32)
-        codes, addends = self._postings.codes, np.empty(offsets[-1], dtype=self._dtype)
-        # A long list has most codes several times: each code is rounded once.
-        is_long = lengths > len(saturation)
-        bounds = zip(
-            starts[is_long].tolist(), lengths[is_long].tolist(), offsets[:-1][is_long].tolist(), strict=True
-        )
-        for weight, (start, length, place) in zip(weights[is_long], bounds, strict=True):
-            of_code = (saturation * weight + np.float32(1)).astype(self._dtype)  # truncated: together they round up
-            addends[place : place + length] = of_code[codes[start : start + length]]
-        short = ~is_long
-        of_short = saturation[codes[ragged_indices(starts[short], lengths[short])]]
-        of_short *= weights[short].repeat(lengths[short])
-        of_short += np.float32(1)
-        addends[ragged_indices(offsets[:-1][short], lengths[short])] = of_short.astype(self._dtype)
-        return addends
 
     def possible_top(self, first: int, last: int, k: int, *, has_postings: bool = False) -> PossibleHits:
         """Return the sentences that can be among the `k` best of the queries ``first:last``.
@@ -113,8 +91,11 @@ class RoughSums:
         entries = slice(int(self._bounds[first]), int(self._bounds[last]))
         offsets = offsets_of(self._terms.lengths[entries])
         ends = offsets[self._bounds[first : last + 1] - entries.start]
-        cells = self._cells(entries, ends.tolist(), room)
-        sums = self._sum(entries, cells, n_queries * room)
+        own = self._entries[entries]
+        cells = np.concatenate([np.empty(0, dtype=np.int32), *map(self._sentences.__getitem__, own)])
+        for query, (i, j) in enumerate(pairwise(ends.tolist())):
+            cells[i:j] += query * room
+        sums = self._sum(own, cells, n_queries * room)
         lines = sums.reshape(n_queries, width, n_chunks)
         largest = lines.max(axis=1)
         enough = np.zeros(n_queries, dtype=np.int64)
@@ -136,26 +117,40 @@ class RoughSums:
         at = places - offsets[entry - entries.start] + self._terms.starts[entry]
         return PossibleHits(queries + first, sentences, FoundPostings(numbers[cells[places]], entry, at))
 
-    def _cells(self, entries: slice, ends: list[int], room: int) -> NDArray[np.int32]:
-        """Return where each posting of some entries adds; `ends` divides them by query."""
-        starts, lengths = self._terms.starts[entries].tolist(), self._terms.lengths[entries].tolist()
-        lists = [self._postings.sentences[i : i + n] for i, n in zip(starts, lengths, strict=True)]
-        cells = np.concatenate([np.empty(0, dtype=np.int32), *lists])
-        for query in range(1, len(ends) - 1):
-            cells[ends[query] : ends[query + 1]] += query * room
-        return cells
-
-    def _sum(self, entries: slice, cells: NDArray[np.int32], n_cells: int) -> NDArray[np.unsignedinteger]:
+    def _sum(self, own: list[int], cells: NDArray[np.int32], n_cells: int) -> NDArray[np.unsignedinteger]:
         """Return the sums in all cells."""
-        places, lengths = self._places[entries].tolist(), self._terms.lengths[entries].tolist()
-        addends = [self._addends[i : i + n] for i, n in zip(places, lengths, strict=True)]
         if self._column is None or self._column.shape[0] < n_cells:
             self._column = csc_array((n_cells, 1), dtype=self._dtype)
         # Making a new matrix would take longer than the product.
-        self._column.data = np.concatenate([np.empty(0, dtype=self._dtype), *addends])
+        self._column.data = np.concatenate([np.empty(0, dtype=self._dtype), *map(self._addends.__getitem__, own)])
         self._column.indices, self._column.indptr = cells, np.array([0, len(cells)], dtype=np.int32)
         sums: NDArray[np.unsignedinteger] = self._column @ self._one
         return sums[:n_cells]
+
+
+def _round_up(
+    postings: SentencePostings,
+    starts: NDArray[np.int64],
+    lengths: NDArray[np.int64],
+    weights: NDArray[np.float32],
+    saturation: NDArray[np.float32],
+    dtype: np.dtype[Any],
+) -> list[NDArray[np.unsignedinteger]]:
+    """Return what the postings of each list add."""
+    one, offsets = np.float32(1), offsets_of(lengths)
+    addends = np.empty(offsets[-1], dtype=dtype)
+    parts = [addends[i:j] for i, j in pairwise(offsets.tolist())]
+    # A long list has most codes several times: each code is rounded once.
+    is_long = lengths > len(saturation)
+    for i in is_long.nonzero()[0].tolist():
+        of_code = (saturation * weights[i] + one).astype(dtype)  # truncated: together they round up
+        parts[i][:] = of_code.take(postings.codes[starts[i] : starts[i] + lengths[i]])
+    starts, lengths, offsets = starts[~is_long], lengths[~is_long], offsets[:-1][~is_long]
+    of_short = saturation.take(postings.codes.take(ragged_indices(starts, lengths)))
+    of_short *= weights[~is_long].repeat(lengths)
+    of_short += one
+    addends[ragged_indices(offsets, lengths)] = of_short.astype(dtype)
+    return parts
 
 
 class FoundPostings(NamedTuple):
@@ -203,26 +198,29 @@ def find_postings(
         Their postings, with the sentences numbered from the first of the slice.
     """
     texts = terms.texts
+    # Each list is searched once for all queries that share its term.
+    by_list = np.argsort(terms.starts, kind="stable")
+    starts, lengths = terms.starts[by_list], terms.lengths[by_list]
+    firsts = run_starts(starts)
+    ends = np.append(firsts, len(starts))
     n_terms = np.searchsorted(texts, queries, side="right") - np.searchsorted(texts, queries)
     for first, last in runs_of(n_terms, _MAX_PAIRS):
         own = queries[first:last]
-        begins, ends = own.searchsorted(texts), own.searchsorted(texts, side="right")
-        n_pairs = ends - begins
-        entry = np.arange(len(texts)).repeat(n_pairs)
-        hit = ragged_indices(begins, n_pairs)
-        # Each list is searched once for all queries that share its term.
-        order = np.argsort(terms.starts[entry], kind="stable")
-        wanted = sentences[first:last].astype(postings.sentences.dtype)[hit[order]]
-        start, length = terms.starts[entry[order]], terms.lengths[entry[order]]
-        at = np.empty(len(entry), dtype=np.int64)
-        firsts = run_starts(start).tolist()
-        for i, j in zip(firsts, [*firsts[1:], len(order)], strict=True):
-            numbers = postings.sentences[start[i] : start[i] + length[i]]
-            at[i:j] = numbers.searchsorted(wanted[i:j])
-        is_in = at < length
-        at += start
-        is_in[is_in] = postings.sentences[at[is_in]] == wanted[is_in]
-        places = np.empty_like(at)
-        places[order] = np.where(is_in, at, -1)
-        found = (places >= 0).nonzero()[0]
-        yield slice(first, last), FoundPostings(hit[found], entry[found], places[found])
+        begins, n_pairs = own.searchsorted(texts), own.searchsorted(texts, side="right")
+        n_pairs -= begins
+        n_pairs = n_pairs[by_list]
+        bounds = offsets_of(n_pairs)
+        hits = ragged_indices(begins[by_list], n_pairs)
+        wanted = sentences[first:last].astype(postings.sentences.dtype)[hits]
+        at = np.empty(len(hits), dtype=np.int64)
+        lists = zip(starts[firsts].tolist(), lengths[firsts].tolist(), pairwise(bounds[ends].tolist()), strict=True)
+        for start, length, (i, j) in lists:
+            at[i:j] = postings.sentences[start : start + length].searchsorted(wanted[i:j])
+        is_in = at < lengths.repeat(n_pairs)
+        at += starts.repeat(n_pairs)
+        is_in &= postings.sentences.take(at, mode="clip") == wanted
+        found = is_in.nonzero()[0]
+        entries = by_list.repeat(n_pairs)[found]
+        in_order = np.argsort(entries, kind="stable")
+        found = found[in_order]
+        yield slice(first, last), FoundPostings(hits[found], entries[in_order], at[found])

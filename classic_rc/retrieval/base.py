@@ -304,6 +304,11 @@ class Engine(ABC):
         raise NotImplementedError(f"engine {cls.name} must define `open` to search stored indexes")
 
     @classmethod
+    def recognises(cls, place: str) -> bool:
+        """Return whether a place looks like one of this engine's stored indexes, for messages."""
+        return False
+
+    @classmethod
     def build(
         cls,
         inputs: Sequence[TextInput],

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from classic_rc.errors import UsageError, unknown_name
+from classic_rc.errors import DataError, UsageError, unknown_name
 from classic_rc.plugins import Registry, accept_classes
 from classic_rc.retrieval.base import Engine
 from classic_rc.retrieval.corpus import Corpus
@@ -41,6 +41,11 @@ def engine_class(name: str) -> type[Engine]:
 def engines_with(ability: str) -> str:
     """Return the names of the engines whose class has an attribute that is true, for messages."""
     return " or ".join(repr(name) for name, engine in ENGINES.items() if getattr(engine, ability))
+
+
+def recognise_index(place: str) -> str | None:
+    """Return the name of the engine that has a stored index in this place, or None."""
+    return next((name for name, engine in ENGINES.items() if engine.recognises(place)), None)
 
 
 def get_engine(name: str, **parameters: Any) -> Engine:
@@ -101,6 +106,16 @@ def open_corpus(place: str | os.PathLike[str], *, engine: str = DEFAULT_ENGINE, 
             found=engine,
             expected=expected,
         )
-    opened = found.open(os.fspath(place), similarity=similarity)
+    try:
+        opened = found.open(os.fspath(place), similarity=similarity)
+    except DataError:
+        if (other := recognise_index(os.fspath(place))) in (None, engine):
+            raise
+        raise UsageError(
+            f"{os.fspath(place)} is an index of engine {other}: add engine={other}",
+            field="engine",
+            found=engine,
+            expected=other,
+        ) from None
     name = os.path.basename(os.path.abspath(place))
     return Corpus(name, opened, opened.fingerprint, opened.source)

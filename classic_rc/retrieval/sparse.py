@@ -41,7 +41,7 @@ from classic_rc.retrieval.queries import (
 from classic_rc.retrieval.reading import ProgressCallback, TextInput, sentence_place
 from classic_rc.retrieval.segment import MAX_CHARACTERS, MAX_SENTENCES, Segment, SegmentBuilder, Statistics
 from classic_rc.retrieval.similarity import LuceneSimilarity, Similarity
-from classic_rc.retrieval.storage import Arrays, Manifest, read_folder
+from classic_rc.retrieval.storage import MANIFEST, Arrays, Manifest, read_folder
 from classic_rc.retrieval.texts import StoredTexts
 
 _NO_SENTENCES = np.empty(0, dtype=np.int64)
@@ -130,6 +130,11 @@ class Sparse(Engine):
         engine._set_segments(segments, [StoredTexts.of_arrays(arrays, "sentence") for arrays in stored])
         engine._stored, engine._fingerprint = stored, manifest.fingerprint
         return engine
+
+    @classmethod
+    def recognises(cls, place: str) -> bool:
+        """See :meth:`Engine.recognises`."""
+        return os.path.exists(os.path.join(place, MANIFEST))
 
     @classmethod
     def build(

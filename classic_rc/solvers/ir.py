@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Literal, NamedTuple, Self
 import numpy as np
 
 from classic_rc.decisions import Decision, Threshold
-from classic_rc.errors import NotFittedError, UsageError
+from classic_rc.errors import DataError, NotFittedError, UsageError
 from classic_rc.kernels import bm25, tfidf
 from classic_rc.parameters import parameter, whole_number
 from classic_rc.predictions import Scores
@@ -232,7 +232,11 @@ class IRSolver(Solver):
             return ()
         caveats = [f"{self.excluded_} sentences left out"] if self.exclude_verbatim else []
         for corpus, part in zip(self.corpora_, self._parts(), strict=True):
-            verbatim = find_verbatim(corpus, questions, passages=part != "paragraphs")
+            try:
+                verbatim = find_verbatim(corpus, questions, passages=part != "paragraphs")
+            except DataError as error:  # an index without the texts can be searched, but not read
+                caveats.append(f"{corpus.name} is not compared with the questions word for word: {error}")
+                continue
             if verbatim:
                 caveats.append(f"{corpus.name} contains, word for word, {verbatim}")
         return tuple(caveats)
@@ -268,9 +272,10 @@ class IRSolver(Solver):
         solver = super().variant(name, **changes)
         if name in _NAMED_AFTER_CORPUS and name not in (solver._parts() or ["passage"]):
             expected = "no corpus" if name == "passage" else f"{name}, or {name}+INDEX"
+            settings = ",".join(f"{parameter}={value}" for parameter, value in changes.items())
             raise UsageError(
                 f"{cls.name}:{name} searches {_NAMED_AFTER_CORPUS[name]}, not {solver.corpus}: to search "
-                f"that, use {cls.name},corpus={solver.corpus}",
+                f"that, use {cls.name},{settings}",
                 field="corpus",
                 found=str(solver.corpus),
                 expected=expected,
@@ -286,10 +291,10 @@ class IRSolver(Solver):
         return of_paragraphs if "paragraphs" in parts or of_paragraphs not in _NAMED_AFTER_CORPUS else None
 
     def row_name(self) -> str:
-        """See :meth:`Solver.row_name`; the name of a solver that searches indexes names them too."""
+        """See :meth:`Solver.row_name`; the name also says what is searched, unless the variant's name does."""
         parts = [part.name if isinstance(part, Corpus) else Path(str(part)).name for part in self._parts()]
-        searched = f",corpus={'+'.join(parts)}" if parts not in ([], ["paragraphs"]) else ""
-        return f"{super().row_name()}{searched}"
+        is_told = not parts or (parts == ["paragraphs"] and self.variant_name() is not None)
+        return super().row_name() if is_told else f"{super().row_name()},corpus={'+'.join(parts)}"
 
     def _open(self, part: Any, questions: Sequence[Question]) -> Corpus:
         if isinstance(part, Corpus):

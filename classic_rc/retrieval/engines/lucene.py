@@ -239,6 +239,11 @@ class Lucene(Engine):
             engine._read(open_directory(engine.place))
         return engine
 
+    @classmethod
+    def recognises(cls, place: str) -> bool:
+        """See :meth:`Engine.recognises`."""
+        return os.path.isdir(place) and any(Path(place).glob("segments_*"))
+
     def index(self, sentences: Iterable[str]) -> Self:
         """Index sentences, which are iterated once. They replace any that were indexed before.
 
