@@ -31,6 +31,7 @@ from classic_rc.evaluation.results import Evaluation
 from classic_rc.evaluation.significance import with_statistics
 from classic_rc.evaluation.suite import Suite, SuiteDataset
 from classic_rc.evaluation.systems import System, name_systems, with_companions
+from classic_rc.evaluation.trivial import trivial_note
 from classic_rc.folds import passage_groups
 from classic_rc.io.files import sha256_of, sha256_of_text
 from classic_rc.io.json import Node, parse_json
@@ -387,7 +388,10 @@ class DatasetRun:
         ]
         unused = [w for w in (cells[0][1].unused if cells else ()) if all(w in cell.unused for _, cell in cells)]
         grouping = self._grouping
-        notes = dict.fromkeys(note for _, cell in cells for note in cell.notes)
+        # A cell has this note about its own system, and the dataset has one about all of them.
+        own = {trivial_note(data.dataset, cell.rows) for _, cell in cells}
+        notes = dict.fromkeys(note for _, cell in cells for note in cell.notes if note not in own)
+        notes |= {note: None for note in [trivial_note(data.dataset, rows)] if note}
         if grouping is not None and grouping.note is not None:
             notes = {grouping.note: None, **notes}
         evaluation = Evaluation(

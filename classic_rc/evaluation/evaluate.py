@@ -48,6 +48,7 @@ from classic_rc.evaluation.signature import (
 from classic_rc.evaluation.significance import with_statistics
 from classic_rc.evaluation.span_oracle import SpanOracle
 from classic_rc.evaluation.systems import OUT_OF_FOLD, System, SystemLike, Systems
+from classic_rc.evaluation.trivial import trivial_note
 from classic_rc.folds import FOLDS_VERSION
 from classic_rc.formats.harness_settings import read_settings
 from classic_rc.formats.registry import get_format
@@ -281,7 +282,11 @@ class _Run:
             self.groups,
             plan.protocol.by,
             (*plan.notes, *warnings, *unused) if final else (),
-            self.notes + ((self.oracle.note,) if final and self.oracle is not None else ()),
+            (
+                *self.notes,
+                *([self.oracle.note] if final and self.oracle is not None else ()),
+                *([note] if final and (note := trivial_note(plan.dataset, rows)) else ()),
+            ),
             systems=plan.given,
             protocol=plan.protocol,
             errors=dict(self.errors),

@@ -136,9 +136,11 @@ def read_predictions(
     try:
         return layout.read(text, dataset, source=str(path), partial=partial, notes=notes)
     except DataError:
-        # The file may also answer the questions that ``skip`` left out.
-        if whole is None and (partial or not left_out):
-            raise
+        # The file may also answer other questions: those that ``skip`` left out, or those of the whole dataset.
+        if whole is None and not left_out:
+            if partial:
+                raise
+            return _read_part(layout, text, dataset, str(path), notes)
     try:
         content = layout.read(text, whole or dataset, source=str(path), partial=partial, notes=notes)
     except DataError:
@@ -152,6 +154,27 @@ def read_predictions(
     position = {question.id: i for i, question in enumerate(whole)}
     chosen = [position[question.id] for question in dataset]
     return content.take(chosen) if isinstance(content, Scores) else [content[i] for i in chosen]
+
+
+def _read_part(
+    layout: Format, text: str, dataset: Sequence[Question], source: str, notes: list[str] | None
+) -> Scores | list[Prediction]:
+    """Read a file that answers all questions of a dataset and others too; raise the error of the file otherwise."""
+    found: list[str] = []
+    try:
+        content = layout.read(text, dataset, source=source, partial=True, notes=found)
+    except DataError:
+        content = list[Prediction]()
+    # Where a question may be missing, a file of other data can have one of the ids too.
+    is_whole = isinstance(layout, AnswersFormat) or isinstance(content, Scores) or all(p.answers for p in content)
+    if not len(content) or not is_whole:
+        return layout.read(text, dataset, source=source)  # raises the error again
+    if notes is not None:
+        notes += [
+            *found,
+            f"{source}: it answers more questions than these {len(dataset):,}: the others are left out",
+        ]
+    return content
 
 
 def has_scores(path: str | Path, task: Task, format: str | None = None) -> bool:

@@ -181,7 +181,7 @@ def test_any_other_layout_has_paths(tmp_path):
         read_predictions(path, questions, options={"id": "meta.q", "text": "gen.x"})
     with raises(
         DataError, hint="Name the paths of ids and answers: -s FILE,id=PATH,text=PATH; it has meta.q, gen.out"
-    ):  # noqa: E501
+    ):
         read_predictions(path, questions)
 
 
@@ -204,3 +204,19 @@ def test_options_are_in_the_signature_and_in_the_record(tmp_path):
     assert one.params["pattern"] == "first (.)"
     assert one.outcomes.answers[0] == [0]
     assert other.outcomes.answers[0] == [2]
+
+
+def test_a_file_for_the_whole_set_answers_a_part_of_it(tmp_path):
+    path = write(tmp_path / "whole.jsonl", [{"id": f"q{i}", "answer": "ABC"[i]} for i in range(3)])
+    notes: list[str] = []
+    part = Dataset(QUESTIONS.questions[1:])
+    found = read_predictions(path, part, notes=notes)
+    assert [set(p.answers[0]) for p in found] == [{1}, {2}]
+    assert any("more questions than these 2" in note for note in notes)
+    with raises(DataError, found="'q2'"):
+        read_predictions(path, Dataset([*QUESTIONS.questions[:2], ask("x")]))
+
+
+def ask(name):
+    first = QUESTIONS[0]
+    return Question(name, first.passage, first.text, first.candidates, first.gold, first.task)
