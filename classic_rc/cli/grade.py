@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import sys
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -45,60 +46,77 @@ def handle(args: argparse.Namespace) -> int:
         )
     check_writable(args.output, args.submissions, args.assignment, args.data, *args.train)
     places = {"-o": args.output, "--html": args.html, "--gradescope": args.gradescope, "--plain": args.plain}
+    places = {flag: place for flag, place in places.items() if place not in (None, "-")}
     for flag, place in places.items():
-        if flag != "-o" and place is not None and Path(place).exists() and not Path(place).is_dir():
+        if flag != "-o" and Path(place).exists() and not Path(place).is_dir():
             raise UsageError(f"cannot write into {place}: it is not a folder", field=flag, found=place)
-        if place not in (None, "-") and Path(place).resolve().is_relative_to(Path(args.submissions).resolve()):
-            raise UsageError(
-                f"cannot write to {place}: what is in {args.submissions} counts as a student's",
-                field=flag,
-                found=place,
-                expected=f"a place outside of {args.submissions}",
-            )
-    from classic_rc.teaching import Grading, Limits, choose_isolation, grade_file
-    from classic_rc.teaching.grades import remarks
+        if Path(place).resolve().is_relative_to(Path(args.submissions).resolve()):
+            told = f"cannot write to {place}: what is in {args.submissions} counts as a student's"
+            raise UsageError(told, field=flag, found=place, expected=f"a place outside of {args.submissions}")
+    from classic_rc.teaching import Limits, choose_isolation
+    from classic_rc.teaching.grading import grade_one
 
-    closed = [place for place in (args.data, *places.values()) if place not in (None, "-")]
+    is_class = not (args.one or Path(args.submissions).is_file())
+    closed = [place for place in (args.data, *places.values()) if place is not None]
+    isolation = choose_isolation(
+        unsafe=args.unsafe,
+        container=args.container,
+        closed=[*closed, args.submissions] if is_class else closed,
+        graders=assignment.own_files,
+        packages=assignment.packages,
+    )
     setting: dict[str, Any] = {
         "limits": Limits(seconds=args.timeout),
         "seed": args.seed,
         "data": None if args.data is None else inputs.load_dataset(args, args.data),
         "train": inputs.read_train(args),
-        "isolation": choose_isolation(unsafe=args.unsafe, container=args.container, closed=closed),
+        "isolation": isolation,
     }
     if not args.quiet:
-        print_message(f"note: {assignment.title}, --seed {args.seed}, isolation: {setting['isolation'].kind}")
-    if not (args.one or Path(args.submissions).is_file()):
+        print_message(f"note: {assignment.title}, --seed {args.seed}, isolation: {isolation.kind}")
+    if isolation.kind == "other user" and "--seed" in sys.argv:
+        told = f'--assignment FILE.json with {{"assignment": "{assignment.name}", "seed": {args.seed}}} hides it'
+        print_message(f"note: students' code can read the seed in the list of processes; {told}")
+    if is_class:
         return _grade_folder(args, assignment, setting)
-    grading = Grading(assignment, args.seed, (grade_file(args.submissions, assignment, **setting),))
+    # A submission that does not fit is told so on its own page, where a page is what is asked for.
+    grading = grade_one(args.submissions, assignment, must_fit=args.gradescope is None, **setting)
     (grade,) = grading.grades
     write_output(feedback_text(grade), args.output)
-    for told in () if args.quiet else remarks(grading, grade):
+    for told in () if args.quiet else grading.remarks(grade):
         print_message(f"note: {told}")
     _write_pages(args, grading, is_class=False)
     return 1 if grade.earned < grade.points else 0
 
 
 def _assignment(args: argparse.Namespace) -> Assignment:
-    """Return the assignment with the rules of the class, as an option or a declaration says; set the seed."""
-    from classic_rc.teaching import load_assignment
-    from classic_rc.teaching.grading import new_seed, read_declaration
+    """Return the assignment with the rules of the class, as an option or a declaration says; set the seed.
 
-    is_file = args.assignment is not None and Path(args.assignment).suffix == ".json"
-    declared = read_declaration(Path(args.assignment if is_file else args.submissions or "."))
-    if args.assignment is None and declared is None:
+    A folder's declaration may be a student's: no code is loaded for it, and it gives no rules where a seed does.
+    """
+    from classic_rc.teaching import list_assignments, load_assignment
+    from classic_rc.teaching.assignment import read_declaration
+    from classic_rc.teaching.grading import new_seed
+
+    given, declared = args.assignment, None
+    is_file = given is not None and Path(given).suffix == ".json"
+    if is_file or given is None or args.seed is None:
+        declared = read_declaration(Path(given if is_file else args.submissions or "."))
+    name, rules, seed = declared or ("", {}, None)
+    if given is not None and not is_file:
+        assignment = load_assignment(given, rules if name == Path(given).stem else {})
+        assignment = assignment if args.seed is None else assignment.drawn(args.seed)
+    elif declared is None or not (is_file or name in list_assignments()):
         raise UsageError(
-            "which assignment? Give --assignment NAME (`classic-rc list assignments` has the names), or a folder "
-            "with an assignment.json that says it",
+            "which assignment? Give --assignment NAME (`classic-rc list assignments` has the names) or its file, "
+            "or a folder with an assignment.json that names one of the package",
             field="--assignment",
+            found=given or name or None,
         )
-    if declared is not None and (is_file or args.assignment is None):
-        assignment, seed = declared
-        args.seed = args.seed if seed is None else seed
     else:
-        assignment = load_assignment(args.assignment)
-        own = None if declared is None or declared[0].name != assignment.name else declared[0]
-        assignment = own or (assignment if args.seed is None else assignment.drawn(args.seed))
+        assignment = load_assignment(name if name in list_assignments() else Path(given).parent / name, rules)
+        if seed is not None:
+            assignment, args.seed = assignment.drawn(seed), seed
     if assignment.make_files and args.seed is None and args.hand_out is None:
         told = "the seed of the class made the data: only with --seed N can what is found in them be checked"
         if not assignment.functions:
@@ -111,7 +129,6 @@ def _assignment(args: argparse.Namespace) -> Assignment:
 def _grade_folder(args: argparse.Namespace, assignment: Assignment, setting: dict[str, Any]) -> int:
     """Grade a class; what is known is written after each student, so that nothing is lost."""
     from classic_rc.teaching import grade_folder
-    from classic_rc.teaching.grades import remarks
 
     known: Grading | None = None
     failures = Failures()
@@ -122,8 +139,7 @@ def _grade_folder(args: argparse.Namespace, assignment: Assignment, setting: dic
         grade = grading.grades[-1]
         if not args.quiet:
             told = grade.problem or f"{grade.earned:g} of {grade.points:g} points"
-            notes = remarks(grading, replace(grade, problem=None))
-            print_message("; ".join([f"{grade.student}: {told}", *notes]))
+            print_message("; ".join([f"{grade.student}: {told}", *grading.remarks(replace(grade, problem=None))]))
         with failures.caught():  # Where one file cannot be written, the grading goes on.
             _write_pages(args, grading)
         if args.output is not None:
@@ -160,7 +176,8 @@ def _write_pages(args: argparse.Namespace, grading: Grading, *, is_class: bool =
     grade = grading.grades[-1]
     if args.gradescope is not None:
         own = Path(args.gradescope, grade.student) if is_class else Path(args.gradescope)
-        _write_files(own, {"results.json": (json.dumps(gradescope_json(grade), indent=2) + "\n").encode()})
+        told = gradescope_json(grade, grading.similarity.of(grade.student))
+        _write_files(own, {"results.json": (json.dumps(told, indent=2) + "\n").encode()})
     if args.html is not None:
         pages = {f"{STUDENTS if is_class else '.'}/{grade.student}.html": student_page(grading, grade).encode()}
         _write_files(Path(args.html), pages | ({"index.html": class_page(grading).encode()} if is_class else {}))
@@ -194,7 +211,11 @@ def _prepare(args: argparse.Namespace, assignment: Assignment) -> int:
     if args.autograder is not None:
         from classic_rc.teaching.autograder import autograder_zip
 
-        write_file(Path(args.autograder), autograder_zip(assignment, args.seed, args.data, args.timeout))
+        data = None if args.data is None else inputs.load_dataset(args, args.data)
+        write_file(
+            Path(args.autograder),
+            autograder_zip(assignment, args.seed, data, inputs.read_train(args), args.timeout),
+        )
         print_message(f"wrote {args.autograder}")
         return 0
     folder, files = Path(args.hand_out), assignment.hand_out(args.seed)
@@ -208,8 +229,6 @@ def _prepare(args: argparse.Namespace, assignment: Assignment) -> int:
     _write_files(folder, files)
     for name in files:
         print_message(f"wrote {folder / name}")
-    print_message(
-        f"note: grade with `classic-rc grade FOLDER --assignment {args.assignment} --seed {args.seed}`: "
-        "the seed is the secret"
-    )
+    told = f"grade with `classic-rc grade FOLDER --assignment {args.assignment} --seed {args.seed}`"
+    print_message(f"note: {told}: the seed is the secret")
     return 0

@@ -6,6 +6,7 @@ import ast
 import importlib.util
 import json
 import random
+import re
 import sys
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
@@ -16,7 +17,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from classic_rc.errors import UsageError
+from classic_rc.errors import DataError, UsageError
 from classic_rc.questions import Dataset
 from classic_rc.teaching.sandbox import Sandbox, SubmissionError
 
@@ -55,15 +56,12 @@ class Function:
         Takes arguments, and says whether anybody would use them.
     simplify : callable, optional
         Takes arguments and returns simpler ones, where they depend on each other.
-    tolerance : float
-        The largest difference of equal numbers.
     """
 
     cases: Callable[[random.Random], Sequence[Case]]
     uses: tuple[str, ...] = ()
     allowed: Callable[..., bool] = lambda *case: True
     simplify: Callable[[Case], Any] | None = None
-    tolerance: float = 1e-6
 
 
 @dataclass(frozen=True)
@@ -88,7 +86,8 @@ class Assignment:
 
     Beside that file are ``README.md``, the page for students; ``reference.py`` with the right functions; and
     ``rules.toml``: what each class draws (rules in words, each with its piece of the reference; the first one is
-    the page's, which no class draws), and known mistakes (pieces of the reference, and what takes their place).
+    the page's, which no class draws; one with ``{2-40}`` is drawn with a number, ``{}`` in its piece), and known
+    mistakes (pieces of the reference, and what takes their place).
 
     Parameters
     ----------
@@ -127,6 +126,12 @@ class Assignment:
     choice: Mapping[str, str] = field(default_factory=dict)
 
     @property
+    def own_files(self) -> list[Path]:
+        """The files that say what is right, if they are a teacher's."""
+        beside = [self.file.with_name(name) for name in ("reference.py", "rules.toml", "README.md")]
+        return [] if ASSIGNMENTS in self.file.parents else [self.file, *filter(Path.is_file, beside)]
+
+    @property
     def points(self) -> float:
         """The points of all checks together."""
         return sum(check.points for check in self.checks)
@@ -156,13 +161,19 @@ class Assignment:
         source, told = self.source(), self.known_mistakes.get(name, {})
         return {words: ((old, new),) for words, (old, new) in told.items() if old in source}
 
-    def others(self) -> dict[str, tuple[Change, ...]]:
-        """Return the rules of other classes, and the changes of the reference that make them so."""
+    def others(self, name: str) -> dict[str, tuple[Change, ...]]:
+        """Return the rules of other classes for a function, and the changes of the reference that make them so."""
         pages = {key: next(iter(rules)) for key, rules in self.rules.items()}
+        source = self.source()
+        nodes = [
+            node for node in ast.parse(source).body if getattr(node, "name", name) in {*self.functions} - {name}
+        ]
+        elsewhere = "".join(ast.get_source_segment(source, node) or "" for node in nodes)
         told: dict[str, tuple[Change, ...]] = {}
         for key, rules in self.rules.items():
             own = self.choice.get(key, pages[key])
-            told |= {f"{one}; in your class, {own}": ((rules[own], rules[one]),) for one in rules if one != own}
+            if rules[own].strip() not in elsewhere:
+                told |= {f"{one}; in your class, {own}": ((rules[own], rules[one]),) for one in rules if one != own}
         if self.choice:
             changes = tuple((self.rules[key][own], self.rules[key][pages[key]]) for key, own in self.choice.items())
             told["these are the rules of the page; your class has its own"] = changes
@@ -229,7 +240,7 @@ def load_assignment(which: str | PathLike[str], rules: Mapping[str, str] | None 
     try:
         found = replace(_import(file).ASSIGNMENT, name=file.parent.name if is_own else file.stem, file=file)
         told = tomllib.loads(data.read_text("utf-8")) if (data := file.with_name("rules.toml")).is_file() else {}
-        found = replace(found, rules=told.get("rules", {}), known_mistakes=told.get("mistakes", {}))
+        found = replace(found, rules=_expand(told.get("rules", {})), known_mistakes=told.get("mistakes", {}))
         names = [check.name for check in found.checks]
         for check in found.checks:
             if isinstance(check.run, str):
@@ -243,6 +254,36 @@ def load_assignment(which: str | PathLike[str], rules: Mapping[str, str] | None 
         problem = f"cannot use the assignment {file}: {type(error).__name__}: {error}"
         raise UsageError(problem, field="assignment", found=str(which)) from error
     return replace(found, choice=dict(rules or {}))
+
+
+def read_declaration(place: Path) -> tuple[str, dict[str, str], int | None] | None:
+    """Return what a declaration says, or that of a folder or beside a file: a name, rules, and perhaps a seed."""
+    folders = (place, place.parent) if place.is_file() else (place,)
+    found = [place] if place.suffix == ".json" else [folder / DECLARATION for folder in folders]
+    file = next((file for file in found if file.is_file()), None)
+    if file is None:
+        return None
+    try:
+        told = json.loads(file.read_bytes())
+        name, rules, seed = told["assignment"], dict(told.get("rules", {})), told.get("seed")
+        if not isinstance(name, str) or not (seed is None or type(seed) is int):
+            raise ValueError
+    except (ValueError, KeyError, TypeError, RecursionError):
+        expected = '{"assignment": NAME, "rules": {...}} and perhaps a "seed"'
+        raise DataError("no declaration of an assignment", source=str(file), expected=expected) from None
+    return name, rules, seed
+
+
+def _expand(rules: Mapping[str, Mapping[str, str]]) -> dict[str, dict[str, str]]:
+    """Return rules with one entry for each number that a class may draw."""
+    found: dict[str, dict[str, str]] = {}
+    for key, own in rules.items():
+        found[key] = {}
+        for words, piece in own.items():
+            start, stop = re.search(r"\{(\d+)-(\d+)\}", words + "{0-0}").groups()  # type: ignore[union-attr]
+            for number in range(int(start), int(stop) + 1):
+                found[key][re.sub(r"\{\d+-\d+\}", str(number), words)] = piece.replace("{}", str(number))
+    return found
 
 
 def _import(file: Path) -> Any:

@@ -4,24 +4,22 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 from random import Random
-from typing import Any, TypeAlias
+from typing import Any
 
 from classic_rc.errors import UsageError
 from classic_rc.questions import Question
 from classic_rc.teaching.assignment import Assignment, Case, Change, CheckFailedError, Submission
 from classic_rc.teaching.sandbox import SubmissionError
 
-Variant: TypeAlias = Callable[..., Any]
-
 _MAX_CALLS = 400
 _MAX_SECONDS = 5.0
 """What the search for a smaller input may cost. Slow code must not lose its other checks to it."""
 
 _MAX_SHOWN = 400
+_TOLERANCE = 1e-6
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,8 +37,99 @@ class _Outcome:
     def has_ended(self) -> bool:
         return self.error is not None and self.error.is_final
 
-    def is_right(self, expected: Any, tolerance: float) -> bool:
-        return self.error is None and is_near(self.value, expected, tolerance)
+    def is_right(self, expected: Any) -> bool:
+        return self.error is None and is_near(self.value, expected)
+
+
+class _Comparison:
+    """A student's function beside the right one, and what both give for the cases of a grading."""
+
+    def __init__(self, submission: Submission, name: str, where: Callable[..., bool] | None = None) -> None:
+        self.submission, self.name, self.where = submission, name, where
+        self.assignment = submission.assignment
+        self.declared = self.assignment.functions[name]
+        self.built_on = [change for other in self.declared.uses for change in _own_mistakes(submission, other)]
+        drawn = cases_of(self.assignment, name, submission.seed)
+        self.cases = [case for case in drawn if (where is None or where(*case)) and self._has_value(case)]
+        if not self.cases:
+            told = f"the assignment has no cases for {name}, so every answer would pass"
+            raise UsageError(told, field="assignment")
+        self.found: list[_Outcome] = []
+
+    def _has_value(self, case: Case) -> bool:
+        """Whether the right function gives anything: with the student's mistakes, it may fail as theirs does."""
+        try:
+            _ = self.built_on and self.right(case)
+        except Exception:
+            return False
+        return True
+
+    def right(self, case: Case, *changes: Change) -> Any:
+        return self.assignment.right(self.name, *self.built_on, *changes)(*case)
+
+    def ask(self, case: Case) -> _Outcome:
+        try:
+            return _Outcome(self.submission.sandbox.call(self.name, *case))
+        except SubmissionError as error:
+            return _Outcome(error=error)
+
+    def ask_all(self) -> list[tuple[Case, _Outcome]]:
+        """Return the cases whose outcome is wrong; the last one may have ended the process."""
+        for case in self.cases:
+            self.found.append(self.ask(case))
+            if self.found[-1].has_ended:
+                break
+        pairs = zip(self.cases, self.found, strict=False)
+        return [(case, own) for case, own in pairs if not own.is_right(self.right(case))]
+
+    def name_mistake(self, mistakes: Mapping[str, Sequence[Change]]) -> str | None:
+        """Return the first mistake that explains every outcome."""
+        return next((told for told, changes in mistakes.items() if self._explains(changes)), None)
+
+    def _explains(self, changes: Sequence[Change]) -> bool:
+        for case, own in zip(self.cases, self.found, strict=False):
+            try:
+                if not own.is_right(self.right(case, *changes)):
+                    return False
+            except Exception as error:  # What has the student's mistake may fail as the student's code does.
+                if own.raised != type(error).__name__:
+                    return False
+        return True
+
+    def name_constant(self) -> str | None:
+        """Say what the function gives for every case, if it is the same."""
+        values = [own.value for own in self.found]
+        if any(own.error is not None or own.value != values[0] for own in self.found):
+            return None
+        if values[0] is None:
+            return "your function returns nothing; return the value, do not print it"
+        return f"your function gives {_shown(values[0])} whatever it is called with" if len(values) > 1 else None
+
+    def shrink(self, case: Case, own: _Outcome) -> tuple[Case, _Outcome]:
+        """Return the smallest failing call that greedy steps lead to, and its outcome."""
+        deadline, n_calls, seen = time.monotonic() + _MAX_SECONDS, 0, {repr(case)}
+        is_smaller = True
+        while is_smaller and not own.has_ended:
+            is_smaller = False
+            for simpler in (self.declared.simplify or simpler_cases)(case):
+                if repr(simpler) in seen or _size(simpler) >= _size(case):
+                    continue
+                seen.add(repr(simpler))
+                try:
+                    is_usual = self.declared.allowed(*simpler) and (self.where is None or self.where(*simpler))
+                    if not is_usual:
+                        continue
+                    expected = self.right(simpler)
+                except (ValueError, TypeError, LookupError, ArithmeticError):  # no input that anybody would use
+                    continue
+                n_calls += 1
+                if n_calls > _MAX_CALLS or time.monotonic() > deadline:
+                    return case, own
+                outcome = self.ask(simpler)
+                if not outcome.is_right(expected):
+                    case, own, is_smaller = simpler, outcome, True
+                    break
+        return case, own
 
 
 def compare_function(submission: Submission, name: str, where: Callable[..., bool] | None = None) -> None:
@@ -55,44 +144,24 @@ def compare_function(submission: Submission, name: str, where: Callable[..., boo
     UsageError
         There are no cases.
     """
-    assignment, declared = submission.assignment, submission.assignment.functions[name]
     if (kind := submission.kind_of(name)) != "function":
         raise CheckFailedError(f"{name} must be a function, not a {kind}")
-    built_on = [change for other in declared.uses for change in _own_mistakes(submission, other)]
-    plain = assignment.right(name, *built_on)
-
-    def right(*case: Any) -> Any:
-        if not declared.allowed(*case) or (where is not None and not where(*case)):
-            raise ValueError("not what this check is about")
-        return plain(*case)
-
-    cases = [case for case in cases_of(assignment, name, submission.seed) if where is None or where(*case)]
-    if not cases:
-        raise UsageError(f"the assignment has no cases for {name}, so every answer would pass", field="assignment")
-    function = partial(_call, submission, name)
-    expected = [right(*case) for case in cases]
-    found: list[_Outcome] = []
-    for case in cases:
-        found.append(function(case))
-        if found[-1].has_ended:
-            break
-    outcomes = zip(cases, found, expected, strict=False)
-    failing = [(case, own) for case, own, value in outcomes if not own.is_right(value, declared.tolerance)]
+    own = _Comparison(submission, name, where)
+    failing = own.ask_all()
     if not failing:
         return
     told: str | None = None
-    case, own = failing[-1]
-    if not own.has_ended:
-        case, own = min(failing, key=lambda one: _size(one[0]))
-        again = function(case)
-        if again.raised == own.raised and (again.value == own.value or is_near(again.value, own.value)):
-            mistakes = assignment.known(name) | assignment.others()
-            told = _name_mistake(mistakes, assignment, name, built_on, cases, found) or _name_constant(found)
-            simplify = declared.simplify or simpler_cases
-            case, own = _shrink(case, own, function, right, simplify, declared.tolerance)
+    case, outcome = failing[-1]
+    if not outcome.has_ended:
+        case, outcome = min(failing, key=lambda one: _size(one[0]))
+        again = own.ask(case)
+        if again.raised == outcome.raised and (again.value == outcome.value or is_near(again.value, outcome.value)):
+            mistakes = own.assignment.known(name) | own.assignment.others(name)
+            told = own.name_mistake(mistakes) or own.name_constant()
+            case, outcome = own.shrink(case, outcome)
         else:
             told = "your function gives different values when it is called twice with the same input"
-    raise _told(name, case, own, right(*case), told)
+    raise _told(name, case, outcome, own.right(case), told)
 
 
 def cases_of(assignment: Assignment, name: str, seed: int) -> list[Case]:
@@ -103,27 +172,15 @@ def cases_of(assignment: Assignment, name: str, seed: int) -> list[Case]:
 
 def _own_mistakes(submission: Submission, name: str) -> list[Change]:
     """Return the changes of the reference that make it what a student's function is, if they are known."""
-    assignment, declared = submission.assignment, submission.assignment.functions[name]
-    built_on = [change for other in declared.uses for change in _own_mistakes(submission, other)]
-    if name not in submission.names:
-        return built_on
-    cases = cases_of(assignment, name, submission.seed)
-    found = [_call(submission, name, case) for case in cases]
-    if _explains(assignment.right(name, *built_on), cases, found, declared.tolerance):
-        return built_on
-    known = assignment.known(name)
-    told = _name_mistake(known, assignment, name, built_on, cases, found)
-    return built_on if told is None else [*built_on, *known[told]]
+    own = _Comparison(submission, name)
+    if name in submission.names and own.ask_all():
+        known = submission.assignment.known(name)
+        if (told := own.name_mistake(known)) is not None:
+            return [*own.built_on, *known[told]]
+    return own.built_on
 
 
-def _call(submission: Submission, name: str, case: Case) -> _Outcome:
-    try:
-        return _Outcome(submission.sandbox.call(name, *case))
-    except SubmissionError as error:
-        return _Outcome(error=error)
-
-
-def is_near(found: Any, expected: Any, tolerance: float = 1e-6) -> bool:
+def is_near(found: Any, expected: Any) -> bool:
     """Return whether plain data are equal but for rounding.
 
     Examples
@@ -133,79 +190,13 @@ def is_near(found: Any, expected: Any, tolerance: float = 1e-6) -> bool:
     """
     if isinstance(expected, list | tuple):
         is_alike = isinstance(found, list) and len(found) == len(expected)
-        return is_alike and all(is_near(one, other, tolerance) for one, other in zip(found, expected, strict=True))
+        return is_alike and all(map(is_near, found, expected))
     if isinstance(expected, int | float) and isinstance(found, int | float):
-        return math.isfinite(found) and abs(found - expected) <= tolerance
-    return type(found) is type(expected) and bool(found == expected)
-
-
-def _name_mistake(
-    mistakes: Mapping[str, Sequence[Change]],
-    assignment: Assignment,
-    name: str,
-    built_on: list[Change],
-    cases: Sequence[Case],
-    found: Sequence[_Outcome],
-) -> str | None:
-    """Return the first mistake that explains every outcome."""
-    tolerance = assignment.functions[name].tolerance
-    for told, changes in mistakes.items():
-        if _explains(assignment.right(name, *built_on, *changes), cases, found, tolerance):
-            return told
-    return None
-
-
-def _explains(variant: Variant, cases: Sequence[Case], found: Sequence[_Outcome], tolerance: float) -> bool:
-    for case, own in zip(cases, found, strict=True):
         try:
-            if not own.is_right(variant(*case), tolerance):
-                return False
-        except (
-            Exception
-        ) as error:  # The variant has the student's mistake, and may fail as the student's code does.
-            if own.raised != type(error).__name__:
-                return False
-    return True
-
-
-def _name_constant(found: Sequence[_Outcome]) -> str | None:
-    values = [own.value for own in found]
-    if any(own.error is not None or own.value != values[0] for own in found):
-        return None
-    if values[0] is None:
-        return "your function returns nothing; return the value, do not print it"
-    return f"your function gives {_shown(values[0])} whatever it is called with" if len(found) > 1 else None
-
-
-def _shrink(
-    case: Case,
-    own: _Outcome,
-    function: Callable[[Case], _Outcome],
-    right: Variant,
-    simplify: Callable[[Case], Iterable[Case]],
-    tolerance: float,
-) -> tuple[Case, _Outcome]:
-    """Return the smallest failing call that greedy steps lead to, and its outcome."""
-    deadline, n_calls, seen = time.monotonic() + _MAX_SECONDS, 0, {repr(case)}
-    is_smaller = True
-    while is_smaller and not own.has_ended:
-        is_smaller = False
-        for simpler in simplify(case):
-            if repr(simpler) in seen or _size(simpler) >= _size(case):
-                continue
-            seen.add(repr(simpler))
-            try:
-                expected = right(*simpler)
-            except (ValueError, TypeError, LookupError, ArithmeticError):  # no input that anybody would use
-                continue
-            n_calls += 1
-            if n_calls > _MAX_CALLS or time.monotonic() > deadline:
-                return case, own
-            outcome = function(simpler)
-            if not outcome.is_right(expected, tolerance):
-                case, own, is_smaller = simpler, outcome, True
-                break
-    return case, own
+            return abs(found - expected) <= _TOLERANCE
+        except OverflowError:  # an integer of hundreds of digits
+            return False
+    return type(found) is type(expected) and bool(found == expected)
 
 
 def simpler_cases(case: Case) -> Iterator[Case]:
@@ -281,12 +272,12 @@ def _told(name: str, case: Case, own: _Outcome, expected: Any, mistake: str | No
     return CheckFailedError(f"{call} is {found}, and should be {_shown(expected)}", "\n".join(lines))
 
 
-def _shown(value: Any) -> str:
+def _shown(value: Any, depth: int = 0) -> str:
     """Return a value with as many digits as a reader needs, up to a length."""
     if isinstance(value, float):
         return f"{value:.6g}" if math.isfinite(value) else str(value)
-    is_list = isinstance(value, list | tuple)
-    text = f"[{', '.join(map(_shown, value[:_MAX_SHOWN]))}]" if is_list else repr(value)
+    is_list = isinstance(value, list | tuple) and depth < 8
+    text = f"[{', '.join(_shown(own, depth + 1) for own in value[:_MAX_SHOWN])}]" if is_list else repr(value)
     return text if len(text) <= _MAX_SHOWN else f"{text[:_MAX_SHOWN]} ..."
 
 

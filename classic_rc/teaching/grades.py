@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import os
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 from urllib.parse import quote
@@ -112,6 +113,11 @@ class Grading:
     grades: tuple[Grade, ...]
     similarity: Similarity = field(default_factory=Similarity)
 
+    def remarks(self, grade: Grade) -> list[str]:
+        """Return what a teacher should look at for one student."""
+        own = [f"not gradable: {grade.problem}"] if grade.problem else []
+        return [*own, *self.similarity.of(grade.student), *filter(None, [grade.note])]
+
 
 def grades_csv(grading: Grading) -> str:
     """Return the grades as CSV, one row for each student, with a column for each check."""
@@ -152,8 +158,11 @@ def grades_json(grading: Grading) -> dict[str, Any]:
     }
 
 
-def gradescope_json(grade: Grade) -> dict[str, Any]:
-    """Return one student's grade in the form that Gradescope's autograder reads from ``results.json``."""
+def gradescope_json(grade: Grade, similar: Sequence[str] = ()) -> dict[str, Any]:
+    """Return one student's grade in the form that Gradescope's autograder reads from ``results.json``.
+
+    Only teachers see `similar`, what the code has in common with other code.
+    """
     tests = [
         {
             "name": check.title or check.name,
@@ -167,7 +176,9 @@ def gradescope_json(grade: Grade) -> dict[str, Any]:
     ]
     told = "; ".join(filter(None, [grade.problem and f"not gradable: {grade.problem}", grade.note]))
     result: dict[str, Any] = {"score": grade.earned, "visibility": "visible", "stdout_visibility": "hidden"}
-    result |= {"tests": tests, "extra_data": {"isolation": grade.isolation}} | ({"output": told} if told else {})
+    result |= {"tests": tests, "extra_data": {"isolation": grade.isolation, "similar": [*similar]}} | (
+        {"output": told} if told else {}
+    )
     if grade.accuracy is not None:
         result["leaderboard"] = [
             {"name": "accuracy", "value": round(100 * grade.accuracy.value, 2), "order": "desc"}
@@ -205,7 +216,7 @@ def class_page(grading: Grading) -> str:
         title=grading.assignment.title,
         facts=[*facts, *grading.assignment.choice.items()],
         rows=[
-            (grade, quote(os.fsencode(f"{STUDENTS}/{grade.student}.html")), remarks(grading, grade))
+            (grade, quote(os.fsencode(f"{STUDENTS}/{grade.student}.html")), grading.remarks(grade))
             for grade in grades
         ],
         reference=next((grade.accuracy.reference for grade in grades if grade.accuracy is not None), None),
@@ -213,9 +224,3 @@ def class_page(grading: Grading) -> str:
         matches=grading.similarity.matches,
         version=__version__,
     )
-
-
-def remarks(grading: Grading, grade: Grade) -> list[str]:
-    """Return what a teacher should look at for one student."""
-    own = [f"not gradable: {grade.problem}"] if grade.problem else []
-    return [*own, *grading.similarity.of(grade.student), *filter(None, [grade.note])]

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import ast
-import json
 import math
 import secrets
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from os import PathLike
 from pathlib import Path
@@ -27,15 +26,7 @@ from classic_rc.predictions import Scores
 from classic_rc.questions import Dataset
 from classic_rc.solvers.random import Random
 from classic_rc.solvers.specs import parse_solver
-from classic_rc.teaching.assignment import (
-    DECLARATION,
-    Assignment,
-    Check,
-    CheckFailedError,
-    Submission,
-    list_assignments,
-    load_assignment,
-)
+from classic_rc.teaching.assignment import Assignment, Check, CheckFailedError, Submission, load_assignment
 from classic_rc.teaching.feedback import compare_function
 from classic_rc.teaching.grades import Accuracy, CheckResult, Grade, Grading
 from classic_rc.teaching.isolation import DEFAULT_LIMITS, Isolation, Limits, choose_isolation
@@ -44,35 +35,19 @@ from classic_rc.teaching.similarity import find_similar, parse_source
 from classic_rc.teaching.submissions import HandedIn, find_submissions, read_submission
 
 
-def read_declaration(place: Path) -> tuple[Assignment, int | None] | None:
-    """Return what a declaration says, or that of a folder or beside a file: the assignment, and perhaps a seed."""
-    folders = (place, place.parent) if place.is_file() else (place,)
-    found = [place] if place.name == DECLARATION else [folder / DECLARATION for folder in folders]
-    file = next((file for file in found if file.is_file()), None)
-    if file is None:
-        return None
-    try:
-        told = json.loads(file.read_bytes())
-        name, rules, seed = told["assignment"], dict(told.get("rules", {})), told.get("seed")
-        if not isinstance(name, str) or not (seed is None or type(seed) is int):
-            raise ValueError
-    except (ValueError, KeyError, TypeError, RecursionError):
-        expected = '{"assignment": NAME, "rules": {...}} and perhaps a "seed"'
-        raise DataError("no declaration of an assignment", source=str(file), expected=expected) from None
-    own = name if name in list_assignments() else file.parent / name
-    assignment = load_assignment(own, rules)
-    return (assignment.drawn(seed) if seed is not None else assignment), seed
-
-
 def grade_file(file: str | PathLike[str], assignment: Assignment | str | PathLike[str], **setting: Any) -> Grade:
     """Grade one submission: a Python file, a notebook, or a student's folder. See :func:`grade_folder`."""
-    path = Path(file)
-    if not path.exists():
-        raise DataError("no such file or folder", source=str(path))
-    own = _Setting(assignment, **setting)
-    one = read_submission(path, own.assignment.main, own.assignment.suffixes)
-    own.must_fit([one])
-    return own.grade(one)
+    (grade,) = grade_one(file, assignment, **setting).grades
+    return grade
+
+
+def grade_one(file: str | PathLike[str], assignment: Assignment | str | PathLike[str], **setting: Any) -> Grading:
+    """Grade one submission, and compare it with known code. See :func:`grade_folder`."""
+    if not Path(file).exists():
+        raise DataError("no such file or folder", source=str(file))
+    grader = make_grader(assignment, **setting)
+    own = grader.assignment
+    return grader.grade_all([read_submission(Path(file), own.main, own.suffixes)])
 
 
 def grade_folder(
@@ -94,7 +69,8 @@ def grade_folder(
         Called with the grades that are known, after each of them.
     **setting
         `limits` for each submission; the `seed` of questions and cases (by default a new one); hidden questions as
-        `data` (by default fresh ones); `train`, from which solvers learn; the `isolation` (by default bubblewrap).
+        `data` (by default fresh ones); `train`, from which solvers learn; the `isolation` (by default bubblewrap);
+        whether most submissions `must_fit` the assignment.
 
     Raises
     ------
@@ -103,65 +79,79 @@ def grade_folder(
     UsageError
         The assignment does not work, most files do not fit it, or the system cannot isolate a process.
     """
-    graders = _Setting(assignment, **setting)
-    own = graders.assignment
-    found = find_submissions(folder, own.main, own.suffixes)
-    graders.must_fit(found)
-    references = {
-        f"{file.name} of the package": file.read_bytes() for file in Path(lessons.__file__).parent.glob("*.py")
-    }
-    references |= {"the reference of your class": own.source().encode()}
-    similarity = find_similar({one.student: one.files for one in found}, own.start(), references)
-    grading = Grading(own, graders.seed, (), similarity)
-    for one in found:
-        grading = replace(grading, grades=(*grading.grades, graders.grade(one)))
-        advance(grading)
-    return grading
+    grader = make_grader(assignment, **setting)
+    return grader.grade_all(find_submissions(folder, grader.assignment.main, grader.assignment.suffixes), advance)
 
 
-class _Setting:
+def make_grader(assignment: Assignment | str | PathLike[str], **setting: Any) -> Grader:
+    """Return a grader with the settings of :func:`grade_folder`."""
+    return Grader(assignment if isinstance(assignment, Assignment) else load_assignment(assignment), **setting)
+
+
+def new_seed() -> int:
+    """Return a seed that nobody can know before."""
+    return secrets.randbelow(2**31)
+
+
+@dataclass(frozen=True)
+class Grader:
     """All that the submissions of one grading have in common."""
 
-    def __init__(
-        self,
-        assignment: Assignment | str | PathLike[str],
-        *,
-        limits: Limits = DEFAULT_LIMITS,
-        seed: int | None = None,
-        data: Dataset | None = None,
-        train: Dataset | None = None,
-        isolation: Isolation | None = None,
-    ) -> None:
-        if not limits.seconds > 0:
-            told = f"the time limit must be a positive number of seconds, got {limits.seconds:g}"
-            raise UsageError(told, field="timeout", found=f"{limits.seconds:g}")
-        own = assignment if isinstance(assignment, Assignment) else load_assignment(assignment)
-        self.assignment, self.limits, self.train = own, limits, train
-        self.seed = new_seed() if seed is None else seed
-        self.isolation = isolation or choose_isolation()
-        self.is_hidden = data is not None
-        self.questions = data if data is not None or own.make_questions is None else own.make_questions(self.seed)
-        if data is not None:
-            _check_data(data)
-        if own.floor is not None and self.questions is not None:
-            reference_statistics(own.floor, self.questions, train)  # An error here is no student's.
+    assignment: Assignment
+    limits: Limits = DEFAULT_LIMITS
+    seed: int = field(default_factory=new_seed)
+    data: Dataset | None = None
+    train: Dataset | None = None
+    isolation: Isolation = field(default_factory=choose_isolation)
+    must_fit: bool = True
 
-    def must_fit(self, found: Sequence[HandedIn]) -> None:
+    def __post_init__(self) -> None:
+        if not self.limits.seconds > 0:
+            told = f"the time limit must be a positive number of seconds, got {self.limits.seconds:g}"
+            raise UsageError(told, field="timeout", found=f"{self.limits.seconds:g}")
+        if self.data is not None:
+            _check_data(self.data)
+
+    def grade_all(
+        self, found: Sequence[HandedIn], advance: Callable[[Grading], None] = lambda grading: None
+    ) -> Grading:
+        """Grade submissions of one class; stop if most of them do not fit the assignment."""
+        own = self.assignment
+        if self.must_fit:
+            self._check_fit(found)
+        questions = self.data
+        if questions is None and own.make_questions is not None:
+            questions = own.make_questions(self.seed)
+        if own.floor is not None and questions is not None:
+            reference_statistics(own.floor, questions, self.train)  # An error here is no student's.
+        files = Path(lessons.__file__).parent.glob("*.py")
+        known = {f"{file.name} of the package": file.read_bytes() for file in files}
+        known["the reference of your class"] = own.source().encode()
+        texts = {
+            one.student: {name: one.files[name] for name in one.files if name[-3:] in (".py", ".md")}
+            for one in found
+        }
+        similarity = find_similar(texts, own.start(), known)
+        grading = Grading(own, self.seed, (), similarity)
+        for one in found:
+            grading = replace(grading, grades=(*grading.grades, self._grade(one, questions)))
+            advance(grading)
+        return grading
+
+    def _check_fit(self, found: Sequence[HandedIn]) -> None:
         """Stop if most files define nothing of what the assignment asks: it is another one's."""
-        wanted = {*self.assignment.functions} | _defined(parse_source(self.assignment.start()))
+        own = self.assignment
+        wanted = {*own.functions} | _defined(parse_source(own.start()))
         trees = [tree for one in found if one.main in one.files and (tree := parse_source(one.files[one.main]))]
         misfits = [tree for tree in trees if tree.body and not _defined(tree) & wanted]
         if wanted and 2 * len(misfits) > len(trees):
-            told = ", ".join(sorted(wanted - {"class"}))
-            name = self.assignment.name
-            problem = (
-                f"{len(misfits)} of {len(trees)} files define none of {told}: they are no submissions to {name}"
-            )
+            told = f"define none of {', '.join(sorted(wanted - {'class'}))}: they are no submissions to {own.name}"
+            problem = f"{len(misfits)} of {len(trees)} files {told}"
             raise UsageError(
-                problem, field="--assignment", found=name, expected="the assignment that was handed out"
+                problem, field="--assignment", found=own.name, expected="the assignment that was handed out"
             )
 
-    def grade(self, one: HandedIn) -> Grade:
+    def _grade(self, one: HandedIn, questions: Dataset | None) -> Grade:
         checks = self.assignment.checks
         if one.problem is not None:
             results = tuple(_nothing(check, "not gradable") for check in checks)
@@ -177,22 +167,22 @@ class _Setting:
                     first = replace(first, details=f"{first.details}\n{told}".strip())
                 others = (_nothing(check, "the file does not load") for check in checks[1:])
                 return Grade(one.student, one.file, (first, *others), self.isolation.kind)
-            submission = Submission(
-                box, names, self.assignment, self.seed, self.questions, self.train, self.is_hidden
-            )
-            results = self._run_checks(submission)
-            if self.assignment.floor is not None and self.questions is not None:
+            is_hidden = self.data is not None
+            submission = Submission(box, names, self.assignment, self.seed, questions, self.train, is_hidden)
+            results = self.run_checks(submission)
+            if self.assignment.floor is not None and questions is not None:
                 try:
                     box.begin_check()
-                    accuracy = compare_solvers(submission, self.questions, self.assignment.floor)
+                    accuracy = compare_solvers(submission, questions, self.assignment.floor)
                 except (SubmissionError, CheckFailedError):
                     pass
             note = ""
-            if box.added and not self.is_hidden:  # The names come from the student's process.
+            if box.added and not is_hidden:  # The names come from the student's process.
                 note = f"imported for the file, which does not: {', '.join(box.added)}"
         return Grade(one.student, one.file, results, self.isolation.kind, None, note, accuracy)
 
-    def _run_checks(self, submission: Submission) -> tuple[CheckResult, ...]:
+    def run_checks(self, submission: Submission) -> tuple[CheckResult, ...]:
+        """Run the checks in their order; one whose needs are not met does not run."""
         results: dict[str, CheckResult] = {}
         for check in self.assignment.checks:
             missing = [name for name in check.needs if not results[name].passed]
@@ -205,8 +195,8 @@ class _Setting:
     def _run(self, check: Check, submission: Submission) -> CheckResult:
         try:
             submission.sandbox.begin_check()
+            found: float | None = 1.0
             if isinstance(check.run, str):
-                found: float | None = 1.0
                 compare_function(submission, check.run, check.where)
             else:
                 found = check.run(submission)
@@ -214,6 +204,10 @@ class _Setting:
         except UsageError:  # A new process does not start: that is no student's.
             raise
         except Exception as error:
+            is_students = isinstance(error, SubmissionError | AssertionError)
+            if isinstance(check.run, str) and not is_students:
+                told = f"the check {check.name} does not work: {type(error).__name__}: {error}"
+                raise UsageError(told, field="assignment", found=self.assignment.name) from error
             return self._failed(check, error)
         share = 0.0 if math.isnan(share) else min(max(share, 0.0), 1.0)
         problem = None if share == 1 else f"{100 * share:.0f} % of the points"
@@ -230,7 +224,7 @@ class _Setting:
             problem, details = str(error) or "the check failed", ""
         else:  # A wrong type that the check has not looked for: the answer of the student's code made it fail.
             problem, details = f"the answer is not what the check expects ({type(error).__name__}: {error})", ""
-        if self.is_hidden:
+        if self.data is not None:
             problem = error.summary if isinstance(error, SubmissionError) else "the check failed"
             details = "what your code said is left out: it could quote hidden questions"
         line = " ".join(printable(problem).split())[:300]
@@ -241,12 +235,11 @@ def _defined(tree: ast.Module | None) -> set[str]:
     """Return the names that a file defines, and ``class`` if one of them is a class."""
     found = set()
     for node in tree.body if tree else ():
-        if isinstance(node, ast.FunctionDef | ast.ClassDef):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
             found |= {node.name} | ({"class"} if isinstance(node, ast.ClassDef) else set())
         elif isinstance(node, ast.Assign | ast.AnnAssign | ast.ImportFrom):
-            found |= {
-                own.id for own in ast.walk(node) if isinstance(own, ast.Name) and isinstance(own.ctx, ast.Store)
-            }
+            names = [own for own in ast.walk(node) if isinstance(own, ast.Name) and isinstance(own.ctx, ast.Store)]
+            found |= {own.id for own in names}
             found |= {own.asname or own.name for own in ast.walk(node) if isinstance(own, ast.alias)}
     return found
 
@@ -300,8 +293,3 @@ def question_statistics(questions: Dataset, scores: Scores) -> NDArray[np.float6
 def _metric(questions: Dataset) -> Metric:
     assert questions.task is not None
     return primary_metric(questions.task)
-
-
-def new_seed() -> int:
-    """Return a seed that nobody can know before."""
-    return secrets.randbelow(2**31)

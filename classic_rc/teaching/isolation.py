@@ -6,7 +6,6 @@ import json
 import os
 import random
 import shutil
-import signal
 import subprocess
 import sys
 from collections.abc import Iterable, Sequence
@@ -20,11 +19,22 @@ from tempfile import gettempdir, mkdtemp
 from classic_rc.errors import UsageError
 
 _FOLDER = "classic-rc-grade-"
-_USERS = range(61184, 65520)
-"""Numbers of users that no account has: systemd keeps them for users without one."""
+_USERS = range(61184, 65519, 2)
+"""Numbers of users that no account has: systemd keeps them for users without one. Those between end processes."""
 
+_OPEN_TO_ALL = ("/tmp", "/var/tmp", "/dev/shm")
 _LIBRARIES = ("/usr/lib", "/lib", "/usr/lib64", "/lib64", "/etc/ld.so.cache", "/etc/alternatives")
 _PYTHON = os.path.realpath(getattr(sys, "_base_executable", sys.executable))
+_CLEAN_PYTHON = [_PYTHON, "-I", "-S", "-c"]
+_END_ALL = "import os, sys; one, own = map(int, sys.argv[1:]); os.setresuid(own, one, own); os.kill(-1, 9)"
+_FIND_OPEN = """
+import json, os, sys
+needed, closed = json.load(sys.stdin)
+reached = [place for place in closed if os.access(place, os.R_OK) or os.access(place, os.W_OK)]
+folders = {os.path.dirname(place) for place in closed if place not in reached}  # It could put its own there.
+reached += sorted(folder for folder in folders if os.access(folder, os.W_OK))
+json.dump([[place for place in needed if not os.access(place, os.R_OK)], reached], sys.stdout)
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +69,7 @@ class Isolation:
 
     def with_user(self) -> Isolation:
         """Return the isolation with a user that no account and no other submission has, where it needs one."""
-        is_other = self.kind == "other user" or (self.kind == "bubblewrap" and _is_root())
+        is_other = self.kind == "other user" or (self.kind == "bubblewrap" and is_root())
         return replace(self, user=random.choice(_USERS)) if is_other else self
 
     def worker_command(self, folder: Path, main: str, packages: Sequence[str], limits: Limits) -> list[str]:
@@ -82,14 +92,16 @@ class Isolation:
         return [*_bubblewrap(limits.folder_bytes), "--ro-bind", str(folder), seen, *shown, *_INNER, *arguments]
 
     def end_all(self) -> None:
-        """End every process of the student's user, also those that have left their group."""
-        if self.user is not None and (child := os.fork()) == 0:
-            with suppress(OSError):
-                os.setresuid(self.user, self.user, self.user)
-                os.kill(-1, signal.SIGKILL)
-            os._exit(0)
-        elif self.user is not None:
-            os.waitpid(child, 0)
+        """End every process of the student's user, also those that left their group, and delete its files."""
+        if self.kind != "other user" or self.user is None:
+            return
+        # For signals to it, the process that ends them is of a third user: theirs cannot end it first.
+        subprocess.run([*_CLEAN_PYTHON, _END_ALL, str(self.user), str(self.user + 1)], check=False)
+        for place in map(Path, _OPEN_TO_ALL):
+            for path in place.iterdir() if place.is_dir() else ():
+                with suppress(OSError):
+                    if path.lstat().st_uid == self.user:
+                        remove_folder(path)
 
 
 _INNER = ["--chdir", "/tmp", f"/python/bin/{Path(_PYTHON).name}"]
@@ -102,7 +114,7 @@ def _bubblewrap(size: int) -> list[str]:
     own = [f"/python/lib/{path.relative_to(prefix / 'lib')}" for path in hidden if prefix in path.parents]
     command = [shutil.which("bwrap") or "bwrap", "--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts"]
     command += ["--unshare-cgroup-try", "--die-with-parent", "--new-session"]
-    if _is_root():  # The worker becomes another user itself; a mapped root would not be bound by limits.
+    if is_root():  # The worker becomes another user itself; a mapped root would not be bound by limits.
         command += ["--cap-drop", "ALL", "--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID"]
     else:
         command += ["--unshare-user", "--cap-drop", "ALL"]
@@ -131,7 +143,12 @@ def bubblewrap_problem() -> str | None:
 
 
 def choose_isolation(
-    *, unsafe: bool = False, container: str | None = None, closed: Iterable[str | os.PathLike[str]] = ()
+    *,
+    unsafe: bool = False,
+    container: str | None = None,
+    closed: Iterable[str | os.PathLike[str]] = (),
+    graders: Iterable[str | os.PathLike[str]] = (),
+    packages: Iterable[str] = ("numpy",),
 ) -> Isolation:
     """Return the strongest isolation that this system has.
 
@@ -141,8 +158,11 @@ def choose_isolation(
         Whether to go on without bubblewrap and without a container.
     container : str, optional
         The command of a container.
-    closed : iterable of path
-        Files and folders that students' code must not reach: hidden questions and results.
+    closed, graders : iterable of path
+        Files and folders that students' code must not reach: hidden questions, results, submissions of others; and
+        what grades, beside this package.
+    packages : iterable of str
+        What it must be able to import.
 
     Raises
     ------
@@ -160,8 +180,9 @@ def choose_isolation(
             field="isolation",
             expected="bubblewrap, --container or --unsafe",
         )
-    if not _is_root():
-        if places := [os.fspath(path) for path in closed]:
+    places = [os.fspath(place) for place in closed]
+    if not is_root():
+        if places:
             raise UsageError(
                 f"students' code would run as your own user, and could reach {', '.join(places)}: be root, "
                 "for whom it runs as another user, or use bubblewrap or --container",
@@ -169,39 +190,31 @@ def choose_isolation(
                 found=places[0],
             )
         return Isolation("none")
-    _refuse_open(closed)
-    return Isolation("other user")
-
-
-def _refuse_open(closed: Iterable[str | os.PathLike[str]]) -> None:
-    """Refuse to start another user's process where it cannot read Python, or can reach what is closed to it."""
-    package = Path(__file__).parents[1]
-    places = [str(package), *map(os.path.abspath, closed)]
-    stream, own = os.pipe()
-    if (child := os.fork()) == 0:
-        user = _USERS[0]
-        os.setgroups([])
-        os.setresgid(user, user, user)
-        os.setresuid(user, user, user)
-        reached = [place for place in places if os.access(place, os.R_OK) or os.access(place, os.W_OK)]
-        folders = {os.path.dirname(place) for place in places if place not in reached}
-        reached += [
-            folder for folder in folders if os.access(folder, os.W_OK)
-        ]  # It could put its own in their place.
-        answer = {"python": os.access(_PYTHON, os.X_OK) and os.access(os.__file__, os.R_OK), "reached": reached}
-        os.write(own, json.dumps(answer).encode()[:60000])
-        os._exit(0)
-    os.close(own)
-    with os.fdopen(stream, "rb") as told_by_child:
-        answer = json.loads(told_by_child.read())
-    os.waitpid(child, 0)
-    if not answer["python"]:
-        told = f"the user of students' processes cannot read Python: {_PYTHON}. Install it where every user can"
-        raise UsageError(told, field="--unsafe", found=_PYTHON)
-    if reached := answer["reached"]:
+    needed = [os.__file__, *(str(place) for name in packages for place in _places(name))]
+    places = [str(Path(__file__).parents[1]), *map(os.path.abspath, (*places, *graders))]
+    try:
+        done = subprocess.run(
+            [*_CLEAN_PYTHON, _FIND_OPEN],
+            input=json.dumps([needed, places]),
+            capture_output=True,
+            text=True,
+            check=False,
+            cwd="/",
+            user=_USERS[0],
+            group=_USERS[0],
+            extra_groups=(),
+        )
+        missing, reached = json.loads(done.stdout)
+    except (OSError, ValueError):
+        missing, reached = [_PYTHON], []
+    if missing:
+        told = f"the user of students' processes cannot read {missing[0]}: install it where every user can"
+        raise UsageError(told, field="--unsafe", found=missing[0])
+    if reached:
         close = f"chmod -R go-rwx {' '.join(reached)}"
         told = f"students' code could reach {', '.join(reached)}: close them with `{close}`"
         raise UsageError(told, field="--unsafe", found=reached[0])
+    return Isolation("other user")
 
 
 def make_folder() -> Path:
@@ -209,6 +222,9 @@ def make_folder() -> Path:
     for left in Path(gettempdir()).glob(f"{_FOLDER}*-*"):
         owner = left.name.removeprefix(_FOLDER).partition("-")[0]
         if owner.isdecimal() and not _is_running(int(owner)):
+            with suppress(OSError):
+                if is_root() and (user := (left / "tmp").lstat().st_uid) in _USERS:
+                    Isolation("other user", user=user).end_all()
             remove_folder(left)
     return Path(mkdtemp(prefix=f"{_FOLDER}{os.getpid()}-")).resolve()
 
@@ -233,13 +249,14 @@ def _is_running(process: int) -> bool:
     return True
 
 
-def _is_root() -> bool:
+def is_root() -> bool:
+    """Return whether the grader may become other users."""
     return hasattr(os, "geteuid") and os.geteuid() == 0
 
 
 def _places(package: str) -> list[Path]:
     """Return the folder of an installed package, and that of libraries which its wheel has beside it."""
-    spec = find_spec(package)
+    spec = find_spec(package) if package != "classic_rc" else None
     if spec is None or spec.submodule_search_locations is None:
         return []
     place = Path(next(iter(spec.submodule_search_locations))).resolve()

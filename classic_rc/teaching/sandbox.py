@@ -26,12 +26,61 @@ from typing import Any, Self
 
 from classic_rc.errors import UsageError
 from classic_rc.teaching.isolation import DEFAULT_LIMITS, Isolation, Limits, make_folder, remove_folder
-from classic_rc.teaching.student_package import student_package
 
 _MAX_ANSWER = 2**24
 _MAX_TEXT = 4000
 _START_SECONDS = 60.0
 _FORGES = "writes to the grader's channel, or answers with too much data"
+
+_ROOT = Path(__file__).resolve().parents[1]
+_PACKAGE = "_version errors plugins questions predictions kernels/arrays kernels/byte_pieces".split()
+"""Modules that submissions may import as ``classic_rc``, beside ``io`` and ``text``."""
+
+_INIT = """
+from classic_rc._version import __version__
+from classic_rc.predictions import Prediction, Scores
+from classic_rc.questions import Candidate, Dataset, Passage, Question, Task
+from classic_rc.solvers.base import Solver
+
+
+def make_dataset(rows):
+    passages, questions = {}, []
+    for row in rows:
+        passage = passages.setdefault(row["passage_id"], Passage(row["passage_id"], row["passage"]))
+        candidates = tuple(Candidate(text) for text in row["candidates"])
+        gold = None if row.get("gold") is None else frozenset(row["gold"])
+        questions.append(Question(row["id"], passage, row["question"], candidates, gold, Task(row["task"])))
+    return Dataset(questions, "questions")
+"""
+_BASE = '''
+from abc import ABC, abstractmethod
+
+from classic_rc.questions import Task
+
+
+class Solver(ABC):
+    tasks = frozenset(Task)
+
+    def fit(self, dataset):
+        return self
+
+    @abstractmethod
+    def score_candidates(self, questions):
+        """Return Scores, one list of numbers for each question."""
+'''
+
+
+@cache
+def _own_files() -> dict[str, bytes]:
+    """Return the worker's script, and the package for students, as they are before any student's code runs."""
+    files = [_ROOT / f"{name}.py" for name in _PACKAGE]
+    files += [
+        path for name in ("io", "text") for path in (_ROOT / name).rglob("*") if path.suffix in (".py", ".txt")
+    ]
+    made = {"__init__.py": _INIT, "solvers/base.py": _BASE, "solvers/__init__.py": "", "kernels/__init__.py": ""}
+    found = {"worker.py": Path(__file__).with_name("worker.py").read_bytes()}
+    found |= {f"package/classic_rc/{path.relative_to(_ROOT).as_posix()}": path.read_bytes() for path in files}
+    return found | {f"package/classic_rc/{name}": text.encode() for name, text in made.items()}
 
 
 @dataclass(eq=False)
@@ -128,28 +177,26 @@ class Sandbox:
         """End the process and everything that it has started, and delete its folder."""
         if hasattr(self, "_process"):
             self._end()
-            while self._reader.is_alive():  # It waits for a place in the queue.
-                with suppress(queue.Empty):
-                    self._parts.get(timeout=0.1)
         remove_folder(self._folder)
 
     def _start(self) -> None:
         isolation, folder = self.isolation.with_user(), self._folder
-        package = student_package() if "classic_rc" in self.packages else {}
-        content = {"worker.py": _worker()} | {f"package/{name}": own for name, own in package.items()}
-        for name, own in (content | {f"work/{name}": own for name, own in self.files.items()}).items():
-            (folder / name).parent.mkdir(parents=True, exist_ok=True)
-            (folder / name).write_bytes(own)
         work = folder / "tmp"
-        work.mkdir()
-        (folder / "package").mkdir(exist_ok=True)
+        for place in (work, folder / "package"):
+            place.mkdir()
+        own = {
+            name: data for name, data in _own_files().items() if "classic_rc" in self.packages or "/" not in name
+        }
+        for name, data in (own | {f"work/{name}": data for name, data in self.files.items()}).items():
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            (folder / name).write_bytes(data)
         if isolation.user is not None:
             folder.chmod(0o711)
             os.chown(work, isolation.user, isolation.user)
-        names = ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS")
-        environment = {"PYTHONHASHSEED": "0", "LD_LIBRARY_PATH": "/python/lib", **dict.fromkeys(names, "1")}
-        place = "/tmp" if isolation.kind == "bubblewrap" else str(work)
-        environment |= dict.fromkeys(("HOME", "TMPDIR", "TEMP", "TMP"), place)
+        environment = {"PYTHONHASHSEED": "0", **dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"), "1")}
+        home = "/tmp" if isolation.kind == "bubblewrap" else str(work)
+        environment |= dict.fromkeys(("HOME", "TMPDIR", "TEMP", "TMP"), home)
+        environment |= {"LD_LIBRARY_PATH": "/python/lib"} if isolation.kind == "bubblewrap" else {}
         if "SYSTEMROOT" in os.environ:  # Windows starts nothing without.
             environment["SYSTEMROOT"] = os.environ["SYSTEMROOT"]
         self._process = subprocess.Popen(
@@ -164,13 +211,8 @@ class Sandbox:
         )
         self._running = isolation
         self._deadline = time.monotonic() + _START_SECONDS
-        # A full queue stops the thread, so that endless output costs no memory.
-        self._parts: queue.Queue[bytes] = queue.Queue(maxsize=64)
-        self._unread = bytearray()
-        self._reader = threading.Thread(target=self._pump, daemon=True)
-        self._reader.start()
         try:
-            if self._read(6) != b"ready\n":
+            if self._exchange(b"", 6) != b"ready\n":
                 raise self._finish("says something else")
         except SubmissionError as error:
             raise UsageError(
@@ -182,31 +224,53 @@ class Sandbox:
             raise self._final
         started = time.monotonic()
         self._deadline = started + min(self._seconds_left, self._check_seconds_left)
-        try:
-            return self._exchange(request)
-        finally:
-            used = time.monotonic() - started
-            self._seconds_left -= used
-            self._check_seconds_left -= used
-
-    def _exchange(self, request: dict[str, Any]) -> Any:
         number = secrets.token_hex(8)  # An answer that the student's code has written beforehand has another one.
         message = json.dumps({**request, "number": number}).encode("ascii")
         try:
-            self._write(struct.pack(">I", len(message)) + message)
-            (length,) = struct.unpack(">I", self._read(4))
-            if length > _MAX_ANSWER:
-                raise self._finish(_FORGES)
-            answer = json.loads(self._read(length), parse_constant=str)
+            answer = json.loads(self._exchange(struct.pack(">I", len(message)) + message), parse_constant=str)
             if answer["number"] != number:
                 raise self._finish(_FORGES)
-            self.added = tuple(str(name)[:40] for name in answer["added"][:9])
+            usual = {"np", "Counter", "defaultdict"} | sys.stdlib_module_names
+            self.added = tuple(name for name in dict.fromkeys(answer["added"][:9]) if name in usual)
             error = answer.get("error")
             if error is not None:
                 raise self._students_error(dict(error), answer.get("printed"))
             return answer.get("value")
         except (ValueError, KeyError, TypeError, RecursionError):
             raise self._finish(_FORGES) from None
+        finally:
+            used = time.monotonic() - started
+            self._seconds_left -= used
+            self._check_seconds_left -= used
+
+    def _exchange(self, message: bytes, length: int | None = None) -> bytes:
+        """Write a message and return the answer: in a thread, as a process that does neither must not stop us."""
+        done: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
+
+        def exchange() -> None:
+            try:
+                view = memoryview(message)
+                while view:
+                    view = view[self._process.stdin.write(view) :]  # type: ignore[union-attr]
+                size = struct.unpack(">I", self._read(4))[0] if length is None else length
+                done.put(self._read(size) if size <= _MAX_ANSWER else b"")
+            except (OSError, ValueError, struct.error):  # the process has ended, or the stream is closed
+                done.put(None)
+
+        threading.Thread(target=exchange, daemon=True).start()
+        with suppress(queue.Empty):
+            if (answer := done.get(timeout=max(self._deadline - time.monotonic(), 0))) is not None:
+                return answer
+        raise self._ended()
+
+    def _read(self, length: int) -> bytes:
+        data = bytearray()
+        while len(data) < length:
+            part = self._process.stdout.read(min(length - len(data), 2**16))  # type: ignore[union-attr]
+            if not part:
+                raise ValueError("the process has ended")
+            data += part
+        return bytes(data)
 
     def _finish(self, problem: str, summary: str | None = None) -> SubmissionError:
         """End the process; each later request gets the same error."""
@@ -231,51 +295,9 @@ class Sandbox:
             with suppress(OSError, AttributeError):
                 stream.close()  # type: ignore[union-attr]
 
-    def _write(self, data: bytes) -> None:
-        """Write in a thread: a process that reads nothing must not stop the grader."""
-        failures: list[Exception] = []
-
-        def write() -> None:
-            view = memoryview(data)
-            try:
-                while view:
-                    view = view[self._process.stdin.write(view) :]  # type: ignore[union-attr]
-            except (OSError, ValueError) as error:  # the process has ended, or the stream is closed
-                failures.append(error)
-
-        thread = threading.Thread(target=write, daemon=True)
-        thread.start()
-        thread.join(self._time_left())
-        if failures or thread.is_alive():
-            raise self._ended()
-
-    def _read(self, length: int) -> bytes:
-        while len(self._unread) < length:
-            try:
-                part = self._parts.get(timeout=self._time_left())
-            except queue.Empty:
-                part = b""
-            if not part:
-                raise self._ended()
-            self._unread += part
-        data = bytes(self._unread[:length])
-        del self._unread[:length]
-        return data
-
-    def _pump(self) -> None:
-        """Put what the process writes into the queue, in parts; the last one is empty."""
-        with suppress(OSError, ValueError):
-            while part := self._process.stdout.read(2**16):  # type: ignore[union-attr]
-                self._parts.put(part)
-        with suppress(queue.Full):
-            self._parts.put(b"", timeout=1.0)
-
-    def _time_left(self) -> float:
-        return max(self._deadline - time.monotonic(), 0)
-
     def _ended(self) -> SubmissionError:
         """Say why the process does not answer: the time is up, or it has ended."""
-        if self._time_left() > 0:
+        if self._deadline > time.monotonic():
             with suppress(subprocess.TimeoutExpired):
                 self._process.wait(1.0)
         code = self._process.poll()
@@ -312,9 +334,3 @@ def _is_finite(value: Any) -> bool:
 
 def _text(value: Any) -> str:
     return value[:_MAX_TEXT] if isinstance(value, str) else ""
-
-
-@cache
-def _worker() -> bytes:
-    """Return the worker's script. No student's code has run when it is read."""
-    return Path(__file__).with_name("worker.py").read_bytes()

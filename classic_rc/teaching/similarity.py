@@ -6,12 +6,9 @@ A flag is a reason to read both files. It changes no points: an honest formula c
 from __future__ import annotations
 
 import ast
-import io
-import tokenize
 import warnings
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from hashlib import blake2b
 from itertools import combinations, pairwise
@@ -23,25 +20,26 @@ KNOWN = Path(__file__).with_name("known.txt")
 """Hashed pieces of the solutions that the package's authors have published: a name and its hashes a line."""
 
 ALIKE = 0.65
-"""Unrelated work for one assignment shares .40 to .54 of its runs of tokens, a copy in another order .71."""
+"""Honest work for one assignment shares up to .55 of its runs, copies with other names or in another order .80."""
 
 _STRETCH = 60
-"""Two people who write the same short function share up to 45 tokens in a row."""
+"""Two people who write the same short function share up to 38 parts in a row."""
 
+_BLOCKS = {"body", "orelse", "finalbody", "handlers", "cases"}
+_LEFT_OUT = {"ctx", "annotation", "returns", "type_comment", "type_params", "decorator_list"}
 _RUN = 5
 _FEW_RUNS = 16
 """Files with less code are alike by chance."""
 
-_SKIPPED = {tokenize.COMMENT, tokenize.NL, tokenize.INDENT, tokenize.DEDENT, tokenize.ENCODING, tokenize.ENDMARKER}
 Runs = Sequence[tuple[str, str]]
-"""Each run of tokens as a hash, with the file and line where it begins."""
+"""Each run of parts of the syntax as a hash, with the file and line where it begins."""
 
 
 @dataclass(frozen=True, slots=True)
 class Match:
     """Code of a submission that is also in another one, or known.
 
-    `share` is that of the runs of five tokens of the shorter one, `stretch` the most tokens in a row.
+    `share` is that of the runs of five parts of the shorter one, `stretch` the most parts in a row.
     """
 
     first: str
@@ -56,7 +54,7 @@ class Match:
         return self.share >= ALIKE or self.stretch >= _STRETCH
 
     def __str__(self) -> str:
-        return f"{self.second}: {100 * self.share:.0f} % of the code, {self.stretch} tokens in a row; {self.lines}"
+        return f"{self.second}: {100 * self.share:.0f} % of the code, {self.stretch} parts in a row; {self.lines}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,9 +88,9 @@ def find_similar(
 ) -> Similarity:
     """Compare submissions, each with its files by name, with each other, with known solutions and with references.
 
-    Comments, white space, docstrings and the names that a file gives do not count, nor do the template's lines.
+    Layout, comments, docstrings, annotations, the names that a file gives, and the template do not count.
     """
-    given = {tokens for _, tokens in _code_lines(template)} if template else set()
+    given = {parts for _, parts in _code_lines(template)} if template else set()
     own = {name: runs for name, files in submissions.items() if len(runs := _runs(files, given)) >= _FEW_RUNS}
     known: dict[str, Runs] = {
         f"known: {name}": [(hashed, "") for hashed in hashes.split()] for name, hashes in known_pieces().items()
@@ -152,10 +150,10 @@ def _places(places: Sequence[str]) -> str:
 def _runs(files: Mapping[str, bytes], given: set[tuple[str, ...]]) -> Runs:
     found = []
     for name in sorted(files):
-        lines = [(number, tokens) for number, tokens in _code_lines(files[name]) if tokens not in given]
-        tokens = [(token, number) for number, own in lines for token in own]
-        for run in zip(*(tokens[i:] for i in range(_RUN)), strict=False):
-            text = " ".join(token for token, _ in run).encode("utf-8", "surrogateescape")
+        lines = [(number, parts) for number, parts in _code_lines(files[name]) if parts not in given]
+        parts = [(part, number) for number, own in lines for part in own]
+        for run in zip(*(parts[i:] for i in range(_RUN)), strict=False):
+            text = " ".join(part for part, _ in run).encode("utf-8", "surrogatepass")
             found.append((blake2b(text, digest_size=5).hexdigest(), f"{name}:{run[0][1]}"))
     return found
 
@@ -171,24 +169,38 @@ def parse_source(source: bytes) -> ast.Module | None:
 
 
 def _code_lines(source: bytes) -> list[tuple[int, tuple[str, ...]]]:
-    """Return the number and the tokens of each logical line; names that the file itself gives are all the same."""
-    text = source.decode("utf-8", "replace")
-    if (tree := parse_source(source)) is None:
+    """Return the line and the parts of each statement, without those inside; names that a file gives are equal."""
+    tree = parse_source(source)
+    if tree is None:
+        text = source.decode("utf-8", "replace")
         return [(i, tuple(line.split())) for i, line in enumerate(text.splitlines(), 1) if line.strip()]
     nodes = list(ast.walk(tree))
-    names = {node.arg for node in nodes if isinstance(node, ast.arg)}
-    names |= {node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
-    names |= {node.name for node in nodes if isinstance(node, ast.FunctionDef | ast.ClassDef)}
-    with suppress(SyntaxError, LookupError, ValueError):
-        text = source.decode(tokenize.detect_encoding(io.BytesIO(source).readline)[0], "replace")
-    lines: list[tuple[int, tuple[str, ...]]] = []
-    line: list[str] = []
-    with suppress(tokenize.TokenError, SyntaxError):
-        for token in tokenize.generate_tokens(io.StringIO(text).readline):
-            if token.type == tokenize.NEWLINE:
-                is_docstring = len(line) == 1 and line[0][-1:] in "\"'"
-                lines += [(token.start[0], tuple(line))] if line and not is_docstring else []
-                line = []
-            elif token.type not in _SKIPPED:
-                line.append("name" if token.type == tokenize.NAME and token.string in names else token.string)
+    given = {node.arg for node in nodes if isinstance(node, ast.arg)}
+    given |= {node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
+    given |= {node.name for node in nodes if isinstance(node, ast.FunctionDef | ast.ClassDef)}
+    lines = []
+    statements: list[ast.AST] = [tree]
+    while statements:
+        statement, parts = statements.pop(), []
+        inside = [statement]
+        while inside:
+            node = inside.pop()
+            parts += _parts(node, given)
+            for field, value in reversed(list(ast.iter_fields(node))):
+                children = value if isinstance(value, list) else [value]
+                found = [own for own in children if isinstance(own, ast.AST) and field not in _LEFT_OUT]
+                (statements if field in _BLOCKS and isinstance(value, list) else inside).extend(reversed(found))
+        is_docstring = isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
+        if isinstance(statement, ast.stmt | ast.excepthandler) and not is_docstring and parts != ["Pass"]:
+            lines.append((statement.lineno, tuple(parts)))
     return lines
+
+
+def _parts(node: ast.AST, given: set[str]) -> list[str]:
+    """Return the kind of a node and what it says, as a name or a number."""
+    if isinstance(node, ast.Name | ast.arg):
+        name = node.id if isinstance(node, ast.Name) else node.arg
+        return ["name" if name in given else name]
+    own = [getattr(node, name) for name in ("attr", "value", "module", "name") if hasattr(node, name)]
+    said = [repr(value) for value in own if isinstance(value, str | int | float | None) and value not in given]
+    return [type(node).__name__, *said]

@@ -21,6 +21,7 @@ _PYTHON_CELLS = ("%%time", "%%timeit", "%%capture", "%%prun")
 
 _CODE = (".py", ".ipynb")
 _MAX_FILES = 200
+_MAX_LEVELS = 20
 _MAX_OTHER = 2**22
 _MAX_CODE = 2**18
 _TOO_MUCH_CODE = f"it has more than {_MAX_CODE // 1024} kB of code"
@@ -83,17 +84,17 @@ def read_submission(path: Path, main: str | None = None, suffixes: Sequence[str]
 
 def _read_folder(folder: Path, main: str | None, suffixes: Sequence[str]) -> HandedIn:
     refused = partial(HandedIn, folder.name, folder.name, {}, "")
-    every = [path for path in sorted(folder.rglob("*")) if _belongs(path, folder)]
+    every = _files_of(folder)
     paths = [path for path in every if path.suffix in _CODE]
     if not paths:
         others = [f"{path.name}{' (a link)' * path.is_symlink()}" for path in sorted(folder.iterdir())[:5]]
         return refused(f"the folder has no .py file and no notebook; it has {', '.join(others) or 'nothing'}")
     if len(every) > _MAX_FILES:
-        return refused(f"the folder has {len(every)} files")
+        return refused(f"the folder has more than {_MAX_FILES} files")
     chosen = _main_of(paths, main)
     if chosen is None:
         names = ", ".join(path.relative_to(folder).as_posix() for path in paths[:5])
-        return refused(f"the folder has several files and none is named {main or 'main.py'}: {names}")
+        return refused(f"the folder has several files, and not one that is {main or 'main.py'}: {names}")
     files, problem = {}, None
     for path in paths:
         source, wrong = _read_source(path)
@@ -109,9 +110,19 @@ def _read_folder(folder: Path, main: str | None, suffixes: Sequence[str]) -> Han
     return HandedIn(folder.name, file, files, key, problem)
 
 
-def _belongs(path: Path, folder: Path) -> bool:
-    hidden = any(map(_is_hidden, path.relative_to(folder).parts))
-    return path.is_file() and not path.is_symlink() and not hidden
+def _files_of(folder: Path) -> list[Path]:
+    """Return the files of a student: no links, nothing hidden, and of a few levels only."""
+    found: list[Path] = []
+    folders = [folder]
+    while folders and len(found) <= _MAX_FILES:
+        for path in sorted(folders.pop().iterdir()):
+            if _is_hidden(path.name) or path.is_symlink():
+                continue
+            if path.is_dir() and len(path.relative_to(folder).parts) < _MAX_LEVELS:
+                folders.append(path)
+            elif path.is_file():
+                found.append(path)
+    return sorted(found)
 
 
 def _is_hidden(name: str) -> bool:

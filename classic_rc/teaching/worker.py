@@ -20,7 +20,7 @@ from contextlib import suppress
 from numbers import Number
 from pathlib import Path
 from types import BuiltinFunctionType, FunctionType, ModuleType
-from typing import Any, BinaryIO
+from typing import Any
 
 _MAX_TEXT = 4000
 _MODULE = "submission"
@@ -56,12 +56,15 @@ def main() -> None:
         except BaseException as error:
             answer |= {"value": None, "error": _describe(error, file.parent) | {"frames": []}}
             message = json.dumps(answer).encode("ascii")
-        _send(answers, message)
+        answers.write(struct.pack(">I", len(message)) + message)
+        answers.flush()
     os._exit(0)  # Threads and exit handlers that the student's code has left behind do not run.
 
 
 def _restrict(settings: dict[str, Any]) -> None:
     """Become another user, and set the limits; no code of the student's has run."""
+    with suppress(OSError):  # If memory ends, Linux ends this process, and not the grader.
+        Path("/proc/self/oom_score_adj").write_text("1000")
     if settings["user"] is not None:
         os.setgroups([])
         os.setresgid(*[settings["user"]] * 3)
@@ -102,8 +105,9 @@ class _Submission:
             return self.answer(request)
 
     def _add(self, name: str) -> bool:
-        """Import what a name usually stands for; whether it is known and new."""
-        if name in self.added or not (name in _USUAL or name in sys.stdlib_module_names):
+        """Import what a name usually stands for; whether it is known, new, and used as a module is."""
+        is_module = name in sys.stdlib_module_names and f"{name}." in self.file.read_text("utf-8", "replace")
+        if name in self.added or not (name in _USUAL or is_module):
             return False
         module, _, part = _USUAL.get(name, name).partition(":")
         try:
@@ -202,11 +206,6 @@ class _Printed(io.TextIOBase):
             self.parts.append(text[: _MAX_TEXT - self.length])
             self.length += len(self.parts[-1])
         return len(text)
-
-
-def _send(stream: BinaryIO, message: bytes) -> None:
-    stream.write(struct.pack(">I", len(message)) + message)
-    stream.flush()
 
 
 if __name__ == "__main__":

@@ -82,6 +82,27 @@ for _ in range(100):
     sys.stderr.write("y" * 10**5)
     os.write(1, b"z" * 10**4)
 """,
+    "fills_folders": """
+for folder in ("/tmp", "/var/tmp", "/dev/shm"):
+    for number in range(9):
+        try:
+            open(f"{folder}/filled-by-a-student-{number}", "wb").write(bytes(2**16))
+        except OSError:
+            pass
+""",
+    "kills_who_ends_it": """
+import os
+for _ in range(4):
+    if os.fork() == 0:
+        os.setsid()
+        while True:
+            for entry in os.listdir("/proc"):
+                if entry.isdecimal() and int(entry) != os.getpid():
+                    try:
+                        os.kill(int(entry), 9)
+                    except OSError:
+                        pass
+""",
     "replaced_builtins": """
 import builtins
 builtins.abs = lambda value: 0
@@ -156,6 +177,8 @@ raise CheckFailedError
 
 SEARCHES = {
     "reads_secret": "open('SECRET').read()",
+    "reads_others": "''.join(open(os.path.join(folder, 'a_honest.py')).read() + 'TOKEN' for folder, _, names in "
+    "os.walk('/') if 'a_honest.py' in names)",
     "reads_environment": "open('/proc/%d/environ' % os.getppid(), 'rb').read().decode('latin-1')",
     "reads_root_of_others": "open('/proc/1/root' + 'SECRET').read()",
     "walks_files": "''.join(open(os.path.join(folder, 'secret.txt')).read() for folder, _, names in os.walk('/') "

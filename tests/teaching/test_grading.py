@@ -35,6 +35,7 @@ from classic_rc.teaching import (
     load_assignment,
     student_page,
 )
+from classic_rc.teaching.isolation import remove_folder
 from classic_rc.teaching.sandbox import Sandbox
 from classic_rc.teaching.similarity import Match, Similarity
 from classic_rc.teaching.stories import made_stories
@@ -208,9 +209,25 @@ def test_a_student_may_have_a_folder_with_a_main_file(group):
             (folder / name / file).write_text(content, encoding="utf-8")
     grades = {grade.student: grade for grade in grade_folder(folder, ADDING, isolation=TRUSTED).grades}
     assert {name for name, own in grades.items() if own.earned} == {"ann", "bob"}
-    assert grades["eve"].problem == "the folder has several files and none is named add.py: a.py, b.py"
+    assert grades["eve"].problem == "the folder has several files, and not one that is add.py: a.py, b.py"
     assert grades["joe"].problem == "the folder has no .py file and no notebook; it has notes.txt"
     assert problems(grades["_kim"])[0] == "define add(a, b)"  # a name that is imported is not defined
+
+
+def test_a_folder_of_folders_has_a_row(group):
+    folder = group(ann=GOOD)
+    deep = folder / "deep"
+    deep.mkdir()
+    here = os.getcwd()
+    os.chdir(deep)
+    for _ in range(1100):
+        os.mkdir("deeper")
+        os.chdir("deeper")
+    os.chdir(here)
+    ann, found = grade_folder(folder, ADDING, isolation=TRUSTED).grades
+    remove_folder(deep)
+    assert ann.earned == 10
+    assert found.problem == "the folder has no .py file and no notebook; it has deeper"
 
 
 def test_two_submissions_of_one_name_are_refused(group):
@@ -301,7 +318,7 @@ def test_the_rows_are_harmless_csv(grading):
     }
     assert (second["not gradable"], second["isolation"], second["points"]) == ("it is a .zip", "", "0")
     assert second["similar"].startswith(
-        "known: solution of window: 71 % of the code, 60 tokens in a row; lines 1-9 of"
+        "known: solution of window: 71 % of the code, 60 parts in a row; lines 1-9 of"
     )
 
 
@@ -330,7 +347,7 @@ def test_gradescopes_form():
                 "output": 'it says "no"\nadd(1)\n<script>',
             },
         ],
-        "extra_data": {"isolation": "bubblewrap"},
+        "extra_data": {"isolation": "bubblewrap", "similar": []},
         "output": "imported for the file, which does not: math",
         "leaderboard": [{"name": "accuracy", "value": 50.0, "order": "desc"}],
     }
@@ -413,14 +430,14 @@ def test_what_is_known_is_written_when_a_grading_is_interrupted(group, tmp_path,
     folder, output = group(ann=GOOD, bob=GOOD), tmp_path / "grades.csv"
     from classic_rc.teaching import grading
 
-    graded = grading._Setting.grade
+    graded = grading.Grader._grade
 
-    def interrupted(self, one):
+    def interrupted(self, one, questions):
         if one.student == "bob":
             raise KeyboardInterrupt
-        return graded(self, one)
+        return graded(self, one, questions)
 
-    monkeypatch.setattr(grading._Setting, "grade", interrupted)
+    monkeypatch.setattr(grading.Grader, "_grade", interrupted)
     assert run(folder, "-o", output, "--quiet") == 130
     assert [row["student"] for row in csv.DictReader(output.open(encoding="utf-8"))] == ["ann"]
 
@@ -433,7 +450,6 @@ def test_wrong_uses_of_the_command_are_said(group, tmp_path, capsys):
         ((folder, "--html", folder / "pages"), "counts as a student's"),
         ((folder, "-o", folder / "grades.csv"), "counts as a student's"),
         ((folder, "-o", tmp_path), "it is a folder"),
-        (("--autograder", tmp_path / "a.zip", "--data", "sample:single-choice"), "hidden questions from a file"),
         ((folder, "--timeout", "0"), "time limit"),
     ):
         assert run(*arguments) == 2

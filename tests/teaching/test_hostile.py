@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 
+from classic_rc.cli.main import main
 from classic_rc.datasets.own_files import to_jsonl
 from classic_rc.errors import UsageError
 from classic_rc.teaching import Isolation, Limits, choose_isolation, grade_folder, isolation
@@ -40,7 +41,7 @@ def place():
     folder.chmod(0o755)
     (folder / "secret.txt").write_text(TOKEN, encoding="utf-8")
     (folder / "results.json").write_text("untouched", encoding="utf-8")
-    (folder / "class").mkdir()
+    (folder / "class").mkdir(mode=0o700)
     yield folder
     shutil.rmtree(folder, ignore_errors=True)
 
@@ -98,7 +99,7 @@ def test_without_bubblewrap_it_is_refused_unless_unsafe(monkeypatch):
         UsageError, field="isolation", args=re.compile("bubblewrap is not installed.*--container.*--unsafe")
     ):
         choose_isolation()
-    monkeypatch.setattr(isolation, "_is_root", lambda: False)
+    monkeypatch.setattr(isolation, "is_root", lambda: False)
     assert choose_isolation(unsafe=True).kind == "none"
     with raises(UsageError, field="--unsafe", found="grades.csv"):
         choose_isolation(unsafe=True, closed=["grades.csv"])
@@ -181,6 +182,24 @@ def test_no_attack_earns_a_point_as_another_user(place, closed, public_python):
     assert [one[:2] for one in untouched(place)] == [one[:2] for one in before]
     assert (place / "results.json").read_text(encoding="utf-8") == "untouched"
     assert [path for path in Path("/proc").glob("[0-9]*") if owner_of(path) in range(61184, 65520)] == []
+    open_to_all = [path for folder in ("/tmp", "/var/tmp", "/dev/shm") for path in Path(folder).glob("*")]
+    assert [path for path in open_to_all if owner_of(path) in range(61184, 65520)] == []
+
+
+def test_a_students_declaration_gives_no_rules_and_runs_no_code(tmp_path, capsys):
+    """A folder that is handed in may say that it is of easier rules, or of an assignment of its own."""
+    folder = tmp_path / "ann"
+    folder.mkdir()
+    shutil.copy(HERE / "solutions" / "window.py", folder / "my_window.py")
+    (folder / "evil.py").write_text(f"open({str(tmp_path / 'ran')!r}, 'w')", encoding="utf-8")
+    arguments = ["grade", str(folder), "--one", "--unsafe", "--assignment", "window"]
+    (folder / "assignment.json").write_text('{"assignment": "window", "rules": {}}', encoding="utf-8")
+    assert main([*arguments, "--seed", "77"]) == 1
+    assert "0 of 10 points" in capsys.readouterr().out
+    (folder / "assignment.json").write_text('{"assignment": "evil.py"}', encoding="utf-8")
+    assert main([*arguments, "--seed", "77"]) == 1
+    assert main(arguments[:4]) == 2
+    assert not (tmp_path / "ran").exists()
 
 
 def owner_of(path: Path) -> int:
@@ -198,11 +217,15 @@ def test_what_another_user_could_reach_is_refused(place, closed, public_python):
     done = closed(public_python, *arguments, place / "open" / "g.csv")
     assert done.returncode == 2
     assert f"students' code could reach {place}/open" in done.stderr
+    (place / "class").chmod(0o755)  # of other students
+    done = closed(public_python, *arguments, place / "results" / "g.csv")
+    assert f"students' code could reach {place}/class: " in done.stderr
+    (place / "class").chmod(0o700)
     (place / "private").chmod(0o755)
     done = closed(public_python, *arguments, place / "results" / "g.csv")
     assert done.returncode == 2
     assert re.search(
-        r"students' code could reach \S+/private/classic_rc: close them with `chmod -R go-rwx", done.stderr
+        r"students' code could reach \S+/private/classic_rc, .*: close them with `chmod -R go-rwx", done.stderr
     )
 
 

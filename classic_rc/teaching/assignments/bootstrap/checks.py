@@ -81,15 +81,16 @@ def simpler(case):
 def check_draws(submission):
     n, size, seed = 2000, 5, submission.seed
     found = ask_draws(submission, size, n, seed)
+    length = len(found[0])
     if found.count(found[0]) == n:
         raise CheckFailedError("all draws are equal", "likely cause: you start the generator again for each draw")
-    if all(len(set(draw)) == size for draw in found):
+    if all(len(set(draw)) == length for draw in found):
         told = "likely cause: you draw without replacement; draw with replacement"
         raise CheckFailedError("no draw has a position twice", told)
-    for place in range(size):
+    for place in range(length):
         counts = Counter(draw[place] for draw in found)
         must_be_near([counts[i] for i in range(size)], n, 1 / size, f"place {place} of the draws")
-    for place in range(1, size):  # equal neighbours: as frequent as chance has it
+    for place in range(1, length):  # equal neighbours: as frequent as chance has it
         equal = sum(draw[place] == draw[place - 1] for draw in found)
         must_be_near([equal], n, 1 / size, f"a position twice, at the places {place - 1} and {place},")
     if ask_draws(submission, size, n, seed) != found:
@@ -101,11 +102,12 @@ def check_draws(submission):
 
 def ask_draws(submission, size, n, seed):
     found, call = submission.draws(size, n, seed), f"draws({size}, {n}, {seed})"
+    length = len(submission.assignment.right("draws")(size, 1, 0)[0])
     if not isinstance(found, list) or len(found) != n:
         raise CheckFailedError(f"{call} must give a list of {n} draws")
     for draw in found:
-        if not isinstance(draw, list) or len(draw) != size:
-            raise CheckFailedError(f"each draw of {call} must be a list of {size} positions, not {draw!r}"[:300])
+        if not isinstance(draw, list) or len(draw) != length:
+            raise CheckFailedError(f"each draw of {call} must be a list of {length} positions, not {draw!r}"[:300])
         if not all(type(i) is int and 0 <= i < size for i in draw):
             cause = "likely cause: positions count from 0" if size in draw else ""
             raise CheckFailedError(f"the positions of {call} must be from 0 to {size - 1}: {draw!r}"[:300], cause)

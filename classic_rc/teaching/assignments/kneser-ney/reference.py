@@ -10,14 +10,21 @@ def taken(count, discount):
     return discount
 
 
+def numbers_of(texts):
+    found = Counter()
+    for first, second in set(pairs_of(texts)):
+        found[second] += 1
+    return found
+
+
 def continuation(texts, word):
     """After how many different words the word comes. A text is a list of words."""
-    return sum(second == word for first, second in set(pairs_of(texts)))
+    return numbers_of(texts)[word]
 
 
 def word_probability(texts, word, discount):
     """The probability of a word, whatever precedes it."""
-    numbers = Counter(second for first, second in set(pairs_of(texts)))
+    numbers = numbers_of(texts)
     total = sum(numbers.values())
     size = len({own for text in texts for own in text} | {"</s>", "<unk>"})
     rest = sum(min(taken(own, discount), own) for own in numbers.values())

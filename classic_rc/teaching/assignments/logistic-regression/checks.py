@@ -40,7 +40,7 @@ def draw_questions(rng, n):
 
 
 def draw_parts(rng):
-    return [(draw_questions(rng, 6), draw_questions(rng, 6), 0.5, 8, 0.1) for _ in range(12)]
+    return [(draw_questions(rng, 4), draw_questions(rng, 4), 0.5, 5, 0.1) for _ in range(12)]
 
 
 def are_questions(questions):

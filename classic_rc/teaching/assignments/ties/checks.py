@@ -2,13 +2,16 @@
 
 from classic_rc.teaching.assignment import Assignment, Check, Function
 
+STEPS = [(n + 0.5) * 10**-e for n in range(10) for e in (3, 4, 6)]
+"""One between each two tolerances that classes draw."""
+
 
 def draw_scores(rng):
     """Return scores with clear winners, exact ties, and differences about as large as the tolerances."""
     found = [[0.1 + 0.2, 0.3, 0.0], [7.0], [-0.0, 0.0], [0.0] * 4, [-5.0, -5.0 - 5e-9, -6.0]]
-    for _ in range(160):
+    for _ in range(400):
         base = rng.choice((-300.0, -1.0, 0.0, 2.0, 300.0))
-        step = rng.choice((1.0, 1.0, 0.8e-2, 0.8e-3, 0.8e-4, 0.8e-6, 0.8e-9, 1e-12))
+        step = rng.choice((1.0, 1.0, 0.8e-9, 1e-12, *STEPS, *STEPS))
         found.append([base - step * rng.randint(0, 3) for _ in range(rng.randint(1, 5))])
     return [(scores,) for scores in found]
 
