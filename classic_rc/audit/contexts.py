@@ -315,7 +315,7 @@ def _other_contexts(table: OptionTable, fields: FieldSources) -> Iterator[_Conte
                 yield i, f'the field "{name}"', said
             if thirds[i] >= 0:
                 yield i, f'the field "{name}"', f"is in the {('lower', 'middle', 'upper')[thirds[i]]} third"
-    yield from _sums(fields, moduli[-1])
+    yield from _sums(fields, int(table.sizes.max(initial=2)))
 
 
 def _sums(fields: FieldSources, modulus: int) -> Iterator[_Context]:

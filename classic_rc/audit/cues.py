@@ -131,11 +131,12 @@ def describe_steps(test: ScoreTest, chance: Floats) -> tuple[Cue, ...]:
     chance : ndarray of float64, shape (n_questions,)
         How often guessing is right.
     """
-    cues = [_describe(test, step, chance) for step in test.steps if not step.is_correction]
+    n_mirrored = count_mirrored(test.table)
+    cues = [_describe(test, step, chance, n_mirrored) for step in test.steps if not step.is_correction]
     return tuple(sorted(cues, key=lambda cue: list(Kind).index(cue.kind)))
 
 
-def _describe(test: ScoreTest, step: Step, chance: Floats) -> Cue:
+def _describe(test: ScoreTest, step: Step, chance: Floats, n_mirrored: int) -> Cue:
     features, table = test.features, test.table
     is_order = step.feature >= len(features)
     is_rank = features.sparse.shape[1] <= step.feature < len(features)
@@ -158,10 +159,12 @@ def _describe(test: ScoreTest, step: Step, chance: Floats) -> Cue:
             name += f", and {len(step.more)} more like this"
         if family is PIECE:
             name += _words_around(table.texts, has_it, features.values[step.feature])
-        kind = Kind.SHORTCUT if "passage" in family.sees else Kind.ARTIFACT
+        # Where the same options come with the other gold too, only who reads the question can tell them apart.
+        reads = "passage" in family.sees or ("question" in family.sees and 2 * n_mirrored > len(table))
+        kind = Kind.SHORTCUT if reads else Kind.ARTIFACT
     is_rank |= bool(step.more)
     direction = "right" if step.z > 0 or is_rank else "wrong"
-    mirrored = count_mirrored(table) if number_is_text(name) else 0
+    mirrored = n_mirrored if number_is_text(name) else 0
     answered = covered & (table.sum((right & favoured).astype(np.int64)) == table.sum(favoured.astype(np.int64)))
     return Cue(
         kind,

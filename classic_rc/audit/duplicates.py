@@ -10,7 +10,7 @@ enough. Questions whose gold contradicts each other are different questions.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -337,23 +337,25 @@ class _SimilarQuestions:
         """Note the questions that are equal to an earlier one, with an equal passage or equal options."""
         counts = np.bincount(self.text, minlength=len(self.text))
         first: dict[tuple[bool, Hashable], int] = {}  # by whether it is in training data, and by key
-        own: list[tuple[int, Hashable, Hashable]] = []
+        own: list[tuple[int, tuple[Hashable, Hashable], Hashable]] = []
         for i in np.flatnonzero((counts[self.text] > 1) & (self.text < self.n_own)).tolist():
             text, options = int(self.text[i]), self._option_key(i)
-            about: Hashable = text, int(self.equal_passage[i])
+            passage = int(self.equal_passage[i])
+            about: tuple[Hashable, Hashable] = (text, passage, options), (text, passage)
             chosen: Hashable = (text, options)
             is_own = i < self.n_own
             if is_own:
                 own.append((i, about, chosen))
-                if (True, about) in first:
-                    best["question-repeated", i] = 1.0, first[True, about]
+                if (other := self._earlier(i, True, about, first)) is not None:
+                    best["question-repeated", i] = 1.0, other
                 elif options and self._is_specific(i, first.get((True, chosen))):
                     best["question-reused", i] = 1.0, first[True, chosen]
-            first.setdefault((is_own, about), i)
+            for key in about:
+                first.setdefault((is_own, key), i)
             if options:
                 first.setdefault((is_own, chosen), i)
         for i, about, chosen in own:
-            other = first.get((False, about))
+            other = self._earlier(i, False, about, first)
             if other is None and self._is_specific(i, first.get((False, chosen))):
                 other = first[False, chosen]
             if other is not None:
@@ -363,6 +365,24 @@ class _SimilarQuestions:
         if not self.has_options[i]:
             return ()
         return tuple(sorted(map(normalised_option, candidate_texts(self.questions[i].candidates))))
+
+    def _earlier(
+        self, i: int, is_own: bool, keys: Iterable[Hashable], first: Mapping[tuple[bool, Hashable], int]
+    ) -> int | None:
+        """Return an earlier question with one of the keys, whose options agree."""
+        others = (first[is_own, key] for key in keys if (is_own, key) in first)
+        return next((other for other in others if self._agree(i, other)), None)
+
+    def _agree(self, one: int, two: int) -> bool:
+        """Return whether equal questions about equal passages have half of their options, or of the words, in common.
+
+        A question that is asked again with other options is another item.
+        """
+        if not self.has_options[one]:
+            return True
+        pair = np.array([one]), np.array([two])
+        shared = shared_words(self.options.words, self.options.offsets, *pair)
+        return bool(self._have_similar_options(*pair, shared, 0.5)[0])
 
     def _is_specific(self, one: int, two: int | None) -> bool:
         """Return whether an equal question with equal options about another passage identifies a source."""

@@ -126,6 +126,38 @@ def test_mirrored_items_are_gold_order_and_do_not_fail():
     assert any("240 questions are mirrored" in cue.note for cue in cues)
 
 
+def test_a_learner_that_finds_nothing_guesses():
+    """Mirrored items without questions leave a gradient of zeros."""
+    rows = [{**row, "question": "Why?"} for row in make_rows(60, 2)]
+    rows += [{**row, "id": f"{row['id']}m", "gold": 1 - row["gold"]} for row in rows]
+    header = check_dataset(classic_rc.from_rows(rows)).header
+    assert [row.accuracy for row in header if row.input == "options only"] == [0.5]
+
+
+def test_a_cue_that_reads_the_question_of_mirrored_items_is_a_shortcut():
+    rows = make_rows(120, 2)
+    for row in rows:
+        row["candidates"][row["gold"]] = row["question"]
+    rows += [
+        {**row, "id": f"{row['id']}m", "question": row["candidates"][1 - row["gold"]], "gold": 1 - row["gold"]}
+        for row in rows
+    ]
+    first = check(rows).cues[0]
+    assert (first.kind, "question" in first.name) == (Kind.SHORTCUT, True)
+
+
+def test_the_values_of_one_field_are_one_finding():
+    rows = make_rows()
+    for i, row in enumerate(rows):
+        row["worker"] = f"w-{'stuvwxyz'[i % 8]}"
+        row["candidates"].insert(i % 8 % 4, row["candidates"].pop(row["gold"]))
+        row["gold"] = i % 8 % 4
+    cues = check(random.Random(1).sample(rows, len(rows))).cues
+    assert len(cues) == 1
+    assert (cues[0].coverage, cues[0].precision) == (1.0, 1.0)
+    assert "more like this" in cues[0].name
+
+
 def test_one_answer_for_all_is_an_error():
     rows = [{**row, "candidates": ["yes", "no"], "gold": 0} for row in make_rows(60, 2)]
     found = {finding.kind.name: finding for finding in check(rows).findings}
