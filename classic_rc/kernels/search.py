@@ -270,13 +270,13 @@ def _find_top_by_bounds(
     block_size: int,
 ) -> Iterator[_Found]:
     """Yield the sentences that can be among the best of some queries, with their scores."""
-    rough = RoughSums(postings, terms, n_queries, n_sentences, term_scores)
     # Searching lists for each sentence costs as much as looking at this many postings.
     looks_at_all = _POSTINGS_PER_SEARCH * k * len(terms.texts) > n_postings.sum()
+    rough = RoughSums(postings, terms, n_queries, n_sentences, term_scores, has_postings=looks_at_all)
     gathered: list[PossibleHits] = []
     n_hits = 0
     for first, last in runs_of(n_sentences + n_postings, min(block_size, _ROUGH_CELLS)):
-        hits = rough.possible_top(first, last, k, has_postings=looks_at_all)
+        hits = rough.possible_top(first, last, k)
         if hits.postings is not None:
             scores = sum_terms(postings, terms, hits.postings, len(hits.queries), term_scores)
             yield hits.queries, hits.sentences, scores
