@@ -57,14 +57,16 @@ class RoughSums:
     ) -> None:
         self._postings, self._terms, self._n_sentences = postings, terms, n_sentences
         self._bounds = np.searchsorted(terms.texts, np.arange(n_queries + 1))
-        self._n_terms = np.diff(self._bounds)
+        n_terms = np.diff(self._bounds)
         saturation = term_scores(np.ones_like(postings.counts), postings.counts, postings.factors)
-        most = int(self._n_terms.max(initial=0))
+        most = int(n_terms.max(initial=0))
         self._dtype = np.promote_types(np.uint16, np.min_scalar_type(_UNITS_PER_TERM * most))
         # Even if a sentence has all terms at their most, rounding up by one unit per term stays within the type.
         heaviest = float(terms.sums(terms.weights, n_queries).max(initial=0)) * float(saturation.max(initial=0))
-        self._units = np.iinfo(self._dtype).max
-        scale = (self._units - most - 1) / (heaviest or 1.0)
+        units = np.iinfo(self._dtype).max
+        scale = (units - most - 1) / (heaviest or 1.0)
+        # Sums may be a unit per term too large, and single precision may shift them by a millionth.
+        self._slack = n_terms + int(np.ceil(1e-6 * units))
         keys = terms.starts * (int(terms.boosts.max(initial=0)) + 1) + terms.boosts
         _, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
         starts, lengths = terms.starts[first], terms.lengths[first]
@@ -113,23 +115,22 @@ class RoughSums:
         rows = sums.reshape(n_queries, room)[:, :n_sentences]
         for entry in self._dense_entries[dense].tolist():
             rows[self._terms.texts[entry] - first] += self._dense[self._entries[entry]]
-        lines = sums.reshape(n_queries, width, n_chunks)
-        largest = lines.max(axis=1)
-        enough = np.zeros(n_queries, dtype=np.int64)
+        largest = sums.reshape(n_queries, width, n_chunks).max(axis=1)
+        enough = np.ones(n_queries, dtype=self._dtype)
         if k <= n_chunks:
             # The k best chunks have k sentences with these sums or more, so the k-th of them is reached k times.
-            enough = np.partition(largest, n_chunks - k, axis=1)[:, n_chunks - k].astype(np.int64)
-            # Sums may be a unit per term too large, and single precision may shift them by a millionth.
-            enough -= self._n_terms[first:last] + int(np.ceil(1e-6 * self._units))
-        enough = np.maximum(enough, 1).astype(self._dtype)
-        query, chunk = (largest >= enough[:, None]).nonzero()
-        which, line = (lines[query, :, chunk] >= enough[query, None]).nonzero()
-        queries, sentences = query[which], line * n_chunks + chunk[which]
+            least = np.partition(largest, n_chunks - k, axis=1)[:, n_chunks - k] - self._slack[first:last]
+            enough = np.maximum(least, 1).astype(self._dtype)
+        # Flat indices: NumPy needs several times as long for those of two axes.
+        query, chunk = np.divmod((largest >= enough[:, None]).ravel().nonzero()[0], n_chunks)
+        places = ((query * room + chunk)[:, None] + np.arange(0, room, n_chunks)).ravel()
+        found = places[(sums.take(places) >= enough.take(query).repeat(width)).nonzero()[0]]
+        queries, sentences = np.divmod(found, room)
         if not self._has_postings:
             return PossibleHits(queries + first, sentences)
         places = (sums.take(cells) >= enough.repeat(np.diff(ends))).nonzero()[0]
         numbers = np.empty(len(sums), dtype=np.int32)
-        numbers[queries * room + sentences] = np.arange(len(queries), dtype=np.int32)
+        numbers[found] = np.arange(len(queries), dtype=np.int32)
         entry = np.arange(entries.start, entries.stop).repeat(np.diff(places.searchsorted(offsets)))
         at = places - offsets[entry - entries.start] + self._terms.starts[entry]
         return PossibleHits(queries + first, sentences, FoundPostings(numbers[cells[places]], entry, at))
