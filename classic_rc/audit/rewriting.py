@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from classic_rc.questions import Candidate, Dataset, Passage, Question, Task
 from classic_rc.text.analyzers import get_tokenizer
-from classic_rc.text.turns import spoken_sentences
+from classic_rc.text.dream import spoken_sentences
 
 WORDS = get_tokenizer("char")
 """The tokenizer of words; in scripts without spaces, of characters."""

@@ -88,7 +88,7 @@ def handle(args: argparse.Namespace) -> int:
 
 
 def _render(comparisons: list[Comparison], form: str, verbose: bool) -> str:
-    from classic_rc.reports.comparison import comparison_tables
+    from classic_rc.reports.result_tables import comparison_tables
     from classic_rc.tables import render
 
     if form == "json":

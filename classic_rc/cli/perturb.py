@@ -140,7 +140,7 @@ def evaluate_copies(
 
 
 def _render(evaluations: list[PerturbedEvaluation], form: str) -> str:
-    from classic_rc.reports.perturbations import perturbation_table, perturbations_csv
+    from classic_rc.reports.result_tables import perturbation_table, perturbations_csv
     from classic_rc.tables import render
 
     if form == "json":

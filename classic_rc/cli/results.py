@@ -102,7 +102,7 @@ class GroupTables(NamedTuple):
         """Return the tables for people."""
         if not self.breakdowns and not self.crosses:
             return []
-        from classic_rc.reports.breakdown import breakdown_tables, cross_table
+        from classic_rc.reports.result_tables import breakdown_tables, cross_table
 
         return [*breakdown_tables(self.breakdowns), *map(cross_table, self.crosses)]
 
@@ -137,8 +137,8 @@ def _render_results(
     """Return the results of all datasets in one format, with a final line break."""
     from classic_rc.evaluation.record import runs_to_dict
     from classic_rc.evaluation.results import evaluation_table
-    from classic_rc.reports.comparison import difference_table
     from classic_rc.reports.published import published_cells, published_records
+    from classic_rc.reports.result_tables import difference_table
     from classic_rc.tables import records_csv, render
 
     groups = groups or [NO_GROUPS] * len(evaluations)

@@ -111,7 +111,7 @@ def phrase_places(arrays: TokenArrays, postings: Postings) -> tuple[NDArray[np.i
 def word_runs(
     postings: Postings, passages: NDArray[np.int64], words: NDArray[np.integer], n_words: int
 ) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-    """Return the run of each word in its passage, and whether the passage has the word: else the run has no meaning.
+    """Return the run of each word in its passage, and whether the passage has the word: else the run is none.
 
     `n_words` is the size of the vocabulary; all other arrays have shape (n,).
     """

@@ -104,7 +104,7 @@ def fit_logistic(
         The weights to start from. Default: 0.
     copies : ndarray, shape (n_columns,), optional
         How many equal columns each column replaces, all with the same weight (see
-        :mod:`~classic_rc.kernels.equal_columns`): ``features @ (copies * weights)`` are the margins. Default: 1.
+        :mod:`~classic_rc.kernels.blocked_matrix`): ``features @ (copies * weights)`` are the margins. Default: 1.
     importance : ndarray, shape (n_rows,), optional
         A positive factor of each row's loss, not together with `offsets`. Default: 1.
     tolerance : float

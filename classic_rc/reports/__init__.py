@@ -9,38 +9,46 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from classic_rc.reports.breakdown import breakdown_tables
     from classic_rc.reports.checks import check_tables
-    from classic_rc.reports.comparison import comparison_tables
     from classic_rc.reports.datasheet import Datasheet, render_datasheet
-    from classic_rc.reports.duplicates import duplicates_table, scores_without_table
     from classic_rc.reports.explanations import explanation_html, explanation_markdown, explanation_text
     from classic_rc.reports.methods import methods_text
     from classic_rc.reports.page import PageContent, page_html
     from classic_rc.reports.paper import make_paper_table, read_paper_records
     from classic_rc.reports.paper_formats import as_table, table_csv, table_latex
     from classic_rc.reports.paper_table import PaperTable
-    from classic_rc.reports.perturbations import perturbation_table, perturbations_csv
     from classic_rc.reports.published import results_table
     from classic_rc.reports.references import bibliography
     from classic_rc.reports.reproduction import reproduce, reproduction_table
+    from classic_rc.reports.result_tables import (
+        breakdown_tables,
+        comparison_tables,
+        duplicates_table,
+        perturbation_table,
+        perturbations_csv,
+        scores_without_table,
+    )
 
 _HOMES = {
-    "breakdown": ("breakdown_tables",),
     "checks": ("check_tables",),
-    "comparison": ("comparison_tables",),
     "datasheet": ("Datasheet", "render_datasheet"),
-    "duplicates": ("duplicates_table", "scores_without_table"),
     "explanations": ("explanation_html", "explanation_markdown", "explanation_text"),
     "methods": ("methods_text",),
     "page": ("PageContent", "page_html"),
     "paper": ("make_paper_table", "read_paper_records"),
     "paper_formats": ("as_table", "table_csv", "table_latex"),
     "paper_table": ("PaperTable",),
-    "perturbations": ("perturbation_table", "perturbations_csv"),
     "published": ("results_table",),
     "references": ("bibliography",),
     "reproduction": ("reproduce", "reproduction_table"),
+    "result_tables": (
+        "breakdown_tables",
+        "comparison_tables",
+        "duplicates_table",
+        "scores_without_table",
+        "perturbation_table",
+        "perturbations_csv",
+    ),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 

@@ -26,12 +26,11 @@ from classic_rc.evaluation.results import Evaluation
 from classic_rc.io.json import render_json
 from classic_rc.io.text import printable
 from classic_rc.questions import Dataset
-from classic_rc.reports.breakdown import breakdown_tables, cross_table
 from classic_rc.reports.checks import cue_table, header_table, integrity_table
-from classic_rc.reports.duplicates import duplicates_table, scores_without_table
 from classic_rc.reports.html import fill_template
 from classic_rc.reports.published import results_table
 from classic_rc.reports.references import Citable, bibliography, citables
+from classic_rc.reports.result_tables import breakdown_tables, cross_table, duplicates_table, scores_without_table
 from classic_rc.tables import Column, RowGroup, Table, records_csv, render
 from classic_rc.tables.latex import latex_escape, latex_preamble, latex_tabular
 from classic_rc.tables.markup import markdown_block, markdown_escape

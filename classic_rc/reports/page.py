@@ -25,14 +25,13 @@ from classic_rc.evaluation.outcomes import Row
 from classic_rc.evaluation.results import Evaluation, count_passages
 from classic_rc.metrics.base import has_unanswerable, metrics_for
 from classic_rc.questions import Dataset, Question
-from classic_rc.reports.breakdown import breakdown_table
 from classic_rc.reports.datasheet import Datasheet, count_tables, datasheet_facts, statistics_table
 from classic_rc.reports.explanations import question_values
 from classic_rc.reports.html import fill_template, question_html
 from classic_rc.reports.page_audit import audit_tiles, defects_section, duplicates_section, findings_section
-from classic_rc.reports.perturbations import perturbation_table
 from classic_rc.reports.published import published_warning, results_table
 from classic_rc.reports.references import bibliography, citables
+from classic_rc.reports.result_tables import breakdown_table, perturbation_table
 from classic_rc.reports.verdict import PARTLY, RIGHT, WRONG, outcomes
 from classic_rc.solvers.explanation import Explanation
 from classic_rc.solvers.random import Random

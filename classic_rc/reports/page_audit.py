@@ -17,9 +17,9 @@ from classic_rc.audit.integrity import Severity
 from classic_rc.audit.without_copies import ScoreWithout, copied_questions
 from classic_rc.evaluation.results import dataset_title
 from classic_rc.reports.checks import cue_table, header_table
-from classic_rc.reports.duplicates import scores_without_table
 from classic_rc.reports.html import fill_template, safe_markup
 from classic_rc.reports.picture import cue_picture
+from classic_rc.reports.result_tables import scores_without_table
 
 _SHOWN_PAIRS = 5
 _DIFF_LETTERS = 240

@@ -21,7 +21,7 @@ from classic_rc.datasets.own_files import to_jsonl
 from classic_rc.errors import DataError, UsageError
 from classic_rc.folds import FoldPlan
 from classic_rc.questions import Candidate, Dataset, Passage, Question, Task, candidate_texts
-from classic_rc.reports.perturbations import perturbation_table
+from classic_rc.reports.result_tables import perturbation_table
 from classic_rc.text.analyzers import get_tokenizer
 from classic_rc.text.sentences import split_sentences
 from tests.errors import raises

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_matrix
 
 from classic_rc.kernels.arrays import small_blocks
-from classic_rc.kernels.equal_columns import find_equal_columns
+from classic_rc.kernels.blocked_matrix import find_equal_columns
 
 MATRICES = st.tuples(st.integers(1, 6), st.integers(1, 7)).flatmap(
     lambda shape: st.lists(

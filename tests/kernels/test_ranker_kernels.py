@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from classic_rc.kernels import reference
 from classic_rc.kernels.arrays import matched_blocks, passage_postings
-from classic_rc.kernels.contrast import mean_jaccard, words_of_others
+from classic_rc.kernels.pairs import mean_jaccard, words_of_others
 from classic_rc.kernels.proximity import proximity
 from classic_rc.kernels.regions import word_regions
 from classic_rc.kernels.window import pair_windows

@@ -6,7 +6,7 @@ import classic_rc
 from classic_rc.audit.duplicates import find_duplicates
 from classic_rc.audit.integrity import find_defects
 from classic_rc.audit.without_copies import score_without
-from classic_rc.reports.duplicates import duplicates_table, scores_without_table
+from classic_rc.reports.result_tables import duplicates_table, scores_without_table
 from tests.tables import header, headings, texts
 
 PASSAGE = "Nora planted beans in the garden behind the old mill, and Omar built a fence of apple wood around it."

@@ -28,7 +28,7 @@ from classic_rc.evaluation import (
 from classic_rc.evaluation.outcomes import Block, Outcomes
 from classic_rc.questions import Candidate, Dataset, Passage, Question, Task
 from classic_rc.reports import results_table
-from classic_rc.reports.breakdown import breakdown_tables, cross_table
+from classic_rc.reports.result_tables import breakdown_tables, cross_table
 from classic_rc.tables import render
 from tests.tables import headings
 

@@ -30,10 +30,10 @@ from classic_rc.io.text import printable
 from classic_rc.predictions import Scores
 from classic_rc.questions import Candidate, Dataset, Passage, Question, Task
 from classic_rc.reports import comparison_tables, results_table
-from classic_rc.reports.breakdown import breakdown_tables, cross_table
 from classic_rc.reports.datasheet import statistics_table
 from classic_rc.reports.explanations import explanation_html
 from classic_rc.reports.page import PageContent, page_html
+from classic_rc.reports.result_tables import breakdown_tables, cross_table
 from classic_rc.solvers import Solver
 from classic_rc.solvers.explanation import CandidateExplanation, Explanation, Mark
 from classic_rc.tables import Column, RowGroup, Table, render

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from classic_rc.questions import Passage
+from classic_rc.text.dream import spoken_sentences
 from classic_rc.text.sentences import passage_sentences
-from classic_rc.text.turns import spoken_sentences
 
 LINES = st.lists(st.sampled_from(["W: Hi. How are you?", "Mary Ann: Fine", "no label", "", "at 5:30: late", "M:"]))
 

@@ -20,8 +20,8 @@ from classic_rc.kernels.arrays import (
     ragged_indices,
     sums_by,
 )
-from classic_rc.kernels.contrast import mean_jaccard, words_of_others
 from classic_rc.kernels.ngrams import Texts, common_subsequences, longest_found, ngram_counts, token_runs
+from classic_rc.kernels.pairs import mean_jaccard, words_of_others
 from classic_rc.kernels.proximity import proximity
 from classic_rc.kernels.regions import (
     Cells,

@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from classic_rc.kernels.arrays import offsets_of, ragged_indices, sums_by
 from classic_rc.questions import Passage, Question
 from classic_rc.text.analyzers import stemmer
+from classic_rc.text.dream import SpokenSentence, spoken_sentences
 from classic_rc.text.encode import TextEncoder, encode_pieces
 from classic_rc.text.encoded import EncodedDataset, stop_flags
-from classic_rc.text.turns import SpokenSentence, spoken_sentences
 
 ANALYZER = "clitics"
 STOP_LIST = "smart"

@@ -15,8 +15,7 @@ from numpy.typing import NDArray
 from classic_rc.decisions import Decision
 from classic_rc.errors import DataError, NotFittedError, UsageError
 from classic_rc.kernels.arrays import offsets_of, ragged_indices
-from classic_rc.kernels.blocked_matrix import Features, count_entries, renumber_columns
-from classic_rc.kernels.equal_columns import find_equal_columns
+from classic_rc.kernels.blocked_matrix import Features, count_entries, find_equal_columns, renumber_columns
 from classic_rc.parameters import parameter, whole_number
 from classic_rc.predictions import Scores
 from classic_rc.questions import Question, Task

@@ -1,0 +1,365 @@
+"""Tables of results: breakdowns, comparisons, perturbed copies, and duplicates."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+
+from classic_rc.audit.ablation import PerturbedEvaluation, PerturbedScore
+from classic_rc.audit.duplicates import DuplicateFinding
+from classic_rc.audit.kinds import Finding
+from classic_rc.audit.without_copies import ScoreWithout
+from classic_rc.evaluation.breakdown import Breakdown, CrossTabulation, Group
+from classic_rc.evaluation.comparison import Comparison
+from classic_rc.evaluation.resampling import MIN_RELIABLE_GROUPS
+from classic_rc.evaluation.results import SMALL_NOTE, dataset_title
+from classic_rc.tables import Cell, Column, RowGroup, Table, records_csv
+from classic_rc.tables.model import Value, format_count, format_percent
+
+# ------------------------------------------------------------------------------------------------------------------
+# Breakdowns.
+
+
+def breakdown_tables(breakdowns: Sequence[Breakdown]) -> list[Table]:
+    """Return one table per breakdown: the total, then one row per group.
+
+    A row has the number of questions, its share in percent, and the metric of every system. Small groups are faint.
+    The signatures are the same for all tables and are below the last one.
+
+    Parameters
+    ----------
+    breakdowns : sequence of Breakdown
+        Breakdowns of the same systems.
+
+    Returns
+    -------
+    list of Table
+        In the order of `breakdowns`.
+    """
+    tables = [breakdown_table(breakdown) for breakdown in breakdowns]
+    if tables:
+        tables[-1] = replace(tables[-1], signatures={c.name: c.signature for c in breakdowns[-1].results.systems})
+    return tables
+
+
+def breakdown_table(breakdown: Breakdown) -> Table:
+    """Return the table of one breakdown as :func:`breakdown_tables` makes it, without the signatures."""
+    grouping, results = breakdown.grouping, breakdown.results
+    groups = (breakdown.total, *breakdown.groups)
+    rows = [
+        [
+            group.name,
+            Cell(group.questions, faint=group.is_small),
+            Cell(_question_share(breakdown, group), faint=group.is_small),
+            *(Cell(cell.value, cell.interval, faint=group.is_small) for cell in group.cells),
+            *(group.passages, group.is_small, *(system.signature for system in results.systems)),
+        ]
+        for group in groups
+    ]
+    by = f"by {grouping.key}"
+    if results.systems:
+        by += f": {breakdown.metric.label}"
+    notes = [grouping.coverage]
+    if grouping.overlapping:
+        notes.append("groups overlap: a question can be in several")
+    notes += _interval_notes(breakdown)
+    if any(group.is_small for group in groups):
+        notes.append(SMALL_NOTE)
+    return Table(
+        f"{results.label} {by}",
+        [
+            *(Column(grouping.key, key="group"), Column("n", "count", key="questions")),
+            *(Column("%", "percent", 1, "share"), *(Column(name, "percent") for name in breakdown.systems)),
+            *(Column("passages", hidden=True), Column("small", hidden=True)),
+            *(Column(f"signature[{name}]", hidden=True) for name in breakdown.systems),
+        ],
+        [RowGroup(rows)],
+        notes,
+        f"{results.caption} {by.removesuffix('.')}. {'; '.join(notes)}.",
+        facts={"dataset": results.dataset, "key": grouping.key, "metric": breakdown.metric.name},
+    )
+
+
+def _question_share(breakdown: Breakdown, group: Group) -> float | None:
+    return group.questions / breakdown.total.questions if breakdown.total.questions else None
+
+
+def _interval_notes(breakdown: Breakdown) -> list[str]:
+    if not any(cell.interval for group in (breakdown.total, *breakdown.groups) for cell in group.cells):
+        return []
+    resampling = breakdown.resampling
+    units = "passages" if resampling.group is None else f"groups of passages ({resampling.group})"
+    note = f"{resampling.label}: {resampling.n:,} resamples of the {units} of each group, seed {resampling.seed}"
+    few = any(0 < group.passages < MIN_RELIABLE_GROUPS for group in breakdown.groups)
+    return [note + (f"; likely too narrow if there are fewer than {MIN_RELIABLE_GROUPS}" if few else "")]
+
+
+def cross_table(cross: CrossTabulation) -> Table:
+    """Return the table with the number of questions that are in both a row's group and a column's group."""
+    rows = [[name, *counts] for name, counts in zip(cross.rows.masks, cross.counts.tolist(), strict=True)]
+    keys = f"{cross.rows.key} / {cross.columns.key}"
+    columns = [Column(keys, key="group"), *(Column(name, "count") for name in cross.columns.masks)]
+    facts = {"key": cross.rows.key, "cross_key": cross.columns.key}
+    return Table(f"questions by {keys}", columns, [RowGroup(rows)], facts=facts)
+
+
+# ------------------------------------------------------------------------------------------------------------------
+# Comparisons.
+
+
+def comparison_tables(comparison: Comparison) -> list[Table]:
+    """Return the tables of one dataset: systems, pairs of systems, and which questions each set of systems solves.
+
+    The last table is left out if the comparison has no regions.
+
+    Parameters
+    ----------
+    comparison : Comparison
+
+    Returns
+    -------
+    list of Table
+    """
+    tables = [_system_table(comparison), difference_table(comparison)]
+    return [*tables, _overlap_table(comparison)] if comparison.regions else tables
+
+
+def _system_table(comparison: Comparison) -> Table:
+    columns = [
+        Column("system"),
+        Column(comparison.metric.label, "percent", key="value"),
+        Column("gain over chance", "points", key="gain"),
+        Column("relative gain %", "points", 1, "relative_gain"),
+        Column("signature", hidden=True),
+    ]
+    rows = [
+        [s.name, Cell(s.value, s.interval), Cell(s.gain, s.gain_interval), s.relative_gain, s.signature]
+        for s in comparison.standings
+    ]
+    if comparison.chance is None:
+        gain = "gain over chance: unknown, because no system is `random`; to compute it, add --data DATA"
+    else:
+        chance = format_percent(comparison.chance)
+        gain = f"chance: random scores {chance}, in expectation; relative gain: gain / chance"
+    results = comparison.results
+    return Table(
+        results.label,
+        columns,
+        [RowGroup(rows)],
+        [comparison.resampling.note, gain],
+        f"{results.caption}: systems",
+        {s.name: s.signature for s in comparison.standings},
+        _facts(comparison, "system"),
+    )
+
+
+def _facts(comparison: Comparison, kind: str) -> dict[str, str]:
+    metric = comparison.solved_by if kind == "region" else comparison.metric
+    return {"dataset": comparison.results.dataset, "metric": metric.name, "kind": kind}
+
+
+def difference_table(comparison: Comparison) -> Table:
+    """Return the differences of a comparison's pairs, with their intervals and p-values."""
+    columns = [
+        *(Column("first"), Column("second"), Column("difference", "points")),
+        *(Column("p", "p"), Column("p (Holm)", "p", key="p_holm")),
+        *(Column(name, "count") for name in ("wins", "ties", "losses")),
+        Column("exact", hidden=True),
+    ]
+    rows = [
+        [
+            *(pair.first, pair.second, Cell(pair.difference, pair.interval), pair.p, pair.p_holm),
+            *(pair.wins, pair.ties, pair.losses, pair.exact),
+        ]
+        for pair in comparison.pairs
+    ]
+    notes = [
+        f"null hypothesis: {comparison.null_hypothesis}",
+        f"p: {_describe_test(comparison)}; Holm: adjusted for {format_count(len(rows), 'pair')}",
+        "wins, ties, losses: questions that the first answers better than, as well as, and worse than the second",
+        f"in brackets: {comparison.resampling.label}",
+    ]
+    expected = [c.name for c in comparison.results.systems if c.expected]
+    if expected and comparison.test == "permutation":
+        names = f"{', '.join(expected)}, in expectation"
+        notes.append(f"against {names}, the null hypothesis is that differences by passage are symmetric about 0")
+    if comparison.baseline is not None:
+        notes.insert(1, f"only differences from {comparison.baseline} are tested")
+    title = f"{comparison.metric.label}: first minus second"
+    caption = f"{comparison.results.caption}: differences in {comparison.metric.label}, first minus second"
+    facts = {**_facts(comparison, "pair"), "test": comparison.test}
+    return Table(title, columns, [RowGroup(rows)], notes, caption, facts=facts)
+
+
+def _describe_test(comparison: Comparison) -> str:
+    n, seed = comparison.resampling.n, comparison.resampling.seed
+    if comparison.test == "mcnemar":
+        return "two-sided, McNemar's test, exact"
+    exact = [pair.exact for pair in comparison.pairs]
+    if all(exact):
+        return "two-sided, exact: from all swaps of groups of passages"
+    some = " (or all swaps, if there are fewer)" if any(exact) else ""
+    return f"two-sided, from {n:,} random swaps of groups of passages{some}, seed {seed}"
+
+
+def _overlap_table(comparison: Comparison) -> Table:
+    names = comparison.regions[0].systems  # the first region has all systems
+    columns = [
+        *(Column(name, key=f"solved[{name}]") for name in names),
+        *(Column("questions", "count"), Column("%", "percent", 1, "share"), Column("systems", hidden=True)),
+    ]
+    rows = [
+        [
+            *("yes" if name in region.systems else None for name in names),
+            *(region.questions, region.share, " + ".join(region.systems)),
+        ]
+        for region in comparison.regions
+    ]
+    notes = [f"left out: {', '.join(comparison.left_out)}"] if comparison.left_out else []
+    title = f"solved by exactly these systems ({comparison.solved_by.label} 1)"
+    caption = f"{comparison.results.caption}: questions {title}"
+    return Table(title, columns, [RowGroup(rows)], notes, caption, facts=_facts(comparison, "region"))
+
+
+# ------------------------------------------------------------------------------------------------------------------
+# Perturbed copies.
+
+
+def perturbation_table(evaluation: PerturbedEvaluation) -> Table:
+    """Return the table: for each system a block with its score on the original, then on each copy.
+
+    Parameters
+    ----------
+    evaluation : PerturbedEvaluation
+
+    Returns
+    -------
+    Table
+        Scores in percent, differences in points.
+    """
+    dataset = evaluation.dataset
+    assert dataset.task is not None
+    has_spans = dataset.task.has_spans
+    columns = [
+        *(Column("copy"), Column(evaluation.metric.label, "percent"), Column("by seed", "percent", 1)),
+        Column("difference", "points"),
+        *([Column("unanswerable", "percent", 1)] if has_spans else []),
+    ]
+    blocks = []
+    for original in evaluation.originals:
+        learned = [f"learned from {original.trained_on}"] if original.trained_on else []
+        learned += [f"tuned on {original.tuned_on}"] if original.tuned_on else []
+        rows: list[list[Cell | Value]] = [["original", Cell(original.score, original.interval), None, None]]
+        rows += [_score_cells(score) for score in evaluation.scores if score.system == original.system]
+        shown = len(columns)  # the cells of scores have the share of unanswerable questions, which others have not
+        block = [[*row, None][:shown] for row in rows]
+        blocks.append(RowGroup(block, "; ".join([original.system, *learned])))
+    return Table(f"{dataset_title(dataset)} · perturbed", columns, blocks, list(_notes(evaluation)))
+
+
+def _score_cells(score: PerturbedScore) -> list[Cell | Value]:
+    low, high = min(score.by_seed), max(score.by_seed)
+    spread = f"{100 * low:.1f}-{100 * high:.1f}" if len(score.by_seed) > 1 else None
+    difference = Cell(score.difference, score.interval)
+    return [score.perturbation, score.score, spread, difference, score.unanswerable]
+
+
+def _notes(evaluation: PerturbedEvaluation) -> Iterator[str]:
+    seeds = evaluation.seeds
+    drawn = f"seeds {seeds[0]} to {seeds[-1]}" if len(seeds) > 1 else f"seed {seeds[0]}"
+    yield f"copies that draw: the mean over {drawn}; difference: copy - original, in points, paired"
+    yield evaluation.learning_note
+    if not evaluation.trained_on_perturbed and any(original.tuned_on for original in evaluation.originals):
+        yield (
+            "tuned thresholds are the original's: a copy that lowers all scores selects fewer candidates "
+            "(perturbed_train=True tunes them on the copy)"
+        )
+    yield f"function words: the list {evaluation.function_words}, interrogatives, and contractions of both"
+    yield evaluation.resampling.note + "; intervals are not adjusted for their number"
+    for name, reason in evaluation.left_out.items():
+        yield f"not made: {name}: {reason}"
+    for name, error in evaluation.errors.items():
+        yield f"not measured: {name}: {error}"
+
+
+def perturbations_csv(evaluations: Sequence[PerturbedEvaluation]) -> str:
+    """Return a CSV line for each dataset, system and copy, the original among them; scores are fractions."""
+    return records_csv([record for evaluation in evaluations for record in evaluation.records()])
+
+
+# ------------------------------------------------------------------------------------------------------------------
+# Duplicates.
+
+
+_SHOWN_PAIRS = 3
+_DIFF_WIDTH = 72
+
+
+def duplicates_table(findings: Iterable[Finding], shown: int = _SHOWN_PAIRS) -> Table | None:
+    """Return the table of duplicate passages, questions and options: for each kind, the least similar pairs.
+
+    Parameters
+    ----------
+    findings : iterable of Finding
+        Those of :func:`~classic_rc.audit.duplicates.find_duplicates` are shown; others are ignored.
+    shown : int
+        How many pairs of a kind are shown. Near copies are sorted by similarity, the least similar first: these are
+        the ones to check.
+
+    Returns
+    -------
+    Table or None
+        None without duplicates.
+    """
+    blocks = [
+        RowGroup(
+            [
+                [pair.id, pair.other, pair.similarity, pair.diff(_DIFF_WIDTH)]
+                for pair in sorted(finding.pairs, key=lambda pair: pair.similarity)[:shown]
+            ],
+            f"{finding.count:,} {finding.kind.what} ({finding.kind.severity})",
+        )
+        for finding in findings
+        if isinstance(finding, DuplicateFinding)
+    ]
+    if not blocks:
+        return None
+    columns = [Column("id"), Column("same as"), Column("similarity", "number", 2), Column("what differs")]
+    notes = [
+        "similarity: the share of the longer text that both have; [-only in the other-] {+only in this one+}",
+        "a question is a copy together with its passage or its options",
+    ]
+    return Table("Duplicates", columns, blocks, notes)
+
+
+def scores_without_table(scores: Sequence[ScoreWithout]) -> Table:
+    """Return the table of systems' scores on all questions, and without the copies.
+
+    Parameters
+    ----------
+    scores : sequence of ScoreWithout
+        From :func:`~classic_rc.audit.without_copies.score_without`; at least one.
+
+    Returns
+    -------
+    Table
+    """
+    first = scores[0]
+    label = first.metric.label
+    columns = [
+        Column("system"),
+        Column(f"{label} all {first.n_questions:,}", "percent"),
+        Column(f"{label} without {first.n_left:,}", "percent"),
+        Column("learned from"),
+    ]
+    rows = [
+        [s.system, Cell(s.value, s.interval), Cell(s.left_value, s.left_interval), s.trained_on] for s in scores
+    ]
+    n_removed = first.n_questions - first.n_left
+    note = (
+        f"without: without the {n_removed:,} questions that, or whose passages, repeat or nearly repeat others, "
+        "counted from the second time on"
+    )
+    if any(s.trained_on for s in scores):
+        note += ", or training data"
+    return Table("Scores without duplicates", columns, [RowGroup(rows)], [note])
