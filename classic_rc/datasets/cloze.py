@@ -128,7 +128,7 @@ class CNNDailyMailReader(Reader):
 
     def recognises(self, file: InputFile) -> bool:
         """Return whether text lines alternate with blank lines, the third text a query and the fourth an entity."""
-        lines = file.text.split("\n", _ENTITIES)
+        lines = file.first_text.split("\n", _ENTITIES)
         return (
             len(lines) > _TEXT_LINES["answer"]
             and not any(lines[i].strip() for i in _BLANK_LINES if i < len(lines))
@@ -231,7 +231,7 @@ class CBTReader(Reader):
 
     def recognises(self, file: InputFile) -> bool:
         """Return whether the file starts with sentences numbered 1 to 20 and a query with candidates."""
-        lines = file.text.lstrip("\n").split("\n", _SENTENCES + 1)[: _SENTENCES + 1]
+        lines = file.first_text.lstrip("\n").split("\n", _SENTENCES + 1)[: _SENTENCES + 1]
         numbered = [line.partition(" ")[0] for line in lines] == [str(n) for n in range(1, _SENTENCES + 2)]
         return numbered and _BLANK in lines[-1] and lines[-1].count("\t") == 3
 

@@ -192,7 +192,7 @@ def _is_text(file: InputFile) -> bool:
     """Return whether the first seven lines are a letter, a passage, a question, and options with a label."""
     if file.head is not None:
         return False
-    _, lines = next(_blocks(file.text[:_START]))
+    _, lines = next(_blocks(file.first_text[:_START]))
     return (
         len(lines) == _N_LINES
         and _position(lines[0]) is not None

@@ -62,7 +62,7 @@ class XmlForm:
 
 def is_xml(file: InputFile, *tags: str) -> bool:
     """Return whether a file is XML with these elements."""
-    text = file.text.lstrip()
+    text = file.first_text.lstrip()
     return text.startswith("<") and all(f"<{tag}" in text for tag in tags)
 
 

@@ -52,7 +52,7 @@ class MCTestReader(Reader):
 
     def recognises(self, file: InputFile) -> bool:
         """Return whether the first line has 23 columns, four of them questions with their prefix."""
-        columns = file.text.lstrip("\n").partition("\n")[0].split("\t")
+        columns = file.first_text.lstrip("\n").partition("\n")[0].split("\t")
         return len(columns) == _COLUMNS and all(_QUESTION.match(columns[i]) for i in _STARTS)
 
     def subset_of(self, file: InputFile) -> str | None:

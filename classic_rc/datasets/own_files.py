@@ -191,9 +191,9 @@ class TableReader(RowReader):
 
 def header(file: InputFile) -> list[str]:
     """Return the column names of a table; none if the file looks like JSON or XML."""
-    if file.text.lstrip()[0] in "{[<":
+    if file.first_text.lstrip()[0] in "{[<":
         return []
-    return next((cells for _, cells in table_records(file.text, file.name) if cells), [])
+    return next((cells for _, cells in table_records(file.first_text, file.name) if cells), [])
 
 
 def table_rows(file: InputFile, columns: list[str], reading: Reading) -> Iterator[Node]:
@@ -211,7 +211,7 @@ def table_rows(file: InputFile, columns: list[str], reading: Reading) -> Iterato
             "duplicate column", source=file.name, where="line 1", found=repr(duplicate), expected="unique names"
         )
     seen_header = False
-    for number, cells in table_records(file.text, file.name, reading.guard):
+    for number, cells in table_records(file.lines() if file.is_large else file.text, file.name, reading.guard):
         if not cells:
             file.blank_lines += 1
             continue

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import marshal
 import math
-import os
-import tempfile
 from collections.abc import Sequence
-from typing import Any, BinaryIO, NamedTuple
+from typing import Any, NamedTuple
 
+from classic_rc.io.files import TemporaryBytes
 from classic_rc.questions import Candidate, Passage, TextCandidates, candidate_texts
 
 _KEPT_CHARACTERS = 2**24
-_BUFFER = 2**20  # bytes
 
 
 class TextStore:
@@ -31,8 +29,7 @@ class TextStore:
 
         self.is_open = False
         self._left: float = block_size(_KEPT_CHARACTERS)
-        self._file: BinaryIO | None = None
-        self._written, self._tail = 0, bytearray()  # of the file; the bytes that follow
+        self._bytes = TemporaryBytes()
         self._last: tuple[Sequence[Candidate], Sequence[Candidate]] | None = None
 
     def keep_passage(self, passage: Passage) -> Passage:
@@ -61,51 +58,24 @@ class TextStore:
             self._left -= n_characters
             self.is_open = self._left < 0
             return False
-        if len(self._tail) > _BUFFER:
-            try:
-                self._write()
-            except OSError:
-                self.is_open, self._left = False, math.inf
+        try:
+            self._bytes.save()
+        except OSError:
+            self.is_open, self._left = False, math.inf
         return self.is_open
-
-    def _write(self) -> None:
-        if self._file is None:
-            self._file = tempfile.TemporaryFile(buffering=0)  # noqa: SIM115 - it is open as long as the texts live
-        self._file.seek(self._written)
-        if self._file.write(self._tail) < len(self._tail):
-            raise OSError("no space left")
-        self._written += len(self._tail)
-        self._tail.clear()
 
     def _add(self, value: Any) -> _Place:
         data = marshal.dumps(value)
-        place = _Place(self, self._written + len(self._tail), len(data))
-        self._tail += data
-        return place
-
-    def load(self, start: int, size: int) -> Any:
-        """Return the value at a place."""
-        if start >= self._written:
-            start -= self._written
-            return marshal.loads(self._tail[start : start + size])
-        assert self._file is not None
-        if hasattr(os, "pread"):  # forks and threads share the file's position
-            return marshal.loads(os.pread(self._file.fileno(), size, start))
-        self._file.seek(start)
-        return marshal.loads(self._file.read(size))
-
-    def __del__(self) -> None:
-        if self._file is not None:
-            self._file.close()
+        return _Place(self._bytes, self._bytes.add(data), len(data))
 
 
 class _Place(NamedTuple):
-    store: TextStore
+    bytes: TemporaryBytes
     start: int
     size: int
 
     def load(self) -> Any:
-        return self.store.load(self.start, self.size)
+        return marshal.loads(self.bytes.read(self.start, self.size))
 
 
 _TEXT: Any = Passage.__dict__["text"]

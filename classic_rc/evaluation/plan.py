@@ -199,10 +199,20 @@ def default_analyzer(dataset: Dataset) -> str:
     is enough: no other texts have as many.
     """
     if dataset not in _analyzers_of_datasets:
-        texts = [passage.text for passage in dataset.passages] + [question.text for question in dataset]
-        is_unspaced = unspaced_share(texts) >= _MIN_UNSPACED_SHARE
+        is_unspaced = unspaced_share(_Texts(dataset)) >= _MIN_UNSPACED_SHARE
         _analyzers_of_datasets[dataset] = "char" if is_unspaced else "word"
     return _analyzers_of_datasets[dataset]
+
+
+@dataclass(frozen=True)
+class _Texts:
+    """The texts of all passages and questions, one by one and as often as needed."""
+
+    dataset: Dataset
+
+    def __iter__(self) -> Iterator[str]:
+        yield from (passage.text for passage in self.dataset.passages)
+        yield from (question.text for question in self.dataset)
 
 
 def adapt_analyzer(solver: Solver, dataset: Dataset, analyzer: str | None = None) -> None:

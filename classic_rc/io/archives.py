@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import difflib
+import itertools
+import math
 import os
 import re
 import weakref
@@ -23,6 +25,7 @@ from classic_rc.io.columns import (
     join_shards,
 )
 from classic_rc.io.files import (
+    MAX_INPUT,
     START_BYTES,
     archive_format,
     check_count,
@@ -38,7 +41,7 @@ from classic_rc.io.files import (
 )
 from classic_rc.io.json import Node, parse_json, parse_json_prefix
 from classic_rc.io.members import archive_members
-from classic_rc.io.text import decode_text, iter_lines
+from classic_rc.io.text import decode_text, iter_lines, read_line_blocks
 from classic_rc.questions import Source
 
 MAX_DEPTH = 8
@@ -46,6 +49,7 @@ MAX_DEPTH = 8
 
 _SHARD_NUMBER = re.compile(r"-(\*-of-\d+|0+-of-0*1)$")
 _HEAD_LINES = 100
+_LARGE = 2**24  # bytes
 _MAX_LISTED_FILES = 64  # With more files than this, provenance is one digest of the folder.
 
 
@@ -277,17 +281,52 @@ class InputFile:
             del self.data  # It can be read again, and is as large as the text.
         return text
 
+    @property
+    def is_large(self) -> bool:
+        """Whether its lines are read one by one: its text need not be in memory as a whole."""
+        from classic_rc.kernels.arrays import block_size  # it loads NumPy, which `--help` does without
+
+        is_plain = self._content is None and self.damaged is None and self.columns is None
+        return is_plain and os.path.isfile(self.name) and os.path.getsize(self.name) > block_size(_LARGE)
+
+    @cached_property
+    def first_text(self) -> str:
+        """The text of the file, or the first lines of a large one: enough to recognise its format."""
+        if not self.is_large:
+            return self.text
+        blocks = self._line_blocks()
+        text = "".join([*next(blocks, ()), *next(blocks, ())])
+        return text if text.strip() else self.text
+
+    def _line_blocks(self) -> Iterator[list[str]]:
+        try:
+            for lines in read_line_blocks(self.name, lambda n_bytes: None, longest=math.inf, strict=True):
+                if any("\0" in line for line in lines):
+                    raise DataError("a NUL character", source=self.name)
+                yield lines
+        except DataError:
+            if os.path.getsize(self.name) <= MAX_INPUT:
+                decode_text(self.data, self.name)  # raises the error with the place
+            raise
+
+    def lines(self) -> Iterator[str]:
+        r"""Yield the lines of a large file, each with its final ``"\n"``."""
+        return itertools.chain.from_iterable(self._line_blocks())
+
     @cached_property
     def _first_value(self) -> tuple[Any, bool]:
         if self.columns is not None:
             return next(self.columns.rows(), None), False
-        text = self.text
+        text = self.first_text
         start = len(text) - len(text.lstrip(" \t\n"))
         if text[start] not in "{[":
             return None, False
         try:
             value, end = parse_json_prefix(text, self.name, start=start)
         except DataError:
+            if self.is_large and "text" not in self.__dict__:  # one value of many lines, or a damaged line
+                self.first_text = self.text
+                return self._first_value
             # The first of many lines may be damaged: a later one then shows what the file is.
             value = _first_object_line(text, self.name)
             if value is None:
@@ -336,19 +375,25 @@ class InputFile:
         return iter([root]) if "\n" in self.text.strip() else self._read_lines(guard)
 
     def _read_lines(self, guard: AbstractContextManager[object]) -> Iterator[Node]:
-        self.blank_lines = 0
-        for number, line in iter_lines(self.text):
+        self.blank_lines = n_blank = 0  # those at the end do not count
+        lines = enumerate(map(_without_end, self.lines()), 1) if self.is_large else iter_lines(self.text)
+        for number, line in lines:
             if line.strip(" \t"):
+                self.blank_lines, n_blank = self.blank_lines + n_blank, 0
                 with guard:
                     yield Node(parse_json(line, self.name, number), self.name, number)
             else:
-                self.blank_lines += 1
+                n_blank += 1
 
     def release(self) -> None:
         """Forget the content, so that a folder of thousands of files is never in memory at once."""
-        for cached in ("data", "start", "text", "columns", "_first_value"):
+        for cached in ("data", "start", "text", "first_text", "columns", "_first_value"):
             self.__dict__.pop(cached, None)
         self._content = None
+
+
+def _without_end(line: str) -> str:
+    return line.removesuffix("\n")
 
 
 def _first_object_line(text: str, source: str) -> dict[str, Any] | None:

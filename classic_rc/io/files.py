@@ -187,6 +187,53 @@ def read_input(path: str | Path) -> bytes:
         return data if len(data) <= size else data + _read_limited(file, str(path), len(data))
 
 
+class TemporaryBytes:
+    """Bytes that are added at the end and read anywhere; all but the last of them are in a temporary file."""
+
+    def __init__(self) -> None:
+        self._file: Any = None
+        self._n_saved, self._tail = 0, bytearray()
+
+    def add(self, data: bytes) -> int:
+        """Add bytes, and return their place."""
+        self._tail += data
+        return self._n_saved + len(self._tail) - len(data)
+
+    def save(self) -> None:
+        """Move the bytes to the file, if they are many.
+
+        Raises
+        ------
+        OSError
+            No file can be written. The bytes stay in memory.
+        """
+        if len(self._tail) < _BLOCK:
+            return
+        if self._file is None:
+            import tempfile
+
+            self._file = tempfile.TemporaryFile(buffering=0)  # noqa: SIM115 - it is open as long as it is read
+        self._file.seek(self._n_saved)
+        if self._file.write(self._tail) < len(self._tail):
+            raise OSError("no space left")
+        self._n_saved += len(self._tail)
+        self._tail.clear()
+
+    def read(self, start: int, size: int) -> bytes:
+        """Return the bytes at a place."""
+        if start >= self._n_saved:
+            start -= self._n_saved
+            return bytes(self._tail[start : start + size])
+        if hasattr(os, "pread"):  # forks and threads share the file's position
+            return os.pread(self._file.fileno(), size, start)
+        self._file.seek(start)
+        return bytes(self._file.read(size))
+
+    def __del__(self) -> None:
+        if self._file is not None:
+            self._file.close()
+
+
 def check_folder(folder: str) -> None:
     """Raise OSError if no file can be created in a folder."""
     import tempfile

@@ -5,6 +5,7 @@ from __future__ import annotations
 import codecs
 import csv
 import io
+import itertools
 import os
 import re
 import time
@@ -46,7 +47,7 @@ def read_text(path: str | Path) -> str:
 
 
 def read_line_blocks(
-    path: str, advance: Callable[[int], object], *, longest: int = LONGEST_LINE
+    path: str, advance: Callable[[int], object], *, longest: float = LONGEST_LINE, strict: bool = False
 ) -> Iterator[list[str]]:
     r"""Yield the lines of a file, each with its final ``"\n"``, some hundreds at a time.
 
@@ -60,6 +61,8 @@ def read_line_blocks(
         Gets the number of bytes just read, as the file stores them.
     longest : int
         A line of more characters is an error.
+    strict : bool
+        Whether any damaged character is an error, instead of a start that is no text.
 
     Raises
     ------
@@ -70,8 +73,10 @@ def read_line_blocks(
     with open_unpacked(path, advance) as stream:
         head = stream.peek(START_BYTES)[:START_BYTES]
         encoding = _UTF16.get(head[:2], "utf-8")
-        _check_is_text(head, encoding, path)
-        bytes_decoder = codecs.getincrementaldecoder("utf-8-sig" if encoding == "utf-8" else "utf-16")("replace")
+        if not strict:
+            _check_is_text(head, encoding, path)
+        make_decoder = codecs.getincrementaldecoder("utf-8-sig" if encoding == "utf-8" else "utf-16")
+        bytes_decoder = make_decoder("strict" if strict else "replace")
         decoder = io.IncrementalNewlineDecoder(bytes_decoder, translate=True)
         begun: list[str] = []  # the parts of a line whose end was not read yet
         is_read = False
@@ -118,7 +123,7 @@ def _describe_bytes(n_damaged: int, n_controls: int) -> str:
     return "bytes that are not UTF-8"
 
 
-def _check_lengths(lines: list[str], path: str, longest: int) -> None:
+def _check_lengths(lines: list[str], path: str, longest: float) -> None:
     if max(map(len, lines), default=0) >= longest:
         raise DataError(
             "a line is too long",
@@ -149,9 +154,11 @@ def iter_lines(text: str) -> Iterator[tuple[int, str]]:
 
 
 def table_records(
-    text: str, source: str, guard: AbstractContextManager[object] | None = None
+    text: str | Iterator[str], source: str, guard: AbstractContextManager[object] | None = None
 ) -> Iterator[tuple[int, list[str]]]:
     """Yield the records of a table, each with the line at which it starts; a blank line has no cells.
+
+    The table is a text, or its lines with their ends; then all malformed records are errors.
 
     Tabs separate cells if the first line has one, else commas; semicolons if it has neither. A malformed record
     raises its error in `guard`; if that suppresses it, the record's first line is left out, and the next line
@@ -162,20 +169,21 @@ def table_records(
     DataError
         Quotes do not match.
     """
-    header = text.partition("\n")[0]
+    header = text.partition("\n")[0] if isinstance(text, str) else next(text, "")
     delimiter = next((mark for mark in "\t,;" if mark in header), ",")
-    records = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
+    content = io.StringIO(text, newline="") if isinstance(text, str) else itertools.chain([header], text)
+    records = csv.reader(content, delimiter=delimiter, strict=True)
     lines: list[str] | None = None  # all lines, once one is malformed
     before = n_again = 0
     # The default limit is shorter than some passages. It is global to the process, so it is never lowered again.
-    csv.field_size_limit(max(csv.field_size_limit(), len(text)))
+    csv.field_size_limit(max(csv.field_size_limit(), len(text) if isinstance(text, str) else LONGEST_LINE))
     start = 1
     guard = nullcontext() if guard is None else guard
     while True:
         try:
             cells = next(records, None)
         except csv.Error as error:
-            with guard:
+            with guard if isinstance(text, str) else nullcontext():
                 raise DataError(
                     f"malformed table ({error})",
                     source=source,
@@ -183,6 +191,7 @@ def table_records(
                     hint="End a quoted field with a quote, and double the quotes inside it",
                 ) from None
             if before + records.line_num > start and n_again < _MOST_AGAIN:
+                assert isinstance(text, str)
                 lines = io.StringIO(text, newline="").readlines() if lines is None else lines
                 before, n_again = start, n_again + 1
                 records = csv.reader(lines[start:], delimiter=delimiter, strict=True)

@@ -192,7 +192,7 @@ def unspaced_share(texts: Iterable[str]) -> float:
     >>> unspaced_share(["猫 cat", "dog"])
     0.14285714285714285
     """
-    texts = [text for text in texts if text]
+    texts = list(texts) if isinstance(texts, Iterator) else texts  # else they are read twice
     unspaced_run = re.compile(f"(?:(?=[^\\W_])[{UNSPACED}])+")
     unspaced = sum(len(run) for text in texts if not text.isascii() for run in unspaced_run.findall(text))
     if not unspaced:

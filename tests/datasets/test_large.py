@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import gzip
 import pickle
 import tempfile
 from dataclasses import replace
@@ -11,6 +12,8 @@ import pytest
 
 from classic_rc import load
 from classic_rc.datasets.text_store import StoredCandidates, StoredPassage, TextStore
+from classic_rc.errors import DataError
+from classic_rc.io.archives import InputFile, open_input
 from classic_rc.kernels.arrays import small_blocks
 from classic_rc.questions import Candidate, Passage, TextCandidates, candidate_texts
 from classic_rc.text.encode import encode
@@ -86,3 +89,54 @@ def test_without_a_temporary_file_texts_stay_in_memory(store, monkeypatch):
     assert type(store.keep_passage(Passage("r", LONG))) is Passage
     assert not store.is_open
     assert stored.text == LONG
+
+
+OWN = '{"id": "q%d", "passage": "It rained.", "question": "Did it?", "candidates": ["no", "yes"], "gold": %d}\n'
+ROWS = "".join(OWN % (i, i % 2) for i in range(20_000))
+TABLE = "id,passage,question,candidate_0,candidate_1,gold\n" + "".join(
+    f'q{i},"It ""rained"",\nand more.",Did it?,no,yes,{i % 2}\n' for i in range(20_000)
+)
+
+
+@pytest.mark.parametrize(
+    ("content", "where"),
+    [
+        (ROWS, None),
+        ("\n" + ROWS.replace("\n", "\r\n\r\n", 3) + "\n \n", None),
+        (TABLE, None),
+        (ROWS + "{\n", "line 20001"),
+        (ROWS.replace('"q19000"', '"q2"'), "line 19001"),
+        (ROWS + ROWS[:20] + "\xff", "byte offset"),
+        (ROWS + "\0", "byte offset"),
+        (TABLE + 'q,"a\n', "line 40002"),
+        (TABLE + "q,a\n", "line 40002"),
+    ],
+)
+@pytest.mark.parametrize("packed", [False, True])
+def test_lines_are_read_one_by_one_with_the_same_result_or_error(tmp_path, content, where, packed):
+    """The text is never in memory as a whole, unless an error must be placed."""
+    data = content.encode("latin-1")
+    path = tmp_path / "rows.jsonl"
+    path.write_bytes(gzip.compress(data) if packed else data)
+
+    def read():
+        try:
+            dataset = load(path)
+        except DataError as error:
+            return str(error), error.where
+        return dataset.fingerprint, dataset.notes, dataset.sources
+
+    usual = read()
+    assert where or len(usual) == 3
+    with small_blocks(1000):
+        assert open_input(path).single.is_large
+        assert read() == usual
+    assert (where or "") in str(usual[1])
+
+
+def test_a_table_of_lines_is_never_a_whole_text(tmp_path, monkeypatch):
+    path = tmp_path / "rows.csv"
+    path.write_text(TABLE)
+    monkeypatch.setattr(InputFile, "data", property(lambda file: pytest.fail("it is read as a whole")))
+    with small_blocks(1000):
+        assert len(load(path)) == 20_000
