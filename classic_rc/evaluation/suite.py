@@ -227,7 +227,7 @@ class _SuiteReader:
     def _parse(self, text: str, place: str, name: str) -> System | ClassicRCError:
         """Return the system that a text describes, or the error if its file is missing."""
         try:
-            return replace(parse_system(text, self.folder or os.curdir), name=name)
+            return replace(parse_system(text, self.folder), name=name)
         except UsageError as error:
             if error.field == "--trust":
                 raise

@@ -118,7 +118,7 @@ def split_options(text: str) -> tuple[str, dict[str, str]]:
     return path, dict(pairs)
 
 
-def parse_system(text: str, folder: str = "") -> System:
+def parse_system(text: str, folder: str | None = None) -> System:
     """Return the system of a text: ``[NAME=]SOLVER[:VARIANT][,key=value]…`` or ``[NAME=][FORMAT:]FILE[,key=…]…``.
 
     A name ends at the first ``=`` that comes before any of ``, : [ / \\``. A solver's name means the solver, even
@@ -127,8 +127,8 @@ def parse_system(text: str, folder: str = "") -> System:
     Parameters
     ----------
     text : str
-    folder : str
-        Where relative paths start.
+    folder : str, optional
+        Where relative paths start, if it is not the working directory.
 
     Raises
     ------
@@ -154,7 +154,7 @@ def parse_system(text: str, folder: str = "") -> System:
         )
 
     def place(path: str) -> str:
-        return os.path.join(folder, os.path.expanduser(path)) if folder else path
+        return path if folder is None else os.path.join(folder, os.path.expanduser(path))
 
     head = spec.partition(",")[0].partition(":")[0].strip()
     if head in SOLVERS or head in SHORT_NAMES or ".py:" in spec:
@@ -162,7 +162,7 @@ def parse_system(text: str, folder: str = "") -> System:
             solver = parse_solver(place(spec) if ".py:" in spec.partition(",")[0] else spec)
         except SystemFailedError as failure:
             return System(name=name, failure=failure)
-        return System(change_paths(solver, place) if folder else solver, name=name)
+        return System(solver if folder is None else change_paths(solver, place), name=name)
     file, format = split_format(spec)
     options: dict[str, str] = {}
     if not Path(place(file)).is_file():

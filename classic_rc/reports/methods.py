@@ -39,6 +39,8 @@ _TIES = {
     "random": "if several candidates share the best score, one of them is drawn with a fixed seed",
     "strict": "if several candidates share the best score, the question counts as wrong",
 }
+_OF_COUNTS = re.compile(r"could not be parsed and count as wrong|have no answer and score 0")
+"""The remarks on a file whose numbers are in :class:`classic_rc.predictions.AnswerCounts`."""
 _PACKAGES = {"numpy": "NumPy", "scipy": "SciPy", "scikit-learn": "scikit-learn"}
 
 
@@ -230,13 +232,27 @@ def _tests(table: PaperTable, dataset: PaperDataset) -> Iterator[str]:
 
 def _remarks(table: PaperTable, dataset: PaperDataset) -> Iterator[str]:
     """Yield what the record says about answers, data and systems, in its own words."""
-    for system in _systems(table, dataset):
-        if system.answers is not None and system.answers.note:
-            note = f"{system.name}, {system.answers.note}"
-            yield f"answers that could not be parsed or are empty count as wrong: {note}"
+    systems = _systems(table, dataset)
+    lacking = [
+        f"{system.name}, {system.answers.note}" for system in systems if system.answers and system.answers.note
+    ]
+    if lacking:
+        yield f"answers that could not be parsed or are empty count as wrong: {'; '.join(lacking)}"
+    for system in systems:
         yield from (f"{system.name}: {caveat}" for caveat in _texts(system.facts.get("caveats")))
-    for key in ("warnings", "notes"):
-        yield from _texts(_fact(dataset, "dataset", key))
+    # What the record says of a system starts with its recorded name, and of a file also with its path.
+    new = {dataset.former_names.get(system.name, system.name): system for system in dataset.results.systems}
+    for remark in (text for key in ("warnings", "notes") for text in _texts(_fact(dataset, "dataset", key))):
+        former = next((name for name in new if remark.startswith(f"{name}: ")), None)
+        if former is None:
+            yield remark
+        elif new[former] in systems:
+            about, params = remark.removeprefix(f"{former}: "), new[former].facts.get("params")
+            path = params.get("path") if isinstance(params, dict) else None
+            is_file = isinstance(path, str) and about.startswith(f"{path}: ")
+            about = about.removeprefix(f"{path}: ") if is_file else about
+            if not (is_file and lacking and _OF_COUNTS.search(about)):
+                yield f"{new[former].name}: {about}"
 
 
 def _texts(values: Any) -> list[str]:
@@ -299,6 +315,9 @@ def _changed(facts: Mapping[str, Any]) -> str:
         parts = {}
     params = facts.get("params")
     changed = [f"{key}={value}" for key, value in parts.items() if isinstance(params, dict) and key in params]
+    answers = facts.get("answers")
+    models = answers.get("models") if isinstance(answers, dict) else None
+    changed += [f"model {model}" for model in models or () if isinstance(model, str)]
     threshold = facts.get("threshold")
     fixed = is_number(threshold) and facts.get("tuned_on") is None
     return ", ".join([*changed, *([f"score > {threshold:g}"] if fixed else [])])

@@ -1,0 +1,123 @@
+"""Random runs: every statement of the paragraph on methods against the fields of its record."""
+
+from __future__ import annotations
+
+import json
+import random
+import re
+
+import pytest
+
+from classic_rc import evaluate, load
+from classic_rc.evaluation.record import run_record
+from classic_rc.reports import make_paper_table, read_paper_records
+from classic_rc.reports.methods import method_statements, settings_table
+
+DATA = ("sample:single-choice", "sample:multiple-answer", "sample:cloze")
+SYSTEMS = ("random", "longest", "sliding-window", "sliding-window,window=5", "sw+d", "sw+d:mctest160", "surface-lr")
+TIES = {"partial": "equal part", "first": "the first of them", "random": "is drawn", "strict": "counts as wrong"}
+
+
+def make_runs(rng, folder):
+    """A record of several runs with random settings, and a system under one name that differs between datasets."""
+    evaluations = []
+    for data in rng.sample(DATA, rng.randint(1, 3)):
+        dataset = load(data)
+        chosen = dict(zip(("A", "B", "C"), rng.sample(SYSTEMS, 3), strict=True))
+        if dataset.task.has_choices and rng.random() < 0.7:
+            rows = [(q.id, rng.choice(["A", "B", "?", "The answer is not A"])) for q in dataset]
+            (folder / f"{len(evaluations)}.csv").write_text(
+                "id,answer\n" + "".join(f"{i},{a}\n" for i, a in rows), encoding="utf-8"
+            )
+            chosen["File"] = str(folder / f"{len(evaluations)}.csv")
+        settings = {"cv": rng.choice([2, 3])}
+        settings |= {"ties": rng.choice([*TIES])} if rng.random() < 0.5 else {}
+        settings |= {"intervals": rng.choice([20, 30])} if rng.random() < 0.7 else {}
+        settings |= {"baseline": "A"} if rng.random() < 0.7 else {}
+        evaluations.append(evaluate(dataset, chosen, seed=rng.randint(0, 9), **settings))
+    (folder / "run.json").write_text(json.dumps(run_record(evaluations)), encoding="utf-8")
+    return folder / "run.json"
+
+
+def check(statement, runs):
+    """Check a statement against the runs of its datasets; raise KeyError if nothing knows what it says."""
+    for run in runs:
+        rows = {row["name"]: row for row in run["rows"]}
+        if match := re.match(r".* has ([\d,]+) questions about (\d+) passage", statement):
+            assert [int(match[1].replace(",", "")), int(match[2])] == [
+                run["dataset"][k] for k in ("questions", "passages")
+            ]
+        elif statement.startswith("if several candidates"):
+            policy = next(policy for policy, words in TIES.items() if words in statement)
+            named = re.search(r"\((.*)\)$", statement)
+            expected = {name for name, row in rows.items() if row["ties"] == policy}
+            assert expected
+            others = {row["ties"] for row in rows.values()} - {None, policy}
+            assert bool(named) == bool(others)
+            if named:
+                assert set(re.split(r", | and ", named[1])) == expected
+        elif match := re.match(r"the result of (.+) is an expectation", statement):
+            assert rows[match[1]]["expected"]
+        elif statement.startswith("folds keep"):
+            assert any("|folds:near" in row["signature"] for row in rows.values())
+        elif statement.startswith("we report"):
+            assert run["dataset"]["primary_metric"]
+        elif match := re.match(r"intervals are (\d+)% .* from ([\d,]+) .*seed (\d+)", statement):
+            made = run["resampling"]
+            assert [int(match[1]), int(match[2]), int(match[3])] == [
+                100 * made["level"],
+                made["resamples"],
+                made["seed"],
+            ]
+        elif match := re.match(
+            r"an asterisk .* from (.+) at p .* ([\d,]+) random permutations with seed (\d+)", statement
+        ):
+            made = run["significance"]
+            assert [match[1], int(match[2].replace(",", "")), int(match[3])] == [
+                made["baseline"],
+                made["n"],
+                made["seed"],
+            ]
+        elif match := re.match(r"the tested metric .* correction for (\d+) comparison", statement):
+            assert int(match[1]) == len(rows) - 1
+        elif statement == "other metrics are not tested":
+            assert run["significance"]
+        elif statement.startswith("answers that could not be parsed"):
+            counts = rows["File"]["answers"]
+            assert f"{counts['unparsed']} of {counts['answers']} answers unparsed" in statement
+        elif statement.startswith("the runs used"):
+            assert "classic_rc" in statement
+        else:
+            remarks = [*run["dataset"]["warnings"], *run["dataset"]["notes"]]
+            remarks += [f"{row['name']}: {caveat}" for row in rows.values() for caveat in row["caveats"]]
+            assert any(statement.split(": ")[-1].rstrip(".") in remark for remark in remarks), statement
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_every_statement_is_in_its_record(tmp_path, seed):
+    path = make_runs(random.Random(seed), tmp_path)
+    table = make_paper_table(read_paper_records([path]))
+    runs = {run["dataset"]["name"]: run for run in json.loads(path.read_text(encoding="utf-8"))["runs"]}
+    statements = method_statements(table)
+    assert statements
+    for labels, statement in statements:
+        plain = re.sub("\ue000[^\ue001]*\ue001", "", statement)
+        if plain.startswith(("the solvers are implemented", "published results")):
+            continue
+        check(plain, [runs[label] for label in labels])
+    for (name, _, solver, changed, trained, tuned), labels in settings_rows(table):
+        for label in labels:
+            row = next(row for row in runs[label]["rows"] if row["name"] == name)
+            assert solver == f"{row['solver']}:{row['variant']}" if row["variant"] else row["solver"]
+            assert bool(trained) == bool(row["trained_on"])
+            assert bool(tuned) == bool(row["tuned_on"])
+            for part in (changed or "").split(", "):
+                key, _, value = part.partition("=")
+                assert not value or f"|{key}:{value}" in row["signature"]
+
+
+def settings_rows(table):
+    every = [dataset.label for dataset in table.shown_datasets]
+    for group in settings_table(table).row_groups:
+        for row in group.rows:
+            yield row, every if row[1] == "all" else re.split(r", | and ", row[1])
