@@ -374,7 +374,7 @@ class _SimilarQuestions:
         return next((other for other in others if self._agree(i, other)), None)
 
     def _agree(self, one: int, two: int) -> bool:
-        """Return whether equal questions about equal passages have half of their options, or of the words, in common.
+        """Return whether equal questions about equal passages share half of their options, or of the words.
 
         A question that is asked again with other options is another item.
         """

@@ -372,33 +372,37 @@ class ScoreTest:
     def _allow_dependence(self, z: Floats, null: _Null) -> Floats:
         """Return smaller deviates for features whose questions share passages, if gold depends on the passage.
 
-        The deviation is that over whole passages, if it is larger; the tail is that of Student's t with as many
-        degrees of freedom as passages allow. It is computed for the features with the large deviates.
+        The variance grows by the design effect: that of sums over passages by that of sums over questions, without
+        the effect that is the same everywhere, because that is no dependence. The tail is that of Student's t with
+        as many degrees of freedom as passages allow. It is computed for the features with the large deviates.
         """
         from scipy.sparse import csr_matrix
         from scipy.special import ndtri
         from scipy.stats import t
 
-        tested, n_sparse = z.copy(), self.features.sparse.shape[1]
-        group = self.groups[self.table.question]
-        n_groups, columns = int(group.max()) + 1, np.arange(len(group))
-        shape = n_groups, len(group)
-        residual = csr_matrix((self.table.right - self.model.p, (group, columns)), shape=shape)
-        chances = csr_matrix((self.model.p, (group, columns)), shape=shape)
+        table, tested, n_sparse = self.table, z.copy(), self.features.sparse.shape[1]
+        n, n_groups, options = len(table), int(self.groups.max()) + 1, len(table.texts)
+        residual, chances = (
+            csr_matrix((weights, np.arange(options), table.offsets), shape=(n, options))
+            for weights in (table.right - self.model.p, self.model.p)
+        )
+        pooled = csr_matrix((np.ones(n), (self.groups, np.arange(n))), shape=(n_groups, n))
         large = np.flatnonzero(np.abs(z) > _LARGE)
-        for which in np.array_split(large, len(large) * n_groups // _BLOCK_SUMS + 1):
+        for which in np.array_split(large, len(large) * n // _BLOCK_SUMS + 1):
             sparse, dense = which[which < n_sparse], which[which >= n_sparse] - n_sparse
             own, ranks = self.features.sparse[:, sparse], self.features.dense[:, dense]
             sums, expected = (np.column_stack([(m @ own).toarray(), m @ ranks]) for m in (residual, chances))
-            expected[:, len(sparse) :] = np.bincount(self.groups, minlength=n_groups)[:, None]
-            # An effect that is the same everywhere is no dependence: each passage has its part of it.
+            expected[:, len(sparse) :] = 1
             rest = sums - expected * (sums.sum(axis=0) / np.maximum(expected.sum(axis=0), 1e-9))
-            factor = np.sqrt((rest**2).sum(axis=0)) / np.maximum(null.deviation[which], 1e-9)
-            smaller = z[which] / np.maximum(factor, 1)
-            effective = expected.sum(axis=0) ** 2 / np.maximum((expected**2).sum(axis=0), 1e-9)
+            single, together = (rest**2).sum(axis=0), ((pooled @ rest) ** 2).sum(axis=0)
+            of_passages = pooled @ expected
+            effective = of_passages.sum(axis=0) ** 2 / np.maximum((of_passages**2).sum(axis=0), 1e-9)
+            shared = null.events[which] / np.maximum((of_passages > 0).sum(axis=0), 1)
+            # If nothing varies, nothing says that gold does not depend on the passage.
+            effect = np.where(single > 1e-6, together / np.maximum(single, 1e-6), shared)
+            smaller = z[which] / np.sqrt(np.maximum(effect, 1))
             tail = np.maximum(t.sf(np.abs(smaller), np.maximum(effective - 1, 1)), 1e-300)
-            shared = null.events[which] > _SHARED * (expected > 0).sum(axis=0)
-            tested[which] = np.where(shared, -np.sign(smaller) * np.minimum(ndtri(tail), 0), z[which])
+            tested[which] = np.where(shared > _SHARED, -np.sign(smaller) * np.minimum(ndtri(tail), 0), z[which])
         return tested
 
     def _draw_largest(self, null: _Null, chosen: Floats, across: Floats, inverse: Floats) -> Floats:
