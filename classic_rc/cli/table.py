@@ -35,8 +35,10 @@ OPTIONS = (
     vary_option(
         "--baseline",
         metavar="NAME",
+        action="append",
         help="mark the systems that differ significantly from this one in the primary metric (permutation test, "
-        "Holm-adjusted p < 0.05; default: the baseline of the runs)",
+        "Holm-adjusted p < 0.05; default: the baseline of the runs); repeat for several: a letter for each that a "
+        "system is better than",
     ),
     vary_option(
         "--intervals",

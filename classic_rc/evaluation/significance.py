@@ -126,13 +126,27 @@ def family_p_values(
 
     The rows are the metric's statistics of each system, `groups` the group of passages of each question.
     """
-    tested = [i for i in range(len(rows)) if i != base]
+    pairs = [(i, base) for i in range(len(rows)) if i != base]
+    found = pair_p_values(metric, rows, pairs, groups, n=n, seed=seed)
+    return [found.get((i, base), 1.0) for i in range(len(rows))]
+
+
+def pair_p_values(
+    metric: Metric,
+    rows: Sequence[NDArray[np.float64]],
+    pairs: Sequence[tuple[int, int]],
+    groups: NDArray[np.int64],
+    *,
+    n: int = 10_000,
+    seed: int = 0,
+) -> dict[tuple[int, int], float]:
+    """Return the p-values of the differences of pairs of rows, adjusted together by Holm's method.
+
+    The parameters are those of :func:`family_p_values`; `pairs` are indices in `rows`.
+    """
     own = np.unique(groups, return_inverse=True)[1].reshape(-1)
-    found = [permutation_test(metric, rows[i], rows[base], own, n=n, seed=seed).p for i in tested]
-    p_values = [1.0] * len(rows)
-    for i, p in zip(tested, holm(found).tolist(), strict=True):
-        p_values[i] = p
-    return p_values
+    found = [permutation_test(metric, rows[i], rows[j], own, n=n, seed=seed).p for i, j in pairs]
+    return dict(zip(pairs, holm(found).tolist(), strict=True))
 
 
 def with_statistics(evaluation: Evaluation, protocol: Protocol, *, progress: bool = False) -> Evaluation:

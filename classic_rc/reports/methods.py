@@ -216,6 +216,15 @@ def _tests(table: PaperTable, dataset: PaperDataset) -> Iterator[str]:
     tested = [column for column in columns if column.is_tested]
     if not tested or dataset.tests is None:
         return
+    if table.baselines:
+        n = format_count(_n_pairs(table, dataset), "comparison")
+        yield (
+            f"superscripts mark systems that are significantly better than {join_words(table.baselines)} at p < "
+            f"{ALPHA:g}: two-sided paired permutation tests that swap the outcomes of {_units(dataset)} (exact, or "
+            f"{dataset.tests.n:,} random permutations with seed {dataset.tests.seed} if there are more), with "
+            f"Holm's correction for {n} in a column"
+        )
+        return
     yield (
         f"an asterisk marks a system that differs significantly from {dataset.tests.baseline} at p < {ALPHA:g}: a "
         f"two-sided paired permutation test that swaps the outcomes of {_units(dataset)} between the two systems "
@@ -228,6 +237,12 @@ def _tests(table: PaperTable, dataset: PaperDataset) -> Iterator[str]:
         yield "the systems of each group of questions are a family of their own"
     if len(tested) < len(columns):
         yield "other metrics are not tested"
+
+
+def _n_pairs(table: PaperTable, dataset: PaperDataset) -> int:
+    """Return the number of pairs of a system and a baseline on a dataset."""
+    bases, systems = len({*table.baselines} & {*dataset.system_names}), len(dataset.system_names)
+    return bases * (systems - 1) - bases * (bases - 1) // 2
 
 
 def _remarks(table: PaperTable, dataset: PaperDataset) -> Iterator[str]:

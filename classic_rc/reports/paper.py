@@ -19,7 +19,8 @@ from classic_rc.evaluation.comparison import SharedResults, SystemResults
 from classic_rc.evaluation.outcomes import Block
 from classic_rc.evaluation.record import RECORD_NAME, read_results
 from classic_rc.evaluation.resampling import Interval
-from classic_rc.evaluation.significance import family_p_values, subset_intervals
+from classic_rc.evaluation.results import ALPHA
+from classic_rc.evaluation.significance import family_p_values, pair_p_values, subset_intervals
 from classic_rc.metrics.base import METRICS, Metric, get_metric
 from classic_rc.questions import Task
 from classic_rc.reports.paper_data import PaperDataset, merge_records
@@ -67,7 +68,7 @@ def make_paper_table(
     *,
     metrics: Sequence[str] = (),
     by: str | None = None,
-    baseline: str | None = None,
+    baseline: str | Sequence[str] | None = None,
     intervals: int | None = None,
     rename: Sequence[str] = (),
     published: bool = False,
@@ -87,8 +88,9 @@ def make_paper_table(
         The metrics to report where they apply; by default :data:`PAPER_METRICS` and the primary metric.
     by : str, optional
         A key of recorded groups: a column for each group, in the primary metric.
-    baseline : str, optional
-        The system to test against; by default that of the records, or none.
+    baseline : str or sequence of str, optional
+        The system to test against; by default that of the records, or none. With several, all pairs of a system and
+        a baseline in a column are one family, and a cell says which baselines it is significantly better than.
     intervals : int, optional
         The number of resamples of passages; by default that of the records, or no intervals.
     rename : sequence of str
@@ -125,7 +127,10 @@ def make_paper_table(
         )
     if by is not None and not any(by in dataset.results.groupings for dataset in datasets):
         raise _no_grouping(by, datasets)
-    own_baseline = _find_baseline(datasets, baseline, new)
+    given = [baseline] if isinstance(baseline, str) else list(dict.fromkeys(baseline or ()))
+    wanted: list[str | None] = [*given] or [None]
+    found = [_find_baseline(datasets, name, new) for name in wanted]
+    own_baseline, baselines = found[0], tuple(name for name in found if name is not None and len(found) > 1)
     columns: list[PaperColumn] = []
     cells: dict[str, dict[PaperColumn, PaperCell]] = {}
     used: list[PaperDataset] = []
@@ -133,7 +138,7 @@ def make_paper_table(
         dataset = replace(
             recorded,
             resampling=recorded.resampling if intervals is None else recorded.resampling_with(intervals),
-            tests=recorded.tests if baseline is None else recorded.tests_with(own_baseline),
+            tests=recorded.tests_with(own_baseline) if given else recorded.tests,
         )
         if dataset.tests is not None and dataset.tests.baseline not in dataset.system_names:
             name = dataset.tests.baseline
@@ -143,7 +148,7 @@ def make_paper_table(
         own: list[PaperColumn] = []
         for column, mask in _columns_of(dataset, of, by, new):
             own.append(column)
-            for name, cell in _measure(dataset, column, mask, decimals).items():
+            for name, cell in _measure(dataset, column, mask, decimals, baselines).items():
                 cells.setdefault(name, {})[column] = cell
         for name, reason in dataset.results.missing.items():
             cells.setdefault(name, {}).update((column, PaperCell(reason=reason)) for column in own)
@@ -152,7 +157,8 @@ def make_paper_table(
     if published:
         figures, figure_notes = _published_rows(used, columns, by, new)
         rows, row_notes = rows + figures, row_notes + figure_notes
-    return PaperTable(tuple(columns), tuple(rows), tuple(used), own_baseline, decimals, (*notes, *row_notes))
+    said = (*notes, *row_notes)
+    return PaperTable(tuple(columns), tuple(rows), tuple(used), own_baseline, decimals, said, baselines)
 
 
 def _metrics_of(dataset: PaperDataset, names: Sequence[str]) -> list[Metric]:
@@ -227,6 +233,7 @@ def _measure(
     column: PaperColumn,
     mask: NDArray[np.bool_],
     decimals: int,
+    baselines: Sequence[str] = (),
 ) -> dict[str, PaperCell]:
     """Return the cells of a column by the names of the systems."""
     results, metric, tests, resampling = dataset.results, column.metric, dataset.tests, dataset.resampling
@@ -237,7 +244,21 @@ def _measure(
     if resampling is not None:
         intervals = subset_intervals([(metric, of) for of in statistics], results.groups, mask, resampling)
     p_values: Sequence[float | None] = [None] * len(systems)
-    if column.is_tested and tests is not None and mask.any() and len(systems) > 1:
+    beats: dict[int, list[int]] = {}
+    if column.is_tested and tests is not None and mask.any() and baselines:
+        names = dataset.system_names
+        bases = {names.index(name): letter for letter, name in enumerate(baselines) if name in names}
+        pairs = [(i, base) for base in bases for i in range(len(systems)) if i != base]
+        # Two baselines are one pair: the test has two sides.
+        pairs = [(i, j) for i, j in pairs if not (i in bases and i < j)]
+        family = pair_p_values(
+            metric, [of[mask] for of in statistics], pairs, results.groups[mask], n=tests.n, seed=tests.seed
+        )
+        for (i, j), p in family.items():
+            better, worse = (i, j) if values[i] > values[j] else (j, i)
+            if p < ALPHA and worse in bases:
+                beats.setdefault(better, []).append(bases[worse])
+    elif column.is_tested and tests is not None and mask.any() and len(systems) > 1:
         base = dataset.system_names.index(tests.baseline)
         found = family_p_values(
             metric, [of[mask] for of in statistics], base, results.groups[mask], n=tests.n, seed=tests.seed
@@ -254,6 +275,7 @@ def _measure(
             system.tuned_here,
             reason="the group has no questions" if value != value else None,
             answers=system.answers,
+            beats=tuple(sorted(beats.get(i, ()))),
         )
         for i, (system, value, interval, p_value) in enumerate(
             zip(systems, values, intervals, p_values, strict=True)

@@ -18,7 +18,7 @@ from classic_rc.predictions import ANSWER_COUNTS
 from classic_rc.reports.paper_table import PaperCell, PaperRow, PaperTable
 from classic_rc.reports.references import citation_text
 from classic_rc.tables import Cell, Column, RowGroup, Table, records_csv
-from classic_rc.tables.latex import Place, latex_text, render_latex
+from classic_rc.tables.latex import LETTERS, Place, latex_text, render_latex
 from classic_rc.tables.model import IntervalStyle
 
 _SPLITS = {"train": "training", "dev": "development", "test": "test"}
@@ -48,10 +48,24 @@ def row_name(row: PaperRow) -> str:
     return row.name if row.cites is None else f"{row.name} ({citation_text(row.cites)})"
 
 
+def _named(table: PaperTable, row: PaperRow) -> str:
+    """Return the name of a row; one of several baselines has its letter."""
+    is_base = row.name in table.baselines and row.block is not Block.PUBLISHED
+    return f"{row_name(row)} {baseline_letter(table.baselines.index(row.name))}" if is_base else row_name(row)
+
+
 def marks(cell: PaperCell) -> str:
     """Return the marks of a cell: an asterisk, a dagger, a double dagger, several or none."""
     lacks = cell.answers is not None and cell.answers.note
-    return ("*" if cell.is_significant else "") + ("†" if cell.is_tuned_here else "") + ("‡" if lacks else "")
+    beaten = "".join(map(baseline_letter, cell.beats))
+    return (
+        ("*" if cell.is_significant else "") + beaten + ("†" if cell.is_tuned_here else "") + ("‡" if lacks else "")
+    )
+
+
+def baseline_letter(number: int) -> str:
+    """Return the superscript of a baseline: ᵃ for the first of several."""
+    return list(LETTERS)[number % len(LETTERS)]
 
 
 def shown_interval(cell: PaperCell, decimals: int) -> Interval | None:
@@ -165,11 +179,19 @@ def _test_notes(table: PaperTable) -> Iterator[str]:
     several = len({column.metric_label for column in table.columns}) > 1
     metric = f" in {join_words(labels)}" if several else ""
     grouped = "groups of passages" if any(d.results.group for d in table.shown_datasets) else "passages"
+    if table.baselines:
+        named = ", ".join(f"{name} ({baseline_letter(i)})" for i, name in enumerate(table.baselines))
+        yield (
+            f"Superscripts: significantly better than {named}{metric} (p < {ALPHA:g}; two-sided paired permutation "
+            f"tests over {grouped}, Holm-adjusted over all pairs of a system and a baseline in a column)"
+        )
     who = "*: differs" if any(cell.is_significant for cell in table.cells) else "No system here differs"
-    yield (
-        f"{who} significantly from {table.baseline}{metric} (p < {ALPHA:g}; "
-        f"two-sided paired permutation test over {grouped}, Holm-adjusted over all measured systems of a column)"
-    )
+    if not table.baselines:
+        yield (
+            f"{who} significantly from {table.baseline}{metric} (p < {ALPHA:g}; "
+            "two-sided paired permutation test over "
+            f"{grouped}, Holm-adjusted over all measured systems of a column)"
+        )
     labels = list(dict.fromkeys(column.dataset for column in table.columns))
     untested = [label for label in labels if label not in {column.dataset for column in tested}]
     if untested:
@@ -216,7 +238,10 @@ def as_table(
     ]
     blocks = [
         RowGroup(
-            [[row_name(row), *(_cell(table, j, cell) for j, cell in enumerate(row.cells))] for row in of_block],
+            [
+                [_named(table, row), *(_cell(table, j, cell) for j, cell in enumerate(row.cells))]
+                for row in of_block
+            ],
             BLOCK_HEADINGS[block] if len({row.block for row in table.rows}) > 1 else None,
         )
         for block, of_block in groupby(table.rows, key=lambda row: row.block)
@@ -310,6 +335,7 @@ def _record(table: PaperTable, row: PaperRow, j: int, cell: PaperCell) -> dict[s
         "value": cell.value,
         "low": low,
         "high": high,
+        **({"better_than": ", ".join(table.baselines[i] for i in cell.beats)} if table.baselines else {}),
         "baseline": table.baseline if cell.p_value is not None else None,
         "p": cell.p_value,
         "significant": cell.is_significant if cell.p_value is not None else None,

@@ -50,6 +50,7 @@ class PaperCell:
     printed: str | None = None  # a published figure, in percent with its digits
     reason: str | None = None  # why there is no value, if that is known
     answers: AnswerCounts | None = None  # of a file of answers
+    beats: tuple[int, ...] = ()  # of several baselines, those that it is significantly better than
 
     @property
     def is_significant(self) -> bool:
@@ -93,6 +94,8 @@ class PaperTable:
         Digits after the decimal point; equal printed numbers are equally good.
     notes : tuple of str
         What the reader of the table need not know and its author should.
+    baselines : tuple of str
+        All baselines, if there are several; a cell says which of them it beats.
     """
 
     columns: tuple[PaperColumn, ...]
@@ -101,6 +104,7 @@ class PaperTable:
     baseline: str | None = None
     decimals: int = 1
     notes: tuple[str, ...] = ()
+    baselines: tuple[str, ...] = ()
 
     @property
     def cells(self) -> Iterator[PaperCell]:

@@ -25,6 +25,8 @@ _MOST_LINES, _HEAD_LINES = 44, 4
 _LONG_CELL, _SHORT_CELL = 40, 20
 """A column whose texts have more characters is wrapped; beside it, one whose texts are not short is wrapped too."""
 _WRAPPED = r">{\raggedright\arraybackslash}X"
+LETTERS = dict(zip("ᵃᵇᶜᵈᵉᶠᵍʰ", "abcdefgh", strict=True))
+"""Superscripts that are marks, with the letters that LaTeX raises."""
 _SMALL = "scriptsize"
 """The size of the figures of intervals."""
 
@@ -264,12 +266,15 @@ def _top(table: Table, column: Column, cell: Cell) -> str:
 
 
 def _signs(mark: str) -> str:
-    return mark.replace("†", r"\dagger").replace("‡", r"\ddagger")
+    letters = "".join(LETTERS.get(sign, sign) for sign in mark)
+    return letters.replace("†", r"\dagger").replace("‡", r"\ddagger")
 
 
 def latex_text(text: str) -> str:
     """Escape text for LaTeX; control characters become visible, and signs of mathematics become commands."""
     escaped = latex_escape(printable(text))
+    for sign, letter in LETTERS.items():
+        escaped = escaped.replace(f" {sign}", sign).replace(sign, rf"$^{{{letter}}}$")
     for sign, command in (("†", r"$^{\dagger}$"), ("‡", r"$^{\ddagger}$"), ("±", r"$\pm$"), ("–", "--")):
         escaped = escaped.replace(sign, command)
     return escaped

@@ -10,7 +10,8 @@ import pytest
 
 from classic_rc import evaluate, load
 from classic_rc.evaluation.record import run_record
-from classic_rc.reports import make_paper_table, read_paper_records
+from classic_rc.questions import Candidate, Dataset, Passage, Question, Task
+from classic_rc.reports import make_paper_table, read_paper_records, table_latex
 from classic_rc.reports.methods import method_statements, settings_table
 
 DATA = ("sample:single-choice", "sample:multiple-answer", "sample:cloze")
@@ -121,3 +122,33 @@ def settings_rows(table):
     for group in settings_table(table).row_groups:
         for row in group.rows:
             yield row, every if row[1] == "all" else re.split(r", | and ", row[1])
+
+
+def test_several_baselines_are_one_family_and_have_letters(tmp_path):
+    options = tuple(map(Candidate, ("a", "bb", "ccc", "dddd")))
+    dataset = Dataset(
+        [
+            Question(f"q{i}", Passage(f"p{i}", f"text {i}"), "?", options, frozenset({i % 3}), Task.SINGLE_CHOICE)
+            for i in range(40)
+        ]
+    )
+    names = {"Low": "longest", "SW": "sliding-window", "Up": "up.csv", "Down": "down.csv"}
+    for name, right in (("up.csv", True), ("down.csv", False)):
+        golds = [next(iter(question.gold)) for question in dataset]
+        rows = [(q.id, "ABCD"[g if right else (g + 1) % 4]) for q, g in zip(dataset, golds, strict=True)]
+        (tmp_path / name).write_text("id,answer\n" + "".join(f"{i},{a}\n" for i, a in rows), encoding="utf-8")
+    systems = {name: str(tmp_path / spec) if spec.endswith("csv") else spec for name, spec in names.items()}
+    (tmp_path / "run.json").write_text(json.dumps(run_record([evaluate(dataset, systems)])), encoding="utf-8")
+    records = read_paper_records([tmp_path / "run.json"])
+    table = make_paper_table(records, baseline=["Low", "Down"])
+    beats = {row.name: row.cells[0].beats for row in table.rows}
+    assert beats["Up"] == (0, 1)
+    assert beats["Down"] == ()
+    shown = table_latex(table)
+    assert "Low$^{a}$" in shown
+    assert r"\rlap{$^{ab}$}" in shown
+    (said,) = [statement for _, statement in method_statements(table) if statement.startswith("superscripts")]
+    assert "for 5 comparisons" in said  # 2 x 3 pairs, and the two baselines are one of them
+    one = make_paper_table(records, baseline=["Low"])
+    assert one.baselines == ()
+    assert one.rows[0].cells[0].beats == ()
