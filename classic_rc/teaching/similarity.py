@@ -22,8 +22,8 @@ KNOWN = Path(__file__).with_name("known.txt")
 ALIKE = 0.65
 """Honest work for one assignment shares up to .55 of its runs, copies with other names or in another order .80."""
 
-_STRETCH = 60
-"""Two people who write the same short function share up to 38 parts in a row."""
+_STRETCH = 80
+"""Two people who write the same short function share up to 62 parts in a row."""
 
 _BLOCKS = {"body", "orelse", "finalbody", "handlers", "cases"}
 _LEFT_OUT = {"ctx", "annotation", "returns", "type_comment", "type_params", "decorator_list"}

@@ -139,10 +139,8 @@ def audit(tmp_path):
     folder.mkdir()
     dataset = made_stories(8, 20)
     (folder / "data.jsonl").write_text(to_jsonl(dataset), encoding="utf-8")
-    floor = {
-        name: round(100 * classic_rc.parse_solver(name).score(dataset), 2)
-        for name in ("random", "longest", "sliding-window")
-    }
+    floor = {name: 100 * classic_rc.parse_solver(name).score(dataset) for name in ("longest", "sliding-window")}
+    floor = {"random": 25.0} | {name: round(value, 2) for name, value in floor.items()}
     from classic_rc.audit import check_dataset
 
     found = [cue.name for cue in check_dataset(classic_rc.load(folder / "data.jsonl"), header=False).cues]
@@ -181,7 +179,7 @@ def test_an_honest_audit_has_all_points(audit):
         ({"DATA": "../data.jsonl"}, 0, "data", "DATA must name"),
         ({"FLOOR": {"random": 99.0, "longest": 1.0, "sliding-window": 1.0}}, 6, "floor", "run again, it is"),
         ({"FLOOR": {}}, 6, "floor", "FLOOR must have"),
-        ({"FLOOR": {"random": "x", "longest": 1, "sliding-window": 1}}, 6, "floor", "not what the check expects"),
+        ({"FLOOR": {"random": "x", "longest": 1, "sliding-window": 1}}, 6, "floor", "run again, it is"),
         ({"ARTEFACTS": ["is the third option"]}, 6, "artefacts", "is not found by check"),
         ({"ARTEFACTS": None}, 6, "artefacts", "must be a list"),
         ({"COMMANDS": ["classic-rc run data.jsonl", "rm -rf data.jsonl"]}, 8, "commands", "must have"),

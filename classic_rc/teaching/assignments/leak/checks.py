@@ -2,6 +2,8 @@
 
 import json
 import random
+from collections import Counter
+from itertools import product
 
 from classic_rc.teaching.assignment import Assignment, Check, CheckFailedError
 
@@ -64,24 +66,23 @@ def share(answers, rows):
 def best_share(cue, rows):
     """Return what answering by a cue reaches, whichever way round; k options that are equal by it count 1/k."""
 
-    def measure(row, i):
-        text = row["candidates"][i]
+    def measures(text, passage):
+        words = text.split()
         if cue == "length":
-            return len(text)
+            return [len(text), len(words)]
         if cue == "verbatim":
-            return sum(word in row["passage"].replace(".", "").split() for word in text.split())
-        return cue in text.split()
-
-    def reached(sign):
-        total = 0
-        for row in rows:
-            values = [sign * measure(row, i) for i in range(4)]
-            total += (values[row["gold"]] == max(values)) / values.count(max(values))
-        return total / len(rows)
+            return [sum(word in passage.replace(".", "").split() for word in words)]
+        return [cue in words, cue == words[0], cue == words[-1]]
 
     if cue == "position":
         return max(share([at] * len(rows), rows) for at in range(4))
-    return max(reached(1), reached(-1))
+    totals = Counter()
+    for row in rows:
+        found = [measures(text, row["passage"]) for text in row["candidates"]]
+        for sign, kind in product((1, -1), range(len(found[0]))):
+            values = [sign * own[kind] for own in found]
+            totals[sign, kind] += (values[row["gold"]] == max(values)) / values.count(max(values))
+    return max(totals.values()) / len(rows)
 
 
 def check_cue(submission):

@@ -16,6 +16,7 @@ from classic_rc.teaching.stories import STYLES, made_stories
 from classic_rc.testing.synthetic import synthetic_dataset
 
 FLOOR = "sliding-window"
+UNSEEN = {*STYLES} - {"stories"}
 
 
 def make_questions(seed):
@@ -25,15 +26,18 @@ def make_questions(seed):
 
 
 def check_chance(submission):
-    must_beat(submission, "random")
+    """What students have seen, the sample and the stories, can be answered by a list or by an expression."""
+    questions = submission.questions
+    unseen = [question for question in questions if question.id.partition(".")[0] in UNSEEN]
+    must_beat(submission, "random", questions if submission.is_hidden else Dataset(unseen, "unseen questions"))
 
 
 def check_floor(submission):
-    must_beat(submission, FLOOR)
+    must_beat(submission, FLOOR, submission.questions)
 
 
-def must_beat(submission, floor):
-    found = compare_solvers(submission, submission.questions, floor)
+def must_beat(submission, floor, questions):
+    found = compare_solvers(submission, questions, floor)
     if found.difference_interval is None:
         raise CheckFailedError("the questions are about one passage: nothing can be said about luck")
     if found.difference_interval[0] > 0:
@@ -45,14 +49,14 @@ def must_beat(submission, floor):
         if is_worse and floor == "random"
         else ""
     )
-    raise CheckFailedError(f"{found}: {luck}", cause or lost_questions(submission, floor))
+    raise CheckFailedError(f"{found}: {luck}", cause or lost_questions(submission, floor, questions))
 
 
-def lost_questions(submission, floor):
+def lost_questions(submission, floor, questions):
     """Return the first questions that are lost to another solver."""
     if submission.is_hidden:
         return ""
-    questions, scores = submission.questions, submission.score(submission.questions)
+    scores = submission.score(questions)
     lost = question_statistics(questions, Scores.from_lists(scores)) < reference_statistics(
         floor, questions, submission.train
     )
@@ -109,17 +113,23 @@ ASSIGNMENT = Assignment(
     template=Path(__file__).with_name("my_solver.py").read_text(encoding="utf-8"),
     make_questions=make_questions,
     checks=(
-        Check("beats_chance", 2, "it answers more questions than chance, by more than luck", check_chance),
+        Check("beats_chance", 2, "it answers more unseen questions than chance, by more than luck", check_chance),
         Check(
-            "keeps_the_contract", 2, "scores depend on the question alone", check_contract, needs=("beats_chance",)
+            "keeps_the_contract", 2, "scores depend on the question alone", check_contract, None, ("beats_chance",)
         ),
-        Check("sample", 2, "it answers more of the sample than the sliding window", check_sample),
         Check(
             "beats_sliding_window",
             4,
             "it beats the sliding window by more than luck",
             check_floor,
             needs=("keeps_the_contract",),
+        ),
+        Check(
+            "sample",
+            2,
+            "it answers more of the sample than the sliding window",
+            check_sample,
+            needs=("beats_sliding_window",),
         ),
     ),
 )
