@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from classic_rc.io.text import printable
 from classic_rc.questions import Dataset, Question
 from classic_rc.reports.formulas import DIGITS, formula_lines
-from classic_rc.reports.html import CHOICES, Bar, fill_template, notebook_html
+from classic_rc.reports.html import CHOICES, Bar, fill_template, question_cell, question_style
 from classic_rc.reports.verdict import (
     TermRow,
     Verdict,
@@ -367,12 +367,16 @@ def explanation_html(*explanations: Explanation, digits: int = DIGITS, every: bo
 
 def explanation_view(*explanations: Explanation) -> str:
     """Return what notebooks show of explanations of one question: the answers, the candidates and the passage."""
-    return notebook_html(question_values(*explanations))
+    return _notebook_cell(question_values(*explanations))
+
+
+def _notebook_cell(values: dict[str, Any]) -> str:
+    return f"<style>{question_style()}</style>\n{question_cell(values)}"
 
 
 def question_view(question: Question) -> str:
     """Return what notebooks show of a question: its passage and candidates."""
-    return notebook_html(question_values(question=question))
+    return _notebook_cell(question_values(question=question))
 
 
 def dataset_view(dataset: Dataset) -> str:

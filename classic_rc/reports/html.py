@@ -103,11 +103,15 @@ def question_html(values: dict[str, Any]) -> str:
     return made
 
 
-def notebook_html(values: dict[str, Any]) -> str:
-    """Return a question as the output of a notebook's cell, with its style sheet."""
-    style = template_environment().globals["explained_style"]
+def question_cell(values: dict[str, Any]) -> str:
+    """Return a question with its text above it; :func:`question_style` is the style sheet."""
     asked = f'<p class="asked" dir="auto">{escape_html(values["question"])}</p>'
-    return f'<style>{style}</style>\n<div class="explained-cell">{asked}\n{question_html(values)}</div>'
+    return f'<div class="explained-cell">{asked}\n{question_html(values)}</div>'
+
+
+def question_style() -> str:
+    """Return the style sheet of an explained question."""
+    return str(template_environment().globals["explained_style"])
 
 
 def _classes(*looks: str) -> str:

@@ -28,7 +28,7 @@ from classic_rc.questions import Dataset, Question
 from classic_rc.reports.datasheet import Datasheet, count_tables, datasheet_facts, statistics_table
 from classic_rc.reports.explanations import question_values
 from classic_rc.reports.html import fill_template, question_html
-from classic_rc.reports.page_audit import audit_tiles, defects_section, duplicates_section, findings_section
+from classic_rc.reports.page_audit import audit_tiles, check_part
 from classic_rc.reports.published import published_warning, results_table
 from classic_rc.reports.references import bibliography, citables
 from classic_rc.reports.result_tables import breakdown_table, perturbation_table
@@ -112,9 +112,7 @@ def page_html(content: PageContent) -> str:
         results=_results_section(content),
         groups=[_with_one_note(breakdown_table(breakdown)) for breakdown in content.breakdowns] or None,
         curve=_curve_section(content),
-        leaks=None if check is None else findings_section(check),
-        duplicates=None if check is None else duplicates_section(check, content.scores_without),
-        defects=None if check is None else defects_section(check),
+        check=None if check is None else check_part(check, content.scores_without),
         perturbed=None if content.perturbed is None else [perturbation_table(content.perturbed)],
         statistics=_statistics_section(content),
         sources=_sources_section(content.evaluation),

@@ -59,17 +59,18 @@ def findings_section(check: CheckReport) -> dict[str, Any]:
     }
 
 
+def check_part(check: CheckReport, scores: Sequence[ScoreWithout] = ()) -> dict[str, Any]:
+    """Return all that a check found, for its own page and for the report, which has scores without copies too."""
+    return {
+        "findings": findings_section(check),
+        "duplicates": duplicates_section(check, scores),
+        "defects": defects_section(check),
+    }
+
+
 def check_page(reports: Sequence[CheckReport]) -> str:
     """Return a page of its own about checks, as HTML that needs no other file."""
-    parts = [
-        {
-            "title": dataset_title(report.dataset),
-            "findings": findings_section(report),
-            "duplicates": duplicates_section(report, ()),
-            "defects": defects_section(report),
-        }
-        for report in reports
-    ]
+    parts = [{"title": dataset_title(report.dataset), **check_part(report)} for report in reports]
     title = ", ".join(report.dataset.name for report in reports)
     values = {"title": f"Check of {title}", "parts_of_page": parts, "version": __version__, "data": None}
     return fill_template("check.html", **values)

@@ -3,8 +3,9 @@
 python docs/site/build.py [-o FOLDER]
 
 Pages keep their form for readers of the repository. In the staged copies, links lead to places in the site, the
-commands of a block `{run}` have their output, and a block `{made}` shows files that these commands wrote.
-`generated.py` adds a page for each solver and each package. A page that the navigation lacks is an error. So is
+commands of a block `{run}` have their output, a block `{made}` shows files that these commands wrote, and a block
+`{explained}` shows how a solver answers a question. `generated.py` adds a page for each solver, below what
+`docs/solvers` says of it, and one for each package. A page that the navigation lacks is an error. So is
 each warning of Sphinx, each command that fails, and each link that leads nowhere (`links.py`).
 """
 
@@ -22,8 +23,9 @@ import sys
 import tempfile
 import time
 from base64 import b64decode
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import chdir, redirect_stderr, redirect_stdout
+from dataclasses import replace
 from fnmatch import fnmatchcase
 from html import escape
 from pathlib import Path
@@ -37,8 +39,10 @@ import generated  # noqa: E402
 import links  # noqa: E402
 import make_notebook  # noqa: E402
 
+from classic_rc.reports.html import question_style  # noqa: E402
+
 NAVIGATION = {
-    "Start here": ("start", "tour", "glossary", "gallery"),
+    "Start here": ("start", "explain", "tour", "gallery", "glossary"),
     "By task": ("tasks/paper", "tasks/llm", "tasks/dataset", "tasks/class"),
     "Reference": ("commands", "solvers", "parameters", "usage", "datasets", "api"),
     "Results": ("floor", "results", "reproduction", "speed", "paper", "report", "records", "suites"),
@@ -58,7 +62,7 @@ OUTSIDE = ("README.md", "CONTRIBUTING.md", "CHANGELOG.md")
 
 LINK = re.compile(r"(?<=\]\()(?!\w+:|#)([^)\s#]+)(#[^)\s]*)?(?=\))")
 FENCE = re.compile(r"(^```.*?^```$)", re.MULTILINE | re.DOTALL)
-BLOCK = re.compile(r"^```\{(run|made)\}\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+BLOCK = re.compile(r"^```\{(run|made|explained)\}\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
 class SiteError(Exception):
@@ -79,7 +83,9 @@ def stage(folder: Path) -> None:
         text = relinked(source, folder)
         if (notebook := source.with_suffix(".ipynb")).exists():
             text = with_outputs(text, notebook, folder)
-        pages[place(source).removesuffix(".md")] = re.sub(r"^```python\n(?=>>> )", "```pycon\n", text, flags=re.M)
+        text = re.sub(r"^```python\n(?=>>> )", "```pycon\n", text, flags=re.M)
+        name = place(source).removesuffix(".md")
+        pages[name] = generated.with_reference(text, pages[name]) if name in pages else text
     for command in generated.commands():
         if f"commands/{command}" not in pages:
             raise SiteError(f"the command {command} has no page: write docs/commands/{command}.md")
@@ -96,6 +102,7 @@ def stage(folder: Path) -> None:
     if failed:
         raise SiteError("\n".join(failed))
     shutil.copytree(HERE / "static", folder / "_static")
+    (folder / "_static" / "explained.css").write_text(question_style(), encoding="utf-8")
     shutil.copy(HERE / "conf.py", folder)
 
 
@@ -230,7 +237,30 @@ def executed(text: str, name: str, folder: Path) -> str:
         Path(work, "docs").mkdir()
         shutil.copytree(DOCS / "examples", Path(work, "docs", "examples"))
         with chdir(work):
-            return BLOCK.sub(lambda match: (shown if match[1] == "run" else made)(match[2], name, folder), text)
+            makers: dict[str, Callable[[str, str, Path], str]] = {
+                "run": shown,
+                "made": made,
+                "explained": explained,
+            }
+            # What shows a file may be above the command that writes it.
+            blocks = sorted(BLOCK.finditer(text), key=lambda match: match[1] == "made")
+            results = {match.start(): makers[match[1]](match[2], name, folder) for match in blocks}
+            return BLOCK.sub(lambda match: results[match.start()], text)
+
+
+def explained(block: str, name: str, folder: Path) -> str:
+    """Return the view of a question that `DATA QUESTION SOLVER` names; a learner learns from all of DATA."""
+    from classic_rc import load, parse_solver
+    from classic_rc.evaluation.plan import add_span_candidates
+    from classic_rc.reports.explanations import question_values
+    from classic_rc.reports.html import question_cell
+
+    del name, folder
+    data, question, spec = shlex.split(block)
+    dataset = add_span_candidates(load(data))
+    asked = replace(dataset.by_id[question], candidates=dataset.by_id[question].candidates[:])  # spans in memory
+    explanation = parse_solver(spec).fit_for(dataset, dataset).explain(asked)
+    return f"```{{raw}} html\n{question_cell(question_values(explanation))}\n```\n"
 
 
 def shown(block: str, name: str, folder: Path) -> str:
@@ -314,17 +344,21 @@ def main(arguments: list[str] | None = None) -> int:
             print(f"error: {error}", file=sys.stderr)
             return 1
         print(f"staged in {time.monotonic() - began:.0f} s")
-        shutil.rmtree(site, ignore_errors=True)
         # Warnings are errors, and all of them are listed.
         command = [sys.executable, "-m", "sphinx", "-q", "-n", "-W", "--keep-going"]
-        built = subprocess.run([*command, "-d", str(Path(temporary, "doctrees")), str(folder), str(site)])
-        if built.returncode:
-            return built.returncode
-    problems = links.problems(site)
+        site.parent.mkdir(parents=True, exist_ok=True)
+        beside = Path(tempfile.mkdtemp(prefix=f".{site.name}-", dir=site.parent))
+        built = subprocess.run([*command, "-d", str(Path(temporary, "doctrees")), str(folder), str(beside / "new")])
+    problems = [] if built.returncode else links.problems(beside / "new")
     for problem in problems:
         print(problem, file=sys.stderr)
-    print(f"{site}: {len(list(site.rglob('*.html')))} pages in {time.monotonic() - began:.0f} s")
-    return 1 if problems else 0
+    if not (built.returncode or problems):  # the site is the last complete one until the new one is complete
+        if site.exists():
+            site.rename(beside / "old")
+        (beside / "new").rename(site)
+        print(f"{site}: {len(list(site.rglob('*.html')))} pages in {time.monotonic() - began:.0f} s")
+    shutil.rmtree(beside)
+    return built.returncode or bool(problems)
 
 
 if __name__ == "__main__":

@@ -19,6 +19,7 @@ templates_path: list[str] = []
 myst_enable_extensions = ["colon_fence"]
 myst_heading_anchors = 4  # links to headings are those of GitHub
 highlight_language = "text"
+smartquotes = False  # quotation marks are typed as they are meant, and this took a twentieth of the build
 
 nitpicky = True
 # Docstrings name types in words ("ndarray of float64") and private modules; that the names in their roles exist is
@@ -28,7 +29,7 @@ suppress_warnings = ["ref.python", "myst.header"]
 
 autodoc_member_order = "bysource"
 autodoc_typehints_format = "short"
-autodoc_preserve_defaults = True
+autodoc_use_type_comments = False
 python_use_unqualified_type_names = True
 napoleon_google_docstring = False
 napoleon_use_rtype = False
@@ -36,7 +37,9 @@ viewcode_line_numbers = True
 
 html_theme = "furo"
 html_static_path = ["_static"]
-html_css_files = ["site.css"]
+html_css_files = ["explained.css", "site.css"]
+html_js_files = ["copy.js"]
+html_search_scorer = "_static/search.js"
 html_extra_path = ["_made"]
 html_show_copyright = False
 html_show_sphinx = False
@@ -52,6 +55,7 @@ def setup(app: Any) -> None:
     """Write formulas as MathML, which browsers show without a script, and show the sources of algorithms only."""
     from docutils.nodes import SkipNode
     from docutils.utils.math.latex2mathml import tex2mathml
+    from sphinx.environment.adapters.toctree import global_toctree_for_doc
 
     def inline(writer: Any, node: Any) -> None:
         writer.body.append(tex2mathml(node.astext()))
@@ -66,10 +70,28 @@ def setup(app: Any) -> None:
         if page.startswith("_modules/"):
             context["body"] = re.sub(r'<a class="viewcode-back".*?</a>', "", context.get("body", ""))
 
+    whole: list[str] = []
+
+    def navigation(app: Any, page: str, template: str, context: dict[str, Any], tree: Any) -> None:
+        # The theme asks for the whole navigation on each page, which took a third of the build. Here it is made once;
+        # a page gets it with links from its folder, and itself and its parent marked.
+        def adapted(**options: Any) -> str:
+            if not whole:
+                nodes = global_toctree_for_doc(app.env, "index", app.builder, tags=app.tags, **options)
+                whole.append(app.builder.render_partial(nodes)["fragment"])
+            found = whole[0]
+            for name in (page, page.rpartition("/")[0]):
+                for item in re.findall(f'<li class="[^"]*"><a class="[^"]*" href="{re.escape(name)}.html">', found):
+                    found = found.replace(item, item.replace('class="', 'class="current '))
+            return re.sub(r' href="(?!\w+:)', f' href="{"../" * page.count("/")}', found)
+
+        context["toctree"] = adapted
+
     def source(app: Any, module: str) -> tuple[str, dict[str, Any]] | None:
         # Sources are for reading the algorithms; those of all modules would double the time of the build.
         return None if module.startswith(("classic_rc.kernels", "classic_rc.solvers")) else ("", {})
 
     app.add_html_math_renderer("mathml", (inline, None), (block, None))
     app.connect("html-page-context", without_links_back)
+    app.connect("html-page-context", navigation, priority=400)
     app.connect("viewcode-find-source", source)

@@ -58,7 +58,7 @@ def command_list() -> str:
 
 
 def solver_page(name: str, solver: type[Solver]) -> str:
-    """Return a solver's page: formula, parameters, variants, numbers, and what it cites."""
+    """Return a solver's page: a picture, its formula, variants, parameters, numbers, and what it cites."""
     text = inspect.getdoc(solver) or ""
     if ".. math::" not in text:
         raise ValueError(f"{solver.__module__}.{solver.__name__} has no formula (.. math::) in its docstring")
@@ -68,11 +68,12 @@ def solver_page(name: str, solver: type[Solver]) -> str:
         [
             f"# {name}\n",
             f"{solver.description[0].upper()}{solver.description[1:]}.{learns(solver)}\n",
+            *picture(name, solver),
             "## Formula\n",
             "```{eval-rst}\n" + f".. py:currentmodule:: {solver.__module__}\n\n{formula}\n```\n",
             f"In Python it is `classic_rc.solvers.{solver.__name__}`.\n",
-            f"## Parameters\n\n| parameter | default | what | values |\n|---|---|---|---|\n{parameters}",
             *variants(name, solver),
+            f"## Parameters\n\n| parameter | default | what | values |\n|---|---|---|---|\n{parameters}",
             "## Numbers\n",
             *numbers(name, solver),
             f"## References\n\n{solver.citation or 'Our own'}.\n",
@@ -81,9 +82,29 @@ def solver_page(name: str, solver: type[Solver]) -> str:
     )
 
 
+def with_reference(text: str, page: str) -> str:
+    """Return what `docs/solvers` says of a solver, with the formula and the tables of its generated page."""
+    above, heading, python = text.partition("## In Python\n")
+    formula, tables = re.split(r"^(?=## (?:Variants|Parameters)$)", page, maxsplit=1, flags=re.MULTILINE)
+    return f"{above}## Formula\n{formula.partition('## Formula')[2]}{heading}{python}\n{tables}"
+
+
 def learns(solver: type[Solver]) -> str:
     """Return the sentence on what a solver learns from; none where this depends on its parameters."""
     return f" It learns from {solver.learns_from}." if isinstance(solver.learns_from, str) else ""
+
+
+def sample_of(solver: type[Solver]) -> str | None:
+    """Return the first sample that a solver answers."""
+    tasks = solver.tasks if isinstance(solver.tasks, frozenset) else frozenset(Task)
+    return next((data for task, data in SAMPLES.items() if task in tasks), None)
+
+
+def picture(name: str, solver: type[Solver]) -> Iterator[str]:
+    """Yield what shows how a solver answers a question of the sample."""
+    if (sample := sample_of(solver)) and name not in BEFORE:
+        spec = shlex.quote(SPECIFICATIONS.get(name, name))
+        yield f"```{{explained}}\n{sample} {load(sample)[0].id} {spec}\n```\n"
 
 
 def variants(name: str, solver: type[Solver]) -> Iterator[str]:
@@ -97,16 +118,13 @@ def variants(name: str, solver: type[Solver]) -> Iterator[str]:
 
 def numbers(name: str, solver: type[Solver]) -> Iterator[str]:
     """Yield what a solver scores on the sample, why, and the published figures that it should reproduce."""
-    tasks = solver.tasks if isinstance(solver.tasks, frozenset) else frozenset(Task)
-    sample = next((data for task, data in SAMPLES.items() if task in tasks), None)
-    if sample:
+    if sample := sample_of(solver):
         spec = shlex.quote(SPECIFICATIONS.get(name, name))
         learning = " --cv 3" if solver.learns_from == "gold" and name != "score-file" else ""
-        question = load(sample)[0].id
         yield (
             "On the sample's few questions, which compare nothing and show how it looks:\n\n```{run}\n"
             f"{BEFORE.get(name, '')}classic-rc run {sample} -s {spec}{learning} --intervals\n"
-            f"classic-rc explain {sample} {question} -s {spec}{learning}\n```\n"
+            "```\n"
         )
     else:
         yield "The sample has no questions of its task.\n"
