@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import configparser
+import doctest
+import re
+import shlex
 import tomllib
 from importlib import import_module
 from pathlib import Path
 
 from classic_rc import __version__
 from classic_rc._version import RELEASE
+from classic_rc.cli.main import main
 
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = ROOT / "classic_rc"
@@ -69,3 +73,16 @@ def test_the_command_is_a_function_that_there_is():
     _, _, target = SETUP["options.entry_points"]["console_scripts"].partition("=")
     module, _, function = target.strip().partition(":")
     assert callable(getattr(import_module(module), function))
+
+
+def test_the_long_description_has_absolute_links_and_commands_that_need_no_clone(tmp_path, monkeypatch, capsys):
+    assert SETUP["metadata"]["long_description"] == "file: DESCRIPTION.md"
+    file = ROOT / "DESCRIPTION.md"
+    text = file.read_text(encoding="utf-8")
+    assert all(link.startswith("https://") for link in re.findall(r"\]\((.*?)\)", text))
+    monkeypatch.chdir(tmp_path)
+    commands = re.findall(r"^classic-rc (.*?)(?:  +#.*)?$", text, re.MULTILINE)
+    assert len(commands) == 5
+    for command in commands:
+        assert main(shlex.split(command)) == 0, command
+    assert doctest.testfile(str(file), module_relative=False).failed == 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from typing import Any
 
 from classic_rc._version import __version__
@@ -39,7 +40,7 @@ html_theme = "furo"
 html_static_path = ["_static"]
 html_css_files = ["explained.css", "site.css"]
 html_js_files = ["copy.js"]
-html_search_scorer = "_static/search.js"
+html_search_scorer = str(Path(__file__).parent / "_static" / "search.js")
 html_extra_path = ["_made"]
 html_show_copyright = False
 html_show_sphinx = False
@@ -73,8 +74,8 @@ def setup(app: Any) -> None:
     whole: list[str] = []
 
     def navigation(app: Any, page: str, template: str, context: dict[str, Any], tree: Any) -> None:
-        # The theme asks for the whole navigation on each page, which took a third of the build. Here it is made once;
-        # a page gets it with links from its folder, and itself and its parent marked.
+        # The theme asks for the whole navigation on each page: a third of the build. Here it is made once, and
+        # a page gets it with links from its folder, and with itself and its parent marked.
         def adapted(**options: Any) -> str:
             if not whole:
                 nodes = global_toctree_for_doc(app.env, "index", app.builder, tags=app.tags, **options)

@@ -79,7 +79,7 @@ OVERVIEW = {
 GIVEN = {
     "explanation.html": ("view", "solvers", "several", "data"),
     "report.html": (
-        *("title", "facts", "version", "overview", "results", "groups", "curve", "leaks", "duplicates", "defects"),
+        *("title", "facts", "version", "overview", "results", "groups", "curve", "check"),
         *("perturbed", "statistics", "sources", "data"),
     ),
 }
@@ -107,8 +107,7 @@ def test_a_missing_value_is_an_error(name, missing):
         "data": {"a": 1},
         "curve": None,
         "overview": OVERVIEW,
-        "leaks": None,
-        "duplicates": None,
+        "check": None,
     }
     values = {value: known.get(value, Anything()) for value in GIVEN[name]}
     assert fill_template(name, **values).startswith("<!DOCTYPE html>\n")

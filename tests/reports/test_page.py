@@ -57,7 +57,7 @@ def content(**changes) -> PageContent:
 
 def test_all_sections_are_there_and_linked():
     html = page_html(content())
-    ids = ["overview", "results", "groups", "leaks", "defects", "statistics", "questions", "cite"]
+    ids = ["overview", "results", "leaks", "questions", "groups", "statistics", "cite"]
     assert re.findall(r'<li><a href="#(\w+)">', html.partition("</nav>")[0]) == ids
     assert re.findall(r'<h2 id="(\w+)"', html) == ids
     assert "<wbr><small> [" in html.partition('id="groups"')[0]  # intervals
@@ -214,7 +214,7 @@ def test_a_question_without_explanations_has_a_card_too():
 def test_a_solver_that_fails_later_keeps_what_it_has_explained():
     some = list(Explainer(SOLVERS[1], SAMPLE))[:3]
     made = cards(page_data(EVALUATION, {1: some}))
-    assert [("<h2>" in card) for card in made[:5]] == [True] * 3 + [False] * 2
+    assert ["<h2>" in card for card in made[:5]] == [True] * 3 + [False] * 2
 
 
 def test_keys_that_tell_a_few_groups_apart():
