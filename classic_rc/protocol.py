@@ -83,7 +83,6 @@ def one_of(names: Sequence[str]) -> Kind:
 TEXT = Kind("a text", _is_text)
 NAMES = Kind("names, separated by commas", lambda value: _is_text(value) or _are_texts(value), _split_names)
 FLAG = Kind("true or false", lambda value: isinstance(value, bool))
-NUMBER = Kind("a finite number", is_number, float)
 RESAMPLES = Kind(
     f"true, false or a number of resamples from 1 to {MAX_RESAMPLES:,}",
     lambda value: isinstance(value, bool) or is_integer(value, 1, MAX_RESAMPLES + 1),

@@ -150,7 +150,6 @@ def check_writable(
 
     Parameters
     ----------
-    output : str, optional
     *inputs : str or None
         The files that the command reads.
     is_figure : bool

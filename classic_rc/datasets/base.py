@@ -461,7 +461,6 @@ def gather(
         What the reader yields.
     source : str
         The file.
-    reading : Reading
     seen : dict of str to tuple
         The file of each id so far, its question, and other questions of this file that had this id; extended.
     places : dict of str to str

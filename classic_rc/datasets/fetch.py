@@ -305,10 +305,6 @@ def fetch(
     notify : callable
         Called with what a user should know while it happens.
 
-    Returns
-    -------
-    Fetched
-
     Raises
     ------
     UsageError

@@ -46,10 +46,6 @@ def list_datasets(data: str | DataSpec, *, fields: str | Mapping[str, str] | Non
     fields : str or mapping, optional
         See :func:`~classic_rc.datasets.load`.
 
-    Returns
-    -------
-    FolderContent
-
     Raises
     ------
     DataError

@@ -69,8 +69,6 @@ def read_labels(path: str | Path, dataset: Dataset, *, notes: list[str] | None =
 
     Parameters
     ----------
-    path : path-like
-    dataset : Dataset
     notes : list of str, optional
         Receives notes for the user, such as the number of labels of other questions, which are skipped.
 

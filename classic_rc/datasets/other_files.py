@@ -26,10 +26,6 @@ def describe_other(file: InputFile) -> DataError | None:
     It knows run records, saved solvers, MCTest's answers, results of lm-evaluation-harness, and files of scores and
     predictions.
 
-    Parameters
-    ----------
-    file : InputFile
-
     Returns
     -------
     DataError or None

@@ -98,7 +98,6 @@ def read_questions(
     ----------
     rows : iterable of Node
         Objects, one per question.
-    reading : Reading
     fields : mapping of str to str, optional
         Role to path (:func:`~classic_rc.datasets.fields.parse_fields`). None means our own schema.
     gold_as : str, optional

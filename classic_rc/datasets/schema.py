@@ -37,7 +37,6 @@ def convert_fields(
         The key of the id; or a function of the row, its number from 0 among those of its group, and the split.
     group : callable, optional
         The name of a row's group, such as its passage.
-    task : Task
     **fields
         For each key of our schema the key of a text, or a function of the row.
     """

@@ -166,7 +166,6 @@ def read_data(entry: SuiteDataset, read: ReadData = load, clock: Callable[[], fl
 
     Parameters
     ----------
-    entry : SuiteDataset
     read : callable
         Reads a dataset: by default :func:`classic_rc.load`.
     clock : callable
@@ -215,12 +214,6 @@ class FinishedCell:
 class DatasetRun:
     """The systems of a suite on one dataset: its cells, and the evaluation that they make.
 
-    Parameters
-    ----------
-    suite : Suite
-    data : SuiteData
-    folder : CellFolder
-
     Attributes
     ----------
     systems : list of System
@@ -263,10 +256,6 @@ class DatasetRun:
             Number of processes of joblib's backend, -1 for all cores. The results do not depend on it.
         starts : callable
             Called with the name of a system, or of several, when their work starts.
-
-        Yields
-        ------
-        FinishedCell
         """
         for name, error in self._errors.items():
             yield FinishedCell(System(name=name), error)

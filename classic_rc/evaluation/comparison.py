@@ -196,10 +196,6 @@ def count_solved_regions(results: SharedResults) -> tuple[Metric, tuple[SolvedRe
     A question is solved if the answer is fully right; partial credit, as for a tie, is not enough. Expectations
     over draws solve no particular questions and are left out, as are systems beyond the first four.
 
-    Parameters
-    ----------
-    results : SharedResults
-
     Returns
     -------
     metric : Metric

@@ -174,7 +174,6 @@ def measure_words(solver: Solver, explanation: Explanation) -> Explanation:
 
     Parameters
     ----------
-    solver : Solver
     explanation : Explanation
         Of the scores alone.
 

@@ -78,7 +78,6 @@ def run_record(
 
     Parameters
     ----------
-    evaluations : sequence of Evaluation
     folder : Path, optional
         The folder of the record; relative paths are stored relative to it.
     unfinished : sequence of str

@@ -188,10 +188,6 @@ def percentile_interval(values: NDArray[np.float64], level: float = 0.95) -> Int
     level : float
         Above 0 and below 1.
 
-    Returns
-    -------
-    Interval
-
     Raises
     ------
     UsageError
@@ -252,7 +248,6 @@ def permutation_test(
 
     Parameters
     ----------
-    metric : Metric
     first, second : ndarray of float64, shape (n_questions, n_statistics)
         Each system's statistics.
     groups : ndarray of int64, shape (n_questions,)
@@ -261,10 +256,6 @@ def permutation_test(
         Number of random swaps, and the most ways to be tried exhaustively.
     seed : int
         The draws are PCG64's raw output, and sums are exact: the same bits on every machine.
-
-    Returns
-    -------
-    PairedTest
 
     Raises
     ------
@@ -326,13 +317,8 @@ def mcnemar_test(metric: Metric, first: NDArray[np.float64], second: NDArray[np.
 
     Parameters
     ----------
-    metric : Metric
     first, second : ndarray of float64, shape (n_questions, 1)
         Right (1) or wrong (0).
-
-    Returns
-    -------
-    PairedTest
 
     Raises
     ------
@@ -367,10 +353,6 @@ def holm(p_values: Sequence[float] | NDArray[np.float64]) -> NDArray[np.float64]
 
     for the i-th smallest of m. It holds for any dependence between the tests (Holm 1979).
 
-    Parameters
-    ----------
-    p_values : sequence of float, length m
-
     Returns
     -------
     ndarray of float64, shape (m,)
@@ -385,34 +367,6 @@ def holm(p_values: Sequence[float] | NDArray[np.float64]) -> NDArray[np.float64]
     order = np.argsort(p, kind="stable")
     adjusted = np.maximum.accumulate(np.minimum(1, p[order] * np.arange(len(p), 0, -1)))
     return _restore_order(adjusted, order)
-
-
-def benjamini_hochberg(p_values: Sequence[float] | NDArray[np.float64]) -> NDArray[np.float64]:
-    r"""Adjust p-values so that at most 5 % of those up to 0.05 are expected to be false alarms.
-
-    .. math:: q_{(i)} = \min_{j \ge i} \min(1, m p_{(j)} / j)
-
-    for the i-th smallest of m. It holds for tests that are independent or positively dependent (Benjamini and
-    Hochberg 1995; Benjamini and Yekutieli 2001).
-
-    Parameters
-    ----------
-    p_values : sequence of float, length m
-
-    Returns
-    -------
-    ndarray of float64, shape (m,)
-        In the order of `p_values`.
-
-    Examples
-    --------
-    >>> benjamini_hochberg([0.01, 0.04, 0.03, 0.5]).round(4).tolist()
-    [0.04, 0.0533, 0.0533, 0.5]
-    """
-    p = np.asarray(p_values, dtype=np.float64)
-    order = np.argsort(p, kind="stable")
-    scaled = np.minimum(1, p[order] * len(p) / np.arange(1, len(p) + 1))
-    return _restore_order(np.minimum.accumulate(scaled[::-1])[::-1], order)
 
 
 def _restore_order(values: NDArray[np.float64], order: NDArray[np.int64]) -> NDArray[np.float64]:

@@ -255,13 +255,8 @@ def evaluation_table(evaluation: Evaluation, published: Sequence[Sequence[Cell |
 
     Parameters
     ----------
-    evaluation : Evaluation
     published : sequence of rows
         Published figures of the same data and metrics, in the columns that people see.
-
-    Returns
-    -------
-    Table
     """
     dataset = evaluation.dataset
     order = list(Block)

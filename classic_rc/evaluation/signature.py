@@ -68,10 +68,8 @@ class Signature:
 
         Parameters
         ----------
-        solver, variant : str
         changed : mapping
             Constructor parameters that differ from their defaults.
-        dataset : Dataset
         **facts
             Tie policy, thresholds, tuning and training data, and so on.
         """

@@ -375,7 +375,6 @@ def decide_answers(
 
     Parameters
     ----------
-    questions : sequence of Question
     samples : sequence of sequence of (Node, object)
         For each question its answers, one or several samples, each with its place.
     source : str

@@ -86,17 +86,12 @@ def read_log(text: str, source: str, last_filter: bool = False, gold_as: str | N
 
     Parameters
     ----------
-    text : str
     source : str
         The log's path: its settings are in ``results_*.json`` next to it.
     last_filter : bool
         Whether to read the rows of the last filter instead of those of the first.
     gold_as : str, optional
         How targets name options, one of :data:`classic_rc.encodings.READINGS`.
-
-    Returns
-    -------
-    HarnessLog
 
     Raises
     ------

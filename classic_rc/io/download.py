@@ -62,11 +62,9 @@ def download(
 
     Parameters
     ----------
-    url : str
     path : Path
         The partial file. When the function returns, it is complete. After an interruption or a failure it stays, so
         that a later call continues it; a file with the wrong content is removed.
-    expected : Expected
     advance : callable
         Called with the number of bytes that are there, then of new bytes; negative if a download starts again.
     notify : callable

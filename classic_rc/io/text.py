@@ -352,7 +352,6 @@ def printable(text: str, keep: str = "") -> str:
 
     Parameters
     ----------
-    text : str
     keep : str
         Characters that are never escaped.
 

@@ -22,9 +22,6 @@ from classic_rc.kernels.arrays import (
 )
 from classic_rc.kernels.draws import mix
 
-Pairs = tuple[NDArray[np.int64], NDArray[np.int64]]
-"""The first and the second row of each pair."""
-
 _BLOCK_PAIRS = 2**22
 _BLOCK_WORDS = 2**20
 _MAX_TABLE = 2**24
@@ -47,7 +44,6 @@ def pairs_with_equal_keys(
         The row of each key, ascending.
     keys : ndarray of uint64, shape (n,)
         Distinct within a row.
-    n_rows : int
     neighbours : int
         With how many of the next rows that have a key each row is paired. It bounds the time where thousands of
         rows share a key.

@@ -62,7 +62,6 @@ class BlockedMatrix:
 
     Parameters
     ----------
-    features : Features
     scale : ndarray of float64, shape (n_columns,)
         Columns with a scale of 0 are zero.
     """
@@ -259,7 +258,6 @@ def find_equal_columns(indices: NDArray[np.integer], indptr: NDArray[np.integer]
     ----------
     indices, indptr : ndarray of int
         The ones, as in a CSR matrix.
-    n_columns : int
 
     Examples
     --------

@@ -68,7 +68,6 @@ def phrase_places(arrays: TokenArrays, postings: Postings) -> tuple[NDArray[np.i
 
     Parameters
     ----------
-    arrays : TokenArrays
     postings : Postings
         The postings of these passages.
 
@@ -297,7 +296,6 @@ class _NearestDistance:
 
     Parameters
     ----------
-    postings : Postings
     reach : int
         More than any distance between a requested position and a position of the passage.
     """

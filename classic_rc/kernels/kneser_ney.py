@@ -45,7 +45,6 @@ def count_ngrams(
     tokens : ndarray of int32
         Word ids in ``range(n_words)``.
     offsets : ndarray of int64, shape (n_texts + 1,)
-    n_words : int
     order : int
         The largest n, at least 1.
     chunk : int
@@ -228,10 +227,6 @@ def kneser_ney(ngrams: Sequence[NGrams], discounts: NDArray[np.float64] | None =
         Of order 1, 2, …, counted in texts that all begin with START.
     discounts : ndarray of float64, shape (n, 3), optional
         For each order, what is subtracted from counts of 1, 2, and 3 or more; default: :func:`modified_discounts`.
-
-    Returns
-    -------
-    KneserNey
     """
     n_words = len(ngrams[0].keys)
     suffixes = suffix_ranks(ngrams, n_words)
@@ -276,7 +271,6 @@ def adjusted_counts(ngrams: Sequence[NGrams], suffixes: Sequence[NDArray[np.int6
 
     Parameters
     ----------
-    ngrams : sequence of NGrams
     suffixes : sequence of ndarray of int64
         From :func:`~classic_rc.kernels.kneser_ney.suffix_ranks`.
     """
@@ -327,15 +321,10 @@ def token_probabilities(model: KneserNey, tokens: NDArray[np.integer], offsets: 
 
     Parameters
     ----------
-    model : KneserNey
     tokens : ndarray of int
         Word ids below ``model.n_words``.
     offsets : ndarray of int64, shape (n_texts + 1,)
         Text i is ``tokens[offsets[i]:offsets[i + 1]]``.
-
-    Returns
-    -------
-    Probabilities
     """
     tokens = tokens.astype(np.int64)
     first = offsets[:-1][np.diff(offsets) > 0]

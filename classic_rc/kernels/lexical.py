@@ -69,10 +69,6 @@ def occurrence_distance(arrays: TokenArrays) -> tuple[NDArray[np.float64], NDArr
     words included), plus one. d is the mean of these numbers divided by |P| - 1. This follows the code of Smith et
     al. 2015, where P is the passage without stop words.
 
-    Parameters
-    ----------
-    arrays : TokenArrays
-
     Returns
     -------
     distances : ndarray of float64, shape (n_candidates,)

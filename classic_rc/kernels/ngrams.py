@@ -56,7 +56,6 @@ def ngram_counts(
         The passages.
     postings : Postings
         Of these passages.
-    texts : Texts
     weights : ndarray of int64, shape (n_words,)
         Fixed-point weights of the words.
     longest : int

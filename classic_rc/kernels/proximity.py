@@ -47,7 +47,6 @@ def proximity(
 
     Parameters
     ----------
-    block : MatchedBlock
     questions, candidates : WordSets
         The words Q of the block's questions and the words N of its candidates.
     places : int

@@ -32,7 +32,6 @@ def word_regions(arrays: TokenArrays, postings: Postings, token_sentences: NDArr
 
     Parameters
     ----------
-    arrays : TokenArrays
     postings : Postings
         The postings of these passages.
     token_sentences : ndarray of int64, shape (n_passage_tokens,)
@@ -273,7 +272,6 @@ def turn_coverage(
     ----------
     sets : WordSets
         Over the candidates of the chunk.
-    cells : Cells
     sentences : Regions
         Of single sentences.
     speakers, turns : ndarray of int64, shape (n_question_cells,)

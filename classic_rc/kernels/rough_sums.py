@@ -37,10 +37,8 @@ class RoughSums:
 
     Parameters
     ----------
-    postings : SentencePostings
     terms : TermLists
         The terms of the queries.
-    n_queries, n_sentences : int
     term_scores : callable
         Never negative, and proportional to the weights except for rounding.
     """
@@ -203,8 +201,6 @@ def find_postings(
 
     Parameters
     ----------
-    postings : SentencePostings
-    terms : TermLists
     queries, sentences : ndarray of int64, shape (n_hits,)
         By query.
 

@@ -59,8 +59,6 @@ def best_constrained(
 
     Parameters
     ----------
-    postings : SentencePostings
-    queries : ConstrainedQueries
     term_scores : callable
         Never negative, and proportional to the weights except for rounding.
     combine : callable, optional
@@ -232,10 +230,6 @@ def top_sentences(
 
     Parameters
     ----------
-    postings : SentencePostings
-    queries : QueryTerms
-    n_queries, n_sentences, k : int
-    term_scores : callable
     combine : callable, optional
         Turns sums of term scores into scores. By default scores are the sums, in single precision.
     block_size : int

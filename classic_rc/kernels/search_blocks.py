@@ -162,7 +162,6 @@ class ScoreBounds:
 
     Parameters
     ----------
-    postings : SentencePostings
     term_scores : callable
         Never negative, and proportional to the weights except for rounding.
     n_cells : int

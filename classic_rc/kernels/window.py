@@ -104,7 +104,6 @@ class RowWeights:
 
     Parameters
     ----------
-    block : MatchedBlock
     word_weights : ndarray of int32, shape (n_words,), optional
         By default inverse counts within the passage.
     bounds : ndarray of int64
@@ -312,7 +311,6 @@ def pair_windows(
 
     Parameters
     ----------
-    block : MatchedBlock
     questions, candidates : Matches
         The sets, over the block's questions and candidates.
     sizes : sequence of int

@@ -86,7 +86,6 @@ def content_words(block: MatchedBlock, stop_words: NDArray[np.bool_], weights: N
 
     Parameters
     ----------
-    block : MatchedBlock
     stop_words : ndarray of bool, shape (n_words,)
     weights : ndarray of int64, shape (n_words,)
         Fixed-point weights of the words.

@@ -35,7 +35,6 @@ def value_to_plain(solver: Solver, name: str, value: Any, keep: StoreFile | None
         The solver that has the parameter.
     name : str
         The parameter's name.
-    value : object
     keep : callable, optional
         Stores a file that the value names; without it, a path stays a text.
 

@@ -77,7 +77,6 @@ def gold_labels(learner: str, questions: Sequence[Question]) -> NDArray[np.int64
     ----------
     learner : str
         The solver's name, for error messages.
-    questions : sequence of Question
 
     Returns
     -------

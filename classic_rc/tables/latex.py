@@ -38,16 +38,15 @@ def render_latex(
     place: Place | None = None,
     names: Mapping[str, str] | None = None,
 ) -> str:
-    """Return a table as LaTeX floats; notes and signatures are comments above them.
+    r"""Return a table as LaTeX floats; notes and signatures are comments above them.
 
     A table with more columns than fit has panels below each other, a long one has several floats. What is still too
     wide is scaled down by the package adjustbox.
 
     Parameters
     ----------
-    table : Table
     label : str, optional
-        The key of ``\\label``.
+        The key of ``\label``.
     place : {"column", "text"}, optional
         One column of the paper, or its whole width; by default a column if the table has few columns.
     names : mapping of str to str, optional

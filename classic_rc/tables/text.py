@@ -53,7 +53,6 @@ def render_text(table: Table, *, signatures: bool = False, width: int | None = N
 
     Parameters
     ----------
-    table : Table
     signatures : bool
         Whether to show the signatures below.
     width : int, optional
@@ -186,8 +185,6 @@ def wrap(text: str, width: int, *, break_words: bool = True) -> list[str]:
 
     Parameters
     ----------
-    text : str
-    width : int
     break_words : bool
         Whether to break longer words too; if not, they stick out.
     """

@@ -358,10 +358,6 @@ class PieceTable:
 
     Most pieces are found in the cache of keys, as arrays. The others become strings, and a dictionary has their
     numbers.
-
-    Parameters
-    ----------
-    tokenizer : Tokenizer
     """
 
     def __init__(self, tokenizer: Tokenizer) -> None:

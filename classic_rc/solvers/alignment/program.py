@@ -177,8 +177,6 @@ def option_edges(
     Parameters
     ----------
     weights : ndarray of float64, shape (n_option_chunks, n_passage_chunks)
-    sentences, copies : as in :class:`Program`
-    constants : Constants
     """
     positive = positive_edges(weights)
     if not constants.align_option or not weights.size:

@@ -149,8 +149,6 @@ def solve(program: Program, constants: Constants, node_limit: int | None = None)
 
     Parameters
     ----------
-    program : Program
-    constants : Constants
     node_limit : int, optional
         The number of nodes of its search tree that HiGHS may visit.
     """

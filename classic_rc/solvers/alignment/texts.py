@@ -161,11 +161,6 @@ class Entailment:
     A text word supports a hypothesis word with an equal stem by 1, and a hypothesis word d steps above it in
     WordNet by 1 / (1 + d). This follows `WordOverlap` of the released SemanticILP (AlignmentFunction.scala), and
     its `Entailment` to the extent that the description of its service allows.
-
-    Parameters
-    ----------
-    stem : callable
-    wordnet : WordNet, optional
     """
 
     def __init__(self, stem: Callable[[str], str], wordnet: WordNet | None = None) -> None:

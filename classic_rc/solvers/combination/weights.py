@@ -200,8 +200,6 @@ class TrainingResult:
 
     Parameters
     ----------
-    decision : Decision
-    questions : sequence of Question
     labels : Scores
         1 for right candidates, 0 for the others.
     """

@@ -186,7 +186,6 @@ def dense_features(
 
     Parameters
     ----------
-    texts : RankerTexts
     rarity : ndarray of int64, shape (n_words,)
         The rarity of each word, fixed-point of scale :data:`RARITY_SCALE`; below 1 counts as 1. Stop words have
         :data:`STOP_RARITY` instead.

@@ -45,7 +45,6 @@ class Cases(NamedTuple):
         ----------
         right : ndarray of int64, shape (n_candidates,)
         offsets : ndarray of int64, shape (n_questions + 1,)
-        one_is_right : bool
 
         Examples
         --------

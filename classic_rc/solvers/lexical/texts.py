@@ -93,7 +93,6 @@ class RawTexts:
 
     Parameters
     ----------
-    questions : sequence of Question
     analyzer, normaliser, stop_words : str
         As in :class:`~classic_rc.solvers.LexicalMatcher`.
 
@@ -190,7 +189,6 @@ class AnnotatedReader:
 
     Parameters
     ----------
-    annotations : Annotations
     analyzer : str
         The analyzer that the encoding is labelled with. It analyses nothing.
     normaliser : str
@@ -210,7 +208,6 @@ class AnnotatedReader:
 
         Parameters
         ----------
-        questions : sequence of Question
         linked : bool
             Whether to replace mentions by the words of their chain's representative.
         by_form : bool

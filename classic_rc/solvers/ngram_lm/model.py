@@ -55,7 +55,6 @@ class LanguageModel:
         Turns texts into words.
     words : list of str
         The vocabulary in the order of the ids, which begin after the ids of the marks.
-    model : KneserNey
 
     Examples
     --------

@@ -111,8 +111,6 @@ def substitute_candidates(
 
     Parameters
     ----------
-    model : LanguageModel
-    questions : sequence of Question
     with_passages : bool
         Whether to count the words of the passages too.
     """
@@ -188,8 +186,6 @@ def score_answers(
 
     Parameters
     ----------
-    model : LanguageModel
-    texts : Substitutions
     partial : bool
         Whether to predict only the text after the answer.
     cache_weight : float
@@ -232,12 +228,8 @@ def score_answer_tokens(
 
     Parameters
     ----------
-    model : LanguageModel
-    texts : Substitutions
     answers : slice
         The answers to score.
-    partial : bool
-    cache_weight : float
     """
     counts = _window_sizes(model, texts)[answers]
     question = texts.question[answers]

@@ -74,15 +74,12 @@ def explain_columns(
     ----------
     solver : str
         The solver's name.
-    question : Question
     scores : Scores
         Of this question only.
-    maker : ColumnMaker
     asked : Asked
         The question as the solver read it.
     lexicon : Lexicon
         That of its texts.
-    weights : ndarray of float32
     right : sequence of int
         The right candidates.
     """

@@ -330,16 +330,12 @@ def learn_weights(
 
     Parameters
     ----------
-    cases : sequence of Case
     lexicon : Lexicon
         That of their texts.
-    maker : ColumnMaker
-    epochs : int
     rate : float
         A step is the gradient times this, divided by the root of the sum of all squared gradients so far.
     damping : float
         The first summand of that sum.
-    seed : int
 
     Returns
     -------

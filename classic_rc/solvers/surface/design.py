@@ -166,10 +166,6 @@ class HashedColumns(Columns):
     """A fixed number of columns, chosen by a hash of the feature (Weinberger et al. 2009).
 
     Nothing is learned or stored. Features that share a column are added up, without signs.
-
-    Parameters
-    ----------
-    n_columns : int
     """
 
     def __init__(self, n_columns: int) -> None:
@@ -244,8 +240,6 @@ class Design:
 
         Parameters
         ----------
-        features : FeatureSet
-        encoded : EncodedDataset
         scaled : bool
             Whether to divide lengths and counts by their root mean square over the candidates.
         hashing : int, optional
