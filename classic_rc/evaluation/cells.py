@@ -226,7 +226,7 @@ class DatasetRun:
         self.data, self._folder = data, folder
         self.notes: list[str] = []
         self._results: dict[str, Evaluation] = {}
-        given = suite.systems_of(data.entry.name)
+        given, self._given = suite.systems_of(data.entry.name), suite.given_of(data.entry.name)
         self._errors = {name: found for name, found in given.items() if isinstance(found, ClassicRCError)}
         assert data.dataset.task is not None
         systems = [found for found in given.values() if isinstance(found, System)]
@@ -395,6 +395,7 @@ class DatasetRun:
             errors=dict(self._errors),
             metrics=data.protocol.metrics,
             unused=tuple(unused),
+            given=self._given,
         )
         if not final:
             return evaluation.interrupted()

@@ -223,7 +223,7 @@ def _installed_version(package: str) -> str | None:
 RECORD_NAME = "run.json"
 """The name of a record's file in its folder."""
 
-_RUN_FACTS = ("dataset", "significance", "resampling", "protocol", "published")
+_RUN_FACTS = ("given", "dataset", "significance", "resampling", "protocol", "published")
 
 # Other files begin with a version too, such as those of ReCoRD and SQuAD.
 _RECORD_START = re.compile(rb'\s*\{\s*"version"\s*:\s*"[^"]*"\s*,\s*"schema"\s*:')

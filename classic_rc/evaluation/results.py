@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -85,6 +86,8 @@ class Evaluation:
         Why the other systems have no row, by name.
     metrics : tuple of str
         The names of the metrics to report, the primary one first; none means all of the task.
+    given : mapping of str to str
+        Numbers of rows that nobody ran, in percent of the primary metric.
     """
 
     dataset: Dataset
@@ -100,6 +103,7 @@ class Evaluation:
     errors: Mapping[str, ClassicRCError] = field(default_factory=dict)
     metrics: tuple[str, ...] = ()
     unused: tuple[str, ...] = ()
+    given: Mapping[str, str] = field(default_factory=dict)
 
     def interrupted(self) -> Evaluation:
         """Return the evaluation with an error for each system that was not finished, and without it otherwise."""
@@ -147,6 +151,7 @@ class Evaluation:
             },
             "resampling": self.resampling and self.resampling.to_dict(),
             **({} if self.significance is None else {"significance": asdict(self.significance)}),
+            **({} if not self.given else {"given": dict(self.given)}),
             "rows": [self._row_record(row) for row in self.rows],
             "missing": [{"name": name, "reason": str(error)} for name, error in self.errors.items()],
         }
@@ -236,6 +241,7 @@ class Evaluation:
 
 SMALL_NOTE = f"in parentheses: groups of fewer than {MIN_GROUP_QUESTIONS} questions"
 
+_GIVEN = "given numbers, not run here"
 _SHORT_FINGERPRINT = 8
 _TIES = {
     "partial": "tied best candidates share the credit",
@@ -271,6 +277,12 @@ def evaluation_table(evaluation: Evaluation, published: Sequence[Sequence[Cell |
     for row, cells in zip(rows, measured, strict=True):
         of_block[row.block.heading].append(cells)
     of_block[Block.PUBLISHED.heading] += [[*cells, *hidden] for cells in published]
+    is_primary = [metric.name == evaluation.primary.name for metric in evaluation.reported_metrics]
+    of_block[_GIVEN] = [
+        [name, *[Decimal(number).scaleb(-2) if is_own else None for is_own in is_primary]]
+        + [None] * (len(columns) - len(is_primary) - 1)
+        for name, number in evaluation.given.items()
+    ]
     of_block["not measured"] = [
         [name, *[None] * (len(shown) - 2), str(error), *hidden] for name, error in evaluation.errors.items()
     ]

@@ -106,6 +106,12 @@ class Suite:
     datasets: tuple[SuiteDataset, ...]
     # By name of the system and then of the dataset: the system, or why there is none.
     systems: Mapping[str, Mapping[str, System | ClassicRCError]] = field(default_factory=dict)
+    # Rows that nobody runs: by name and then by dataset the number in percent, with its digits.
+    given: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+
+    def given_of(self, dataset: str) -> dict[str, str]:
+        """Return the given numbers of a dataset by the names of their rows."""
+        return {name: of[dataset] for name, of in self.given.items() if dataset in of}
 
     def systems_of(self, dataset: str) -> dict[str, System | ClassicRCError]:
         """Return the systems of a dataset by name, in order."""
@@ -148,8 +154,10 @@ class _SuiteReader:
         data = os.path.join(self.folder, os.path.expanduser(common.pop("data", "")))
         tables = self._tables(content, "datasets")
         datasets = tuple(self._dataset(name, values, common, data) for name, values in tables.items())
+        rows = self._named(content, "systems")
+        given = {name: self._given(name, value, list(tables)) for name, value in rows.items() if _is_given(value)}
         systems = {
-            name: self._system(name, value, list(tables)) for name, value in self._named(content, "systems").items()
+            name: self._system(name, value, list(tables)) for name, value in rows.items() if name not in given
         }
         for name in systems:
             if name + OUT_OF_FOLD in systems:
@@ -160,7 +168,7 @@ class _SuiteReader:
             if not any(dataset.name in by_dataset for by_dataset in systems.values()):
                 expected = f'a system with {_ANY_DATASET} = "SYSTEM" or {_toml_key(dataset.name)} = "SYSTEM"'
                 raise self.error("no system for this dataset", f"datasets.{dataset.name}", expected=expected)
-        return Suite(self.path, datasets, systems)
+        return Suite(self.path, datasets, systems, given)
 
     def _named(self, content: Mapping[str, Any], name: str) -> dict[str, Any]:
         table = content.get(name)
@@ -205,6 +213,19 @@ class _SuiteReader:
         }
         return SuiteDataset(name, resolved)
 
+    def _given(self, name: str, value: Any, datasets: Sequence[str]) -> dict[str, str]:
+        """Return the numbers of a row that nobody runs, by dataset."""
+        numbers = value if isinstance(value, dict) else dict.fromkeys(datasets, value)
+        for dataset, number in numbers.items():
+            place = f"systems.{name}.{dataset}" if isinstance(value, dict) else f"systems.{name}"
+            if dataset not in datasets:
+                raise self.error("unknown dataset", place, dataset, _nearest(dataset, datasets, f"systems.{name}."))
+            if not 1 < number <= 100 and number != 0:
+                raise self.error(
+                    "not in percent", place, str(number), "a number above 1 and up to 100, such as 95.0"
+                )
+        return {dataset: str(number) for dataset, number in numbers.items()}
+
     def _system(self, name: str, value: Any, datasets: Sequence[str]) -> dict[str, System | ClassicRCError]:
         place = f"systems.{name}"
         if TEXT.fits(value):
@@ -241,6 +262,13 @@ class _SuiteReader:
             is_common = baseline == common.get("baseline")
             place = "" if is_common else f"datasets.{dataset.name}."
             raise self.error("unknown system", f"{place}baseline", baseline, _nearest(baseline, list(systems), ""))
+
+
+def _is_given(value: Any) -> bool:
+    """Return whether a row of a suite is a number, or a number for each of several datasets."""
+    if isinstance(value, dict) and value:
+        return all(map(_is_given, value.values()))
+    return isinstance(value, int | float) and not isinstance(value, bool)
 
 
 def _nearest(name: str, known: Sequence[str], place: str) -> str:

@@ -128,6 +128,9 @@ def method_statements(table: PaperTable, intervals: IntervalStyle = "lines") -> 
     cites = [row.cites for row in table.rows if row.block is Block.PUBLISHED and row.cites]
     if cites:
         made.append((every, f"published results are as printed{_cited(cites)} and are not part of any comparison"))
+    given = [row.name for row in table.rows if row.is_given]
+    if given:
+        made.append((every, f"the numbers of {join_words(given)} are given and not measured here"))
     return made
 
 

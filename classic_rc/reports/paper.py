@@ -23,7 +23,7 @@ from classic_rc.evaluation.results import ALPHA
 from classic_rc.evaluation.significance import family_p_values, pair_p_values, subset_intervals
 from classic_rc.metrics.base import METRICS, Metric, get_metric
 from classic_rc.questions import Task
-from classic_rc.reports.paper_data import PaperDataset, merge_records
+from classic_rc.reports.paper_data import GIVEN, PaperDataset, merge_records
 from classic_rc.reports.paper_table import PaperCell, PaperColumn, PaperRow, PaperTable
 
 PAPER_METRICS: Mapping[Task, tuple[str, ...]] = {
@@ -154,9 +154,8 @@ def make_paper_table(
             cells.setdefault(name, {}).update((column, PaperCell(reason=reason)) for column in own)
         columns += own
     rows, row_notes = _systems_as_rows(used, columns, cells)
-    if published:
-        figures, figure_notes = _published_rows(used, columns, by, new)
-        rows, row_notes = rows + figures, row_notes + figure_notes
+    figures, figure_notes = _published_rows(used, columns, by, new, published=published)
+    rows, row_notes = rows + figures, row_notes + figure_notes
     said = (*notes, *row_notes)
     return PaperTable(tuple(columns), tuple(rows), tuple(used), own_baseline, decimals, said, baselines)
 
@@ -338,19 +337,26 @@ class _Figures:
 
 
 def _published_rows(
-    datasets: Sequence[PaperDataset], columns: Sequence[PaperColumn], by: str | None, new: Mapping[str, str]
+    datasets: Sequence[PaperDataset],
+    columns: Sequence[PaperColumn],
+    by: str | None,
+    new: Mapping[str, str],
+    *,
+    published: bool,
 ) -> tuple[list[PaperRow], list[str]]:
-    """Return the published figures of the columns' datasets, metrics and groups as rows, and notes."""
+    """Return the given numbers and, if asked for, the published figures of the columns as rows, and notes."""
     rows: dict[tuple[str, str], _Figures] = {}
     notes: list[str] = []
     for dataset in datasets:
         places: dict[tuple[str, Any], PaperColumn] = {
             (column.metric.name, column.group): column for column in columns if column.dataset == dataset.label
         }
-        if dataset.figures is None:
+        if dataset.figures is None and published:
             notes.append(f"{dataset.label}: its record has no published figures: run it again with --save")
         for figure in dataset.figures or ():
             group = figure.group
+            if figure.source != GIVEN and not published:
+                continue
             if group is not None and group[0] != by:
                 continue
             column = places.get((figure.metric, None if group is None else group[1]))
@@ -371,6 +377,7 @@ def _published_rows(
             tuple(row.cells.get(column, PaperCell()) for column in columns),
             row.cites,
             frozenset({system, new.get(system, system)}),
+            is_given=source == GIVEN,
         )
-        for (system, _), row in rows.items()
+        for (system, source), row in rows.items()
     ], notes

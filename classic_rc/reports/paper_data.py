@@ -18,6 +18,9 @@ from classic_rc.evaluation.results import Significance
 from classic_rc.io.json import Node, describe_value
 from classic_rc.metrics.base import METRICS, Metric, metric_of_task
 
+GIVEN = "given"
+"""The source of the numbers that a suite gives."""
+
 
 @dataclass(frozen=True)
 class Figure:
@@ -294,9 +297,12 @@ def _describe(
 
 
 def _read_figures(facts: Node) -> tuple[Figure, ...] | None:
+    given = facts.child("given").value if facts.has("given") else {}
+    primary = facts.child("dataset").get("primary_metric") if given else None
+    own = tuple(Figure(name, str(primary), None, str(number), GIVEN, None) for name, number in given.items())
     if not facts.has("published"):
-        return None
-    return tuple(_read_figure(figure) for figure in facts.items("published"))
+        return own or None
+    return (*own, *(_read_figure(figure) for figure in facts.items("published")))
 
 
 def _read_figure(figure: Node) -> Figure:

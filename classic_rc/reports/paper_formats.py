@@ -24,6 +24,7 @@ from classic_rc.tables.model import IntervalStyle
 _SPLITS = {"train": "training", "dev": "development", "test": "test"}
 _METRIC_NAMES = {"accuracy": "Accuracy"}
 _ASYMMETRY = 0.25
+_GIVEN = "Given numbers, not run here"
 
 BLOCK_HEADINGS = {
     Block.UNTRAINED: "Learns nothing from gold answers",
@@ -242,9 +243,9 @@ def as_table(
                 [_named(table, row), *(_cell(table, j, cell) for j, cell in enumerate(row.cells))]
                 for row in of_block
             ],
-            BLOCK_HEADINGS[block] if len({row.block for row in table.rows}) > 1 else None,
+            (_GIVEN if is_given else BLOCK_HEADINGS[block]) if len({row.block for row in table.rows}) > 1 else None,
         )
-        for block, of_block in groupby(table.rows, key=lambda row: row.block)
+        for (block, is_given), of_block in groupby(table.rows, key=lambda row: (row.block, row.is_given))
     ]
     return Table(
         title or default_title(table),

@@ -74,6 +74,7 @@ class PaperRow:
     cells: tuple[PaperCell, ...]  # one per column
     cites: str | None = None  # key of a published row's BibTeX entry
     names: frozenset[str] = frozenset()  # that choose the row
+    is_given: bool = False  # numbers that a suite gives
 
 
 @dataclass(frozen=True)

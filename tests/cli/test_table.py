@@ -192,3 +192,17 @@ def test_text_is_not_written_to_images(cli, runs, single, tmp_path, arguments, w
 
 def test_an_output_that_is_a_record_is_refused(cli, runs):
     cli("table", runs, "-o", runs / "run.json").fails(2, field="--output", found=str(runs / "run.json"))
+
+
+def test_a_number_in_a_suite_is_a_row_that_nobody_runs(cli, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    suite = '[datasets.stories]\npath = "sample:single-choice"\n[systems]\nSW = "sliding-window"\nHuman = {}\n'
+    (tmp_path / "s.toml").write_text(suite.format("95.50"), encoding="utf-8")
+    assert "given numbers, not run here" in cli("run", "s.toml", "--save", "out", "-q").out
+    shown = cli("table", "out", "--rename", "Human=People").out
+    assert "[Given numbers, not run here]" in shown
+    assert re.search(r"People +95\.5\n", shown)
+    assert "The numbers of Human are given and not measured here." in cli("table", "out", "--methods").out
+    for number in ("0.95", "101", "true", "{other = 95}"):
+        (tmp_path / "s.toml").write_text(suite.format(number), encoding="utf-8")
+        assert cli("run", "s.toml", "--save", "out", "-q").code == 3
