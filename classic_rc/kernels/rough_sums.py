@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -70,8 +70,8 @@ class RoughSums:
         starts, lengths = terms.starts[first], terms.lengths[first]
         weights = (terms.weights[first] * scale).astype(np.float32)
         # Of each different entry: what it adds, and the sentences to which it adds that.
-        self._addends = _round_up(postings, starts, lengths, weights, saturation, self._dtype)
-        bounds = zip(starts.tolist(), (starts + lengths).tolist(), strict=True)
+        bounds = list(zip(starts.tolist(), (starts + lengths).tolist(), strict=True))
+        self._addends = _round_up([postings.codes[i:j] for i, j in bounds], weights, saturation, self._dtype)
         self._sentences = [postings.sentences[i:j] for i, j in bounds]
         self._entries: list[int] = inverse.reshape(-1).tolist()
         self._has_postings, self._lengths = has_postings, terms.lengths
@@ -145,28 +145,26 @@ class RoughSums:
 
 
 def _round_up(
-    postings: SentencePostings,
-    starts: NDArray[np.int64],
-    lengths: NDArray[np.int64],
+    codes: Sequence[NDArray[np.unsignedinteger]],
     weights: NDArray[np.float32],
     saturation: NDArray[np.float32],
     dtype: np.dtype[Any],
 ) -> list[NDArray[np.unsignedinteger]]:
-    """Return what the postings of each list add."""
-    one, offsets = np.float32(1), offsets_of(lengths)
-    addends = np.empty(offsets[-1], dtype=dtype)
-    parts = [addends[i:j] for i, j in pairwise(offsets.tolist())]
-    # A long list has most codes several times: each code is rounded once.
-    is_long = lengths > len(saturation)
-    for i in is_long.nonzero()[0].tolist():
-        of_code = (saturation * weights[i] + one).astype(dtype)  # truncated: together they round up
-        parts[i][:] = of_code.take(postings.codes[starts[i] : starts[i] + lengths[i]])
-    starts, lengths, offsets = starts[~is_long], lengths[~is_long], offsets[:-1][~is_long]
-    of_short = saturation.take(postings.codes.take(ragged_indices(starts, lengths)))
-    of_short *= weights[~is_long].repeat(lengths)
+    """Return what each list adds to its sentences, from the codes of its postings."""
+    one, addends = np.float32(1), list(codes)
+    short = [number for number, own in enumerate(codes) if len(own) <= len(saturation)]
+    for number in set(range(len(codes))).difference(short):  # most codes occur several times: each is rounded once
+        of_code = (saturation * weights[number] + one).astype(dtype)  # truncated: together they round up
+        addends[number] = of_code.take(codes[number], mode="clip")
+    of_lists = [np.empty(0, dtype=np.uint8), *map(codes.__getitem__, short)]
+    lengths = np.array(list(map(len, of_lists[1:])), dtype=np.int64)
+    of_short = saturation.take(np.concatenate(of_lists), mode="clip")
+    of_short *= weights[short].repeat(lengths)
     of_short += one
-    addends[ragged_indices(offsets, lengths)] = of_short.astype(dtype)
-    return parts
+    rounded = of_short.astype(dtype)
+    for number, (i, j) in zip(short, pairwise(offsets_of(lengths).tolist()), strict=True):
+        addends[number] = rounded[i:j]
+    return addends
 
 
 class FoundPostings(NamedTuple):
