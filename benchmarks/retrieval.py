@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, Self
 
 from benchmarks import ROOT
-from benchmarks.retrieval_peers import PEERS, SIMILARITY, Batch, IndexFolder, K, Peer
+from benchmarks.retrieval_peers import PEERS, SIMILARITY, Batch, IndexFolder, Peer
 from benchmarks.retrieval_text import analyzed, material
 from benchmarks.timing import Table, interleaved
 from classic_rc.retrieval.registry import open_corpus
@@ -35,7 +35,6 @@ Figures = dict[str, dict[str, float]]
 
 TITLES = {
     "constrained": "The best sentence with a term of question and option, queries a CPU second",
-    "top": f"The {K} best sentences with a term of either, queries a CPU second",
     "agreement": "The same best sentence as sparse, % of queries",
     "indexing": "Indexing, MB of text a CPU second",
     "memory": "Peak memory of indexing and searching, MB",
@@ -102,7 +101,7 @@ def _write_lines(path: Path, lines: Iterable[str]) -> None:
 
 
 def run(quick: bool = False) -> list[Table]:
-    """Measure throughput with and without the constraint, indexing, memory, and two processes over one index."""
+    """Measure throughput with the constraint, indexing, memory, and two processes over one index."""
     missing = {name: reason for name, engine in ENGINES.items() if (reason := engine.missing())}
     names = [name for name in ENGINES if name not in missing]
     sizes = SIZES[:1] if quick else SIZES
@@ -127,15 +126,14 @@ def run(quick: bool = False) -> list[Table]:
 def _measured(workload: Workload, names: Sequence[str], seconds: float, rounds: int) -> Figures:
     """Measure all figures for one number of sentences."""
     engines = {name: workload.build(ENGINES[name]) for name in names}
-    figures: Figures = {}
-    for kind in ("constrained", "top"):
-        batches = {name: _affordable(engine, kind, workload.batch, seconds) for name, engine in engines.items()}
-        calls = {name: partial(getattr(engine, kind), batches[name]) for name, engine in engines.items()}
-        median = interleaved(calls, rounds, time.process_time)
-        figures[kind] = {name: batches[name].n_queries / median[name] for name in names}
-        if kind == "constrained":
-            n_questions = {name: len(batch.questions) for name, batch in batches.items()}
-            figures["agreement"] = _agreement({name: call() for name, call in calls.items()})
+    batches = {name: _affordable(engine, workload.batch, seconds) for name, engine in engines.items()}
+    calls = {name: partial(engine.constrained, batches[name]) for name, engine in engines.items()}
+    median = interleaved(calls, rounds, time.process_time)
+    n_questions = {name: len(batch.questions) for name, batch in batches.items()}
+    figures: Figures = {
+        "constrained": {name: batches[name].n_queries / median[name] for name in names},
+        "agreement": _agreement({name: call() for name, call in calls.items()}),
+    }
     del engines, calls
     alone = {name: _alone(workload.folder, name, n_questions[name]) for name in names}
     megabytes = (workload.folder / "text").stat().st_size / 1e6
@@ -144,14 +142,14 @@ def _measured(workload: Workload, names: Sequence[str], seconds: float, rounds: 
     return figures
 
 
-def _affordable(engine: Peer, kind: str, batch: Batch, seconds: float) -> Batch:
+def _affordable(engine: Peer, batch: Batch, seconds: float) -> Batch:
     """Return as many of the first questions as the engine answers in about `seconds`, or all if it is faster."""
     n = 1
     while True:
         part = batch.first(n)
         engine.prepare(part)
         start = time.process_time()
-        getattr(engine, kind)(part)
+        engine.constrained(part)
         if n >= len(batch.questions) or 1.5 * (time.process_time() - start) > seconds:
             return part
         n *= 2
@@ -253,7 +251,7 @@ def _process(function: str, *arguments: object) -> subprocess.Popen[str]:
 def _table(kind: str, names: Sequence[str], sizes: Sequence[int], columns: Sequence[Figures]) -> Table:
     header = ["engine", *(f"{size:,} sentences" for size in sizes)]
     rows: list[list[Any]] = [[name, *(_rounded(column[kind][name]) for column in columns)] for name in names]
-    if kind in ("constrained", "top"):
+    if kind == "constrained":
         header.append("sparse is faster, times")
         last = columns[-1][kind]
         for row in rows:

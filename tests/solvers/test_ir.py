@@ -177,6 +177,28 @@ def test_a_missing_index_is_one_clear_error(tmp_path):
         IRSolver(corpus=folder).fit([QUESTION])
 
 
+def test_an_index_of_another_engine_is_named(tmp_path):
+    (tmp_path / "segments_1").write_bytes(b"")
+    with raises(UsageError, field="engine", found="sparse", expected="lucene"):
+        IRSolver(corpus=str(tmp_path)).fit([QUESTION])
+
+
+def test_an_index_without_texts_is_searched_but_not_compared_word_for_word():
+    corpus = passage_corpus([FOX], get_engine("sparse"))
+    solver = IRSolver(corpus=corpus).fit([QUESTION])
+    expected = solver.score_candidates([QUESTION]).values.tolist()
+
+    def no_text(number):
+        raise DataError("the index does not store the text", where=f"document {number}")
+
+    corpus.engine.sentence = no_text
+    question = replace(QUESTION, text="The hen met a duck", passage=Passage("other", "A hen met a duck."))
+    (caveat,) = solver.caveats([question])
+    assert "word for word" in caveat
+    assert "does not store" in caveat
+    assert solver.score_candidates([QUESTION]).values.tolist() == expected
+
+
 def test_an_unfitted_solver_neither_scores_nor_explains_and_has_no_caveats():
     solver = IRSolver(corpus="paragraphs", exclude_verbatim=True)
     with raises(NotFittedError):
@@ -206,12 +228,14 @@ def test_a_variant_that_searches_an_index_keeps_its_name(tmp_path):
     for spec in ("ir:clark2016", "ir:multirc2018", "ir"):
         assert parse_solver(f"{spec},corpus={index}").row_name() == f"{spec},corpus=index"
     assert parse_solver("ir,corpus=paragraphs").row_name() == "ir:paragraphs"
+    assert parse_solver("ir:clark2016,analyzer=word").row_name() == "ir,corpus=paragraphs"
 
 
 @pytest.mark.parametrize("variant", ["passage", "paragraphs"])
 def test_a_variant_named_after_what_it_searches_takes_no_other_corpus(variant):
-    with raises(UsageError, field="corpus", found="idx"):
-        parse_solver(f"ir:{variant},corpus=idx")
+    with raises(UsageError, field="corpus", found="idx") as caught:
+        parse_solver(f"ir:{variant},engine=lucene,corpus=idx")
+    assert "ir,engine=lucene,corpus=idx" in str(caught.value)
 
 
 @pytest.mark.parametrize(
