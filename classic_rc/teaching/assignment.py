@@ -220,14 +220,18 @@ def list_assignments() -> list[str]:
     return sorted(path.parent.name for path in ASSIGNMENTS.glob("*/checks.py"))
 
 
-def load_assignment(which: str | PathLike[str], rules: Mapping[str, str] | None = None) -> Assignment:
+def load_assignment(which: Assignment | str | PathLike[str], rules: Mapping[str, str] | None = None) -> Assignment:
     """Load an assignment: the name of one of the package, or a teacher's file; with the rules of a class in words.
+
+    One that is loaded already is returned as it is.
 
     Raises
     ------
     UsageError
         No such assignment or rule; or the file raises an error, or it has no ``ASSIGNMENT`` that can be used.
     """
+    if isinstance(which, Assignment):
+        return which
     is_own = str(which) in list_assignments()
     file = ASSIGNMENTS / str(which) / "checks.py" if is_own else Path(which)
     if not file.is_file():

@@ -45,7 +45,7 @@ def grade_one(file: str | PathLike[str], assignment: Assignment | str | PathLike
     """Grade one submission, and compare it with known code. See :func:`grade_folder`."""
     if not Path(file).exists():
         raise DataError("no such file or folder", source=str(file))
-    grader = make_grader(assignment, **setting)
+    grader = Grader(load_assignment(assignment), **setting)
     own = grader.assignment
     return grader.grade_all([read_submission(Path(file), own.main, own.suffixes)])
 
@@ -79,13 +79,8 @@ def grade_folder(
     UsageError
         The assignment does not work, most files do not fit it, or the system cannot isolate a process.
     """
-    grader = make_grader(assignment, **setting)
+    grader = Grader(load_assignment(assignment), **setting)
     return grader.grade_all(find_submissions(folder, grader.assignment.main, grader.assignment.suffixes), advance)
-
-
-def make_grader(assignment: Assignment | str | PathLike[str], **setting: Any) -> Grader:
-    """Return a grader with the settings of :func:`grade_folder`."""
-    return Grader(assignment if isinstance(assignment, Assignment) else load_assignment(assignment), **setting)
 
 
 def new_seed() -> int:

@@ -132,6 +132,25 @@ def test_the_zip_has_the_documented_files(tmp_path):
         assert json.loads(archive.read(names[2])) == {"assignment": "ties", "seed": 3}
 
 
+def test_the_zip_has_a_teachers_rules_and_data_as_they_were_read(tmp_path):
+    for name in ("reference.py", "rules.toml"):
+        shutil.copy(load_assignment("window").file.with_name(name), tmp_path)
+    shutil.copy(load_assignment("window").file, tmp_path / "own.py")
+    (tmp_path / "other.py").write_text("", encoding="utf-8")
+    hidden = "text,q,a,b,right\n" + "Ada took a lamp.,Who?,Ada,Ben,a\n"
+    (tmp_path / "hidden.csv").write_text(hidden, encoding="utf-8")
+    data = ["--data", str(tmp_path / "hidden.csv"), "--fields", "passage=text,question=q,candidates=a+b,gold=right"]
+    arguments = ["grade", "--assignment", str(tmp_path / "own.py"), "--seed", "3", *data]
+    assert main([*arguments, "--autograder", str(tmp_path / "a.zip")]) == 0
+    with zipfile.ZipFile(tmp_path / "a.zip") as archive:
+        own = {name for name in archive.namelist() if name.count("/") == 1}
+        assert own == {
+            f"private/{n}" for n in ("assignment.json", "own.py", "reference.py", "rules.toml", "data.jsonl")
+        }
+        assert json.loads(archive.read("private/data.jsonl"))["candidates"] == ["Ada", "Ben"]
+        assert b'--data "$own/data.jsonl"' in archive.read("run_autograder")
+
+
 @pytest.fixture
 def audit(tmp_path):
     """A folder of an honest audit, to change and to grade."""
