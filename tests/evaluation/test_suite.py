@@ -138,7 +138,7 @@ MINIMAL = '[datasets.a]\npath = "sample:cloze"\n[systems]\nSW = "sw"\n'
         (MINIMAL.replace("path", "cv = 1\npath"), "datasets.a.cv", "the number 1", re.compile("at least 2")),
         ("baseline = 'sw'\n" + MINIMAL, "baseline", "sw", "SW"),
         (MINIMAL.replace('"sw"', '"slidingwindow"'), "systems.SW", "slidingwindow", "sliding-window"),
-        (MINIMAL.replace('"sw"', "3"), "systems.SW", "the number 3", re.compile("a text, or a table")),
+        (MINIMAL.replace('"sw"', "true"), "systems.SW", "true", re.compile("a text, or a table")),
         (MINIMAL.replace('"sw"', '{b = "sw"}'), "systems.SW.b", "b", "a, default"),
         ("[datasets.a]\npath = 'x'\n", "systems", "nothing", re.compile(r"a table \[systems\]")),
     ],
