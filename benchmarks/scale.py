@@ -12,7 +12,6 @@ import threading
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
 
@@ -20,8 +19,13 @@ from benchmarks.generate import ScaleShape, write_reading_questions
 from benchmarks.report import markdown
 from benchmarks.timing import Table
 
-COMMANDS: dict[str, list[str]] = {"run": ["--jobs", "2"], "check": []}
-"""The commands that are measured, with their options. The solvers of `run` are the default ones."""
+COMMANDS: dict[str, list[str]] = {
+    "run": ["--jobs", "2"],
+    "run -s random -s sw+d": [],
+    "predict -s sw+d": [],
+    "check": [],
+}
+"""The commands that are measured, with their further options. The solvers of `run` are the default ones."""
 
 SIZES = (2_000, 20_000, 200_000)
 
@@ -37,6 +41,7 @@ class Measurement(NamedTuple):
     cpu: float  # seconds, of all processes
     peak: float | None  # MB, of all processes together; None where the system does not tell
     longest_silence: float  # seconds without output on stdout or stderr
+    file: float  # MB of the dataset
 
 
 def run(quick: bool = False) -> list[Table]:
@@ -80,31 +85,39 @@ def table(measured: Sequence[Measurement], per_passage: int) -> Table:
     rows: list[list[object]] = []
     for command in dict.fromkeys(m.command for m in measured):
         own = [m for m in measured if m.command == command]
-        growths: list[float | None] = [None, *(_exponent(one, other) for one, other in pairwise(own))]
-        for m, growth in zip(own, growths, strict=True):
-            peak = None if m.peak is None else round(m.peak)
-            rows.append(
-                [command, m.questions, round(m.wall, 1), round(m.cpu, 1), growth, peak, round(m.longest_silence)]
-            )
+        before: list[Measurement | None] = [None, *own]
+        for m, previous in zip(own, before, strict=False):
+            peak, ratio = (None, None) if m.peak is None else (round(m.peak), round(m.peak / m.file, 2))
+            times = round(m.wall, 1), round(m.cpu, 1), _exponent(m, previous, "cpu")
+            memory = peak, round(m.file, 1), ratio, _exponent(m, previous, "peak")
+            rows.append([command, m.questions, *times, *memory, round(m.longest_silence)])
     return {
         "title": f"Whole commands on generated 350-token passages, {per_passage} questions a passage",
-        "header": ["command", "questions", "s", "CPU s", "exponent", "peak MB", "longest silence, s"],
+        "header": [
+            *("command", "questions", "s", "CPU s", "exponent"),
+            *("peak MB", "file MB", "peak/file", "exponent of the peak", "longest silence, s"),
+        ],
         "rows": rows,
         "notes": [
-            "An exponent of 1 is linear: the slope of CPU time between two sizes, both logarithmic. "
-            "The commands run with `--jobs 2` where they have it. "
-            "The peak is the memory of all processes together."
+            "An exponent of 1 is linear: the slope of CPU time, or of the peak, between two sizes, both "
+            "logarithmic. Commands without solvers run the default ones with `--jobs 2`. "
+            "The peak is the memory of all processes together, with Python and NumPy."
         ],
     }
 
 
-def _exponent(one: Measurement, other: Measurement) -> float:
-    return round(math.log(other.cpu / one.cpu) / math.log(other.questions / one.questions), 2)
+def _exponent(m: Measurement, previous: Measurement | None, field: str) -> float | None:
+    values = None if previous is None else (getattr(m, field), getattr(previous, field))
+    if previous is None or values is None or None in values:
+        return None
+    return round(math.log(values[0] / values[1]) / math.log(m.questions / previous.questions), 2)
 
 
 def _measure(command: str, path: Path, size: int, checkout: str | None) -> Measurement:
-    output = path.with_suffix(f".{command}.txt")
-    arguments = [sys.executable, "-m", "classic_rc", command, str(path), *COMMANDS[command], "-o", str(output)]
+    name, *options = command.split()
+    output = path.with_suffix(f".{name}.txt")
+    options += [*COMMANDS[command], "-o", str(output)]
+    arguments = [sys.executable, "-m", "classic_rc", name, str(path), *options]
     environment = dict(os.environ)
     if checkout is not None:
         environment["PYTHONPATH"] = checkout
@@ -125,7 +138,8 @@ def _measure(command: str, path: Path, size: int, checkout: str | None) -> Measu
     end = time.perf_counter()
     if code:
         raise RuntimeError(f"{' '.join(arguments)} ended with {code}: {''.join(lines[-5:])}")
-    return Measurement(command, size, end - start, cpu_of_children() - before, peak, max(silence, end - last))
+    cpu, mb = cpu_of_children() - before, path.stat().st_size / 2**20
+    return Measurement(command, size, end - start, cpu, peak, max(silence, end - last), mb)
 
 
 def cpu_of_children() -> float:

@@ -43,5 +43,15 @@ def test_words_are_distinct():
 
 
 def test_the_exponent_of_linear_growth_is_one():
-    measured = [Measurement("run", 1000, 2.0, 2.0, 100.0, 1.0), Measurement("run", 10_000, 20.0, 20.0, None, 9.0)]
-    assert [row[4] for row in table(measured, 4)["rows"]] == [None, 1.0]
+    measured = [
+        Measurement("run", 1000, 2.0, 2.0, 100.0, 1.0, 2.0),
+        Measurement("run", 10_000, 20.0, 20.0, 1000.0, 9.0, 20.0),
+        Measurement("run", 100_000, 20.0, 20.0, None, 9.0, 200.0),
+    ]
+    rows = table(measured, 4)["rows"]
+    assert [row[4] for row in rows] == [None, 1.0, 0.0]
+    assert [row[5:9] for row in rows] == [
+        [100, 2.0, 50.0, None],
+        [1000, 20.0, 50.0, 1.0],
+        [None, 200.0, None, None],
+    ]

@@ -93,6 +93,7 @@ class Reading:
         self.texts = TextStore()
         self._passages: dict[str, Passage] = {}
         self._by_text: dict[str | bytes, Passage] = {}
+        self._no_facts: dict[str, Any] = {}  # one object for all questions
         self._counts: Counter[str] = Counter()
         self._facts: list[str] = []
         self.left_out: list[DataError] = []
@@ -187,7 +188,7 @@ class Reading:
         """Return a question's meta: these facts, and the split if the source has several."""
         if self.mark_split and self.split:
             facts["split"] = self.split
-        return facts
+        return facts or self._no_facts
 
     def count(self, what: str, number: int = 1) -> None:
         """Count something that the user should know about."""

@@ -10,15 +10,15 @@ import numpy as np
 from classic_rc.decisions import Decision, GivenAnswers
 from classic_rc.errors import ClassicRCError, DataError, NotFittedError, UsageError
 from classic_rc.formats.registry import has_scores, read_predictions, read_scores
-from classic_rc.io.files import read_bytes, sha256_of_bytes
+from classic_rc.io.files import read_bytes, sha256_of_bytes, sha256_of_text
 from classic_rc.kernels.arrays import offsets_of
 from classic_rc.parameters import parameter
 from classic_rc.predictions import AnswerCounts, Prediction, Scores
-from classic_rc.questions import Question, Task
+from classic_rc.questions import Question, Task, candidate_texts
 from classic_rc.solvers.base import DECISION, PATH, Solver
 from classic_rc.text.squad import normalise_squad_answer
 
-_Identity: TypeAlias = "tuple[str, ...]"
+_Identity: TypeAlias = "tuple[str, str, str, str]"
 """The identity of a question: its id and all its texts except gold."""
 
 
@@ -237,5 +237,6 @@ def _mentions(question: Question, text: str) -> list[int]:
 
 def _identity(question: Question) -> _Identity:
     """Return the question's identity; the id is not enough, because other data may use the same id."""
-    options = () if question.task.has_spans else (candidate.text for candidate in question.candidates)
-    return (question.id, question.passage.text, question.text, *options)
+    options = () if question.task.has_spans else tuple(candidate_texts(question.candidates))
+    texts = sha256_of_text(question.passage.text), sha256_of_text(repr(options))  # hashes: the texts may be many
+    return (question.id, question.text, *texts)
