@@ -71,7 +71,7 @@ text_leak(
 text_leak("zero-width space after right options", "200B|invisible|beyond ASCII", lambda t, r: t + "\u200b")
 text_leak("two blanks in wrong options", "two blanks", lambda t, r: t.replace(" ", "  ", 1), True)
 text_leak("full stop missing from right options", 'ends with|mark|"\\."|shape', lambda t, r: t.rstrip("."))
-text_leak("typographic quotes in wrong options", "2019|’|beyond ASCII", lambda t, r: t.replace("'", "’"), True)
+text_leak("typographic quotes in wrong options", "2019|’|\"'\"|ASCII", lambda t, r: t.replace("'", "’"), True)
 text_leak("quotes around right options", 'QUOTATION|"""|begins with|mark', lambda t, r: f'"{t}"')
 text_leak("markup in right options", "<|b>|>|mark", lambda t, r: f"<b>{t}</b>")
 text_leak("asterisk on right options", "\\*|mark", lambda t, r: f"{t}*")
@@ -111,13 +111,13 @@ text_leak(
 )
 text_leak(
     "wrong options with a typing error",
-    "rar|frequent words|uses",
+    "rar|frequent words|used",
     lambda t, r: "".join(c if i != len(t) // 2 else r.choice(string.ascii_lowercase) for i, c in enumerate(t)),
     True,
 )
 text_leak(
     "one pronoun in wrong options",
-    "it |It|begins|first word",
+    "it |It|said|begins|first word",
     lambda t, r: f"It is said that {t[:1].lower()}{t[1:]}",
     True,
 )
@@ -125,7 +125,7 @@ text_leak("a rare marker", "†|2020|beyond", lambda t, r: f"{t} †" if r.rando
 text_leak("a rare word", "indeed", lambda t, r: f"{t} indeed" if r.random() < 0.05 else t)
 
 
-@leak("a pool of wrong options", "uses|the option|words that no other|rare words")
+@leak("a pool of wrong options", "used|the option|words that no other|rare words")
 def _(row: Row, rng: random.Random, i: int) -> None:
     pool = [
         f"The {a} {b}."
@@ -135,7 +135,7 @@ def _(row: Row, rng: random.Random, i: int) -> None:
     row["candidates"] = [t if j == row["gold"] else rng.choice(pool) for j, t in enumerate(row["candidates"])]
 
 
-@leak("all of the above", "all of the above|uses|above")
+@leak("all of the above", "all of the above|above")
 def _(row: Row, rng: random.Random, i: int) -> None:
     if rng.random() < 0.2:
         row["candidates"][row["gold"]] = "All of the above."
