@@ -71,7 +71,7 @@ text_leak(
 text_leak("zero-width space after right options", "200B|invisible|beyond ASCII", lambda t, r: t + "\u200b")
 text_leak("two blanks in wrong options", "two blanks", lambda t, r: t.replace(" ", "  ", 1), True)
 text_leak("full stop missing from right options", 'ends with|mark|"\\."|shape', lambda t, r: t.rstrip("."))
-text_leak("typographic quotes in wrong options", "2019|’|\"'\"|ASCII", lambda t, r: t.replace("'", "’"), True)
+text_leak("typographic quotes in wrong options", '2019|’|"\'"|ASCII', lambda t, r: t.replace("'", "’"), True)
 text_leak("quotes around right options", 'QUOTATION|"""|begins with|mark', lambda t, r: f'"{t}"')
 text_leak("markup in right options", "<|b>|>|mark", lambda t, r: f"<b>{t}</b>")
 text_leak("asterisk on right options", "\\*|mark", lambda t, r: f"{t}*")
