@@ -41,7 +41,7 @@ from classic_rc.io.progress import progress_bar
 from classic_rc.metrics.base import Metric, metric_of_task
 from classic_rc.protocol import DEFAULT_RESAMPLES, Protocol
 from classic_rc.questions import Dataset
-from classic_rc.tables.records import frame_of_records
+from classic_rc.tables.model import frame_of_records
 
 if TYPE_CHECKING:
     import pandas

@@ -25,7 +25,7 @@ from classic_rc.io.progress import progress_bar
 from classic_rc.questions import Dataset
 from classic_rc.solvers.learning import one_thread
 from classic_rc.tables import Column, RowGroup, Table, render
-from classic_rc.tables.records import frame_of_records
+from classic_rc.tables.model import frame_of_records
 
 if TYPE_CHECKING:
     import pandas

@@ -24,14 +24,13 @@ from classic_rc.evaluation.identity import (
     read_known_sources,
     write_known_sources,
 )
-from classic_rc.evaluation.outcomes import Row
+from classic_rc.evaluation.outcomes import Row, trivial_note
 from classic_rc.evaluation.plan import add_span_candidates, prepare_data, require_gold
 from classic_rc.evaluation.record import read_rows, rows_to_plain, system_to_plain
 from classic_rc.evaluation.results import Evaluation
 from classic_rc.evaluation.significance import with_statistics
 from classic_rc.evaluation.suite import Suite, SuiteDataset
 from classic_rc.evaluation.systems import System, name_systems, with_companions
-from classic_rc.evaluation.trivial import trivial_note
 from classic_rc.folds import passage_groups
 from classic_rc.io.files import sha256_of, sha256_of_text
 from classic_rc.io.json import Node, parse_json

@@ -15,7 +15,7 @@ from classic_rc.metrics.multirc import F1Answers, F1Macro, PrecisionRecallMetric
 from classic_rc.predictions import Prediction, Scores
 from classic_rc.questions import Question
 from classic_rc.tables import Column, RowGroup, Table, render
-from classic_rc.tables.records import frame_of_columns
+from classic_rc.tables.model import frame_of_columns
 
 if TYPE_CHECKING:
     import pandas

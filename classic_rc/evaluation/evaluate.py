@@ -28,7 +28,7 @@ from classic_rc.evaluation.fitted_system import (
     scores_in_parts,
 )
 from classic_rc.evaluation.grouping import Grouping, group_masks, group_questions
-from classic_rc.evaluation.outcomes import Block, Outcomes, OutcomeTally, Row
+from classic_rc.evaluation.outcomes import Block, Outcomes, OutcomeTally, Row, trivial_note
 from classic_rc.evaluation.plan import (
     EvaluationPlan,
     default_analyzer,
@@ -48,7 +48,6 @@ from classic_rc.evaluation.signature import (
 from classic_rc.evaluation.significance import with_statistics
 from classic_rc.evaluation.span_oracle import SpanOracle
 from classic_rc.evaluation.systems import OUT_OF_FOLD, System, SystemLike, Systems
-from classic_rc.evaluation.trivial import trivial_note
 from classic_rc.folds import FOLDS_VERSION
 from classic_rc.formats.harness_settings import read_settings
 from classic_rc.formats.registry import get_format

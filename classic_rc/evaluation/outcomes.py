@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -13,9 +14,12 @@ from numpy.typing import NDArray
 from classic_rc.evaluation.resampling import Interval
 from classic_rc.metrics.base import METRICS, Metric, ScoreMetric
 from classic_rc.predictions import Answer, AnswerCounts, Prediction, Scores
-from classic_rc.questions import Question
+from classic_rc.questions import Dataset, Question, Task
 from classic_rc.solvers.base import Solver
 from classic_rc.tables import Cell, Column, RowGroup, Table, render
+
+_TRIVIAL_SYSTEMS = frozenset({"random", "constant-position", "longest", "shortest", "majority"})
+_NAMED_SYSTEMS = 3
 
 
 @dataclass(frozen=True)
@@ -269,3 +273,39 @@ def _expected_selections(prediction: Prediction) -> float:
 def plain_answer(answer: Answer) -> list[Any]:
     """Return an answer as plain data: sorted candidate indices, or texts."""
     return sorted(answer) if isinstance(answer, frozenset) else list(answer)
+
+
+def trivial_note(dataset: Dataset, rows: Sequence[Row]) -> str | None:
+    """Return a sentence if the best constant position, or a length, beats a system; None otherwise.
+
+    The position is chosen on the data itself, so it shows how uneven the order of the options is. Of options of
+    equal length, each has an equal part of the credit.
+    """
+    measured = [
+        (row.name, row.metrics().get("accuracy", 1.0)) for row in rows if row.solver not in _TRIVIAL_SYSTEMS
+    ]
+    if dataset.task is not Task.SINGLE_CHOICE or not measured:
+        return None
+    positions: Counter[int] = Counter()
+    longest = shortest = 0.0
+    for question in dataset:
+        gold = [option for option in question.gold or () if isinstance(option, int)]
+        positions.update(gold)
+        if not (lengths := [len(candidate.text) for candidate in question.candidates]):
+            continue
+        ends = [[i for i, length in enumerate(lengths) if length == of(lengths)] for of in (max, min)]
+        longest, shortest = (
+            total + len({*gold} & {*end}) / len(end) for total, end in zip((longest, shortest), ends, strict=True)
+        )
+    position, count = max(positions.items(), key=lambda item: (item[1], -item[0]), default=(0, 0))
+    kinds = (
+        (count, f"always option {position + 1}"),
+        (longest, "the longest option"),
+        (shortest, "the shortest option"),
+    )
+    best, what = max((total / len(dataset), kind) for total, kind in kinds)
+    beaten = [f"{name} ({100 * value:.2f})" for name, value in measured if value < best]
+    if not beaten:
+        return None
+    more = f" and {len(beaten) - _NAMED_SYSTEMS} more" if len(beaten) > _NAMED_SYSTEMS else ""
+    return f"{what} reaches an accuracy of {100 * best:.2f}, above {', '.join(beaten[:_NAMED_SYSTEMS])}{more}"

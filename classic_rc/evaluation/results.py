@@ -23,8 +23,7 @@ from classic_rc.predictions import ANSWER_COUNTS
 from classic_rc.protocol import Protocol
 from classic_rc.questions import Dataset, Task
 from classic_rc.tables import Cell, Column, RowGroup, Table, render
-from classic_rc.tables.model import Value, format_count
-from classic_rc.tables.records import frame_of_records
+from classic_rc.tables.model import Value, format_count, frame_of_records
 
 if TYPE_CHECKING:
     import pandas

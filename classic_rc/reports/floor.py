@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from classic_rc.errors import UsageError, unknown_name
 from classic_rc.tables import Cell, Column, RowGroup, Table, render
-from classic_rc.tables.records import frame_of_records
+from classic_rc.tables.model import frame_of_records
 
 if TYPE_CHECKING:
     import pandas

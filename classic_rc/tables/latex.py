@@ -31,6 +31,11 @@ _SMALL = "scriptsize"
 """The size of the figures of intervals."""
 
 
+def write_latex(tables: Sequence[Table], signatures: bool) -> str:
+    """Return tables as LaTeX below each other, with their signatures in comments."""
+    return "\n".join(map(render_latex, tables))
+
+
 def render_latex(
     table: Table,
     *,

@@ -14,6 +14,16 @@ from classic_rc.tables.text import isolate_direction
 # Markdown
 
 
+def write_markdown(tables: Sequence[Table], signatures: bool) -> str:
+    """Return tables as Markdown below each other, with their signatures."""
+    return "\n".join(map(render_markdown, tables))
+
+
+def write_html(tables: Sequence[Table], signatures: bool) -> str:
+    """Return tables as HTML below each other, with their signatures."""
+    return "\n".join(map(render_html, tables))
+
+
 def render_markdown(table: Table) -> str:
     """Return a table as Markdown."""
     lines = [f"**{markdown_escape(printable(table.title))}**", "", *markdown_lines(table)]

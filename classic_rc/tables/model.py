@@ -1,15 +1,25 @@
-"""A table of results: columns say how their numbers are written, and cells have plain values."""
+"""A table of results: columns say how their numbers are written, and cells have plain values.
+
+A format of :data:`TABLE_FORMATS` writes it. Records, rows of plain data with names, are CSV and pandas frames.
+"""
 
 from __future__ import annotations
 
+import csv
+import io
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from functools import cached_property
 from itertools import groupby
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
-from classic_rc.io.text import printable
+from classic_rc.errors import MissingPackageError, UsageError
+from classic_rc.io.text import csv_cell, printable
+from classic_rc.plugins import Registry
+
+if TYPE_CHECKING:
+    import pandas
 
 EMPTY_CELL = "–"
 """What a cell without a value shows."""
@@ -304,3 +314,88 @@ def format_percent(value: float | None, decimals: int = 2) -> str:
     ('57.99', '–')
     """
     return EMPTY_CELL if value is None or value != value else f"{100 * value:.{decimals}f}"
+
+
+def records_csv(records: Sequence[Mapping[str, Any]]) -> str:
+    """Return records as CSV. Columns are in the order of their first use.
+
+    No text is run by a spreadsheet, and control characters are escaped; see
+    :func:`~classic_rc.io.text.csv_cell`.
+    """
+    out = io.StringIO()
+    fields = list(dict.fromkeys(key for record in records for key in record))
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(map(csv_cell, fields))
+    writer.writerows([csv_cell(record.get(field, "")) for field in fields] for record in records)
+    return out.getvalue()
+
+
+def frame_of_records(records: Sequence[Mapping[str, Any]]) -> pandas.DataFrame:
+    """Return a pandas frame with one row per record. Keys of nested mappings are joined by a dot."""
+    return _pandas().json_normalize(list(records))
+
+
+def frame_of_columns(columns: Mapping[str, Any]) -> pandas.DataFrame:
+    """Return a pandas frame of columns of equal length."""
+    return _pandas().DataFrame(columns)
+
+
+def _pandas() -> Any:
+    try:
+        import pandas
+    except ImportError as error:
+        raise MissingPackageError("pandas", needed_for="to_frame()", extra="pandas") from error
+    return pandas
+
+
+TableFormat = Callable[[Sequence[Table], bool], str]
+"""Writes tables as one text; the flag says whether plain text shows signatures."""
+
+
+def write_csv(tables: Sequence[Table], signatures: bool) -> str:
+    """Return the records of all tables as one CSV; signatures are among them."""
+    return records_csv([record for table in tables for record in table.records()])
+
+
+def _accept(name: str, offered: Any) -> TableFormat:
+    if not callable(offered):
+        raise UsageError(f"the table format {name} is {offered!r}, expected a function of tables and a flag")
+    return offered
+
+
+TABLE_FORMATS: Registry[TableFormat] = Registry(
+    "table_format",
+    {
+        "table": "classic_rc.tables.text:write_text",
+        "markdown": "classic_rc.tables.markup:write_markdown",
+        "latex": "classic_rc.tables.latex:write_latex",
+        "csv": "classic_rc.tables.model:write_csv",
+        "html": "classic_rc.tables.markup:write_html",
+    },
+    _accept,
+)
+"""The formats of tables by name. Another package adds one by an entry point, as for the other registries."""
+
+
+def render(tables: Table | Sequence[Table], form: str, *, signatures: bool = False) -> str:
+    """Return tables in a format of :data:`TABLE_FORMATS`.
+
+    Parameters
+    ----------
+    tables : Table or sequence of Table
+    form : str
+        ``"table"`` (plain text), ``"markdown"``, ``"latex"``, ``"csv"`` or ``"html"``.
+    signatures : bool
+        Whether plain text shows signatures; the other formats always have them.
+
+    Returns
+    -------
+    str
+        Ends with a line break.
+
+    Raises
+    ------
+    KeyError
+        The format is unknown.
+    """
+    return TABLE_FORMATS[form]([tables] if isinstance(tables, Table) else tables, signatures)

@@ -48,6 +48,11 @@ class _TextColumn:
         return text + padding if self.is_text else padding + text
 
 
+def write_text(tables: Sequence[Table], signatures: bool) -> str:
+    """Return tables as plain text below each other."""
+    return "\n".join(render_text(table, signatures=signatures) for table in tables)
+
+
 def render_text(table: Table, *, signatures: bool = False, width: int | None = None) -> str:
     """Return a table as plain text that ends with a line break.
 
