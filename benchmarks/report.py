@@ -17,6 +17,7 @@ SCALE = (
     "Building an index of generated sentences",
     "What two processes gain on this machine",
     "Opening and searching an index of generated sentences",
+    "The largest real text: all sentences of RACE, MultiRC, MCTest and DREAM",
 )
 RETRIEVAL = ("BM25 of pyserini and of classic_rc, the ten best sentences",)
 FIRST = ("The 10 best sentences with a term of either, queries a CPU second",)

@@ -37,8 +37,13 @@ class Material(NamedTuple):
     origin: str  # where the sentences come from, for the table's notes
 
 
-def material(n_sentences: int, n_questions: int, analyzer: Analyzer, seed: int = 0) -> Material:
-    """Return sentences and questions; a longer list of questions starts with the shorter one."""
+def material(
+    n_sentences: int, n_questions: int, analyzer: Analyzer, seed: int = 0, *, alike: bool = True
+) -> Material:
+    """Return sentences and questions; a longer list of questions starts with the shorter one.
+
+    `alike` says whether made sentences fill up the real ones.
+    """
     rng = np.random.default_rng(seed)
     if DATA.is_dir():
         real, asked = _real(seed)
@@ -48,7 +53,7 @@ def material(n_sentences: int, n_questions: int, analyzer: Analyzer, seed: int =
             f"{len(sentences):,} of the {len(real):,} sentences of RACE, MultiRC, MCTest and DREAM (train and dev)"
         )
         n_missing = n_sentences - len(sentences)
-        if n_missing:
+        if n_missing and alike:
             sentences += _alike(real, n_missing, rng)
             origin += f", and {n_missing:,} made of their words, drawn by frequency"
     else:
