@@ -73,7 +73,8 @@ def test_an_autograder_writes_results_whatever_was_submitted(autograder):
     own = load_assignment("window").drawn(77)
     right = autograder.run(my_window_dot_py=own.source())
     assert right["score"] == 10, right
-    assert right["extra_data"] == {"isolation": "other user"}
+    assert right["extra_data"]["isolation"] == "other user"
+    assert "the reference of your class: 100 %" in right["extra_data"]["similar"][0]
     assert [test["visibility"] for test in right["tests"]] == ["visible"] * 4
     published = (SOLUTIONS / "window.py").read_text(encoding="utf-8")
     wrong = [autograder.run(my_window_dot_py=published) for _ in range(2)]
@@ -82,7 +83,8 @@ def test_an_autograder_writes_results_whatever_was_submitted(autograder):
     assert re.search(r"likely cause: ", wrong[0]["tests"][2]["output"])
     assert autograder.run(notes_dot_txt="nothing")["output"].startswith("not gradable: the folder has no .py file")
     assert autograder.run(my_window_dot_py="def f(:")["score"] == 0
-    assert autograder.run(other_dot_py="x = 1")["output"] == "This submission could not be graded."
+    other = autograder.run(other_dot_py="x = 1")
+    assert other["tests"][0]["output"] == "the file does not define sliding_window; it defines x"
     spies = f"""
 import os, pathlib
 FOUND = []
