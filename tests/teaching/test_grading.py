@@ -234,14 +234,14 @@ def test_two_submissions_of_one_name_are_refused(group):
     folder = group(ann=GOOD)
     (folder / "ann").mkdir()
     with raises(DataError, source=str(folder), found="ann"):
-        grade_folder(folder, ADDING)
+        grade_folder(folder, ADDING, isolation=TRUSTED)
 
 
 def test_a_folder_without_submissions_is_refused(tmp_path):
     with raises(DataError, source=str(tmp_path), expected=re.compile("a file or a folder")):
-        grade_folder(tmp_path, ADDING)
+        grade_folder(tmp_path, ADDING, isolation=TRUSTED)
     with raises(DataError, source=str(tmp_path / "nowhere"), hint=re.compile("folder")):
-        grade_folder(tmp_path / "nowhere", ADDING)
+        grade_folder(tmp_path / "nowhere", ADDING, isolation=TRUSTED)
 
 
 def test_the_same_seed_repeats_a_grading(group):
