@@ -186,6 +186,7 @@ def test_no_attack_earns_a_point_as_another_user(place, closed, public_python):
     assert [path for path in open_to_all if owner_of(path) in range(61184, 65520)] == []
 
 
+@needs_bubblewrap
 def test_a_students_declaration_gives_no_rules_and_runs_no_code(tmp_path, capsys):
     """A folder that is handed in may say that it is of easier rules, or of an assignment of its own."""
     folder = tmp_path / "ann"
