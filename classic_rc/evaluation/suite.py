@@ -246,9 +246,10 @@ class _SuiteReader:
         return {dataset: parsed[text] for dataset, text in texts.items() if text is not None}
 
     def _parse(self, text: str, place: str, name: str) -> System | ClassicRCError:
-        """Return the system that a text describes, or the error if its file is missing."""
+        """Return the system that a text describes, or the error if its file is missing or its code fails."""
         try:
-            return replace(parse_system(text, self.folder), name=name)
+            system = parse_system(text, self.folder)
+            return system.failure or replace(system, name=name)
         except UsageError as error:
             if error.field == "--trust":
                 raise

@@ -24,7 +24,9 @@ _THOUGHT = "(?:think|thinking|thought|reasoning)"
 _REASONING = re.compile(rf".*(?:</{_THOUGHT}>|\[/THINK\])", re.S | re.I)
 _UNFINISHED = re.compile(rf"\s*(?:<{_THOUGHT}>|\[THINK\])", re.I)
 _LATEX = re.compile(r"\\(?:text|math|operator)[a-z]*\s*\{([^{}]*)\}")
-_MARKUP = re.compile(r"\*\*|__|`|\\[()\[\]]|\$(?=\s*(?:\\boxed|\(?[A-Za-z]\)?\s*\$))|(?<=[A-Za-z)}])\s*\$(?!\w)")
+_MARKUP = re.compile(
+    r"\*\*|__|`|\\[()\[\]]|\$(?=\s*(?:\\boxed|\(?[A-Za-z]\)?\s*\$))|(?<=[A-Za-z)}])\s*\$(?![\w(\\])"
+)
 _BULLET = re.compile(r"^\s*(?:#{1,6}|>|[-*•+])\s+")
 
 _ADVERB = r"(?:(?:definitely|clearly|certainly|indeed|therefore|thus|hence|simply|most\s+likely|probably)\s+)*"

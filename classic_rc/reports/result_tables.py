@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
-from classic_rc.audit.ablation import PerturbedEvaluation, PerturbedScore
-from classic_rc.audit.duplicates import DuplicateFinding
-from classic_rc.audit.kinds import Finding
-from classic_rc.audit.without_copies import ScoreWithout
 from classic_rc.evaluation.breakdown import Breakdown, CrossTabulation, Group
 from classic_rc.evaluation.comparison import Comparison
 from classic_rc.evaluation.resampling import MIN_RELIABLE_GROUPS
 from classic_rc.evaluation.results import SMALL_NOTE, dataset_title
 from classic_rc.tables import Cell, Column, RowGroup, Table, records_csv
 from classic_rc.tables.model import Value, format_count, format_percent
+
+if TYPE_CHECKING:  # a run needs no audit
+    from classic_rc.audit.ablation import PerturbedEvaluation, PerturbedScore
+    from classic_rc.audit.kinds import Finding
+    from classic_rc.audit.without_copies import ScoreWithout
 
 # ------------------------------------------------------------------------------------------------------------------
 # Breakdowns.
@@ -311,6 +313,8 @@ def duplicates_table(findings: Iterable[Finding], shown: int = _SHOWN_PAIRS) -> 
     Table or None
         None without duplicates.
     """
+    from classic_rc.audit.duplicates import DuplicateFinding
+
     blocks = [
         RowGroup(
             [

@@ -127,7 +127,7 @@ def test_repeated_questions_must_accept_a_text_in_common(gold, kinds):
 def test_what_training_data_has_too():
     train = Dataset(
         [
-            ask("t1", "who planted beans?", ("x", "y"), passage=Passage("t1", "NORA planted beans.")),
+            ask("t1", "who planted beans?", ("nora", "y"), passage=Passage("t1", "NORA planted beans.")),
             ask("t2", "Who built?", ("eve", "omar", "nora"), passage=Passage("t2", "Another text.")),
         ]
     )

@@ -252,7 +252,13 @@ def test_answers_that_say_nothing_are_a_part_of_the_row_and_of_the_paper(cli, si
     saved, systems = tmp_path / "r", ["-s", f"LLM={answers}", "-s", f"score-file,path={answers}", "-s", "sw"]
     assert cli("run", single, *systems, "--save", saved).out.count(said) == 2
     rows = {row["name"]: row["answers"] for row in record(saved)["runs"][0]["rows"]}
-    assert rows == {"LLM": counts, "score-file": counts, "sliding-window": None}
+    assert rows.pop("sliding-window") is None
+    assert {name: {key: row[key] for key in counts} for name, row in rows.items()} == {
+        "LLM": counts,
+        "score-file": counts,
+    }
+    forms = [{form: found["answers"] for form, found in row["forms"].items()} for row in rows.values()]
+    assert forms == [{"the whole text": 1, "": 1}] * 2
     texts = {name: str(n) for name, n in counts.items()}
     for command in (["run", single, *systems], ["table", saved]):
         (row,) = (r for r in cli(*command, "--format", "csv").records if "LLM" in r.values())

@@ -121,13 +121,18 @@ def test_no_text_of_a_dataset_is_in_the_file():
     assert [text for text in texts(json.loads(TEXT)) if len(text) > 64 and text not in known] == []
 
 
+def test_a_floor_is_a_frame_of_numbers():
+    pytest.importorskip("pandas", reason="frames need pandas")
+    frame = classic_rc.floor("race:dev").to_frame()
+    assert all(frame[column].dtype == "float64" for column in ("accuracy", "above_floor"))
+
+
 def test_a_floor_is_found_by_name_in_python():
     found = classic_rc.floor("RACE:validation")
     assert found.dataset.name == "race:dev"
     assert found.table()["sw+d"] if "sw+d" in {c.key for c in found.table().columns} else found.table()["accuracy"]
     assert found.table()["above_floor"][found.dataset.floor.system].value == 0
     assert found.table()["above_chance"]["random"].value == 0
-    assert all(found.to_frame()[column].dtype == "float64" for column in ("accuracy", "above_floor"))
     with pytest.raises(UsageError, match="no results of race:nosuch come with the package"):
         classic_rc.floor("race:nosuch")
     with pytest.raises(UsageError, match="unknown dataset 'nosuch:dev': choose from arct, c3"):
