@@ -18,6 +18,8 @@ from classic_rc.kernels.arrays import small_blocks
 from classic_rc.questions import Candidate, Passage, TextCandidates, candidate_texts
 from classic_rc.text.encode import encode
 
+pytestmark = pytest.mark.ci  # real data
+
 LONG = "A lone surrogate \ud800, é, and a long tail. " * 50_000
 
 

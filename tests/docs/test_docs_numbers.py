@@ -21,6 +21,8 @@ import pytest
 
 from classic_rc.cli.main import main
 
+pytestmark = pytest.mark.ci  # real data
+
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 MARK = re.compile(
     r"^<!-- tested(?:: (\w+))?(, slow)? -->\n```\n(.*?)^```\n(.*?)(?=^<!-- tested|\Z)", re.MULTILINE | re.DOTALL

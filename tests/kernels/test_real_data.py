@@ -12,6 +12,8 @@ from classic_rc.kernels import reference, window_and_distance, window_sweep
 from classic_rc.text.encode import encode
 from tests.kernels.builders import texts_of
 
+pytestmark = pytest.mark.ci  # real data
+
 FILES = {
     "mctest": ("mc160.dev.tsv", "mc500.dev.tsv", "mc160.train.tsv", "mc500.train.tsv"),
     "dream": ("dev.json", "train.json"),

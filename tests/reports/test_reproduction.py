@@ -14,6 +14,8 @@ from classic_rc.reports.reproduction import ReproducedFigure, reproduce, reprodu
 from tests.errors import raises
 from tests.tables import texts
 
+pytestmark = pytest.mark.ci  # real data
+
 
 def stories(split: str, n: int = 4) -> Dataset:
     """Stories that call themselves MC160's."""

@@ -61,12 +61,14 @@ def test_verdicts_are_those_of_the_row(task, spec):
     check_verdicts(add_span_candidates(dataset, SpanGenerator(max_tokens=2)), spec)
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("spec", ["surface-lr", "feature-ranker", "length"])
 def test_verdicts_of_learners_are_out_of_fold(spec):
     for sample in ("single-choice", "multiple-answer"):
         check_verdicts(classic_rc.load(f"sample:{sample}"), spec, cv=3)
 
 
+@pytest.mark.ci
 @pytest.mark.golden
 @pytest.mark.parametrize("file", REAL)
 def test_verdicts_on_real_questions(shared_data, file):

@@ -31,6 +31,8 @@ from classic_rc.teaching.feedback import cases_of
 from classic_rc.teaching.grading import Grader
 from classic_rc.testing import synthetic_dataset
 
+pytestmark = pytest.mark.ci  # each test grades in processes
+
 HERE = Path(__file__).parent
 TRUSTED = Isolation("none")
 WITH_RULES = [name for name in list_assignments() if load_assignment(name).rules]

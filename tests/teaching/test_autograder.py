@@ -20,6 +20,8 @@ from classic_rc.datasets.own_files import to_jsonl
 from classic_rc.teaching import Isolation, grade_file, load_assignment
 from classic_rc.teaching.stories import made_stories
 
+pytestmark = pytest.mark.ci  # each test starts interpreters
+
 SOLUTIONS = Path(__file__).with_name("solutions")
 TRUSTED = Isolation("none")
 

@@ -16,6 +16,8 @@ from classic_rc.predictions import Scores
 from classic_rc.solvers import Combination, SavedSolver, ScoreFile, Solver, parse_solver, save_solver
 from classic_rc.text.encode import encode
 
+pytestmark = pytest.mark.ci  # real data
+
 
 def files(shared_data, name):
     folder = shared_data / "mctest" / "scores"

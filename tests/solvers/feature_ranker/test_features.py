@@ -136,6 +136,7 @@ def test_blocks_change_no_bit(problem, tokens, cells):
 PATHS = ["mctest/mc500.dev.tsv", "dream/dev.json", "multirc/dev_83-fixedIds.json", "race/RACE-train-dev.tar.gz"]
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("path", PATHS)
 def test_features_of_real_questions(shared_data, path):
     data = load(shared_data / path, **({"split": "dev"} if "race" in path else {}))

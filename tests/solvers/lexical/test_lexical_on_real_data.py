@@ -13,6 +13,8 @@ from classic_rc.solvers import LexicalMatcher
 from classic_rc.solvers.lexical.components import BUGS
 from classic_rc.text.annotations import read_annotations
 
+pytestmark = pytest.mark.ci  # real data
+
 
 @pytest.fixture(scope="module")
 def mctest(shared_data: Path) -> Path:

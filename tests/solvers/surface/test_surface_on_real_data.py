@@ -14,6 +14,8 @@ from classic_rc.decisions import TunedThreshold
 from classic_rc.questions import Dataset
 from classic_rc.solvers import SurfaceLR
 
+pytestmark = pytest.mark.ci  # real data
+
 
 @pytest.fixture(scope="module")
 def multirc(shared_data: Path) -> tuple[Dataset, Dataset]:
