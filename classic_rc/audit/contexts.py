@@ -338,7 +338,7 @@ def _said(value: Any, moduli: Sequence[int]) -> Iterator[str]:
         tokens = _TOKEN.findall(text)
         if 1 < len(tokens) <= _MOST_TOKENS:
             yield from (f"has {token!r}" for token in dict.fromkeys(tokens))
-    else:  # an id, a date: what stands at one place of them means one thing
+    else:  # in an id or a date, each position has one meaning
         parts = _PART.findall(text)
         if 1 < len(parts) <= _MOST_TOKENS:
             yield from (f"has {part!r} in place {place}" for place, part in enumerate(parts, 1))

@@ -59,7 +59,7 @@ def archive_members(data: bytes | str, source: str) -> Iterator[Member]:
     """Yield every file in a tar or zip archive, in the archive's order.
 
     `data` is the archive, unpacked if it was compressed, which stays in memory as long as one of its members; or
-    the path of a zip archive, of which only the members that are read come into memory. DataError: the archive is
+    the path of a zip archive, whose members are loaded only when they are read. DataError: the archive is
     broken or truncated, has too many members, two of one name, links, devices, encrypted members, or a path that
     is absolute or has ``..``. What is broken or too large inside a zip is found when it is unpacked.
     """

@@ -128,8 +128,8 @@ class Assignment:
     @property
     def own_files(self) -> list[Path]:
         """The files that say what is right, if they are a teacher's."""
-        beside = [self.file.with_name(name) for name in ("reference.py", "rules.toml", "README.md")]
-        return [] if ASSIGNMENTS in self.file.parents else [self.file, *filter(Path.is_file, beside)]
+        siblings = [self.file.with_name(name) for name in ("reference.py", "rules.toml", "README.md")]
+        return [] if ASSIGNMENTS in self.file.parents else [self.file, *filter(Path.is_file, siblings)]
 
     @property
     def points(self) -> float:
@@ -261,7 +261,7 @@ def load_assignment(which: Assignment | str | PathLike[str], rules: Mapping[str,
 
 
 def read_declaration(place: Path) -> tuple[str, dict[str, str], int | None] | None:
-    """Return what a declaration says, or that of a folder or beside a file: a name, rules, and perhaps a seed."""
+    """Return the declaration in a folder or next to a file: a name, rules, and perhaps a seed."""
     folders = (place, place.parent) if place.is_file() else (place,)
     found = [place] if place.suffix == ".json" else [folder / DECLARATION for folder in folders]
     file = next((file for file in found if file.is_file()), None)

@@ -42,7 +42,7 @@ class _Outcome:
 
 
 class _Comparison:
-    """A student's function beside the right one, and what both give for the cases of a grading."""
+    """A student's function and the right one, with the results of both for the cases of a grading."""
 
     def __init__(self, submission: Submission, name: str, where: Callable[..., bool] | None = None) -> None:
         self.submission, self.name, self.where = submission, name, where
