@@ -20,7 +20,7 @@ set -euo pipefail
 apt-get update
 apt-get install -y --no-install-recommends python3 python3-venv bubblewrap
 python=python3
-if ! python3 -c 'import sys; sys.exit(sys.version_info < (3, 11))'; then  # Ubuntu 22.04 offers 3.11 as a second version.
+if ! python3 -c 'import sys; sys.exit(sys.version_info < (3, 11))'; then  # Ubuntu 22.04 offers 3.11 too
     apt-get install -y --no-install-recommends python3.11 python3.11-venv
     python=python3.11
 fi
