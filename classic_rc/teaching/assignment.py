@@ -261,7 +261,7 @@ def load_assignment(which: Assignment | str | PathLike[str], rules: Mapping[str,
 
 
 def read_declaration(place: Path) -> tuple[str, dict[str, str], int | None] | None:
-    """Return what a declaration says (name, rules, perhaps a seed), given the file, its folder or a file next to it."""
+    """Return what a declaration, its folder or a file next to it says: a name, rules, and perhaps a seed."""
     folders = (place, place.parent) if place.is_file() else (place,)
     found = [place] if place.suffix == ".json" else [folder / DECLARATION for folder in folders]
     file = next((file for file in found if file.is_file()), None)
