@@ -207,13 +207,16 @@ def _draw_curves(evaluation: Evaluation, systems: Iterable[_FittedSystem]) -> It
 def _explain_with_progress(
     args: argparse.Namespace, explainer: Explainer, failures: Failures
 ) -> Iterator[Explanation]:
-    """Yield the explanations of all questions, up to one that fails."""
+    """Yield the explanations of the questions on the page, up to one that fails."""
+    from classic_rc.reports.page import shown_questions
+
     dataset = explainer.dataset
+    shown = shown_questions(dataset)
     with (
         failures.caught(),
-        progress_bar(f"explaining {dataset.name}", len(dataset), inputs.shows_progress(args)) as advance,
+        progress_bar(f"explaining {dataset.name}", len(shown), inputs.shows_progress(args)) as advance,
     ):
-        for explanation in explainer:
+        for explanation in explainer.each(shown):
             yield explanation
             advance(1)
 

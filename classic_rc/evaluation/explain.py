@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cached_property, partial
 from typing import Any, NamedTuple
@@ -111,13 +111,18 @@ class Explainer:
             return explanation if any(explains) else measure_words(solver, explanation)
 
     def __iter__(self) -> Iterator[Explanation]:
-        """Yield the explanations of all questions, in order.
+        """Yield the explanations of all questions, in order."""
+        return self.each(range(len(self.dataset)))
+
+    def each(self, places: Iterable[int]) -> Iterator[Explanation]:
+        """Yield the explanations of the questions at these positions.
 
         Consecutive questions about one passage share its generated spans.
         """
         passage: Passage | None = None
         candidates: Sequence[Candidate] = ()
-        for i, question in enumerate(self.dataset):
+        for i in places:
+            question = self.dataset[i]
             if isinstance(question.candidates, LazyCandidates):
                 if question.passage is not passage:
                     passage, candidates = question.passage, question.candidates.generate()

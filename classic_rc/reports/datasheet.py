@@ -348,7 +348,6 @@ def _html(sheet: Datasheet) -> str:
         command=sheet.command,
         bibtex=_bibtex(sheet),
         version=__version__,
-        data=None,
     )
 
 

@@ -362,7 +362,7 @@ def explanation_html(*explanations: Explanation, digits: int = DIGITS, every: bo
     """
     solvers = ", ".join(explanation.solver for explanation in explanations)
     view = question_values(*explanations, digits=digits, every=every)
-    return fill_template("explanation.html", view=view, solvers=solvers, several=len(explanations) > 1, data=None)
+    return fill_template("explanation.html", view=view, solvers=solvers, several=len(explanations) > 1)
 
 
 def explanation_view(*explanations: Explanation) -> str:

@@ -38,8 +38,8 @@ def fill_template(name: str, **values: Any) -> str:
     name : str
         A file in ``templates/``.
     **values
-        The values that the template uses; text is escaped. Every document needs ``data``: what its script reads, or
-        None for a document without a script.
+        The values that the template uses; text is escaped. A document may have a `script` with its `data`, and an
+        `own_style` after that of all.
 
     Returns
     -------
@@ -56,7 +56,7 @@ def fill_template(name: str, **values: Any) -> str:
 
 @cache
 def template_environment() -> Environment:
-    """Return the Jinja2 environment with our filters; ``style`` and ``script`` are global names in it."""
+    """Return the Jinja2 environment with our filters; ``style`` is a global name in it."""
     from jinja2 import Environment, PackageLoader, StrictUndefined
     from markupsafe import Markup
 
@@ -81,12 +81,10 @@ def template_environment() -> Environment:
         "thousands": "{:,}".format,
     }
     folder = files("classic_rc.reports") / "templates"
-    explained, report, script = (
-        (folder / file).read_text(encoding="utf-8") for file in ("explained.css", "report.css", "report.js")
-    )
+    explained, report = ((folder / file).read_text(encoding="utf-8") for file in ("explained.css", "report.css"))
     chosen = ", ".join(f".explained:has(.r{number}:checked) .k{number}" for number in range(CHOICES))
     explained = explained.replace(".when-chosen", chosen)
-    styles = {"explained_style": explained, "style": explained + report, "script": script}
+    styles = {"explained_style": explained, "style": explained + report}
     templates.globals |= {key: Markup(text) for key, text in styles.items()}
     return templates
 

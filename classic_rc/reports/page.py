@@ -1,17 +1,15 @@
-"""The one-page HTML report of a dataset and its results, with the data that its script shows."""
+"""The one-page HTML report of a dataset and its results."""
 
 from __future__ import annotations
 
-import base64
-import json
 import re
-import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import islice, zip_longest
-from typing import Any
+from itertools import zip_longest
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from classic_rc._version import __version__
 from classic_rc.audit.ablation import PerturbedEvaluation
@@ -24,15 +22,15 @@ from classic_rc.evaluation.grouping import Grouping
 from classic_rc.evaluation.outcomes import Row
 from classic_rc.evaluation.results import Evaluation, count_passages
 from classic_rc.metrics.base import has_unanswerable, metrics_for
-from classic_rc.questions import Dataset, Question
+from classic_rc.questions import Dataset
 from classic_rc.reports.datasheet import Datasheet, count_tables, datasheet_facts, statistics_table
 from classic_rc.reports.explanations import question_values
-from classic_rc.reports.html import fill_template, question_html
+from classic_rc.reports.html import fill_template, safe_markup
 from classic_rc.reports.page_audit import audit_tiles, check_part
 from classic_rc.reports.published import published_warning, results_table
 from classic_rc.reports.references import bibliography, citables
 from classic_rc.reports.result_tables import breakdown_table, perturbation_table
-from classic_rc.reports.verdict import PARTLY, RIGHT, WRONG, outcomes
+from classic_rc.reports.verdict import PARTLY, RIGHT, WRONG, candidate_label, outcomes, short
 from classic_rc.solvers.explanation import Explanation
 from classic_rc.solvers.random import Random
 from classic_rc.tables import Column, RowGroup, Table
@@ -58,7 +56,7 @@ class PageContent:
     curves : sequence of PrecisionRecallCurve
         Macro averages, with the names of the rows.
     explanations : mapping of int to iterable of Explanation
-        For the index of a row, the explanations of all questions, in order.
+        For the index of a row, the explanations of :func:`shown_questions`, in order.
     breakdowns : sequence of Breakdown
         The results by groups. The reader can also choose questions by these groups.
     published : bool
@@ -103,6 +101,7 @@ def page_html(content: PageContent) -> str:
     """
     dataset, check = content.evaluation.dataset, content.check
     groupings = [breakdown.grouping for breakdown in content.breakdowns]
+    places = {dataset[i].id: f"q{i}" for i in shown_questions(dataset)}
     return fill_template(
         "report.html",
         title=content.title or dataset.name,
@@ -112,11 +111,12 @@ def page_html(content: PageContent) -> str:
         results=_results_section(content),
         groups=[_with_one_note(breakdown_table(breakdown)) for breakdown in content.breakdowns] or None,
         curve=_curve_section(content),
-        check=None if check is None else check_part(check, content.scores_without),
+        check=None if check is None else check_part(check, content.scores_without, places),
         perturbed=None if content.perturbed is None else [perturbation_table(content.perturbed)],
         statistics=_statistics_section(content),
         sources=_sources_section(content.evaluation),
-        data=page_data(content.evaluation, content.explanations, groupings),
+        questions=(questions := questions_section(content.evaluation, content.explanations, groupings)),
+        own_style=safe_markup(questions["style"]),
     )
 
 
@@ -216,92 +216,111 @@ def _sources_section(evaluation: Evaluation) -> dict[str, Any]:
     }
 
 
-_LETTERS = {RIGHT: "r", PARTLY: "p", WRONG: "w"}
-_CARDS_AT_ONCE = 25
-"""As many as a page of the script's list (PAGE in report.js)."""
+MOST_QUESTIONS = 1_000
+"""So many can be browsed on one page."""
+
+_LOOKS = {RIGHT: "right", PARTLY: "partly", WRONG: "wrong"}
 
 
-def page_data(
+def shown_questions(dataset: Dataset) -> list[int]:
+    """Return the questions that the page shows: all, or as many as it can, evenly spread."""
+    n = min(len(dataset), MOST_QUESTIONS)
+    return [k * len(dataset) // n for k in range(n)]
+
+
+class _Judged(NamedTuple):
+    """A row of the results, question by question."""
+
+    row: Row
+    outcomes: Sequence[str]
+    credits: NDArray[np.float64]
+
+    def badges(self, i: int) -> list[tuple[str, str]]:
+        """Return the look and the text of what the answer to a question is."""
+        outcome, n_tied = self.outcomes[i], int(self.row.outcomes.n_tied[i])
+        credit = f": {short(round(float(self.credits[i]), 2))}" if outcome == PARTLY else ""
+        return [(_LOOKS[outcome], outcome + credit), *([("", f"tie of {n_tied}")] if n_tied > 1 else [])]
+
+    def answer(self, i: int) -> str:
+        answer = self.row.outcomes.answers[i]
+        if answer is None:
+            return "–"
+        return (" / " if isinstance(answer[0], str) else ", ").join(map(_label, answer)) if answer else "nothing"
+
+
+def _label(answer: int | str) -> str:
+    return answer if isinstance(answer, str) else candidate_label(answer)
+
+
+def questions_section(
     evaluation: Evaluation,
     explanations: Mapping[int, Iterable[Explanation]],
     groupings: Sequence[Grouping] = (),
 ) -> dict[str, Any]:
-    """Return the data of the page's script.
+    """Return the questions of the page, what chooses among them, and the style that hides the others.
 
     Parameters
     ----------
     evaluation : Evaluation
     explanations : mapping of int to iterable of Explanation
-        For the index of a row, the explanations of all questions, in order. They are used one question after the
+        For the index of a row, the explanations of :func:`shown_questions`. They are used one question after the
         other, so generators keep memory small.
     groupings : sequence of Grouping
         The groupings by which the reader can choose questions.
     """
     dataset = evaluation.dataset
     assert dataset.task is not None
-    passages = {id(passage): number for number, passage in enumerate(dataset.passages)}
+    judged = {
+        k: _Judged(row, *outcomes(dataset.task, row.outcomes.statistics))
+        for k, row in enumerate(evaluation.rows)
+        if not row.expected
+    }
+    # The explained systems come first.
+    systems = [judged[k] for k in dict.fromkeys([*explanations, *judged]) if k in judged]
+    shown = shown_questions(dataset)
+    hidden = [
+        f".filters:has(.s{n}:checked):has(.{look}:checked) ~ ol > :not(.{look}{n})"
+        for n in range(len(systems))
+        for look in (*_LOOKS.values(), "tied")
+    ]
+    hidden += [
+        f".filters:has(.g{g}-{v}:checked) ~ ol > :not(.g{g}-{v})"
+        for g, grouping in enumerate(groupings)
+        for v in range(len(grouping.masks))
+    ]
     return {
-        "choices": dataset.task.has_choices,
-        "passages": [passage.text for passage in dataset.passages],
-        "questions": [_question_entry(question, passages[id(question.passage)]) for question in dataset],
-        "groups": [
-            {
-                "name": grouping.key,
-                "values": list(grouping.masks),
-                "members": [np.flatnonzero(mask).tolist() for mask in grouping.masks.values()],
-            }
-            for grouping in groupings
-        ],
-        "systems": [{"name": row.name, **_outcome_entry(row, dataset)} for row in evaluation.rows],
-        "explained": [{"system": row} for row in explanations],
-        "cards": list(_packed(_cards(evaluation, explanations))),
+        "counts": (len(shown), len(dataset)),
+        "systems": [system.row.name for system in systems],
+        "groups": [(grouping.key, list(grouping.masks)) for grouping in groupings],
+        "style": f"{', '.join(hidden)} {{ display: none; }}" if hidden else "",
+        "questions": _entries(evaluation, explanations, groupings, systems, shown),
     }
 
 
-def _cards(evaluation: Evaluation, explanations: Mapping[int, Iterable[Explanation]]) -> Iterator[str]:
-    """Yield the HTML of each question with its explanations; a solver that failed has none from there on."""
+def _entries(
+    evaluation: Evaluation,
+    explanations: Mapping[int, Iterable[Explanation]],
+    groupings: Sequence[Grouping],
+    systems: Sequence[_Judged],
+    shown: Sequence[int],
+) -> Iterator[dict[str, Any]]:
+    """Yield the values of each question; a solver that failed has no explanations from there on."""
     names = [evaluation.rows[row].name for row in explanations]
     of_all: list[Iterable[Any]] = list(explanations.values())
-    for question, *own in zip_longest(evaluation.dataset, *of_all):
+    for i, *own in zip_longest(shown, *of_all):
+        question = evaluation.dataset[i]
         named = [replace(one, solver=name) for one, name in zip(own, names, strict=True) if one is not None]
-        yield question_html(question_values(*named, question=question, digits=None))
-
-
-def _packed(cards: Iterator[str]) -> Iterator[str]:
-    """Yield compressed lists of texts: they are a tenth as large, because a passage is in them again and again."""
-    while batch := list(islice(cards, _CARDS_AT_ONCE)):
-        yield base64.b64encode(zlib.compress(json.dumps(batch).encode("ascii"), 9)).decode("ascii")
-
-
-def _question_entry(question: Question, passage: int) -> list[Any]:
-    """Return a question's id, passage number, text, options (for choices) and gold (indices or texts)."""
-    if question.task.has_choices:
-        return [
-            question.id,
-            passage,
-            question.text,
-            [candidate.text for candidate in question.candidates],
-            sorted(question.gold or ()),
-        ]
-    return [question.id, passage, question.text, [], list(question.gold_texts)]
-
-
-def _outcome_entry(row: Row, dataset: Dataset) -> dict[str, Any]:
-    """Return a letter per question (right, partly right, wrong), and by question the partial credits and ties."""
-    if row.expected:
-        return {"expected": True}
-    assert dataset.task is not None
-    outcome, credits = outcomes(dataset.task, row.outcomes.statistics)
-    verdicts = [_LETTERS[name] for name in outcome]
-    tied = {i: n for i, n in enumerate(row.outcomes.n_tied.tolist()) if n > 1}
-    return {
-        "verdicts": "".join(verdicts),
-        "credits": {
-            i: round(float(credits[i]), 2) for i, verdict in enumerate(verdicts) if verdict == _LETTERS[PARTLY]
-        },
-        "tied": tied,
-        "answers": list(row.outcomes.answers),
-    }
+        looks = [f"{look or 'tied'}{n}" for n, system in enumerate(systems) for look, _ in system.badges(i)]
+        masks = ((f"g{g}-{v}", mask) for g, of in enumerate(groupings) for v, mask in enumerate(of.masks.values()))
+        looks += [look for look, mask in masks if mask[i]]
+        yield {
+            "place": f"q{i}",
+            "id": question.id,
+            "text": question.text,
+            "looks": looks,
+            "view": question_values(*named, question=question, digits=None),
+            "answers": [(system.row.name, system.answer(i), system.badges(i)) for system in systems],
+        }
 
 
 # ------------------------------------------------------------------------------------------------------------------

@@ -6,7 +6,8 @@ Lists are bounded, so that no page is too large for a browser; what is left out 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from classic_rc._version import __version__
@@ -49,20 +50,25 @@ def audit_tiles(check: CheckReport) -> list[Tile]:
 _COUNTED = ((Kind.ARTIFACT, "artifacts"), (Kind.SHORTCUT, "shortcuts"))
 
 
-def findings_section(check: CheckReport) -> dict[str, Any]:
-    """Return the header, the picture of the cues, their table, and each with its examples."""
+def findings_section(check: CheckReport, places: Mapping[str, str]) -> dict[str, Any]:
+    """Return the header, the picture of the cues, their table, and each with its examples and their places."""
     return {
         "header": header_table(check),
         "picture": safe_markup(cue_picture(check.cues)) if check.cues else None,
         "table": cue_table(check, whole=False, most=None),
-        "cues": [_cue(cue) for cue in check.cues],
+        "cues": [_cue(cue, places) for cue in check.cues],
     }
 
 
-def check_part(check: CheckReport, scores: Sequence[ScoreWithout] = ()) -> dict[str, Any]:
-    """Return all that a check found, for its own page and for the report, which has scores without copies too."""
+def check_part(
+    check: CheckReport, scores: Sequence[ScoreWithout] = (), places: Mapping[str, str] = MappingProxyType({})
+) -> dict[str, Any]:
+    """Return all that a check found, for its own page and for the report.
+
+    The report has scores without copies, and the anchors of questions by their ids.
+    """
     return {
-        "findings": findings_section(check),
+        "findings": findings_section(check, places),
         "duplicates": duplicates_section(check, scores),
         "defects": defects_section(check),
     }
@@ -72,18 +78,20 @@ def check_page(reports: Sequence[CheckReport]) -> str:
     """Return a page of its own about checks, as HTML that needs no other file."""
     parts = [{"title": dataset_title(report.dataset), **check_part(report)} for report in reports]
     title = ", ".join(report.dataset.name for report in reports)
-    values = {"title": f"Check of {title}", "parts_of_page": parts, "version": __version__, "data": None}
+    values = {"title": f"Check of {title}", "parts_of_page": parts, "version": __version__}
     return fill_template("check.html", **values)
 
 
-def _cue(cue: Cue) -> dict[str, Any]:
+def _cue(cue: Cue, places: Mapping[str, str]) -> dict[str, Any]:
     return {
         "kind": str(cue.kind),
         "sentence": cue.sentence,
         "advice": cue.advice,
         "figures": f"coverage {100 * cue.coverage:.1f} %, precision {100 * cue.precision:.1f} %, "
         f"alone {100 * cue.accuracy:.1f} %, chance {100 * cue.chance:.1f} %, z {cue.z:.1f}, p {cue.p:.3f}",
-        "examples": [(e.id, "right" if e.right else "wrong", _pieces(e.option)) for e in cue.examples],
+        "examples": [
+            (e.id, places.get(e.id), "right" if e.right else "wrong", _pieces(e.option)) for e in cue.examples
+        ],
     }
 
 

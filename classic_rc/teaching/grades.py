@@ -188,9 +188,7 @@ def gradescope_json(grade: Grade, similar: Sequence[str] = ()) -> dict[str, Any]
 
 def student_page(grading: Grading, grade: Grade) -> str:
     """Return the HTML page of one student: points, what each check found, and accuracy. Flags are not on it."""
-    return fill_template(
-        "grade.html", data=None, title=grading.assignment.title, grade=grade, look=_look, version=__version__
-    )
+    return fill_template("grade.html", title=grading.assignment.title, grade=grade, look=_look, version=__version__)
 
 
 def _look(check: CheckResult) -> str:
@@ -212,7 +210,6 @@ def class_page(grading: Grading) -> str:
     ]
     return fill_template(
         "grades.html",
-        data=None,
         title=grading.assignment.title,
         facts=[*facts, *grading.assignment.choice.items()],
         rows=[

@@ -307,15 +307,3 @@ def test_pages_are_intact_and_harmless(text, name, outline):
     assert shown in found.text or printable(text) in found.text
     attributes = [value or "" for _, attributes in found.elements for value in attributes.values()]
     assert not [value for value in attributes if shown in value or printable(text) in value]
-
-
-@pytest.mark.parametrize("name", ["report", "curve"])
-def test_the_data_of_a_page_is_as_it_was(text, name):
-    page = PAGES[name](text)
-    (data,) = re.findall(r'<script type="application/json" id="data">(.*?)</script>', page, re.DOTALL)
-    assert data.isascii()
-    assert "<" not in data
-    in_data = strings(json.loads(data))
-    assert f"{text} long" in in_data
-    if name == "report":
-        assert {f"q0 {text}", f"Passage 0: {text}", text, f"{text} 1"} <= set(in_data)

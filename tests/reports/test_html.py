@@ -14,6 +14,7 @@ import jinja2
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from markupsafe import Markup
 
 from classic_rc.reports.html import Bar, escape_html, fill_template, json_for_script, template_environment
 from classic_rc.tables import Cell, Column, RowGroup, Table
@@ -77,10 +78,10 @@ OVERVIEW = {
 }
 
 GIVEN = {
-    "explanation.html": ("view", "solvers", "several", "data"),
+    "explanation.html": ("view", "solvers", "several"),
     "report.html": (
         *("title", "facts", "version", "overview", "results", "groups", "curve", "check"),
-        *("perturbed", "statistics", "sources", "data"),
+        *("perturbed", "statistics", "sources", "questions"),
     ),
 }
 """What fills a template in."""
@@ -104,7 +105,7 @@ class Anything:
 @pytest.mark.parametrize(("name", "missing"), [(name, value) for name, given in GIVEN.items() for value in given])
 def test_a_missing_value_is_an_error(name, missing):
     known = {
-        "data": {"a": 1},
+        "questions": {"counts": (0, 0), "systems": [], "groups": [], "questions": []},
         "curve": None,
         "overview": OVERVIEW,
         "check": None,
@@ -176,16 +177,18 @@ def test_bars(value, largest, shape):
     assert Bar.of(value, largest) == shape
 
 
-def document(title, data):
+def document(title, **values):
     """A document with a title and a line."""
     title_block = "{% block title %}{{ title }}{% endblock %}"
     body_block = "{% block body %}<p>body</p>\n{% endblock %}"
     template = template_environment().from_string(f'{{% extends "document.html" %}}{title_block}{body_block}')
-    return template.render(title=title, data=data)
+    return template.render(title=title, **values)
 
 
 def test_a_document_allows_only_its_own_style_and_script(outline):
-    html = document("a</title><script>", data={"text": "</script>"})
+    html = document(
+        "a</title><script>", data={"text": "</script>"}, script=Markup("'use strict'"), own_style=Markup("p {}")
+    )
     found = outline(html)
     (policy,) = (a["content"] for tag, a in found.elements if a.get("http-equiv") == "Content-Security-Policy")
     rules = dict(rule.strip().split(" ", 1) for rule in policy.split(";"))
@@ -201,8 +204,8 @@ def test_a_document_allows_only_its_own_style_and_script(outline):
     )
 
 
-def test_without_data_there_is_no_script():
-    html = document("t", data=None)
+def test_a_document_may_have_no_script():
+    html = document("t")
     assert "<script" not in html
     assert "script-src" not in html
 

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import re
-import zlib
-from base64 import b64decode
 from dataclasses import replace
 from functools import cache
+from types import MappingProxyType
 
 import pytest
 
@@ -26,8 +24,9 @@ from classic_rc.reports.page import (
     curve_drawing,
     default_breakdown_keys,
     overview_drawing,
-    page_data,
     page_html,
+    questions_section,
+    shown_questions,
 )
 from classic_rc.reports.page_audit import audit_tiles, defects_section, duplicates_section, findings_section
 from classic_rc.solvers import Solver
@@ -83,31 +82,42 @@ def test_ids_are_unique():
     assert len(ids) == len(set(ids))
 
 
+def entries(evaluation, explanations=MappingProxyType({})) -> list[dict]:
+    """The values of each question."""
+    return list(questions_section(evaluation, explanations)["questions"])
+
+
 def test_verdicts_follow_from_the_outcomes():
-    data = page_data(EVALUATION, {})
-    expected, system, longest = data["systems"]
-    assert expected == {"name": "random", "expected": True}
-    credits = EVALUATION.rows[1].outcomes.statistics["accuracy"][:, 0]
-    letters = ["r" if c == 1 else "p" if c > 0 else "w" for c in credits.tolist()]
-    assert system["verdicts"] == "".join(letters)
-    assert set(longest["tied"]) == {i for i, n in enumerate(EVALUATION.rows[2].outcomes.n_tied.tolist()) if n > 1}
-    assert longest["tied"]
-    assert all(0 < credit < 1 for credit in longest["credits"].values())
+    section = questions_section(EVALUATION, {})
+    assert section["systems"] == ["sw+d", "longest"]  # random answers nothing in particular
+    made = list(section["questions"])
+    credits = EVALUATION.rows[1].outcomes.statistics["accuracy"][:, 0].tolist()
+    looks = ["right" if c == 1 else "partly" if c > 0 else "wrong" for c in credits]
+    assert [[look for look in entry["looks"] if look[-1] == "0" and look != "tied0"] for entry in made] == [
+        [f"{look}0"] for look in looks
+    ]
+    tied = [n > 1 for n in EVALUATION.rows[2].outcomes.n_tied.tolist()]
+    assert [("tied1" in entry["looks"]) for entry in made] == tied
+    assert any(tied)
+    assert any("tie of" in text for _, _, badges in made[tied.index(True)]["answers"] for _, text in badges)
 
 
 def test_an_exact_answer_is_right_where_nothing_is_to_be_selected():
     dataset = synthetic_dataset(Task.MULTIPLE_ANSWER)
-    data = page_data(evaluate(dataset, [classic_rc.parse_solver("all-negative")]), {})
-    assert data["systems"][0]["verdicts"] == "".join("w" if q.gold else "r" for q in dataset)
+    made = entries(evaluate(dataset, [classic_rc.parse_solver("all-negative")]))
+    assert [entry["looks"][0] for entry in made] == ["wrong0" if q.gold else "right0" for q in dataset]
 
 
-def test_equal_names_get_numbers():
-    [classic_rc.parse_solver(f"sliding-window,window={n}") for n in (3, 4)]
-
-
-def cards(data) -> list[str]:
-    """The HTML of each question."""
-    return [card for part in data["cards"] for card in json.loads(zlib.decompress(b64decode(part)))]
+def test_of_a_large_dataset_the_page_has_questions_from_everywhere():
+    dataset = synthetic_dataset(Task.SINGLE_CHOICE, n_passages=600)
+    shown = shown_questions(dataset)
+    assert len(shown) == 1000 < len(dataset)
+    assert shown == sorted(set(shown))
+    assert shown[0] == 0
+    assert len(dataset) - shown[-1] < 4
+    html = page_html(PageContent(evaluate(dataset, ["longest"])))
+    assert f"1,000 of {len(dataset):,} questions" in html
+    assert html.count('class="card"') == 1000
 
 
 def leaking(n: int = 60) -> classic_rc.Dataset:
@@ -127,15 +137,17 @@ def leaking(n: int = 60) -> classic_rc.Dataset:
 
 def test_findings_have_their_rule_figures_and_examples():
     check = check_dataset(leaking(), header=False)
-    section = findings_section(check)
+    section = findings_section(check, {})
     first, cue = section["cues"][0], check.cues[0]
     assert first["kind"] == "ARTIFACT"
     assert f"coverage {100 * cue.coverage:.1f} %, precision {100 * cue.precision:.1f} %" in first["figures"]
-    assert [id_ for id_, _, _ in first["examples"]] == [example.id for example in cue.examples]
-    html = page_html(content(check=check))
+    assert [id_ for id_, *_ in first["examples"]] == [example.id for example in cue.examples]
+    html = page_html(PageContent(evaluate(check.dataset, ["longest"]), check))
     assert '<span class="badge artifact">artifact</span>' in html
     assert "<svg" in html
-    assert f'href="#questions?question={cue.examples[0].id}"' in html
+    place = f"q{[question.id for question in check.dataset].index(cue.examples[0].id)}"
+    assert f'href="#{place}"' in html
+    assert f'class="card" id="{place}"' in html
     tiles = {tile.name: tile.number for tile in audit_tiles(check)}
     assert tiles["artifacts"] != "0"
 
@@ -194,27 +206,25 @@ def test_perturbed_copies_and_facts_have_their_places():
 
 def test_each_question_has_its_card_with_every_explanation():
     both = {row: Explainer(SOLVERS[row], SAMPLE) for row in (1, 2)}
-    data = page_data(EVALUATION, both)
-    assert data["explained"] == [{"system": 1}, {"system": 2}]
-    made = cards(data)
+    _, *made = page_html(PageContent(EVALUATION, explanations=both)).split('<div class="card"')
     assert len(made) == len(SAMPLE)
     for question, card in zip(SAMPLE, made, strict=True):
-        assert re.findall("<h2>(.*?)</h2>", card) == ["sw+d", "longest"]
+        assert re.findall("<h2>(.*?)</h2>", card)[:2] == ["sw+d", "longest"]
         assert card.count('type="radio"') == 2 * len(question.candidates)
         assert card.count(" checked>") == 1
         assert re.sub("<.*?>", "", card).count(escape_html(question.passage.text)) == 1  # the passage is there once
 
 
 def test_a_question_without_explanations_has_a_card_too():
-    (first, *_) = cards(page_data(EVALUATION, {}))
-    assert "<input" not in first
-    assert first.count("badge right") == 1
+    view = entries(EVALUATION)[0]["view"]
+    assert view["systems"] == []
+    assert [is_right for _, _, is_right in view["candidates"]].count(True) == 1
 
 
 def test_a_solver_that_fails_later_keeps_what_it_has_explained():
     some = list(Explainer(SOLVERS[1], SAMPLE))[:3]
-    made = cards(page_data(EVALUATION, {1: some}))
-    assert ["<h2>" in card for card in made[:5]] == [True] * 3 + [False] * 2
+    made = entries(EVALUATION, {1: some})
+    assert [len(entry["view"]["systems"]) for entry in made[:5]] == [1] * 3 + [0] * 2
 
 
 def test_keys_that_tell_a_few_groups_apart():
