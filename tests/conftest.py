@@ -3,18 +3,25 @@
 from __future__ import annotations
 
 import os
+import sys
+from functools import cache
 from pathlib import Path
 
 import pytest
 from hypothesis import settings
 
 from tests.cached_data import lay_out
+from tests.depth import examples
 
 os.environ["COLUMNS"] = "200"  # tables fit the terminal: a line of a test is never broken by the developer's own
 
-# A slow machine is no fault: tests time nothing.
-settings.register_profile("untimed", deadline=None)
+# A slow machine is no fault: tests time nothing. `.ci/deep` draws the usual number of examples.
+settings.register_profile("untimed", deadline=None, max_examples=examples(20, 100))
 settings.load_profile("untimed")
+
+# Tests start many interpreters; each would compile the package again.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
 
 # What `pytest -m fast` runs, but for tests that are slow, random or need the authors' files.
 _FAST = [
@@ -43,6 +50,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker("fast")
 
 
+@cache
 def _is_fast(path: Path) -> bool:
     return any(path.is_relative_to(fast) for fast in _FAST_PATHS)
 

@@ -23,6 +23,7 @@ from classic_rc.questions import (
     TextCandidates,
     candidate_texts,
 )
+from tests.depth import examples
 from tests.errors import raises
 
 PASSAGE = Passage("p", "Ann met Bob.")
@@ -198,7 +199,7 @@ _TEXTS = st.text(st.characters(), max_size=8)  # lone surrogates too
 
 
 @given(st.sampled_from(list(Task)), st.data())
-@settings(max_examples=150)
+@settings(max_examples=examples(25, 150))
 def test_the_fingerprint_is_its_definition_in_pieces_of_any_size(task, data):
     passages = [Passage(f"p{i}", data.draw(_TEXTS)) for i in range(3)]
     questions = []

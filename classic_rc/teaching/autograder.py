@@ -68,9 +68,10 @@ def autograder_zip(
         needed = [line.partition(";")[0].strip() for line in requires("classic_rc") or [] if "extra ==" not in line]
     except PackageNotFoundError:
         raise UsageError("what to install there is not known: install this package (`pip install .`)") from None
-    files = {path.relative_to(_PACKAGE.parent).as_posix(): path for path in sorted(_PACKAGE.rglob("*"))}
-    files |= {path.name: path for path in assignment.own_files}
-    content = {name: path.read_bytes() for name, path in files.items() if path.is_file() and path.suffix != ".pyc"}
+    # What other processes compile comes and goes.
+    files = [path for path in sorted(_PACKAGE.rglob("*")) if path.is_file() and "__pycache__" not in path.parts]
+    content = {path.relative_to(_PACKAGE.parent).as_posix(): path.read_bytes() for path in files}
+    content |= {path.name: path.read_bytes() for path in assignment.own_files}
     given = {"data": data, "train": train}
     content |= {f"{name}.jsonl": to_jsonl(own).encode() for name, own in given.items() if own is not None}
     options = " ".join(f'--{name} "$own/{name}.jsonl"' for name, own in given.items() if own is not None)

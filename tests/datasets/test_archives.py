@@ -23,6 +23,7 @@ from classic_rc.errors import DataError
 from classic_rc.io import files
 from classic_rc.io.files import MAX_INPUT, sha256_of
 from classic_rc.io.members import archive_members
+from tests.depth import examples
 from tests.errors import raises
 
 
@@ -262,7 +263,7 @@ def test_an_empty_zip(tmp_path):
 
 
 @given(st.lists(st.tuples(st.integers(0, 1_000_000), st.integers(1, 255)), max_size=4), st.integers(0, 2_000))
-@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(25, 150), suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_a_damaged_zip_is_read_or_raises_data_error(article, flips, cut):
     data = bytearray(_zip(("RACE/dev/middle/7.txt", article), ("RACE/dev/high/8.txt", article)))
     for position, mask in flips:

@@ -179,7 +179,7 @@ def test_ids_are_taken_if_each_row_has_its_own(tmp_path):
         max_size=4,
     )
 )
-@settings(deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_a_whole_command_is_proposed_only_if_it_works(tmp_path, rows):
     path = tmp_path / "rows.json"
     path.write_text(json.dumps(rows), "utf-8")

@@ -12,6 +12,7 @@ from classic_rc.metrics import SELECTION_METRICS
 from classic_rc.metrics.multirc import F1Macro
 from classic_rc.predictions import Scores
 from classic_rc.questions import Task
+from tests.depth import examples
 
 METRICS = pytest.mark.parametrize("metric", SELECTION_METRICS.values(), ids=SELECTION_METRICS)
 
@@ -30,7 +31,7 @@ def scored(draw, numbers=some_floats):
 
 
 @METRICS
-@settings(max_examples=150)
+@settings(max_examples=examples(25, 150))
 @given(case=scored())
 def test_the_sweep_equals_trying_every_threshold(question, metric, case):
     scores, gold = case

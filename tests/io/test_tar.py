@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from classic_rc.errors import DataError
 from classic_rc.io import files
 from classic_rc.io.members import archive_members
+from tests.depth import examples
 from tests.errors import raises
 
 _NAMES = st.sampled_from(
@@ -50,7 +51,7 @@ def read_with_tarfile(content):
 
 
 @given(_MEMBERS, st.sampled_from([tarfile.USTAR_FORMAT, tarfile.GNU_FORMAT, tarfile.PAX_FORMAT]), st.data())
-@settings(max_examples=300)
+@settings(max_examples=examples(50, 300))
 def test_the_members_are_those_that_tarfile_finds(members, form, data):
     """Also in damaged archives: what is read at all is read as tarfile reads it."""
     content = bytearray(pack([m for m in members if form != tarfile.USTAR_FORMAT or len(m[0]) < 100], form))

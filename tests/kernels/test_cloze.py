@@ -10,6 +10,7 @@ from classic_rc.kernels import cloze_distance, cloze_window, inverse_count_weigh
 from classic_rc.kernels.arrays import passage_postings
 from classic_rc.kernels.cloze import phrase_places
 from classic_rc.kernels.reference.phrases import phrase_starts
+from tests.depth import examples
 from tests.kernels.builders import Problem, flags_of, problems
 
 
@@ -31,7 +32,7 @@ def places(*numbers):
     return np.array(numbers, dtype=np.int64)
 
 
-@settings(max_examples=300)
+@settings(max_examples=examples(50, 300))
 @given(
     case=queries(),
     max_distance=st.sampled_from([1, 2, 5, 8, 10**6]),
@@ -55,7 +56,7 @@ def test_cloze_distance_equals_reference(case, max_distance, alignment, own_word
     assert found.tolist() == matched
 
 
-@settings(max_examples=300)
+@settings(max_examples=examples(50, 300))
 @given(
     case=queries(),
     anchored=st.booleans(),
@@ -73,7 +74,7 @@ def test_cloze_window_equals_reference(case, anchored, idf, cells):
     ]
 
 
-@settings(max_examples=200)
+@settings(max_examples=examples(33, 200))
 @given(case=queries())
 def test_phrases_stand_where_the_reference_finds_them(case):
     problem, placeholders, _ = case
@@ -89,7 +90,7 @@ def test_phrases_stand_where_the_reference_finds_them(case):
     assert list(zip(rows.tolist(), starts.tolist(), strict=True)) == expected
 
 
-@settings(max_examples=200)
+@settings(max_examples=examples(33, 200))
 @given(problem=problems())
 def test_phrase_counts_equal_reference(problem):
     expected = [reference.phrase_count(passage, candidate) for passage, _, candidate in problem.texts]

@@ -9,12 +9,13 @@ from hypothesis import strategies as st
 
 from classic_rc.kernels import phrase_counts, reference, sliding_window, window_and_distance, word_distance
 from classic_rc.kernels.weights import SCALE
+from tests.depth import examples
 from tests.kernels.builders import Problem, flags_of, problems_with_stop_words
 
 RULES = ("mean", "min", "min+1", "first")
 
 
-@settings(max_examples=300)
+@settings(max_examples=examples(50, 300))
 @given(case=problems_with_stop_words(), rule=st.sampled_from(RULES))
 def test_word_distance_equals_reference(case, rule):
     problem, stop = case
@@ -24,7 +25,7 @@ def test_word_distance_equals_reference(case, rule):
     assert (got[~found] == 1).all()
 
 
-@settings(max_examples=150)
+@settings(max_examples=examples(25, 150))
 @given(
     case=problems_with_stop_words(),
     rule=st.sampled_from(RULES),
@@ -56,7 +57,7 @@ def test_many_candidates_of_one_question_equal_reference(rule):
     assert distances.tolist() == [reference.word_distance(*texts, stop, rule) for texts in problem.texts]
 
 
-@settings(max_examples=100)
+@settings(max_examples=examples(16, 100))
 @given(case=problems_with_stop_words(), rule=st.sampled_from(RULES), window=st.sampled_from(["set", 3]))
 def test_both_at_once_are_each_by_itself(case, rule, window):
     problem, stop = case

@@ -13,6 +13,7 @@ from classic_rc.kernels.lexical import (
     occurrence_distance,
     token_counts,
 )
+from tests.depth import examples
 from tests.kernels.builders import problems
 
 PROBLEMS = problems(n_words=7, n_passages=3)
@@ -24,7 +25,7 @@ def each(problem):
         yield number, *texts
 
 
-@settings(max_examples=150)
+@settings(max_examples=examples(25, 150))
 @given(problem=PROBLEMS, last=st.booleans(), widths=st.sampled_from([[1], [1, 2], range(2, 30), [3, 39, 40, 41]]))
 def test_all_window_widths(problem, last, widths):
     got = window_sweep(problem.arrays, widths, smoothing=1, last_window=last).sum(axis=1)
@@ -33,7 +34,7 @@ def test_all_window_widths(problem, last, widths):
     ]
 
 
-@settings(max_examples=150)
+@settings(max_examples=examples(25, 150))
 @given(problem=PROBLEMS, data=st.data())
 def test_sums_over_passages_and_sentences(problem, data):
     passages = problem.passages
@@ -52,7 +53,7 @@ def test_sums_over_passages_and_sentences(problem, data):
         ]
 
 
-@settings(max_examples=150)
+@settings(max_examples=examples(25, 150))
 @given(problem=PROBLEMS)
 def test_distance_by_occurrences(problem):
     distances, found = occurrence_distance(problem.arrays)

@@ -15,6 +15,7 @@ from classic_rc.kernels import blocked_matrix, logistic
 from classic_rc.kernels.blocked_matrix import BlockedMatrix, Features, renumber_columns
 from classic_rc.kernels.logistic import LogisticFit, fit_logistic
 from classic_rc.kernels.reference import binary_objective, conditional_objective
+from tests.depth import examples
 
 NUMBERS = st.sampled_from([0.0, 0.0, 1.0, 1.0, -2.0, 0.5, 30.0])
 STRENGTHS = st.sampled_from([1e-6, 0.1, 1.0, 50.0])
@@ -278,7 +279,7 @@ def test_no_rows_and_one_row():
     assert weight == pytest.approx(1 / (1 + np.exp(weight)), abs=1e-12)
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(8, 40))
 @given(
     seed=st.integers(0, 999), ones=st.booleans(), n_dense=st.integers(0, 3), block=st.sampled_from([1, 7, 2**17])
 )

@@ -10,10 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from classic_rc.kernels import inverse_count_weights, reference, sliding_window, window_sweep
+from tests.depth import examples
 from tests.kernels.builders import Problem, problems
 
 
-@settings(max_examples=300)
+@settings(max_examples=examples(50, 300))
 @given(
     problem=problems(),
     window=st.sampled_from(["set", "passage", 1, 2, 7, 100]),
@@ -24,7 +25,7 @@ def test_sliding_window_equals_reference(problem, window, cells):
     assert got.tolist() == [reference.sliding_window(*texts, window) for texts in problem.texts]
 
 
-@settings(max_examples=100)
+@settings(max_examples=examples(16, 100))
 @given(problem=problems(), counts=st.lists(st.integers(1, 10**6), min_size=8, max_size=8))
 def test_sliding_window_takes_corpus_counts(problem, counts):
     weights = inverse_count_weights(np.array(counts[: problem.n_words]))
@@ -33,7 +34,7 @@ def test_sliding_window_takes_corpus_counts(problem, counts):
     assert got.tolist() == expected
 
 
-@settings(max_examples=150)
+@settings(max_examples=examples(25, 150))
 @given(
     problem=problems(),
     sizes=st.sets(st.integers(1, 35), min_size=1).map(sorted),
@@ -48,7 +49,7 @@ def test_the_sweep_equals_every_size_by_itself(problem, sizes, cells, corpus):
         assert got[:, column].tolist() == sliding_window(arrays, size, weights).tolist()
 
 
-@settings(max_examples=150)
+@settings(max_examples=examples(25, 150))
 @given(problem=problems(), sizes=st.sets(st.integers(1, 45), min_size=1).map(sorted), corpus=st.booleans())
 def test_the_sweep_equals_reference(problem, sizes, corpus):
     weights = inverse_count_weights(np.arange(1, problem.n_words + 1)) if corpus else None

@@ -26,6 +26,7 @@ from classic_rc.retrieval.reading import PassageInput, TextFile
 from classic_rc.retrieval.sparse import Sparse
 from classic_rc.retrieval.storage import MANIFEST, Manifest
 from classic_rc.retrieval.texts import fingerprint
+from tests.depth import examples
 from tests.errors import raises
 from tests.retrieval.facts import check_index
 
@@ -77,7 +78,7 @@ class _CrashError(BaseException):
     """Stands in for the death of the process."""
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(8, 40))
 @given(SENTENCES, st.integers(1, 15))
 @pytest.mark.parametrize("similarity", ["bm25", "classic"])
 def test_any_division_into_segments_gives_the_same_bits(tmp_path_factory, similarity, sentences, size):

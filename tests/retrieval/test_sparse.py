@@ -18,6 +18,7 @@ from classic_rc.retrieval.base import TermFacts, read_explanations
 from classic_rc.retrieval.segment import SegmentBuilder
 from classic_rc.retrieval.similarity import BM25, Classic
 from classic_rc.retrieval.sparse import Sparse
+from tests.depth import examples
 from tests.errors import raises
 from tests.retrieval.facts import shares_of
 
@@ -41,7 +42,7 @@ def reference(similarity):
     return partial(reference_bm25.score, k1=similarity.k1, b=similarity.b)
 
 
-@settings(max_examples=300)
+@settings(max_examples=examples(50, 300))
 @given(corpora, similarities, st.integers(1, 25), st.lists(texts, max_size=4), st.integers(1, 30))
 @example([""], BM25(), 1, ["a"], 1)
 def test_top_equals_the_reference(sentences, similarity, size, queries, k):
@@ -52,7 +53,7 @@ def test_top_equals_the_reference(sentences, similarity, size, queries, k):
         assert list(zip(numbers.tolist(), scores, strict=True)) == expected
 
 
-@settings(max_examples=400)
+@settings(max_examples=examples(66, 400))
 @given(
     corpora,
     similarities,
@@ -75,7 +76,7 @@ def test_the_best_sentence_equals_the_reference(sentences, similarity, size, que
     assert best.found.tolist() == (best.sentences >= 0).tolist()
 
 
-@settings(max_examples=100)
+@settings(max_examples=examples(16, 100))
 @given(corpora.filter(bool), similarities, texts, st.data())
 def test_shares_of_terms_sum_to_the_score(sentences, similarity, query, data):
     engine = sparse(sentences, similarity, 6)

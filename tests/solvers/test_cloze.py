@@ -11,6 +11,7 @@ from classic_rc.questions import Candidate, Passage, Question, Task
 from classic_rc.reports.explanations import explanation_text
 from classic_rc.solvers import ClozeDistance, ClozeWindow, load_solver, parse_solver, save_solver
 from classic_rc.testing import synthetic_dataset
+from tests.depth import examples
 from tests.errors import raises
 
 PASSAGE = Passage("p", "Old Ann Lee met Bob in Rome. Bob left; Ann stayed.")
@@ -114,7 +115,7 @@ SETTINGS = [
 ]
 
 
-@settings(max_examples=30)
+@settings(max_examples=examples(8, 30))
 @given(solver=st.sampled_from(SETTINGS), seed=st.integers(0, 10**6))
 def test_explanations_have_the_scores(solver, seed):
     """Explanations come from the plain-Python reference, scores from the kernels."""

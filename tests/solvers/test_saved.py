@@ -205,7 +205,7 @@ def is_foreign(path) -> bool:
     return isinstance(found, DataError) and found.expected == "format 'classic_rc solver'"
 
 
-@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(25, 150), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_a_changed_byte_is_refused_or_changes_nothing(tmp_path, data):
     whole = saved_bytes(tmp_path)
@@ -217,7 +217,7 @@ def test_a_changed_byte_is_refused_or_changes_nothing(tmp_path, data):
         assert equal(found.score_candidates(DEV), load_solver(tmp_path / "whole.npz").score_candidates(DEV))
 
 
-@settings(max_examples=50, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(8, 50), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_a_file_that_was_cut_off_is_refused(tmp_path, data):
     whole = saved_bytes(tmp_path)
@@ -531,7 +531,7 @@ def places(value, path=()):
 
 
 @pytest.mark.parametrize("name", CRAFTED)
-@settings(max_examples=examples(12, 60), suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@settings(max_examples=examples(12, 60), suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(data=st.data())
 def test_wrong_types_under_a_valid_checksum_are_one_error_or_a_working_solver(path, name, data):
     save_solver(CRAFTED[name].fit_for(TRAIN, TRAIN), path)

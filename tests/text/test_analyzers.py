@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from classic_rc.errors import DataError, UsageError
 from classic_rc.text.analyzers import STEMMERS, STOP_LISTS, TOKENIZERS, Analyzer, get_analyzer
+from tests.depth import examples
 from tests.errors import raises
 
 INSTALLED = sorted(TOKENIZERS if importlib.util.find_spec("jieba") else TOKENIZERS.keys() - {"jieba"})
@@ -49,7 +50,7 @@ def test_an_analyzer_is_returned_as_it_is():
     assert get_analyzer(analyzer) is analyzer
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=examples(8, 50))
 @given(any_analyzer, st.text() | st.text("The cats' 3.5 HATS don’t \n.!é"))
 def test_final_tokens_are_the_folded_surface_tokens(analyzer, text):
     surface = TOKENIZERS[analyzer.tokenizer].tokenize(text)

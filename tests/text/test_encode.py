@@ -18,6 +18,7 @@ from classic_rc.text.analyzers import TOKENIZERS, get_analyzer
 from classic_rc.text.encode import TextEncoder, encode, tokens_before_placeholder
 from classic_rc.text.encoded import EncodedDataset
 from classic_rc.text.spans import SpanGenerator
+from tests.depth import examples
 
 
 def words(encoded, tokens, offsets):
@@ -144,7 +145,7 @@ SPECS = [*TOKENIZERS, "word+cased", "mctest+porter", "word+porter+stop=smart", "
 
 
 @pytest.mark.parametrize("spec", SPECS)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(10, 60))
 @given(
     groups=GROUPS,
     chunk=st.integers(1, 200),
@@ -197,7 +198,6 @@ def query(text):
 
 
 @pytest.mark.parametrize("name", [*TOKENIZERS, "word+stop=smart", "treebank+cased+porter"])
-@settings(deadline=None)
 @given(left=_TEXTS, right=_TEXTS, gap=st.sampled_from(["", " "]))
 def test_the_placeholder_follows_the_tokens_before_it(name, left, right, gap):
     analyzer = get_analyzer(name)

@@ -61,7 +61,7 @@ def check(text: str) -> None:
     assert TOKENIZER.tokenize(text) == [text[start:end] for start, end in expected]
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=examples(66, 400))
 @given(st.lists(st.sampled_from(DIFFICULT), max_size=40).map("".join))
 @example("_a_ __ a__1 _\u0301_ _\u0301a \u200d_a")
 @example("'_'a_'a")
@@ -69,7 +69,7 @@ def test_short_texts_of_difficult_characters(text):
     check(text)
 
 
-@settings(max_examples=examples(12, 60), deadline=None)
+@settings(max_examples=examples(12, 60))
 @given(
     st.lists(st.sampled_from(DIFFICULT), min_size=1, max_size=4).flatmap(
         lambda few: st.lists(st.sampled_from(few), min_size=250, max_size=330)

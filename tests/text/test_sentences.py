@@ -6,7 +6,7 @@ import json
 import re
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from classic_rc.questions import Passage
@@ -85,7 +85,6 @@ def test_blank_lines_separate_and_line_ends_do_not():
     ]
 
 
-@settings(deadline=None)
 @given(st.text() | st.text("aB.!?… \n\"')。3") | st.lists(st.sampled_from(EXAMPLES)).map("\n".join))
 def test_sentences_cover_all_but_blanks_in_order(text):
     found = split_sentences(text)

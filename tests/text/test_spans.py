@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from classic_rc.errors import UsageError
@@ -114,7 +114,6 @@ def test_characters_of_unspaced_scripts():
     assert spans("狐狸。", tokenizer="char") == ["狐", "狐狸", "狸"]
 
 
-@settings(deadline=None)
 @given(PROSE | st.text(), st.integers(1, 5), st.sampled_from(["none", "lucene", "nltk"]))
 def test_all_windows_are_spans_and_all_others_are_names_or_possessives(text, max_tokens, stop_list):
     candidates = SpanGenerator(max_tokens=max_tokens, stop_words=stop_list)(Passage("p", text))

@@ -20,6 +20,7 @@ from classic_rc.text.tokenizers import (
     _word_pattern,
     unspaced_share,
 )
+from tests.depth import examples
 from tests.errors import raises
 
 ANY = st.text(st.characters(exclude_categories=()))
@@ -34,7 +35,7 @@ every_tokenizer = pytest.mark.parametrize("name", TOKENIZERS)
 
 
 @every_tokenizer
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(10, 60))
 @given(text=TEXT)
 def test_each_token_has_a_place_and_places_follow_each_other(name, text):
     tokens, places = TOKENIZERS[name].tokenize(text), TOKENIZERS[name].locate(text)
@@ -60,7 +61,7 @@ def test_blanks_are_among_the_separators():
 
 
 @pytest.mark.parametrize("name", SEPARATED)
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=examples(66, 400))
 @given(data=st.data(), left=SIDE, right=SIDE)
 def test_both_sides_of_a_separator_can_be_tokenized_by_themselves(name, data, left, right):
     tokenize, separators = TOKENIZERS[name].tokenize, TOKENIZERS[name].separators
@@ -76,7 +77,7 @@ def test_a_short_word_of_ascii_letters_and_digits_is_one_token(name, word, lengt
 
 
 @pytest.mark.parametrize("name", [name for name in SEPARATED if TOKENIZERS[name].joiners])
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=examples(66, 400))
 @given(data=st.data(), left=SIDE, right=SIDE)
 def test_a_joiner_separates_unless_a_neighbour_joins(name, data, left, right):
     tokenize, joiners = TOKENIZERS[name].tokenize, TOKENIZERS[name].joiners
@@ -88,7 +89,7 @@ def test_a_joiner_separates_unless_a_neighbour_joins(name, data, left, right):
 
 
 @pytest.mark.parametrize("name", SEPARATED)
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(33, 200))
 @given(text=TEXT | st.lists(ANY | PROSE).map(" ".join))
 def test_text_between_blanks_can_be_tokenized_by_itself(name, text):
     tokenize = TOKENIZERS[name].tokenize
@@ -103,7 +104,6 @@ def test_patterns_give_the_text_at_the_place(name, text):
 
 
 @pytest.mark.parametrize("name", ["word", "char", "jieba"])
-@settings(deadline=None)
 @given(text=TEXT)
 def test_words_give_the_normalised_text_at_the_place(name, text):
     tokenizer = TOKENIZERS[name]
@@ -112,7 +112,6 @@ def test_words_give_the_normalised_text_at_the_place(name, text):
 
 
 @pytest.mark.parametrize("name", ["treebank", "mcobzarenco"])
-@settings(deadline=None)
 @given(text=st.text("\"'`’“” a.,n't(\n-") | PROSE)
 def test_treebank_gives_the_text_at_the_place_but_for_quotes(name, text):
     tokenizer = TOKENIZERS[name]
@@ -287,7 +286,7 @@ def test_characters_of_other_scripts_are_dropped():
 MARKS = "\u0f71\u0f72\u0f73\u0344\u0301\u0316\u0323\u09be\u20dd\u200d"
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(33, 200))
 @given(st.lists(st.sampled_from([*MARKS] * 6 + [*"eé각 "]), max_size=120).map("".join))
 def test_words_with_long_runs_of_marks_are_normalised(text):
     expected = re.findall(_word_pattern(), unicodedata.normalize("NFC", text))

@@ -24,6 +24,7 @@ from classic_rc.solvers.alignment.program import (
     positive_edges,
 )
 from classic_rc.solvers.alignment.solve import sentence_bounds, solve, solve_by_highs
+from tests.depth import examples
 
 SIMILARITIES = (0.0, 0.0, 1 / 3, 0.4, 0.5, 0.75, 1.0)
 MAX_EDGES = 11
@@ -119,7 +120,7 @@ def arrays(instance, c, *, reduced):
     return Program(none, none, shaped["sentences"], copies, n_asked, instance["required"], instance["bonus"])
 
 
-@settings(max_examples=150)
+@settings(max_examples=examples(25, 150))
 @given(instances(), constants())
 def test_the_optimum_equals_exhaustive_search(instance, c):
     full = arrays(instance, c, reduced=False)
@@ -131,7 +132,7 @@ def test_the_optimum_equals_exhaustive_search(instance, c):
             assert found.complete
 
 
-@settings(max_examples=100)
+@settings(max_examples=examples(16, 100))
 @given(instances(), constants())
 def test_bounds_bound(instance, c):
     """No graph of a sentence has a greater value than its bound, and exact bounds are reached."""
@@ -148,7 +149,7 @@ def test_bounds_bound(instance, c):
             assert own.value == bounds.graph(sentence).value == pytest.approx(bounds.values[sentence], abs=1e-8)
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(10, 60))
 @given(instances(), st.randoms(use_true_random=False))
 def test_the_order_of_sentences_changes_nothing(instance, random):
     sentences = list(range(3))
@@ -158,7 +159,7 @@ def test_the_order_of_sentences_changes_nothing(instance, random):
     assert (one and one.value) == (other and other.value)
 
 
-@settings(max_examples=60)
+@settings(max_examples=examples(10, 60))
 @given(instances(), constants())
 def test_every_graph_has_a_greater_value_than_no_graph(instance, c):
     found = arrays(instance, c, reduced=True)

@@ -65,7 +65,7 @@ def named_cells(cells: LexicalCells, texts: RankerTexts) -> list[set[str]]:
     return list(map(set, rows))
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(st.integers(0, 10**6))
 def test_the_cells_of_training_are_those_of_a_plain_loop(seed):
     texts = texts_of(seed)
@@ -73,7 +73,7 @@ def test_the_cells_of_training_are_those_of_a_plain_loop(seed):
     assert named_cells(cells, texts) == plain_cells(texts)
 
 
-@settings(max_examples=10, deadline=None)
+@settings(max_examples=10)
 @given(st.integers(0, 10**6), st.integers(2, 4))
 def test_other_texts_have_the_cells_that_training_has_seen_often_enough(seed, least):
     texts, others = texts_of(seed), texts_of(seed + 1, n_passages=3)

@@ -34,6 +34,7 @@ from classic_rc.solvers.feature_ranker.entities import (
 from classic_rc.testing import synthetic_dataset
 from classic_rc.text.analyzers import get_analyzer
 from classic_rc.text.encoded import EncodedDataset
+from tests.depth import examples
 from tests.errors import raises
 from tests.kernels.builders import flags_of, problems
 
@@ -103,13 +104,13 @@ def assert_equals_reference(texts):
     assert all(set(features) == set(NAMES) for features in expected)
 
 
-@settings(max_examples=250, deadline=None)
+@settings(max_examples=examples(41, 250))
 @given(problem=cloze_problems())
 def test_features_of_random_texts(problem):
     assert_equals_reference(texts_of_problem(*problem))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(10, 60))
 @given(problem=cloze_problems(), tokens=st.integers(1, 60), cells=st.integers(1, 60))
 def test_blocks_change_no_bit(problem, tokens, cells):
     texts = texts_of_problem(*problem)
@@ -117,7 +118,7 @@ def test_blocks_change_no_bit(problem, tokens, cells):
     assert in_blocks.tolist() == entity_features(texts).tolist()
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(16, 100))
 @given(problem=cloze_problems())
 def test_evidence_is_the_sentence_of_the_nearest_mention(problem):
     texts = texts_of_problem(*problem)
@@ -136,7 +137,7 @@ def test_evidence_is_the_sentence_of_the_nearest_mention(problem):
     assert mention_sentences(texts).tolist() == expected
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(16, 100))
 @given(problem=cloze_problems(), most=st.integers(1, 12), pairs=st.integers(1, 40))
 def test_distances_of_mentions_equal_the_reference(problem, most, pairs):
     problem, _, placeholders, stop = problem
@@ -163,7 +164,7 @@ def test_distances_of_mentions_equal_the_reference(problem, most, pairs):
         assert got == expected
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(16, 100))
 @given(problem=cloze_problems())
 def test_no_phrase_of_a_query_spans_its_gap(problem):
     problem, _, placeholders, _ = problem

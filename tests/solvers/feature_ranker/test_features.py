@@ -26,6 +26,7 @@ from classic_rc.solvers.feature_ranker.features import (
 from classic_rc.solvers.feature_ranker.texts import FACTS, RankerTexts, ranker_texts
 from classic_rc.text.analyzers import get_analyzer
 from classic_rc.text.encoded import EncodedDataset
+from tests.depth import examples
 from tests.kernels.builders import problems, ragged
 
 COMPUTED = [name for group in GROUPS if group not in ("surface", "position") for name in FEATURES[group]]
@@ -95,7 +96,7 @@ def computed_groups():
     return [group for group in GROUPS if group not in ("surface", "position")]
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(25, 150))
 @given(problem=ranker_problems())
 def test_features_of_random_texts(problem):
     *parts, rarity = problem
@@ -107,7 +108,7 @@ def test_features_of_random_texts(problem):
         assert_equal_features(got, expected)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(16, 100))
 @given(problem=ranker_problems())
 def test_evidence_of_random_texts(problem):
     *parts, rarity = problem
@@ -123,7 +124,7 @@ def test_evidence_of_random_texts(problem):
     assert evidence_sentences(texts, rarity).tolist() == expected
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(10, 60))
 @given(problem=ranker_problems(), tokens=st.integers(1, 60), cells=st.integers(1, 60))
 def test_blocks_change_no_bit(problem, tokens, cells):
     *parts, rarity = problem

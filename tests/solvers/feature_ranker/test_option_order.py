@@ -18,6 +18,7 @@ from classic_rc.evaluation.option_orders import N_ORDERS, reorder_options
 from classic_rc.questions import Candidate, Dataset, Passage, Question, Task
 from classic_rc.solvers.feature_ranker import FeatureRanker
 from classic_rc.testing import synthetic_dataset
+from tests.depth import examples
 from tests.errors import raises
 
 FIXED: dict[str, Any] = {"C": 0.3, "lexical_C": 0.3}
@@ -34,7 +35,7 @@ def chosen(scores, questions):
     return [p.answers for p in Argmax().decide(scores, [replace(q, task=Task.SINGLE_CHOICE) for q in questions])]
 
 
-@settings(max_examples=150)
+@settings(max_examples=examples(25, 150))
 @given(
     passage=st.lists(TEXTS, min_size=1, max_size=5).map(". ".join),
     asked=TEXTS,

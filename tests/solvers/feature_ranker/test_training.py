@@ -13,6 +13,7 @@ from classic_rc.kernels.logistic import Features, fit_logistic
 from classic_rc.solvers.feature_ranker import training
 from classic_rc.solvers.feature_ranker.design import N_TYPES, Design, Ranker, compare
 from classic_rc.solvers.feature_ranker.training import GRID, Cases, Learner, fold_numbers, weighted_sums
+from tests.depth import examples
 
 SIZES = st.lists(st.integers(0, 5), min_size=1, max_size=8)
 
@@ -22,7 +23,7 @@ def random_values(sizes: list[int], seed: int, n: int = 3) -> tuple[np.ndarray, 
     return np.random.default_rng(seed).integers(0, 4, (int(offsets[-1]), n)) / 3, offsets
 
 
-@settings(max_examples=50)
+@settings(max_examples=examples(8, 50))
 @given(SIZES, st.integers(0, 10**6))
 def test_features_are_compared_within_their_question(sizes, seed):
     values, offsets = random_values(sizes, seed, 1)
@@ -44,7 +45,7 @@ def test_values_that_differ_by_rounding_only_are_equal():
     assert not compared.standard.any()
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=examples(8, 30))
 @given(SIZES, st.integers(0, 10**6), st.booleans())
 def test_contributions_are_the_products_of_the_matrix_and_the_weights(sizes, seed, raw):
     values, offsets = random_values(sizes, seed)
@@ -75,7 +76,7 @@ def test_outliers_are_cut():
     assert dense[1, 0] == -5
 
 
-@settings(max_examples=50)
+@settings(max_examples=examples(8, 50))
 @given(st.lists(st.lists(st.booleans(), max_size=5), min_size=1, max_size=6))
 def test_each_right_candidate_is_a_case_against_the_wrong_ones(gold):
     right = np.array([flag for own in gold for flag in own], dtype=np.int64)

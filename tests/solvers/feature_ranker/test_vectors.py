@@ -41,7 +41,7 @@ def plain_counts(texts: RankerTexts, row_of, n: int) -> np.ndarray:
     return counts
 
 
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=8)
 @given(st.integers(0, 10**6))
 def test_vectors_reproduce_the_information_matrix_of_a_plain_count(seed):
     texts = texts_of(seed)
@@ -135,7 +135,7 @@ def plain_features(texts: RankerTexts, vectors: CountVectors, row_of, rarity) ->
     return np.array(rows).reshape(-1, len(VECTOR_FEATURES))
 
 
-@settings(max_examples=8, deadline=None)
+@settings(max_examples=8)
 @given(st.integers(0, 10**6))
 def test_features_are_those_of_plain_loops(seed):
     training, texts = texts_of(seed), texts_of(seed + 1, n_passages=4)

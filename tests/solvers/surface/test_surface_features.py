@@ -19,6 +19,7 @@ from classic_rc.solvers.surface.features import INPUTS, SURFACE_FEATURE_GROUPS, 
 from classic_rc.testing import synthetic_dataset
 from classic_rc.text.analyzers import get_analyzer
 from classic_rc.text.encode import encode
+from tests.depth import examples
 from tests.errors import raises
 
 RELEASED = "lengths+token-overlap+answer+text-answer+question-answer+prominent"
@@ -81,7 +82,7 @@ def expected(questions: Dataset, features: FeatureSet, analyzer: str) -> list[di
 
 @pytest.mark.parametrize("analyzer", ["word", "multirc2018"])
 @pytest.mark.parametrize("groups", ["all", RELEASED, "+".join(SURFACE_FEATURE_GROUPS)])
-@settings(max_examples=40)
+@settings(max_examples=examples(8, 40))
 @given(
     questions=datasets(),
     inputs=st.sampled_from(list(INPUTS)),
