@@ -200,7 +200,7 @@ def feedback_text(grade: Grade) -> str:
         mark = check.verdict.replace("failed", "FAILED")
         points = f"{check.earned:g} of {check.points:g} points" if check.points else "no points by itself"
         lines.append(f"{mark} {check.name}: {check.title} ({points})")
-        lines += [f"        {line}" for line in [*(check.problem or "").splitlines(), *check.details.splitlines()]]
+        lines += [f"        {line}" for line in [*(check.problem or "").splitlines(), *check.text.splitlines()]]
     lines += [] if grade.accuracy is None else [str(grade.accuracy)]
     lines.append(f"{grade.earned:g} of {grade.points:g} points" + (f": {grade.problem}" if grade.problem else ""))
     return "".join(f"{printable(line)}\n" for line in lines)

@@ -444,16 +444,17 @@ def question_values(
                 "n_more": len(explanation.candidates) - len(shown),
             }
         )
-    # What the reader sees first is the first answer of the first system.
+    # What the reader sees first is the first answer, of the first system that marks any words.
     listed = [option for system in systems for option in system["options"]]
-    first = next((option for option in listed if option["is_chosen"]), listed[0] if listed else {"number": None})
+    listed.sort(key=lambda option: (not option["is_chosen"], not marks[option["number"]]))
+    first = listed[0]["number"] if listed else None
     used = {mark.kind for own in marks.values() for mark in own}
     plain = () if explanations or question.task.has_spans else enumerate(question.candidates[:SHOWN_CANDIDATES])
     return {
         "id": question.id,
         "question": question.text,
         "systems": systems,
-        "first": first["number"],
+        "first": first,
         "candidates": [(candidate_label(i), c.text, i in right_candidates(question)) for i, c in plain],
         "legend": [(kind, meaning) for kind, meaning in LEGEND.items() if kind in used],
         "pieces": split_at_marks(question.passage.text, marks),

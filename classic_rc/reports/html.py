@@ -89,22 +89,15 @@ def template_environment() -> Environment:
     return templates
 
 
-def question_html(values: dict[str, Any]) -> str:
-    """Return a question as a part of a page, whose style sheet must have ``explained.css``.
+def question_cell(values: dict[str, Any]) -> str:
+    """Return a question as a part of a page, whose style sheet must have :func:`question_style`.
 
     Parameters
     ----------
     values : dict
         Made by :func:`classic_rc.reports.explanations.question_values`.
     """
-    made: str = template_environment().get_template("explained.html").module.explained(values)  # type: ignore[attr-defined]
-    return made
-
-
-def question_cell(values: dict[str, Any]) -> str:
-    """Return a question with its text above it; :func:`question_style` is the style sheet."""
-    asked = f'<p class="asked" dir="auto">{escape_html(values["question"])}</p>'
-    return f'<div class="explained-cell">{asked}\n{question_html(values)}</div>'
+    return str(template_environment().get_template("explained.html").module.cell(values))  # type: ignore[attr-defined]
 
 
 def question_style() -> str:

@@ -345,10 +345,8 @@ def parts_sum_to_score(candidate: CandidateExplanation) -> bool:
 def score_terms(candidate: CandidateExplanation) -> dict[str, float]:
     """Return the terms that add up to the score, by name; empty if it is no sum.
 
-    They are the explanation's numbers if there are several, or else the parts of the formula.
+    They are the parts of the formula, or else the explanation's numbers.
     """
-    if len(candidate.numbers) > 1 and parts_sum_to_score(candidate):
-        return {number_name(name): value for name, value in candidate.numbers.items()}
     if terms := _formula_terms(candidate.formula):
         return {name: math.fsum(part.value for part in parts) for name, parts in terms.items()}
     numbers = candidate.numbers.items() if parts_sum_to_score(candidate) else ()
@@ -407,7 +405,7 @@ def _words_behind(name: str, own: CandidateExplanation, other: CandidateExplanat
         return f"“{printable(pair[2])}” {apart} “{printable(pair[1])}”"
     gains = {key: value - theirs.get(key, 0.0) for key, value in ours.items() if key.startswith('"')}
     best = sorted((key for key in gains if gains[key] > 0), key=lambda key: -gains[key])[:_MOST_REASONS]
-    return ", ".join(f"“{printable(key.strip(chr(34)))}”" for key in best)
+    return ", ".join(re.sub('"(.*?)"', r"“\1”", printable(key)) for key in best)
 
 
 def _leaves(terms: Sequence[Term]) -> dict[str, float]:

@@ -19,6 +19,7 @@ from typing import Any, TypeAlias
 
 from classic_rc.errors import DataError, UsageError
 from classic_rc.questions import Dataset
+from classic_rc.solvers.explanation import Explanation
 from classic_rc.teaching.sandbox import Sandbox, SubmissionError
 
 ASSIGNMENTS = Path(__file__).with_name("assignments")
@@ -36,10 +37,14 @@ Change: TypeAlias = tuple[str, str]
 
 @dataclass(eq=False)
 class CheckFailedError(AssertionError):
-    """A check found a problem; its details are more lines, as the smallest counterexample and a likely cause."""
+    """A check found a problem; its details are more lines, as the smallest counterexample and a likely cause.
+
+    `explained` are questions that show it, each explained by one system or several.
+    """
 
     problem: str
     details: str = ""
+    explained: tuple[tuple[Explanation, ...], ...] = ()
 
 
 @dataclass(frozen=True)

@@ -5,12 +5,15 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from random import Random
 from typing import Any
 
+from classic_rc.decisions import default_decision
 from classic_rc.errors import UsageError
+from classic_rc.predictions import Prediction, Scores
 from classic_rc.questions import Question
+from classic_rc.solvers.explanation import Explanation
 from classic_rc.teaching.assignment import Assignment, Case, Change, CheckFailedError, Submission
 from classic_rc.teaching.sandbox import SubmissionError
 
@@ -281,7 +284,13 @@ def _shown(value: Any, depth: int = 0) -> str:
     return text if len(text) <= _MAX_SHOWN else f"{text[:_MAX_SHOWN]} ..."
 
 
-def question_lines(question: Question) -> list[str]:
-    """Return a question for the details of a check that failed."""
-    options = [candidate.text for candidate in question.candidates]
-    return [f"passage: {question.passage.text!r}", f"question: {question.query!r}", f"options: {options}"]
+def explain_scores(question: Question, **scores: Sequence[float]) -> tuple[Explanation, ...]:
+    """Return explanations of a question by the scores of several systems, by name."""
+    rows = [Explanation.from_scores(name, question, Scores.from_lists([own])) for name, own in scores.items()]
+    return tuple(replace(row, decide=_decide) for row in rows)
+
+
+def _decide(explanation: Explanation) -> Prediction:
+    questions = [explanation.question]
+    decision = default_decision(explanation.question.task).fit(explanation.scores, questions)
+    return decision.decide(explanation.scores, questions)[0]

@@ -6,14 +6,16 @@ import csv
 import io
 import os
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 from urllib.parse import quote
 
 from classic_rc._version import __version__
 from classic_rc.evaluation.resampling import Interval
 from classic_rc.io.text import csv_cell
+from classic_rc.reports.explanations import explanation_text, question_values
 from classic_rc.reports.html import fill_template
+from classic_rc.solvers.explanation import Explanation
 from classic_rc.tables import Column, RowGroup, Table
 from classic_rc.teaching.assignment import Assignment
 from classic_rc.teaching.similarity import Similarity
@@ -33,11 +35,26 @@ class CheckResult:
     problem: str | None = None
     details: str = ""
     ran: bool = True
+    explained: tuple[tuple[Explanation, ...], ...] = ()
 
     @property
     def passed(self) -> bool:
         """Whether the check found nothing wrong."""
         return self.problem is None
+
+    @property
+    def text(self) -> str:
+        """The details, and the questions that show them, each explained by one system or several."""
+        parts = [self.details]
+        for own in self.explained:
+            is_marked = any(candidate.marks for one in own for candidate in one.candidates)
+            parts += [] if is_marked else [f"passage: {own[0].question.passage.text}"]
+            parts.append(explanation_text(*own))
+        return "\n".join(filter(None, parts))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain data, ready for JSON."""
+        return asdict(replace(self, details=self.text, explained=()))
 
     @property
     def verdict(self) -> str:
@@ -153,9 +170,14 @@ def grades_json(grading: Grading) -> dict[str, Any]:
         "assignment": grading.assignment.name,
         "rules": dict(grading.assignment.choice),
         "seed": grading.seed,
-        "grades": [asdict(grade) | {"score": grade.score} for grade in grading.grades],
+        "grades": [_plain(grade) for grade in grading.grades],
         "similarity": asdict(grading.similarity),
     }
+
+
+def _plain(grade: Grade) -> dict[str, Any]:
+    checks = [check.to_dict() for check in grade.checks]
+    return asdict(replace(grade, checks=())) | {"checks": checks, "score": grade.score}
 
 
 def gradescope_json(grade: Grade, similar: Sequence[str] = ()) -> dict[str, Any]:
@@ -169,7 +191,7 @@ def gradescope_json(grade: Grade, similar: Sequence[str] = ()) -> dict[str, Any]
             "score": check.earned,
             "max_score": check.points,
             "status": "passed" if check.passed else "failed",
-            "output": "\n".join(part for part in (check.problem or "", check.details) if part),
+            "output": "\n".join(part for part in (check.problem or "", check.text) if part),
             "visibility": "visible",
         }
         for check in grade.checks
@@ -188,11 +210,17 @@ def gradescope_json(grade: Grade, similar: Sequence[str] = ()) -> dict[str, Any]
 
 def student_page(grading: Grading, grade: Grade) -> str:
     """Return the HTML page of one student: points, what each check found, and accuracy. Flags are not on it."""
-    return fill_template("grade.html", title=grading.assignment.title, grade=grade, look=_look, version=__version__)
+    return fill_template(
+        "grade.html", title=grading.assignment.title, grade=grade, look=_look, views=_views, version=__version__
+    )
 
 
 def _look(check: CheckResult) -> str:
     return "right" if check.passed else "partly" if check.earned > 0 else "wrong" if check.ran else ""
+
+
+def _views(check: CheckResult) -> list[dict[str, Any]]:
+    return [question_values(*own) for own in check.explained]
 
 
 def class_page(grading: Grading) -> str:

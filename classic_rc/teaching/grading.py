@@ -24,6 +24,7 @@ from classic_rc.kernels import reference as lessons
 from classic_rc.metrics.base import Metric, primary_metric
 from classic_rc.predictions import Scores
 from classic_rc.questions import Dataset
+from classic_rc.solvers.explanation import Explanation
 from classic_rc.solvers.random import Random
 from classic_rc.solvers.specs import parse_solver
 from classic_rc.teaching.assignment import Assignment, Check, CheckFailedError, Submission, load_assignment
@@ -213,17 +214,21 @@ class Grader:
 
         With hidden questions, nothing in it is of the student's choice: it could be a message about them.
         """
+        explained: tuple[tuple[Explanation, ...], ...] = ()
         if isinstance(error, SubmissionError | CheckFailedError):
             problem, details = error.problem, error.details
+            explained = error.explained if isinstance(error, CheckFailedError) else ()
         elif isinstance(error, AssertionError):
             problem, details = str(error) or "the check failed", ""
         else:  # A wrong type that the check has not looked for: the answer of the student's code made it fail.
             problem, details = f"the answer is not what the check expects ({type(error).__name__}: {error})", ""
         if self.data is not None:
             problem = error.summary if isinstance(error, SubmissionError) else "the check failed"
-            details = "what your code said is left out: it could quote hidden questions"
+            details, explained = "what your code said is left out: it could quote hidden questions", ()
         line = " ".join(printable(problem).split())[:300]
-        return CheckResult(check.name, check.title, check.points, 0.0, line, details.strip("\n"))
+        return CheckResult(
+            check.name, check.title, check.points, 0.0, line, details.strip("\n"), explained=explained
+        )
 
 
 def _defined(tree: ast.Module | None) -> set[str]:

@@ -64,6 +64,10 @@ class TokenExplainer(NamedTuple):
             self.model, self.texts, answer, partial=self.partial, cache_weight=self.cache_weight
         )
 
+    def n_own(self, row: int) -> int:
+        """Return how many of these tokens are the answer's own; the others have it in their context."""
+        return 0 if self.partial else int(np.diff(self.texts.answers.offsets)[row])
+
     def labels(self, scored: ScoredTexts) -> list[str]:
         """Return each token's label, with the longest context that the model has seen before it."""
         words = [*MARKS, *self.model.words, *(f"{word}, unknown" for word in self.texts.vocabulary)]
@@ -166,8 +170,11 @@ def explain_tokens(
         note = "words that no candidate affects"
         return plus("other words", *(term for part in shared for term in tokens.terms(part)), note=note)
 
-    def formula(score: float, scored: ScoredTexts) -> Term:
-        total = plus("", *tokens.terms(scored), *([others()] if n_others else []))
+    def formula(score: float, row: int, scored: ScoredTexts) -> Term:
+        terms, n_own = list(tokens.terms(scored)), tokens.n_own(row)
+        parts = {"own words": terms[:n_own], "words after them": terms[n_own:]}
+        named = [plus(name, *part) for name, part in parts.items() if part]
+        total = plus("", *named, *([others()] if n_others else []))
         if by_length:
             n_words = given("words in all", n_others + len(scored.logs))
             return divided("score", total, n_words, value=score)
@@ -175,7 +182,8 @@ def explain_tokens(
 
     explained = list(Explanation.from_scores(solver, question, scores).candidates)
     for i in np.argsort(-scores[0], kind="stable")[:_EXPLAINED_CANDIDATES].tolist():
-        scored = tokens.of_answer(int(tokens.texts.rows[i]))
+        row = int(tokens.texts.rows[i])
+        scored = tokens.of_answer(row)
         numbers: dict[str, float] = {}
         for label, log in zip(tokens.labels(scored), scored.logs.tolist(), strict=True):
             # Equal words in equal contexts are added up.
@@ -183,7 +191,7 @@ def explain_tokens(
         numbers["other words"] = of_others
         if by_length:
             numbers["words in all"] = float(n_others + len(scored.logs))
-        make_formula = partial(formula, explained[i].score, scored)
+        make_formula = partial(formula, explained[i].score, row, scored)
         explained[i] = replace(explained[i], numbers=numbers, make_formula=make_formula)
     return Explanation(solver, question, tuple(explained))
 

@@ -4,7 +4,7 @@ import numpy as np
 
 from classic_rc.questions import Task
 from classic_rc.teaching.assignment import Assignment, Check, CheckFailedError, Function
-from classic_rc.teaching.feedback import question_lines
+from classic_rc.teaching.feedback import explain_scores
 from classic_rc.testing.synthetic import synthetic_dataset
 from classic_rc.text.analyzers import stop_words
 
@@ -34,7 +34,7 @@ def check_scores(submission):
         if not np.allclose(found, own, atol=1e-5):
             told = [[round(float(one), 4) for one in values] for values in (found, own)]
             problem = f"the scores of a question are {told[0]} and should be {told[1]}"
-            raise CheckFailedError(problem, "\n".join(question_lines(question)))
+            raise CheckFailedError(problem, "", (explain_scores(question, yours=found, right=own),))
 
 
 RIGHT = ("windows_are_as_they_were", "distances_of_words_that_are_there")

@@ -9,8 +9,9 @@ import numpy as np
 from classic_rc.datasets.registry import load
 from classic_rc.predictions import Scores
 from classic_rc.questions import Dataset, Task
+from classic_rc.solvers.specs import parse_solver
 from classic_rc.teaching.assignment import Assignment, Check, CheckFailedError
-from classic_rc.teaching.feedback import question_lines
+from classic_rc.teaching.feedback import explain_scores
 from classic_rc.teaching.grading import compare_solvers, question_statistics, reference_statistics
 from classic_rc.teaching.stories import STYLES, made_stories
 from classic_rc.testing.synthetic import synthetic_dataset
@@ -44,30 +45,24 @@ def must_beat(submission, floor, questions):
         return
     is_worse = found.difference_interval[1] < 0
     luck = "more than bad luck" if is_worse else "within luck"
-    cause = (
-        "likely cause: low scores are good in your solver; high ones must be"
-        if is_worse and floor == "random"
-        else ""
-    )
-    raise CheckFailedError(f"{found}: {luck}", cause or lost_questions(submission, floor, questions))
+    if is_worse and floor == "random":
+        cause = "likely cause: low scores are good in your solver; high ones must be"
+        raise CheckFailedError(f"{found}: {luck}", cause)
+    raise CheckFailedError(f"{found}: {luck}", *lost_questions(submission, floor, questions))
 
 
 def lost_questions(submission, floor, questions):
-    """Return the first questions that are lost to another solver."""
+    """Return how many questions are lost to another solver, and the first of them, explained by both."""
     if submission.is_hidden:
-        return ""
+        return ()
     scores = submission.score(questions)
     lost = question_statistics(questions, Scores.from_lists(scores)) < reference_statistics(
         floor, questions, submission.train
     )
-    lines = [f"questions that {floor} has and yours has not, or less of: {lost[:, 0].sum()} of {len(questions)}"]
-    for i in np.flatnonzero(lost[:, 0])[:3]:
-        options = zip(questions[i].candidates, scores[i], strict=True)
-        lines += [
-            *question_lines(questions[i])[:2],
-            *(f"    {score:10.4f}  {option.text}" for option, score in options),
-        ]
-    return "\n".join(lines)
+    other = parse_solver(floor).fit(questions if submission.train is None else submission.train)
+    told = f"questions that {floor} has and yours has not, or less of: {lost[:, 0].sum()} of {len(questions)}"
+    first = [(questions[i], scores[i]) for i in np.flatnonzero(lost[:, 0])[:3]]
+    return told, tuple((*explain_scores(own, yours=scored), other.explain(own)) for own, scored in first)
 
 
 def check_sample(submission):
@@ -102,7 +97,7 @@ def check_contract(submission):
 def must_be_same(first, second, question, when):
     if not np.allclose(first, second, rtol=1e-5):  # Sums in another order are rounded in another way.
         told = f"the scores change {when}: {first} and {second}"
-        raise CheckFailedError(told, "\n".join(question_lines(question)))
+        raise CheckFailedError(told, "", (explain_scores(question, before=first, after=second),))
 
 
 ASSIGNMENT = Assignment(
