@@ -172,7 +172,7 @@ def explain_tokens(
 
     def formula(score: float, row: int, scored: ScoredTexts) -> Term:
         terms, n_own = list(tokens.terms(scored)), tokens.n_own(row)
-        parts = {"own words": terms[:n_own], "words after them": terms[n_own:]}
+        parts = {"the answer's words": terms[:n_own], "the words after it": terms[n_own:]}
         named = [plus(name, *part) for name, part in parts.items() if part]
         total = plus("", *named, *([others()] if n_others else []))
         if by_length:
