@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 from classic_rc.errors import DataError, unknown_name
@@ -48,11 +50,22 @@ _QUOTES = " \t\n*_`\"'“”‘’"
 
 
 class MismatchError(Exception):
-    """A value is not valid in a reading. Its attributes are what was found and what the reading expects."""
+    """A value is not valid in a reading. It keeps the value, and describes it only when somebody asks.
 
-    def __init__(self, found: str, expected: str) -> None:
-        super().__init__(f"found {found}, expected {expected}")
-        self.found, self.expected = found, expected
+    Readings are tried on each row of a file, so most of these errors are never shown.
+    """
+
+    def __init__(self, value: Any, expected: str, detail: str = "") -> None:
+        super().__init__()
+        self.expected, self._value, self._detail = expected, value, detail
+
+    @property
+    def found(self) -> str:
+        """What was found."""
+        return describe_value(self._value) + self._detail
+
+    def __str__(self) -> str:
+        return f"found {self.found}, expected {self.expected}"
 
 
 class Written(NamedTuple):
@@ -105,7 +118,7 @@ def decode(value: Any, texts: Sequence[str], reading: str, labels: Sequence[str]
     if reading == "flags":
         if not isinstance(value, (list, tuple)) or len(value) != len(texts) or not all(map(_is_flag, value)):
             expected = f"a list of {len(texts)} values, each true or false (or 1 or 0)"
-            raise MismatchError(describe_value(value), expected)
+            raise MismatchError(value, expected)
         return frozenset(i for i, flag in enumerate(value) if flag)
     if reading == "label" and labels is None:
         labels = find_inline_labels(texts)
@@ -119,7 +132,7 @@ def decode(value: Any, texts: Sequence[str], reading: str, labels: Sequence[str]
         return frozenset((_decode_one(value, texts, reading, labels),))
     positions = [_decode_one(element, texts, reading, labels) for element in value]
     if len(set(positions)) < len(positions):
-        raise MismatchError(f"{describe_value(value)} with a repeated candidate", "each right candidate once")
+        raise MismatchError(value, "each right candidate once", " with a repeated candidate")
     return frozenset(positions)
 
 
@@ -150,9 +163,12 @@ def explain(
 
 def find_inline_labels(texts: Sequence[Any]) -> list[str] | None:
     """Return the labels at the start of all texts, such as ``(B) red``; None if not every text has its own."""
-    matches = [_INLINE_LABEL.match(text) for text in texts if isinstance(text, str)]
-    labels = [match[1] for match in matches if match is not None]
-    return labels if len(labels) == len(texts) > 1 and len(set(labels)) == len(labels) else None
+    labels = []
+    for text in texts:
+        if not isinstance(text, str) or (match := _INLINE_LABEL.match(text)) is None:
+            return None
+        labels.append(match[1])
+    return labels if len(set(labels)) == len(texts) > 1 else None
 
 
 def fitting_readings(rows: Iterable[Written]) -> list[str]:
@@ -268,17 +284,15 @@ def _decode_one(value: Any, texts: Sequence[str], reading: str, labels: Sequence
         matching = match_text(value, texts)
         if len(matching) == 1:
             return matching[0]
-        raise MismatchError(
-            f"{describe_value(value)}, the text of {len(matching)} candidates", "the text of exactly one candidate"
-        )
+        raise MismatchError(value, "the text of exactly one candidate", f", the text of {len(matching)} candidates")
     if reading == "letter":
         letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"[: len(texts)]
         if not isinstance(value, str):
-            raise MismatchError(describe_value(value), f"a letter from A to {letters[-1:]}")
+            raise MismatchError(value, f"a letter from A to {letters[-1:]}")
         return _match_label(value, letters, texts, f"a letter from A to {letters[-1:]}")
     if reading == "label":
         if labels is None:
-            raise MismatchError(describe_value(value), "a label, which these options do not have")
+            raise MismatchError(value, "a label, which these options do not have")
         return _match_label(value, labels, texts, f"one of the labels {', '.join(map(str, labels[:8]))}")
     return _decode_index(value, texts, int(reading == "index1"))
 
@@ -289,14 +303,14 @@ def _decode_index(value: Any, texts: Sequence[str], first: int) -> int:
         number = int(number)
     if isinstance(number, int) and not isinstance(number, bool) and first <= number < first + len(texts):
         return number - first
-    raise MismatchError(describe_value(value), f"an index from {first} to {first + len(texts) - 1}")
+    raise MismatchError(value, f"an index from {first} to {first + len(texts) - 1}")
 
 
 def _match_label(value: Any, labels: Sequence[str], texts: Sequence[str], expected: str) -> int:
     is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
     said = f"{value:g}" if is_number else value
     if isinstance(said, str):
-        own = [_bare_label(str(label)) for label in labels]
+        own = _bare_labels(tuple(map(str, labels)))
         if (label := _bare_label(said)) in own:
             return own.index(label)
         if (match := _LABEL_AND_TEXT.fullmatch(said.strip())) and (
@@ -305,7 +319,12 @@ def _match_label(value: Any, labels: Sequence[str], texts: Sequence[str], expect
             position = own.index(label)
             if bare_text(match[4]) == bare_text(texts[position]):
                 return position
-    raise MismatchError(describe_value(value), expected)
+    raise MismatchError(value, expected)
+
+
+@lru_cache(maxsize=64)
+def _bare_labels(labels: tuple[str, ...]) -> list[str]:
+    return [_bare_label(label) for label in labels]
 
 
 def _bare_label(text: str) -> str:
@@ -330,11 +349,21 @@ def match_text(value: Any, texts: Sequence[str]) -> list[int]:
     matching = [i for i, text in enumerate(texts) if text in written]
     if matching:
         return matching
-    said, own = {normalised_text(text) for text in written}, [normalised_text(text) for text in texts]
-    matching = [i for i, text in enumerate(own) if text in said]
+    said = {normalised_text(text) for text in written}
+    matching = _equal_up_to_case(said, texts)
     if not matching and said & _SAME_WORDS.keys():
-        matching = [i for i, text in enumerate(own) if text in {_SAME_WORDS.get(word) for word in said}]
+        matching = _equal_up_to_case({_SAME_WORDS.get(word, word) for word in said}, texts)
     return matching
+
+
+def _equal_up_to_case(said: AbstractSet[str], texts: Sequence[str]) -> list[int]:
+    """Return the positions of texts whose normalised form is in `said`; most differ in their first character."""
+    starts = {text[:1] for text in said}
+    return [
+        i
+        for i, text in enumerate(texts)
+        if text.lstrip()[:1].casefold()[:1] in starts and normalised_text(text) in said
+    ]
 
 
 def bare_text(text: str) -> str:

@@ -509,9 +509,9 @@ def _fingerprint(questions: Iterable[Question]) -> str:
             of_task = f"{len(task)}:{task}"
             has_candidates, has_offsets = not task.has_spans, task is Task.CLOZE
         if q.passage is not previous:  # Consecutive questions about one passage hash its text once.
-            previous = q.passage
-            pieces.append(f"7:passage{len(previous.id)}:{previous.id}{len(previous.text)}:{previous.text}")
-            n_characters += len(previous.text)
+            previous, text = q.passage, q.passage.text
+            pieces.append(f"7:passage{len(previous.id)}:{previous.id}{len(text)}:{text}")
+            n_characters += len(text)
         pieces.append(f"8:question{len(q.id)}:{q.id}{of_task}{len(q.text)}:{q.text}")
         if has_candidates:
             texts = candidate_texts(q.candidates)

@@ -152,11 +152,11 @@ def read_gold(
         raise row.error("no candidates", found="none", expected="at least one")
     if value is None or str(value).strip() in (("", "-1", "-1.0") if reading.startswith("index") else ("",)):
         return None
+    problem = "gold is not a candidate"
+    if labels is not None and len(set(labels)) < len(labels):
+        found = f"the labels {', '.join(labels)}"[:120]
+        raise row.error(problem, field=key, found=found, expected="a label of its own for each candidate")
     try:
-        if labels is not None and len(set(labels)) < len(labels):
-            raise MismatchError(f"the labels {', '.join(labels)}"[:120], "a label of its own for each candidate")
         return decode([value], texts, reading, labels)
     except MismatchError as mismatch:
-        raise row.error(
-            "gold is not a candidate", field=key, found=mismatch.found, expected=mismatch.expected
-        ) from None
+        raise row.error(problem, field=key, found=mismatch.found, expected=mismatch.expected) from None

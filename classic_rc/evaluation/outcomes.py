@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -12,9 +13,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from classic_rc.evaluation.resampling import Interval
+from classic_rc.kernels.arrays import offsets_of
 from classic_rc.metrics.base import METRICS, Metric, ScoreMetric
 from classic_rc.predictions import Answer, AnswerCounts, Prediction, Scores
-from classic_rc.questions import Dataset, Question, Task
+from classic_rc.questions import Dataset, Question, Task, candidate_texts
 from classic_rc.solvers.base import Solver
 from classic_rc.tables import Cell, Column, RowGroup, Table, render
 
@@ -286,22 +288,19 @@ def trivial_note(dataset: Dataset, rows: Sequence[Row]) -> str | None:
     ]
     if dataset.task is not Task.SINGLE_CHOICE or not measured:
         return None
+    sizes, lengths, right = array("q"), array("q"), array("q")
     positions: Counter[int] = Counter()
-    longest = shortest = 0.0
     for question in dataset:
         gold = [option for option in question.gold or () if isinstance(option, int)]
         positions.update(gold)
-        if not (lengths := [len(candidate.text) for candidate in question.candidates]):
-            continue
-        ends = [[i for i, length in enumerate(lengths) if length == of(lengths)] for of in (max, min)]
-        longest, shortest = (
-            total + len({*gold} & {*end}) / len(end) for total, end in zip((longest, shortest), ends, strict=True)
-        )
+        right.extend(len(lengths) + option for option in gold)
+        lengths.extend(map(len, texts := candidate_texts(question.candidates)))
+        sizes.append(len(texts))
     position, count = max(positions.items(), key=lambda item: (item[1], -item[0]), default=(0, 0))
     kinds = (
         (count, f"always option {position + 1}"),
-        (longest, "the longest option"),
-        (shortest, "the shortest option"),
+        (_credit_of_ends(np.maximum, sizes, lengths, right), "the longest option"),
+        (_credit_of_ends(np.minimum, sizes, lengths, right), "the shortest option"),
     )
     best, what = max((total / len(dataset), kind) for total, kind in kinds)
     beaten = [f"{name} ({100 * value:.2f})" for name, value in measured if value < best]
@@ -309,3 +308,16 @@ def trivial_note(dataset: Dataset, rows: Sequence[Row]) -> str | None:
         return None
     more = f" and {len(beaten) - _NAMED_SYSTEMS} more" if len(beaten) > _NAMED_SYSTEMS else ""
     return f"{what} reaches an accuracy of {100 * best:.2f}, above {', '.join(beaten[:_NAMED_SYSTEMS])}{more}"
+
+
+def _credit_of_ends(end: np.ufunc, sizes: array[int], lengths: array[int], right: array[int]) -> float:
+    """Return the sum over questions of the share of right options among the longest or the shortest ones."""
+    counts, values = np.array(sizes, np.int64), np.array(lengths, np.int64)
+    counts = counts[counts > 0]
+    if not len(counts):
+        return 0.0
+    question = np.repeat(np.arange(len(counts)), counts)
+    is_end = values == end.reduceat(values, offsets_of(counts)[:-1])[question]
+    is_right = np.bincount(np.array(right, np.int64), minlength=len(values)) > 0
+    shares = [np.bincount(question[which], minlength=len(counts)) for which in (is_end & is_right, is_end)]
+    return float(np.sum(shares[0] / shares[1]))

@@ -32,6 +32,7 @@ START_BYTES = 512
 """How many of the first bytes tell the format of a file: the mark of tar is at 257."""
 
 _BLOCK = 2**20
+_READ_AHEAD = 2**16
 _BUFFER = 2**18
 _OPENERS: dict[bytes, Callable[[Any], Any]] = {
     b"\x1f\x8b": gzip.open,
@@ -193,6 +194,7 @@ class TemporaryBytes:
     def __init__(self) -> None:
         self._file: Any = None
         self._n_saved, self._tail = 0, bytearray()
+        self._window = (0, b"")  # the part of the file that was read last, and its place
 
     def add(self, data: bytes) -> int:
         """Add bytes, and return their place."""
@@ -224,6 +226,14 @@ class TemporaryBytes:
         if start >= self._n_saved:
             start -= self._n_saved
             return bytes(self._tail[start : start + size])
+        first, window = self._window  # one assignment, so threads see a whole pair
+        if not first <= start <= start + size <= first + len(window):
+            # Most readers go through the texts in order, so the next ones are read at once.
+            first, window = start, self._read_file(start, max(size, _READ_AHEAD))
+            self._window = first, window
+        return window[start - first : start - first + size]
+
+    def _read_file(self, start: int, size: int) -> bytes:
         if hasattr(os, "pread"):  # forks and threads share the file's position
             return os.pread(self._file.fileno(), size, start)
         self._file.seek(start)
