@@ -11,7 +11,7 @@ from typing import Any, Self, dataclass_transform, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from classic_rc.errors import NotFittedError, UsageError
+from classic_rc.errors import NotFittedError, UsageError, wrong_value
 from classic_rc.kernels.arrays import offsets_of
 from classic_rc.kernels.draws import text_keys, uniform_draws
 from classic_rc.metrics.base import gold_of
@@ -394,10 +394,7 @@ def cut_points(scores: Scores, cuts: Cuts = "exact") -> NDArray[np.float64]:
     if cuts == "multirc2018":
         return np.arange(-0.5, 1.0, 0.02)[::-1]
     if cuts != "exact":
-        known = ", ".join(CUTS)
-        raise UsageError(
-            f"cuts must be one of {known}, got {cuts!r}", field="cuts", found=repr(cuts), expected=known
-        )
+        raise wrong_value("cuts", cuts, f"one of {', '.join(CUTS)}")
     finite = np.isfinite(scores.values)
     if not finite.all():
         found = str(scores.values[finite.argmin()])

@@ -244,6 +244,18 @@ def _rebuild_missing_package(package: str, needed_for: str, extra: str | None) -
     return MissingPackageError(package, needed_for=needed_for, extra=extra)
 
 
+def wrong_value(name: str, value: Any, expected: str, owner: str = "") -> UsageError:
+    """Return the error for a parameter, of `owner` if it is named, that has a wrong value.
+
+    Examples
+    --------
+    >>> print(wrong_value("k", 0, "a positive whole number"))
+    k must be a positive whole number, got 0
+    """
+    shown = f"{name} of {owner}" if owner else name
+    return UsageError(f"{shown} must be {expected}, got {value!r}", field=name, found=str(value), expected=expected)
+
+
 _MAX_SHOWN_NAMES = 30
 
 

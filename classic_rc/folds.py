@@ -48,11 +48,6 @@ class FoldPlan:
     group : str, optional
         A key of `meta` whose equal values stay in one fold, as equal passages do.
 
-    Raises
-    ------
-    UsageError
-        `n_folds` is below 2.
-
     Examples
     --------
     >>> FoldPlan(10, "author").label
@@ -217,13 +212,7 @@ def find_overlap(dataset: Dataset, other: Dataset) -> Overlap:
 
 
 def drop_overlap_with(dataset: Dataset, other: Dataset) -> Dataset:
-    """Return `dataset` without the questions that, or whose passages, are also in `other`.
-
-    Raises
-    ------
-    UsageError
-        No question is left.
-    """
+    """Return `dataset` without the questions that, or whose passages, are also in `other`."""
     shared = find_overlap(dataset, other)
     if not shared:
         return dataset

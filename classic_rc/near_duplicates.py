@@ -345,10 +345,7 @@ class _Collection:
         return first, second, share[content], np.zeros(len(first), dtype=bool)
 
     def _candidates(
-        self,
-        texts: NDArray[np.int64],
-        here: NDArray[np.bool_],
-        there: NDArray[np.bool_],
+        self, texts: NDArray[np.int64], here: NDArray[np.bool_], there: NDArray[np.bool_]
     ) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
         """Yield pairs of texts whose sketches share enough hashes; the first text of a pair is not longer.
 

@@ -126,21 +126,7 @@ class Parameter:
         return not isinstance(value, Number | None)
 
 
-def parameter(
-    default: Any = _NO_DEFAULT,
-    help: str = "",
-    *,
-    allowed: tuple[Any, ...] = (),
-    also: str = "",
-    fits: Callable[[Any], bool] | None = None,
-    is_file: bool = False,
-    joined_by: str = "",
-    is_list: bool = False,
-    inner: tuple[str, Parameter] | None = None,
-    signed: Callable[[Any], Any] | None = None,
-    default_tuned_on: Mapping[str, str] | None = None,
-    factory: Callable[[], Any] | None = None,
-) -> Any:
+def parameter(default: Any = _NO_DEFAULT, help: str = "", **facts: Any) -> Any:
     """Declare a parameter of an estimator's constructor, as the value of an annotated name in the class.
 
     Parameters
@@ -149,22 +135,8 @@ def parameter(
         The default. It is stored unchanged, so it must not be changed by anyone.
     help : str
         What the parameter means: a phrase in lower case, and sentences after it, without a period at the end.
-    allowed : tuple
-        The allowed values. If the parameter names files: the words that do not name a file.
-    also : str
-        The other values that are allowed, in words.
-    fits : callable, optional
-        Accepts the values that `also` describes. Without it, the estimator checks values if none are in `allowed`.
-    is_file, joined_by, is_list : bool, str, bool
-        Whether another string may name a file or a folder, what separates several, and whether they may be a list.
-    inner : tuple of str and Parameter, optional
-        A key inside the text, and the declaration of its value, which ends at a plus.
-    signed : callable, optional
-        Maps a value to what the signature shows. Default: the value, or a file's name and content.
-    default_tuned_on : mapping of str to str, optional
-        The splits that a published default was tuned on: content fingerprint -> name.
-    factory : callable, optional
-        Makes the default for each object, in place of `default`.
+    **facts
+        The other fields of :class:`Parameter`, such as `allowed`; with `factory` there is no default.
 
     Examples
     --------
@@ -174,13 +146,11 @@ def parameter(
     >>> Scaled(scale=2).scale, Scaled.scale
     (2, 1.0)
     """
-    shown = default if factory is None else factory()
-    if shown is _NO_DEFAULT:
+    if "factory" in facts:
+        default = facts["factory"]()
+    if default is _NO_DEFAULT:
         raise TypeError("a parameter needs a default, or a factory that makes one")
-    tuned_on = default_tuned_on or {}
-    return Parameter(
-        help, allowed, also, fits, is_file, joined_by, is_list, signed, tuned_on, inner, shown, factory
-    )
+    return Parameter(help, default=default, **facts)
 
 
 def whole_number(default: Any, help: str, *, least: int = 1, **facts: Any) -> Any:
@@ -317,13 +287,7 @@ class Estimator:
         declare_parameters(cls)
 
     def check_parameters(self) -> None:
-        """Check every declared parameter.
-
-        Raises
-        ------
-        UsageError
-            A parameter has a value that is not allowed.
-        """
+        """Check every declared parameter."""
         known = self._get_param_names()
         for name, parameter in type(self).parameters.items():
             if name in known and not parameter.accepts(value := getattr(self, name)):
@@ -362,13 +326,7 @@ class Estimator:
         return params
 
     def set_params(self, **params: Any) -> Self:
-        """Set parameters, and those of parameters as ``name__parameter``.
-
-        Raises
-        ------
-        ValueError
-            A parameter is unknown.
-        """
+        """Set parameters, and those of parameters as ``name__parameter``."""
         known = self.get_params(deep=True) if params else {}
         nested: dict[str, dict[str, Any]] = {}
         for path, value in params.items():
@@ -418,13 +376,6 @@ def clone(estimator: _T, *, safe: bool = True) -> _T:
     estimator : Estimator, or a list or tuple of them
     safe : bool
         Whether to refuse an object that is no estimator; otherwise it is copied.
-
-    Raises
-    ------
-    RuntimeError
-        The constructor changes a parameter.
-    TypeError
-        The object is no estimator.
     """
     if type(estimator) in (list, tuple):
         return type(estimator)([clone(member, safe=safe) for member in estimator])  # type: ignore[attr-defined,call-arg]

@@ -210,12 +210,7 @@ class Protocol:
         metavar="N",
         heading="solvers",
     )
-    seed: int | None = _setting(
-        integer_kind(),
-        Step.SCORE,
-        "the seed of all random draws (default 0)",
-        metavar="N",
-    )
+    seed: int | None = _setting(integer_kind(), Step.SCORE, "the seed of all random draws (default 0)", metavar="N")
     ties: TiePolicy | None = _setting(
         one_of(get_args(TiePolicy)),
         Step.DECIDE,

@@ -8,17 +8,20 @@ from __future__ import annotations
 
 import hashlib
 import re
+from abc import abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, TypeAlias, overload
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, overload
 
 from classic_rc.errors import DataError, MissingPackageError
 from classic_rc.plugins import Viewed
 
 if TYPE_CHECKING:
     import pandas
+
+_Item = TypeVar("_Item", covariant=True)
 
 PLACEHOLDER = "@placeholder"
 """The mark of the missing entity in a cloze question. Readers convert other notations to it."""
@@ -340,7 +343,30 @@ class Dataset(Viewed, Sequence[Question]):
         return pandas.DataFrame(rows, columns=[*_COLUMNS, *(f"meta.{key}" for key in keys)])
 
 
-class LazyCandidates(Sequence[Candidate]):
+class SequenceView(Sequence[_Item]):
+    """A sequence whose items another sequence has, which a subclass returns."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def contents(self) -> Sequence[_Item]:
+        """Return the items."""
+
+    def __len__(self) -> int:
+        return len(self.contents())
+
+    @overload
+    def __getitem__(self, index: int) -> _Item: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[_Item]: ...
+    def __getitem__(self, index: int | slice) -> _Item | Sequence[_Item]:
+        return self.contents()[index]
+
+    def __iter__(self) -> Iterator[_Item]:
+        return iter(self.contents())
+
+
+class LazyCandidates(SequenceView[Candidate]):
     """The generated candidates of one passage, made on every access and never stored.
 
     Questions about one passage share one object. Code that streams over a dataset can therefore call
@@ -356,21 +382,10 @@ class LazyCandidates(Sequence[Candidate]):
         """Generate and return the candidates."""
         return self._generator(self._passage)
 
-    def __len__(self) -> int:
-        return len(self.generate())
-
-    @overload
-    def __getitem__(self, index: int) -> Candidate: ...
-    @overload
-    def __getitem__(self, index: slice) -> Sequence[Candidate]: ...
-    def __getitem__(self, index: int | slice) -> Candidate | Sequence[Candidate]:
-        return self.generate()[index]
-
-    def __iter__(self) -> Iterator[Candidate]:
-        return iter(self.generate())
+    contents = generate
 
 
-class TextCandidates(Sequence[Candidate]):
+class TextCandidates(SequenceView[Candidate]):
     """Candidates that have only a text, such as options. The objects are made when one is accessed.
 
     Parameters
@@ -389,23 +404,14 @@ class TextCandidates(Sequence[Candidate]):
         self.texts = tuple(texts)
         self._made: tuple[Candidate, ...] | None = None
 
-    def _candidates(self) -> tuple[Candidate, ...]:
+    def contents(self) -> tuple[Candidate, ...]:
+        """Return the candidates."""
         if self._made is None:
             self._made = tuple(map(Candidate, self.texts))
         return self._made
 
     def __len__(self) -> int:
         return len(self.texts)
-
-    @overload
-    def __getitem__(self, index: int) -> Candidate: ...
-    @overload
-    def __getitem__(self, index: slice) -> Sequence[Candidate]: ...
-    def __getitem__(self, index: int | slice) -> Candidate | Sequence[Candidate]:
-        return self._candidates()[index]
-
-    def __iter__(self) -> Iterator[Candidate]:
-        return iter(self._candidates())
 
     def __repr__(self) -> str:
         return f"TextCandidates({self.texts!r})"

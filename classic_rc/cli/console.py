@@ -146,26 +146,10 @@ def check_writable(
     option: str = "--output",
     is_folder: bool = False,
 ) -> None:
-    """Check, before anything is computed, that `output` can be written and would not replace an input.
+    """Check, before anything is computed, that `output` can be written and would not replace one of the inputs.
 
-    Parameters
-    ----------
-    *inputs : str or None
-        The files that the command reads.
-    is_figure : bool
-        Whether a figure is drawn to `output`. Otherwise its name must not end like that of an image.
-    figure_option : str, optional
-        The option of the same command that draws a figure.
-    option : str
-        The option that names `output`.
-    is_folder : bool
-        Whether `output` is a folder, which is made with all folders that it is in.
-
-    Raises
-    ------
-    UsageError
-        `output` is a folder (or none), is in a folder that does not exist or cannot be written, is one of the
-        inputs, or looks like an image that nothing draws.
+    `is_figure` tells that a figure is drawn to it; otherwise its name must not end like that of an image, and
+    `figure_option` is the option that draws one. `option` names `output`. A folder is made with all that it is in.
     """
     if output is None:
         return

@@ -31,7 +31,7 @@ OPTIONS = (
     "--analyzer of systems",
     "decisions",
     "--digits",
-    "--all",
+    vary_option("--verbose", help="show all numbers of long sums, not only the ten largest"),
     "--color",
     "--quiet",
     vary_option(
@@ -101,11 +101,11 @@ def _render(args: argparse.Namespace, explanations: list[Explanation]) -> str:
         first, *others = plain = [{**e.to_dict(), "verdict": verdict_of(e).to_dict()} for e in explanations]
         return render_json({"explanations": plain} if others else first, infinite=True)
     if args.format == "html":
-        return explanation_html(*explanations, digits=args.digits, every=args.all)
+        return explanation_html(*explanations, digits=args.digits, every=args.verbose)
     if args.format == "markdown":
-        return explanation_markdown(*explanations, digits=args.digits, every=args.all)
+        return explanation_markdown(*explanations, digits=args.digits, every=args.verbose)
     to_terminal = args.output is None or args.color == "always"
     colour = to_terminal and use_colour(sys.stdout, args.color)
     # A pipe or a file has no width, unless the variable COLUMNS says so.
     width = 0 if args.output else shutil.get_terminal_size((80, 24)).columns
-    return explanation_text(*explanations, colour=colour, digits=args.digits, every=args.all, width=width)
+    return explanation_text(*explanations, colour=colour, digits=args.digits, every=args.verbose, width=width)

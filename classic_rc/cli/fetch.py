@@ -12,23 +12,25 @@ from classic_rc.errors import DataError
 if TYPE_CHECKING:
     from classic_rc.datasets.fetch import Fetched, RemoteFile
 
-OPTIONS = ("datasets", "--all of fetch", "--check", "--quiet")
+OPTIONS = ("datasets", "--all", "--check", "--quiet")
 
 _MOST_NAMED = 4  # files with one cause: the message stays one line
 
 
 def handle(args: argparse.Namespace) -> int:
     """Run the sub-command."""
-    from classic_rc.datasets.fetch import fetch, files_of, named_datasets
+    from classic_rc.datasets.fetch import fetch, files_of, is_split_cached, named_datasets, splits_of
     from classic_rc.datasets.registry import read_split
+    from classic_rc.io.download import NOT_THERE
 
-    files = dict.fromkeys(file for name in args.names for file in files_of(name, extras=args.all))
+    files = list(dict.fromkeys(file for name in args.names for file in files_of(name, extras=args.all)))
+    splits = [split for name in args.names for split in splits_of(name)]
     for name in dict.fromkeys(file.dataset for file in files):
         dataset = named_datasets()[name]
         inputs.report_notes(args, "note", [f"{dataset.page}; licence: {dataset.licence}"], dataset.title)
     failures = Failures()
-    failed: dict[tuple[str | None, ...], list[tuple[RemoteFile, DataError]]] = {}
-    for file in files:
+    failed: dict[RemoteFile, DataError] = {}
+    for file in files:  # which grows: where a server lacks a file, copies of its content may be there
         with failures.caught():
             try:
                 fetched = fetch(
@@ -39,10 +41,21 @@ def handle(args: argparse.Namespace) -> int:
                     notify=lambda text: inputs.report_notes(args, "note", [text]),
                 )
             except DataError as error:
-                failed.setdefault((file.dataset, error.problem, error.found), []).append((file, error))
+                failed[file] = error
+                if error.problem == NOT_THERE:
+                    copies = [split.copy for split in splits if split.copy and file in split.files]
+                    files += dict.fromkeys(own for copy in copies for own in copy.files if own not in files)
                 continue
             write_output(_describe(fetched), None)
-    for errors in failed.values():
+    causes: dict[tuple[str | None, ...], list[tuple[RemoteFile, DataError]]] = {}
+    for file, error in failed.items():
+        using = [split for split in splits if file in split.files]
+        if using and all(map(is_split_cached, using)):
+            text = f"{file.key} is missing there; what {', '.join(s.name for s in using)} needs of it has copies"
+            inputs.report_notes(args, "note", [text])
+        else:
+            causes.setdefault((file.dataset, error.problem, error.found), []).append((file, error))
+    for errors in causes.values():
         with failures.caught():
             raise _join_errors(errors)
     return failures.exit_code

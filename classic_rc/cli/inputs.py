@@ -226,13 +226,7 @@ def choose_systems(
     systems on the questions of a log are the answers of its model.
     """
     from classic_rc.datasets.registry import as_dataset, is_log
-    from classic_rc.evaluation.systems import (
-        System,
-        find_log_model,
-        name_systems,
-        systems_of_log,
-        with_companions,
-    )
+    from classic_rc.evaluation.systems import System, find_log_model, name_systems, systems_of_log, with_companions
 
     if dataset.task is None:
         raise DataError("the dataset has no questions", source=dataset.name)

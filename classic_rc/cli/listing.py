@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 from classic_rc.cli.console import check_writable, write_output
 from classic_rc.cli.options import vary_option
 from classic_rc.errors import UsageError, unknown_name
 from classic_rc.io.json import render_json
+from classic_rc.plugins import Registry
+
+if TYPE_CHECKING:
+    from classic_rc.text.tokenizers import Tokenizer
 
 Entry = tuple[str, str]
 
@@ -89,77 +95,48 @@ def _list_datasets() -> Iterator[Entry]:
         yield name, f"{shown} ({dataset.title}; {size}; {dataset.licence}; {state})"
 
 
-def _list_readers() -> Iterator[Entry]:
-    from classic_rc.datasets.registry import READERS
-
-    for name, reader in READERS.items():
-        yield name, f"{reader.title}: {reader.description}" + _origin(READERS.package_of(name))
-
-
-def _origin(package: str | None) -> str:
-    return f" (plug-in of {package})" if package else ""
-
-
-def _list_engines() -> Iterator[Entry]:
-    from classic_rc.retrieval.registry import ENGINES
-
-    for name, engine in ENGINES.items():
-        yield name, engine.description + _origin(ENGINES.package_of(name))
-
-
-def _list_metrics() -> Iterator[Entry]:
-    from classic_rc.metrics.base import METRICS
-
-    return ((name, f"{metric.description} ({metric.citation})") for name, metric in METRICS.items())
-
-
-def _list_analyzers() -> Iterator[Entry]:
-    from classic_rc.text.analyzers import TOKENIZERS, Analyzer
-
-    return ((name, Analyzer.named(name).description) for name in TOKENIZERS)
-
-
-def _list_formats() -> Iterator[Entry]:
-    from classic_rc.formats.registry import FORMATS
-
-    return ((name, form.description) for name, form in FORMATS.items())
-
-
-def _list_stop_lists() -> Iterator[Entry]:
-    from classic_rc.text.analyzers import STOP_LISTS
-
-    return iter(STOP_LISTS.items())
-
-
-def _list_keys() -> Iterator[Entry]:
-    from classic_rc.evaluation.grouping import DERIVED_KEYS
-
-    return ((name, key.description) for name, key in DERIVED_KEYS.items())
-
-
-def _list_perturbations() -> Iterator[Entry]:
-    from classic_rc.audit.perturb import PERTURBATIONS
-
-    return ((name, f"{p.removes} A reader loses {p.loses}.") for name, p in PERTURBATIONS.items())
-
-
 def _list_assignments() -> Iterator[Entry]:
     from classic_rc.teaching.assignment import list_assignments, load_assignment
 
     return ((name, load_assignment(name).title) for name in list_assignments())
 
 
+def _describe_analyzer(tokenizer: Tokenizer) -> str:
+    from classic_rc.text.analyzers import Analyzer
+
+    return Analyzer.named(tokenizer.name).description
+
+
+def _origin(package: str | None) -> str:
+    return f" (plug-in of {package})" if package else ""
+
+
+def _entries_of(home: str, describe: Callable[[Any], str]) -> Callable[[], Iterator[Entry]]:
+    """Return a function that lists the registry ``"module:NAME"``, which it imports."""
+
+    def entries() -> Iterator[Entry]:
+        module, _, name = home.partition(":")
+        registry: Mapping[str, Any] = getattr(import_module(module), name)
+        for name, entry in registry.items():
+            package = registry.package_of(name) if isinstance(registry, Registry) else None
+            yield name, describe(entry) + _origin(package)
+
+    return entries
+
+
 _LISTS = {
     "solvers": _list_solvers,
     "variants": _list_variants,
     "datasets": _list_datasets,
-    "readers": _list_readers,
-    "engines": _list_engines,
-    "metrics": _list_metrics,
-    "analyzers": _list_analyzers,
-    "formats": _list_formats,
-    "keys": _list_keys,
-    "perturbations": _list_perturbations,
-    "stop-lists": _list_stop_lists,
+    "readers": _entries_of("classic_rc.datasets.registry:READERS", lambda r: f"{r.title}: {r.description}"),
+    "engines": _entries_of("classic_rc.retrieval.registry:ENGINES", lambda e: e.description),
+    "metrics": _entries_of("classic_rc.metrics.base:METRICS", lambda m: f"{m.description} ({m.citation})"),
+    "analyzers": _entries_of("classic_rc.text.analyzers:TOKENIZERS", _describe_analyzer),
+    "formats": _entries_of("classic_rc.formats.registry:FORMATS", lambda f: f.description),
+    "keys": _entries_of("classic_rc.evaluation.grouping:DERIVED_KEYS", lambda k: k.description),
+    "perturbations": _entries_of(
+        "classic_rc.audit.perturb:PERTURBATIONS", lambda p: f"{p.removes} A reader loses {p.loses}."
+    ),
+    "stop-lists": _entries_of("classic_rc.text.analyzers:STOP_LISTS", str),
     "assignments": _list_assignments,
 }

@@ -27,20 +27,14 @@ COMMANDS = {
     "run": ("run", "score datasets with baselines and print a table of results."),
     "floor": ("floor", "show what systems without understanding get on known datasets, without any data."),
     "predict": ("predict", "write a solver's answers, or its scores, to a file in an official submission format."),
-    "compare": (
-        "compare",
-        "compare systems: differences, intervals, p-values, and which questions each solves.",
-    ),
+    "compare": ("compare", "compare systems: differences, intervals, p-values, and which questions each solves."),
     "table": ("table", "make one table for a paper from saved runs, its figure, or its paragraph on methods."),
     "check": ("check", "test whether a dataset can be answered without reading it, and look for defects."),
     "reproduce": (
         "reproduce",
         "compare published scores, or the scores of a saved run, with scores computed here.",
     ),
-    "perturb": (
-        "perturb",
-        "write a copy of a dataset without something that a reader needs, for any system.",
-    ),
+    "perturb": ("perturb", "write a copy of a dataset without something that a reader needs, for any system."),
     "explain": ("explain", "show how solvers score each candidate of one question."),
     "report": ("report", "write one HTML page about a dataset: results, leaks, statistics and every question."),
     "fit": ("fit", "train a solver on a dataset and save it to a file."),

@@ -84,15 +84,10 @@ _OPTIONS: dict[str, tuple[Option, ...]] = {
         ),
         option(
             "--all",
-            name="--all of fetch",
             action="store_true",
             help="download what no split needs too: copies of splits, released scores and labels",
         ),
-        option(
-            "--check",
-            action="store_true",
-            help="download nothing: check the files in the cache",
-        ),
+        option("--check", action="store_true", help="download nothing: check the files in the cache"),
     ),
     "reading": setting_options("reading"),
     "other inputs": (
@@ -141,11 +136,7 @@ _OPTIONS: dict[str, tuple[Option, ...]] = {
             help="also run solvers whose code is a file of yours (path/to/file.py:Class)",
         ),
         option(
-            "--jobs",
-            type=job_count,
-            default=1,
-            metavar="N",
-            help="number of processes (default 1; -1: all cores)",
+            "--jobs", type=job_count, default=1, metavar="N", help="number of processes (default 1; -1: all cores)"
         ),
     ),
     "training and tuning": (
@@ -249,12 +240,7 @@ _OPTIONS: dict[str, tuple[Option, ...]] = {
             help="exit with 1 if there are findings of some kinds: --fail=artifacts,shortcuts,duplicates,defects, "
             "separated by commas; --fail alone: artifacts and defects",
         ),
-        option(
-            "--allow",
-            rare=True,
-            metavar="FILE",
-            help="accept cues by name, one per line: they do not fail",
-        ),
+        option("--allow", rare=True, metavar="FILE", help="accept cues by name, one per line: they do not fail"),
         option(
             "--ids",
             rare=True,
@@ -546,7 +532,6 @@ _OPTIONS: dict[str, tuple[Option, ...]] = {
             help="digits of scores after the decimal point, 1 to 12 (default 5); the numbers behind a score have "
             "as many as they need to add up to it",
         ),
-        option("--all", action="store_true", help="show all numbers of long sums, not only the ten largest"),
         option("-q", "--quiet", action="store_true", help="print no progress, notes or warnings on stderr"),
     ),
 }

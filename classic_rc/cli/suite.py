@@ -10,12 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from classic_rc.cli import inputs
-from classic_rc.cli.console import (
-    Failures,
-    check_writable,
-    print_message,
-    write_file,
-)
+from classic_rc.cli.console import Failures, check_writable, print_message, write_file
 from classic_rc.cli.option import Choice
 from classic_rc.cli.options import TABLE
 from classic_rc.cli.results import RunResults, report_answers, report_missing, warn_about_published

@@ -70,19 +70,10 @@ class Options:
 class Reading:
     """The state of one call of :meth:`Reader.read`, shared by its files.
 
-    Attributes
-    ----------
-    options : Options
-    split : str or None
-        The split of the current file.
-    mark_split : bool
-        Whether the source has several splits. Each question's meta then names its split.
-    used, others : list of File
-        Files that were read in addition to the files of questions, and files that were skipped.
-    left_out, repaired : list of DataError
-        With ``skip="bad"``: what could not be read, and what was repaired.
-    texts : TextStore
-        Keeps the texts of passages and candidates.
+    `split` is the split of the current file. With `mark_split`, the source has several, and each question's meta
+    names its own. `used` are files that were read besides those of questions, `others` those that were skipped.
+    With ``skip="bad"``, `left_out` has what could not be read, and `repaired` what was repaired. `texts` keeps
+    texts.
     """
 
     def __init__(self, options: Options, mark_split: bool = False) -> None:
@@ -143,13 +134,7 @@ class Reading:
         sentences: Sequence[tuple[int, int]] | None = None,
         meta: Mapping[str, Any] | None = None,
     ) -> Passage:
-        """Return the shared object of a passage. Without an id, equal texts are one passage.
-
-        Raises
-        ------
-        DataError
-            The id already belongs to another text.
-        """
+        """Return the shared object of a passage. Without an id, equal texts are one passage."""
         known = self._by_text.get(text) if id is None else self._passages.get(id)
         key: str | bytes = text
         if known is None and id is None and self.texts.is_open:  # a copy of the text would stay in memory
@@ -454,18 +439,9 @@ def gather(
     """Return the questions of one file, each with an id of its own.
 
     Published files repeat ids on different questions. Those after the first become ``ID (2)``, ``ID (3)``, and so
-    on, and are counted. A repeated question is an error, and so is an id that another file has.
-
-    Parameters
-    ----------
-    questions : iterable of Question
-        What the reader yields.
-    source : str
-        The file.
-    seen : dict of str to tuple
-        The file of each id so far, its question, and other questions of this file that had this id; extended.
-    places : dict of str to str
-        With ``skip="bad"``: the place of each question so far, by id; extended.
+    on, and are counted. A repeated question is an error, and so is an id that another file has. `seen` has the file
+    of each id so far, and the questions of this file with it; `places`, with ``skip="bad"``, the place of each
+    question by id.
     """
     gathered: list[Question] = []
     for question in questions:
@@ -524,13 +500,7 @@ def no_questions_error(source: str, left_out: Sequence[DataError]) -> DataError:
 
 
 def keep_labelled(questions: Sequence[Question], source: str, reading: Reading) -> list[Question]:
-    """Return the questions whose gold is known, and count the others.
-
-    Raises
-    ------
-    DataError
-        All gold is hidden.
-    """
+    """Return the questions whose gold is known, and count the others."""
     labelled = [question for question in questions if question.gold is not None]
     if not labelled:
         raise DataError("all gold is hidden", source=source, expected="a question with gold, to skip those without")

@@ -67,10 +67,7 @@ def _read_entry(entry: Node, key: str, file: InputFile, reading: Reading) -> Ite
             query = node.text("query")
             if PLACEHOLDER not in query:
                 raise node.error(
-                    "no placeholder in the query",
-                    field="query",
-                    found=describe_value(query),
-                    expected=PLACEHOLDER,
+                    "no placeholder in the query", field="query", found=describe_value(query), expected=PLACEHOLDER
                 )
             answers = [a.text("text") for a in node.items("answers")] if node.has("answers") else []
             gold = tuple(dict.fromkeys(answers)) or None
@@ -83,9 +80,7 @@ def _read_mention(node: Node, text: str) -> Candidate:
     if 0 <= start < end <= len(text):
         return Candidate(text[start:end], start, end)
     raise node.error(
-        "mention outside the passage",
-        found=f"{start} to {end - 1}",
-        expected=f"offsets from 0 to {len(text) - 1}",
+        "mention outside the passage", found=f"{start} to {end - 1}", expected=f"offsets from 0 to {len(text) - 1}"
     )
 
 

@@ -21,7 +21,7 @@ from typing import Any
 
 from classic_rc.datasets.base import canonical_split
 from classic_rc.errors import DataError, UsageError, unknown_name
-from classic_rc.io.files import sha256_of
+from classic_rc.io.files import exclusive_lock, sha256_of
 from classic_rc.io.text import replace_file, write_file
 
 CACHE_VARIABLE = "CLASSIC_RC_DATA"
@@ -249,13 +249,7 @@ def is_cached(file: RemoteFile) -> bool:
 
 
 def require_cached(split: NamedSplit) -> dict[str, str]:
-    """Return the hex sha256 of the files of a split in the cache, by their key.
-
-    Raises
-    ------
-    DataError
-        A file is not in the cache, or is not the expected one. The error has the command that downloads it.
-    """
+    """Return the hex sha256 of the files of a split in the cache, by their key."""
     sums = {}
     for file in split.files:
         path = cached_path(file)
@@ -265,20 +259,27 @@ def require_cached(split: NamedSplit) -> dict[str, str]:
     return sums
 
 
+def splits_of(name: str) -> tuple[NamedSplit, ...]:
+    """Return the splits of a dataset, or the one that a ``NAME:SPLIT`` names."""
+    datasets = named_datasets()
+    if name.lower() in datasets:
+        return tuple(datasets[name.lower()].splits.values())
+    if ":" in name:
+        return (_look_up(name),)
+    raise unknown_name("dataset", name, datasets)
+
+
 def files_of(name: str, *, extras: bool = False) -> tuple[RemoteFile, ...]:
     """Return the files that a dataset's splits, or one of them (``NAME:SPLIT``), need.
 
     Of a dataset these are the files that can be downloaded, and those without an open address that the cache has;
     with `extras` also copies of its splits, released scores and labels.
     """
-    datasets = named_datasets()
-    if name.lower() in datasets:
-        dataset = datasets[name.lower()]
-        every = dataset.files.values() if extras else dataset.needed_files
-        return tuple(file for file in every if file.url or cached_path(file).is_file())
+    needed = dict.fromkeys(file for split in splits_of(name) for file in split.files)
     if ":" in name:
-        return _look_up(name).files
-    raise unknown_name("dataset", name, datasets)
+        return tuple(needed)
+    every = named_datasets()[name.lower()].files.values() if extras else needed
+    return tuple(file for file in every if file.url or cached_path(file).is_file())
 
 
 def fetch(
@@ -291,30 +292,10 @@ def fetch(
 ) -> Fetched:
     """Download a file of a dataset unless it is in the cache, and check it: by its sum, or by reading it.
 
-    Parameters
-    ----------
-    file : RemoteFile
-        From :func:`files_of`.
-    read : callable
-        Called with a split that needs the file, if the file has no known sum: its sum is recorded only if this
-        raises no DataError. :func:`classic_rc.datasets.registry.read_split` reads a split.
-    offline : bool
-        Whether to check the cache only.
-    progress : bool
-        Whether to show progress on stderr if it takes long.
-    notify : callable
-        Called with what a user should know while it happens.
-
-    Raises
-    ------
-    UsageError
-        The cache cannot be written, or the mirror has no HTTP address.
-    DataError
-        The file cannot be downloaded, is not the expected one, cannot be read, or has no open address.
+    If the file has no known sum, `read` is called with a split that needs it (as
+    :func:`classic_rc.datasets.registry.read_split`), and the sum is recorded only if that raises no DataError. With
+    `offline`, only the cache is checked. `notify` gets what a user should know while it happens.
     """
-    # Deferred: commands that download nothing need not load what speaks HTTP.
-    from classic_rc.io.download import exclusive_lock
-
     path = cached_path(file)
     if not path.is_file() and file.url is None:
         raise _form_error(file, path)
@@ -334,8 +315,8 @@ def fetch(
         try:
             lock = cache_folder() / file.dataset / _LOCK
             stack.enter_context(exclusive_lock(lock, lambda: notify(waiting)))
-        except UsageError as error:
-            raise _cache_error(lock, error.__cause__ or error) from error
+        except OSError as error:
+            raise _cache_error(lock, error) from error
         is_new = not _is_expected(file, path)  # The other process may have downloaded it.
         if is_new:
             _download(file, path, progress, notify)
@@ -374,6 +355,7 @@ def _splits_to_read(file: RemoteFile) -> list[NamedSplit]:
 
 def _download(file: RemoteFile, path: Path, progress: bool, notify: Callable[[str], object]) -> None:
     """Download a file, and move it into the cache when it is complete."""
+    # Deferred: commands that download nothing need not load what speaks HTTP.
     from classic_rc.io.download import Expected, download
     from classic_rc.io.progress import progress_bar
 
@@ -435,13 +417,7 @@ def _check_sum(file: RemoteFile, path: Path, name: str | None = None) -> str:
 
 
 def _address(file: RemoteFile) -> str:
-    """Return the address to download from.
-
-    Raises
-    ------
-    UsageError
-        The mirror is not an HTTP address, or has a password, which would appear in messages.
-    """
+    """Return the address to download from."""
     mirror = os.environ.get(MIRROR_VARIABLE)
     if not mirror:
         assert file.url is not None

@@ -48,11 +48,6 @@ def parse_fields(fields: str | Mapping[str, str]) -> dict[str, str]:
     dict of str to str
         Role to path.
 
-    Raises
-    ------
-    UsageError
-        A role is unknown, repeated or without a path, or `passage` or `question` is missing.
-
     Examples
     --------
     >>> parse_fields("passage=context,question=q.text")

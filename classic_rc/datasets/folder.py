@@ -36,20 +36,7 @@ def list_datasets(data: str | DataSpec, *, fields: str | Mapping[str, str] | Non
     the highest level that has any dataset is one, with two exceptions. Files whose names differ only in a number at
     the end are shards of one dataset, if the numbers are consecutive and start at 0 or 1. A folder in which the
     reader says that a file is only a piece (:attr:`~classic_rc.datasets.base.Reader.is_one_dataset`: RACE, CNN) is
-    one dataset as a whole.
-
-    Parameters
-    ----------
-    data : str or DataSpec
-        The path and how it is read. Files of other splits or subsets are left out. The listed datasets are read in
-        the same way.
-    fields : str or mapping, optional
-        See :func:`~classic_rc.datasets.load`.
-
-    Raises
-    ------
-    DataError
-        The path does not exist, or no file of the folder has the split or the subset.
+    one dataset as a whole. Files of other splits or subsets than those of `data` are left out.
     """
     spec = parse_data(data) if isinstance(data, str) else data
     path, split, subset = spec.path, spec.split, spec.subset

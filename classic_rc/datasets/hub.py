@@ -85,13 +85,7 @@ def find_hub_splits(name: str, subset: str | None = None, split: str | None = No
 
 
 def find_hub_split(name: str, subset: str | None = None, split: str | None = None) -> HubSplit:
-    """Return the one split that a name means; see :func:`find_hub_splits`.
-
-    Raises
-    ------
-    DataError
-        The name means several splits; or any error of :func:`find_hub_splits`.
-    """
+    """Return the one split that a name means; see :func:`find_hub_splits`."""
     splits = find_hub_splits(name, subset, split)
     if len(splits) > 1:
         raise DataError(

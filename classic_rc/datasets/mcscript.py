@@ -159,11 +159,6 @@ def parse_xml(text: str, source: str) -> Element:
     """Return the root element of an XML text.
 
     A document type that is only an external identifier is skipped, and what it names is never fetched.
-
-    Raises
-    ------
-    DataError
-        The text is not well-formed, is nested too deeply, or has an internal subset or an entity declaration.
     """
     # Expat must not see the external identifier: it then drops entities that nothing declares, instead of refusing
     # them. Blanks in its place keep the lines and columns of errors.

@@ -162,15 +162,7 @@ def is_table(value: Any) -> bool:
 
 
 def _as_table(value: Any, split: str | None) -> _Table | None:
-    """Return the rows of a table, or of the table of a split; None if the value is something else.
-
-    Raises
-    ------
-    UsageError
-        There are several splits, and none is chosen.
-    DataError
-        There is no such split, or two columns have one name.
-    """
+    """Return the rows of a table, or of the table of a split; None if the value is something else."""
     if not is_table(value):
         return None
     if isinstance(value, Mapping):
@@ -248,11 +240,7 @@ def _row_node(row: Any, source: str, number: int) -> Node:
     if isinstance(row, Mapping):
         return Node({str(key): _plain(value) for key, value in row.items()}, source, f"row {number}")
     raise DataError(
-        "not a row",
-        source=source,
-        where=f"row {number}",
-        found=describe_value(row),
-        expected="a mapping",
+        "not a row", source=source, where=f"row {number}", found=describe_value(row), expected="a mapping"
     )
 
 

@@ -21,21 +21,15 @@ _DATA_KEYS = {"passage", "context", "article", "story", "text", "document", "que
 
 
 def describe_other(file: InputFile) -> DataError | None:
-    """Return the error for a file that is no dataset but another known file, or None.
-
-    It knows run records, saved solvers, MCTest's answers, results of lm-evaluation-harness, and files of scores and
-    predictions.
-
-    Returns
-    -------
-    DataError or None
-        The error says what the file is and has the command that reads it.
-    """
+    """Return the error for a known file that is no dataset, with the command that reads it, or None."""
     path = file.name
     if file.suffix == ".npz" and b"header.npy" in file.data[:_START]:
         return _error(path, "a saved solver", f"`classic-rc run DATA -s saved,path={path}` runs it on DATA")
     if file.suffix == ".ans":
-        return _error(path, "MCTest's answers without the stories", _hint_for_answers(path))
+        stories = _find_data(Path(path))
+        command = f"{stories}" if stories else f"{Path(path).with_suffix('.tsv').name},answers={path}"
+        hint = f"`classic-rc run {quote_argument(command)}` reads the stories too"
+        return _error(path, "MCTest's answers without the stories", hint)
     try:
         text, value = file.text, file.head
     except DataError:
@@ -75,18 +69,6 @@ def describe_other_folder(path: str) -> DataError | None:
             f"`classic-rc run DATA -s {quote_argument(f'ir,corpus={path}')}` searches it for DATA",
         )
     return None
-
-
-def _hint_for_answers(path: str) -> str:
-    """Return the command that reads a file of MCTest's answers, with the stories if they are near."""
-    stories = Path(path).with_suffix(".tsv")
-    above = stories.parent.parent
-    places = (stories, above / stories.name, above / "MCTest" / stories.name)
-    found = next((place for place in places if place.is_file()), None)
-    if found is None:
-        found = Path(stories.name)
-    command = f"classic-rc run {quote_argument(str(found) if found == stories else f'{found},answers={path}')}"
-    return f"The stories are in {found}: `{command}` reads both"
 
 
 def _name_predictions(line: str, value: Any, is_one_value: bool) -> str | None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import json
 import re
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, ClassVar
@@ -15,7 +14,7 @@ from classic_rc.datasets.fields import OWN_FIELDS
 from classic_rc.datasets.rows import RowReader, is_own_row
 from classic_rc.errors import DataError
 from classic_rc.io.archives import InputFile
-from classic_rc.io.json import Node, describe_value, parse_json
+from classic_rc.io.json import Node, describe_value, parse_json, table_rows
 from classic_rc.io.text import table_records
 from classic_rc.questions import Candidate, Dataset, Question
 
@@ -182,9 +181,8 @@ class TableReader(RowReader):
     def rows(self, file: InputFile, reading: Reading) -> Iterator[Node]:
         """Yield one row per record, with its cells parsed."""
         fields = reading.options.fields
-        columns = header(file)
-        candidate_columns = [] if fields else _find_candidate_columns(columns, file)
-        for node in table_rows(file, columns, reading):
+        candidate_columns = [] if fields else _find_candidate_columns(header(file), file)
+        for node in read_table(file, reading):
             with reading.at(node):
                 yield _parse_cells(node, candidate_columns, fields or OWN_FIELDS)
 
@@ -193,41 +191,22 @@ def header(file: InputFile) -> list[str]:
     """Return the column names of a table; none if the file looks like JSON or XML."""
     if file.first_text.lstrip()[0] in "{[<":
         return []
-    return next((cells for _, cells in table_records(file.first_text, file.name) if cells), [])
+    first = next((cells for _, cells in table_records(file.first_text, file.name) if cells), [])
+    return [column.strip() for column in first]
 
 
-def table_rows(file: InputFile, columns: list[str], reading: Reading) -> Iterator[Node]:
-    """Yield the rows below the header of a table, each an object with the text of every column.
+def read_table(file: InputFile, reading: Reading) -> Iterator[Node]:
+    """Return the rows of a table; those without text are counted."""
 
-    Raises
-    ------
-    DataError
-        Two columns have one name, or a row has more or fewer cells than the header.
-    """
-    counts = Counter(columns)
-    if len(counts) < len(columns):
-        duplicate = next(column for column in columns if counts[column] > 1)
-        raise DataError(
-            "duplicate column", source=file.name, where="line 1", found=repr(duplicate), expected="unique names"
-        )
-    seen_header = False
-    for number, cells in table_records(file.lines() if file.is_large else file.text, file.name, reading.guard):
-        if not cells:
-            file.blank_lines += 1
-            continue
-        if not seen_header:
-            seen_header = True
-            continue
-        if not any(cell.strip() for cell in cells):
-            with reading.at(f"line {number}"):
+    def count(line: int, cells: list[str]) -> None:
+        if cells:
+            with reading.at(f"line {line}"):
                 reading.repair("rows of empty cells skipped", file.name)
-            continue
-        node = Node(dict(zip(columns, cells, strict=False)), file.name, number)
-        with reading.at(node):
-            if len(cells) != len(columns):
-                expected = f"{len(columns)}, as in the header"
-                raise node.error("wrong number of columns", found=str(len(cells)), expected=expected)
-            yield node
+        else:
+            file.blank_lines += 1
+
+    table = file.lines() if file.is_large else file.text
+    return table_rows(table, file.name, reading.guard, reading.at, count)
 
 
 def _find_candidate_columns(columns: list[str], file: InputFile) -> list[str]:

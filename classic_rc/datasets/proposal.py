@@ -40,18 +40,10 @@ Trial = Callable[[Mapping[str, str], str | None], None]
 
 
 def unrecognised_rows_error(rows: Sequence[Node], source: str, trial: Trial, command: bool = True) -> DataError:
-    """Return the error for rows that no reader recognises.
+    """Return the error for rows, the first of a file, that no reader recognises.
 
-    Parameters
-    ----------
-    rows : sequence of Node
-        The first rows, which are objects.
-    source : str
-        The file.
-    trial : callable
-        Tries the fields: only those that read the rows are proposed as a whole.
-    command : bool
-        Whether to propose a command line; otherwise the hint is a Python call.
+    Fields are proposed as a whole only if `trial` can read the rows with them. Without `command`, the hint is a
+    Python call.
     """
     shown: dict[str, dict[str, None]] = {}
     for row in rows:

@@ -11,13 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from classic_rc.datasets.base import (
-    Options,
-    Reader,
-    Reading,
-    canonical_split,
-    check_skipped,
-)
+from classic_rc.datasets.base import Options, Reader, Reading, canonical_split, check_skipped
 from classic_rc.datasets.fetch import NamedSplit, cached_path, find_split, is_hub_name, require_cached
 from classic_rc.datasets.fields import parse_fields
 from classic_rc.datasets.hub import find_hub_split
@@ -187,15 +181,7 @@ def as_dataset(data: TrainingData | None) -> Dataset | None:
 
 
 def require_dataset(value: Any, role: str) -> Dataset:
-    """Return a dataset as it is, and a table in memory as :func:`from_rows` reads it.
-
-    Raises
-    ------
-    UsageError
-        It is something else; the message has the call that makes a dataset of it.
-    DataError
-        The table cannot be read.
-    """
+    """Return a dataset as it is, and a table in memory as :func:`from_rows` reads it."""
     if isinstance(value, Dataset):
         return value
     if is_table(value):
@@ -371,13 +357,7 @@ def _detect_reader(source: InputFiles, fields: Mapping[str, str] | None) -> Read
 
 
 def find_reader(file: InputFile, fields: Mapping[str, str] | None) -> Reader | None:
-    """Return the first reader that recognises a file, or None; with `fields`, one of the user's own rows.
-
-    Raises
-    ------
-    DataError
-        The file cannot be read, or starts like JSON and is not.
-    """
+    """Return the first reader that recognises a file, or None; with `fields`, one of the user's own rows."""
     if fields is not None:
         own = (reader for reader in READERS.values() if isinstance(reader, RowReader))
         return next((reader for reader in own if reader.has_rows(file)), None)

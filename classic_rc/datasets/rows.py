@@ -94,26 +94,10 @@ def read_questions(
 ) -> Iterator[Question]:
     """Yield the questions of rows, which all have one task.
 
-    Parameters
-    ----------
-    rows : iterable of Node
-        Objects, one per question.
-    fields : mapping of str to str, optional
-        Role to path (:func:`~classic_rc.datasets.fields.parse_fields`). None means our own schema.
-    gold_as : str, optional
-        The coding of gold. None means the coding of our own schema; with `fields`, the one coding that fits all
-        rows.
-    task : Task, optional
-        The task. It overrides the task in the rows.
-    has_types : bool
-        Whether rows tell numbers from texts, as those of JSON do and cells of a table do not.
-
-    Raises
-    ------
-    DataError
-        A row is malformed, or the rows do not determine the task or the coding of gold.
-    UsageError
-        The coding is unknown, or does not apply to the task.
+    `fields` maps roles to paths (:func:`~classic_rc.datasets.fields.parse_fields`); None means our own schema.
+    `gold_as` is the coding of gold; None means that of our own schema or, with `fields`, the one that fits all
+    rows. `task` overrides the task in the rows. `has_types` tells whether rows tell numbers from texts, as those of
+    JSON do and cells of a table do not.
     """
     if gold_as is not None:
         check_reading(gold_as)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, TypeAlias
 
 from classic_rc.datasets.base import Reader, Reading
-from classic_rc.datasets.own_files import header, table_rows
+from classic_rc.datasets.own_files import header, read_table
 from classic_rc.datasets.rows import is_own_row, read_questions
 from classic_rc.encodings import MismatchError, decode
 from classic_rc.errors import DataError
@@ -31,14 +31,9 @@ def convert_fields(
 ) -> Convert:
     """Return the conversion of rows with one question each that these fields declare.
 
-    Parameters
-    ----------
-    id : str or callable
-        The key of the id; or a function of the row, its number from 0 among those of its group, and the split.
-    group : callable, optional
-        The name of a row's group, such as its passage.
-    **fields
-        For each key of our schema the key of a text, or a function of the row.
+    `id` is the key of the id, or a function of the row, its number from 0 among those of its group, and the split;
+    `group` names a row's group, such as its passage. The fields have, for each key of our schema, the key of a text
+    or a function of the row.
     """
 
     def convert(rows: Iterable[Node], reading: Reading) -> Iterator[Node]:
@@ -105,7 +100,7 @@ class SchemaReader(Reader):
                 expected=" or ".join(", ".join(schema.keys) for schema in self.schemas),
             )
         is_json = file.head is not None
-        rows = file.records(reading.guard) if is_json else table_rows(file, header(file), reading)
+        rows = file.records(reading.guard) if is_json else read_table(file, reading)
         return read_questions(schema.convert(rows, reading), reading)
 
     def _schema_of(self, file: InputFile) -> Schema | None:
@@ -114,13 +109,7 @@ class SchemaReader(Reader):
 
 
 def first_row(file: InputFile, takes_tables: bool = False) -> Any:
-    """Return the first JSON record of a file, or the columns of a table with empty cells; None for other files.
-
-    Raises
-    ------
-    DataError
-        The file starts like JSON and is not.
-    """
+    """Return the first JSON record of a file, or the columns of a table with empty cells; None for other files."""
     if file.head is not None:
         row = next(file.records(suppress(DataError)), None)
         return None if row is None else row.value

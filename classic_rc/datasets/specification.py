@@ -123,13 +123,7 @@ def _refusal(text: str, problem: str, expected: str) -> UsageError:
 
 
 def merge_settings(spec: DataSpec, given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the reading settings of a specification together with keywords.
-
-    Raises
-    ------
-    UsageError
-        A setting is given in both.
-    """
+    """Return the reading settings of a specification together with keywords."""
     for name, value in given.items():
         if value is not None and getattr(spec, name) is not None:
             raise UsageError(

@@ -16,12 +16,7 @@ _KEPT_CHARACTERS = 2**24
 class TextStore:
     """Keeps the texts of a dataset: the first ones in memory, as they are, and all others in a temporary file.
 
-    If no temporary file can be written, all texts stay in memory.
-
-    Attributes
-    ----------
-    is_open : bool
-        Whether texts go to the file now.
+    `is_open` tells whether texts go to the file now. If it cannot be written, all texts stay in memory.
     """
 
     def __init__(self) -> None:
@@ -111,7 +106,8 @@ class StoredCandidates(TextCandidates):
         values = self._place.load()
         return values if isinstance(values[0], str) else tuple(text for text, _, _ in values)
 
-    def _candidates(self) -> tuple[Candidate, ...]:
+    def contents(self) -> tuple[Candidate, ...]:
+        """Return the candidates."""
         return tuple(
             Candidate(value) if isinstance(value, str) else Candidate(*value) for value in self._place.load()
         )
@@ -120,4 +116,4 @@ class StoredCandidates(TextCandidates):
         return self._n
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return tuple, (self._candidates(),)
+        return tuple, (self.contents(),)

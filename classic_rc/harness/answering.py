@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from classic_rc.audit.perturb import perturb_dataset
 from classic_rc.decisions import TunedThreshold
-from classic_rc.errors import DataError, UsageError
+from classic_rc.errors import DataError, UsageError, wrong_value
 from classic_rc.evaluation.fitted_system import EncodingCache, FittedSystem
 from classic_rc.evaluation.plan import configure_solver
 from classic_rc.formats.harness_docs import Document, join_documents, read_document, says_right
@@ -30,18 +30,7 @@ OPTIONS_ONLY = "options"
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """One continuation whose log-likelihood the harness asks for.
-
-    Attributes
-    ----------
-    task : str
-    document_id : int
-    index : int
-        The position among the requests of the document.
-    document : object
-        The dataset's own row.
-    prompt, continuation : str
-    """
+    """One continuation that the harness asks about; `index` is its position among those of the document."""
 
     task: str
     document_id: int
@@ -54,23 +43,10 @@ class Request:
 class Answerer:
     """A solver that answers requests.
 
-    Parameters
-    ----------
-    solver : str
-        A specification, as of ``-s`` on the command line.
-    inputs : str, optional
-        ``"options"`` hides passages and questions. Other values are those of the solver's own parameter.
-    threshold : float, optional
-        Options with a higher score are right, where each option is right or wrong by itself.
-    path : str, optional
-        A file that ``classic-rc fit`` wrote, or the file that the solver's own parameter `path` names.
-    **parameters
-        Parameters of the solver.
-
-    Raises
-    ------
-    UsageError, DataError
-        The solver or a parameter is unknown or has an invalid value, or the file cannot be read.
+    `solver` is a specification, as of ``-s``, and `parameters` its parameters. `inputs` ``"options"`` hides
+    passages and questions; other values are those of the solver's own parameter. Options with a score above
+    `threshold` are right, where each option is right or wrong by itself. `path` is a file that ``classic-rc fit``
+    wrote, or the file that the solver's own parameter `path` names.
     """
 
     def __init__(
@@ -86,10 +62,7 @@ class Answerer:
         if inputs is not None and not self.hides_text:
             parameters["inputs"] = inputs
         if threshold is not None and (isinstance(threshold, bool) or not isinstance(threshold, int | float)):
-            found = repr(threshold)
-            raise UsageError(
-                f"threshold must be a number, got {found}", field="threshold", found=found, expected="a number"
-            )
+            raise wrong_value("threshold", threshold, "a number")
         self.threshold = threshold
         self.solver = _make_solver(str(solver), None if path is None else str(path), parameters)
 
@@ -163,31 +136,28 @@ class Answerer:
 def _make_solver(spec: str, path: str | None, parameters: Mapping[str, Any]) -> Solver:
     """Return the solver of model arguments; a learned one comes from its file."""
     texts = [f"{name}={_as_text(value)}" for name, value in parameters.items()]
-    if path is not None and not spec:
-        solver = parse_solver(",".join(["saved", *texts]))
+    default = DEFAULT_SOLVER if path is None else SavedSolver.name
+    solver = parse_solver(",".join([spec or default, *texts]))
+    if path is not None and "path" in solver.get_params(deep=False):
         solver.set_params(path=path)
-    else:
-        solver = parse_solver(",".join([spec or DEFAULT_SOLVER, *texts]))
-        if path is not None and "path" in solver.get_params(deep=False):
-            solver.set_params(path=path)
-        elif path is not None:
-            if texts:
-                raise UsageError(
-                    f"the parameters of a saved solver are in its file, and {', '.join(texts)} cannot change them: "
-                    "leave them out",
-                    field="path",
-                    found=", ".join(texts),
-                    expected="path alone",
-                )
-            named, solver = solver, SavedSolver(path=path)
-            loaded = solver.fit([]).solver_
-            if loaded.name != named.name:
-                raise UsageError(
-                    f"{path} has the solver {loaded.name}: write solver={loaded.name}, or leave it out",
-                    field="solver",
-                    found=named.name,
-                    expected=loaded.name,
-                )
+    elif path is not None:
+        if texts:
+            raise UsageError(
+                f"the parameters of a saved solver are in its file, and {', '.join(texts)} cannot change them: "
+                "leave them out",
+                field="path",
+                found=", ".join(texts),
+                expected="path alone",
+            )
+        named, solver = solver, SavedSolver(path=path)
+        loaded = solver.fit([]).solver_
+        if loaded.name != named.name:
+            raise UsageError(
+                f"{path} has the solver {loaded.name}: write solver={loaded.name}, or leave it out",
+                field="solver",
+                found=named.name,
+                expected=loaded.name,
+            )
     solver.check_parameters()
     if solver.learns_from == "gold":
         name = solver.row_name()

@@ -24,24 +24,8 @@ class ClassicRC(LM):
 
     Its "log-likelihoods" are scores: 0 for the best option and below 0 for the others. They are no probabilities,
     so that of the harness's metrics only those of the best option mean something (``acc``, and equal to it
-    ``acc_norm``).
-
-    Parameters
-    ----------
-    solver : str
-        A specification, as of ``-s`` on the command line.
-    batch_size, max_batch_size, device : object
-        Arguments that the harness gives to all models. They are not used: all documents of a task are one batch.
-    **arguments
-        Of :class:`~classic_rc.harness.answering.Answerer`: `path`, `inputs`, `threshold`, and the parameters of the
-        solver.
-
-    Raises
-    ------
-    MissingPackageError
-        The harness is not installed.
-    UsageError, DataError
-        The solver or a parameter is unknown or has an invalid value, or a file cannot be read.
+    ``acc_norm``). `solver` and the arguments are those of :class:`~classic_rc.harness.answering.Answerer`;
+    `batch_size`, `max_batch_size` and `device`, which the harness gives to all models, are not used.
     """
 
     tokenizer_name = NAME

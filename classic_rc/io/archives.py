@@ -16,14 +16,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from classic_rc.errors import DataError
-from classic_rc.io.columns import (
-    SUFFIXES,
-    Columns,
-    SavedDataset,
-    find_saved,
-    find_shards,
-    join_shards,
-)
+from classic_rc.io.columns import SUFFIXES, Columns, SavedDataset, find_saved, find_shards, join_shards
 from classic_rc.io.files import (
     MAX_INPUT,
     START_BYTES,
@@ -79,21 +72,10 @@ class InputFiles:
         return stem.removesuffix(".tar").removesuffix(".tgz").removesuffix(".zip") or name
 
     def only(self, base: str) -> InputFiles:
-        """Return these files without all but those of one name, whatever their folder.
-
-        Raises
-        ------
-        DataError
-            No file has this name.
-        """
+        """Return these files without all but those of one name, whatever their folder."""
         chosen = tuple(file for file in self.files if file.base == base)
         if not chosen:
-            raise DataError(
-                "no such file",
-                source=self.path,
-                found=_list_names(self.files),
-                expected=base,
-            )
+            raise DataError("no such file", source=self.path, found=_list_names(self.files), expected=base)
         return replace(self, files=chosen)
 
     def sources(self, files: list[InputFile]) -> tuple[Source, ...]:
@@ -111,11 +93,6 @@ def open_input(path: str | os.PathLike[str]) -> InputFiles:
     """List the files behind a path. Of a folder, only the file names are read.
 
     ``._*``, ``.DS_Store`` and ``__MACOSX`` are skipped and counted.
-
-    Raises
-    ------
-    DataError
-        The path does not exist, cannot be read, has no file, or is an archive that is not accepted.
     """
     name = os.fspath(path)
     if not os.path.exists(name):
@@ -150,25 +127,10 @@ class _Archive(dict[tuple[str, ...], "InputFile"]):
 class InputFile:
     """A file, or a member of an archive.
 
-    Attributes
-    ----------
-    name : str
-        The name in error messages: the path, or ``archive.tar.gz/member``.
-    folders : tuple of str
-        The folders that contain it, the innermost last. For a member, the folders inside the archive.
-    base : str
-        The file name: ``"mc160.dev.tsv"``.
-    depth : int
-        The number of folders between the opened path and the file.
-    blank_lines : int
-        The number of blank lines that reading skipped.
-    damaged : dict of int to str or None
-        If a dictionary is put here before the text is read, damaged bytes are no error, and it gets what each
-        damaged line has.
-    origin : Source or None
-        The archive that the file is a member of.
-    split : str or None
-        The split that a dataset of Hugging Face's ``datasets`` has noted.
+    `name` is for error messages: the path, or ``archive.tar.gz/member``. `folders` are those that contain it, the
+    innermost last, and `base` is the file name; `depth` counts the folders between the opened path and the file. If
+    `damaged` is a dictionary before the text is read, damaged bytes are no error, and it gets what each damaged
+    line has. `origin` is the archive of a member, `split` what a dataset of Hugging Face's ``datasets`` has noted.
     """
 
     def __init__(
@@ -265,13 +227,7 @@ class InputFile:
 
     @cached_property
     def text(self) -> str:
-        """The text of the file, with ``"\\n"`` line ends.
-
-        Raises
-        ------
-        DataError
-            The file is empty or not text.
-        """
+        """The text of the file, with ``"\\n"`` line ends."""
         if self.columns is not None:
             raise DataError("not a text file", source=self.name, found="a Parquet or Arrow file", expected="text")
         text = decode_text(self.data, self.name, self.damaged)
@@ -350,14 +306,10 @@ class InputFile:
         return Node(value if is_all else parse_json(self.text, self.name), self.name)
 
     def records(self, guard: AbstractContextManager[object] | None = None) -> Iterator[Node]:
-        """Return the records of the file: JSON lines, rows, the elements of a JSON list, or a single value.
+        """Return the records: JSON lines, rows, the elements of a JSON list, or a single value.
 
-        An object with a single member that is a list of objects counts as that list.
-
-        Parameters
-        ----------
-        guard : context manager, optional
-            Each line is parsed in it. If it suppresses the error of a line, that line is left out.
+        An object with a single member that is a list of objects counts as that list. Lines are parsed in `guard`:
+        if it suppresses the error of a line, that line is left out.
         """
         if self.columns is not None:
             return (Node(row, self.name, f"row {number}") for number, row in enumerate(self.columns.rows()))

@@ -39,11 +39,6 @@ def find_saved(folder: str) -> SavedDataset | None:
     """Return the files and the split of a folder of ``save_to_disk``; None for any other folder.
 
     The folder of a DatasetDict has one such folder for each split.
-
-    Raises
-    ------
-    DataError
-        Its ``state.json`` names a file that is not there.
     """
     try:
         with open(os.path.join(folder, "state.json"), encoding="utf-8") as file:

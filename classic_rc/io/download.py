@@ -1,4 +1,4 @@
-"""A download over HTTP that continues where an earlier one stopped, and a lock between processes.
+"""A download over HTTP that continues where an earlier one stopped.
 
 pooch downloads; the bytes go to a partial file. If the file's sum is known, the next attempt asks for the rest
 only. The sum also tells whether old and new bytes belong together: if not, the download starts again.
@@ -8,10 +8,9 @@ from __future__ import annotations
 
 import errno
 import http.client
-import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
@@ -26,9 +25,11 @@ RETRY_SECONDS = (1.0, 5.0)
 """The waits before a download that broke off is continued. The count starts again when bytes arrive."""
 
 _BLOCK = 2**13  # the most that is lost when a connection breaks off
-_POLL_SECONDS = 0.2
 _MAY_PASS = {408, 425, 429, 500, 502, 503, 504}
 """The status codes of a server that may answer in a moment."""
+
+NOT_THERE = "the server does not give the file"
+"""The problem of the error for an address that has no such file."""
 
 _DISK_IS_FULL = (errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC))
 
@@ -58,32 +59,12 @@ def download(
     notify: Callable[[str], object] = lambda text: None,
     hint: str | None = None,
 ) -> str:
-    """Download a file, continuing the partial file at `path` if there is one and the sum is known.
+    """Download a file, and return its hex sha256; continue the partial file at `path` if the sum is known.
 
-    Parameters
-    ----------
-    path : Path
-        The partial file. When the function returns, it is complete. After an interruption or a failure it stays, so
-        that a later call continues it; a file with the wrong content is removed.
-    advance : callable
-        Called with the number of bytes that are there, then of new bytes; negative if a download starts again.
-    notify : callable
-        Called with what a user should know of a complete download.
-    hint : str, optional
-        What the user can do if the server does not have the file.
-
-    Returns
-    -------
-    str
-        The hex sha256 of the file.
-
-    Raises
-    ------
-    DataError
-        The server cannot be reached, does not have the file, breaks off again and again, or sends other content
-        than expected.
-    UsageError
-        The partial file cannot be written.
+    After an interruption or a failure the partial file stays, so that a later call continues it; a file with the
+    wrong content is removed. `advance` gets the number of bytes that are there, then of new bytes, negative if a
+    download starts again; `notify` what a user should know of a complete download. `hint` is for errors: what the
+    user can do.
     """
     part = _PartialFile(path, expected, advance)
     most, waits, may_restart = part.size, iter(RETRY_SECONDS), True
@@ -161,7 +142,7 @@ class _PartialFile:
             found = _one_line(error)
             if isinstance(error, requests.HTTPError) and error.response is not None:
                 found = f"HTTP {error.response.status_code} {_one_line(error.response.reason)}"
-            raise DataError("the server does not give the file", source=url, found=found, hint=hint) from None
+            raise DataError(NOT_THERE, source=url, found=found, hint=hint) from None
         # The errors of requests are OSErrors; some of the packages below it come through.
         except (OSError, http.client.HTTPException, urllib3.exceptions.HTTPError) as error:
             raise _BrokeOffError(_describe(error)) from None
@@ -243,37 +224,3 @@ def _describe(error: BaseException) -> str:
 def _one_line(text: object) -> str:
     """Return a text as one short line, as messages need it: it can be whatever a server sent."""
     return " ".join(str(text).split())[:200]
-
-
-@contextmanager
-def exclusive_lock(path: Path, on_wait: Callable[[], object] = lambda: None) -> Iterator[None]:
-    """Hold the lock file `path`; wait, after calling `on_wait`, while another process holds it.
-
-    The operating system releases the lock when its process ends, however it ends.
-    """
-    with _writing(path):
-        file = open(path, "ab")  # noqa: SIM115 - closed below; the errors of opening it are named here
-    try:
-        if not _try_lock(path, file):
-            on_wait()
-            while not _try_lock(path, file):
-                time.sleep(_POLL_SECONDS)
-        yield
-    finally:
-        file.close()
-
-
-def _try_lock(path: Path, file: IO[bytes]) -> bool:
-    """Take the lock of an open file, if it is free."""
-    with _writing(path), suppress(BlockingIOError, PermissionError):
-        if sys.platform == "win32":
-            import msvcrt
-
-            file.seek(0)
-            msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
-        else:
-            import fcntl
-
-            fcntl.flock(file.fileno(), fcntl.LOCK_EX | fcntl.LOCK_NB)
-        return True
-    return False

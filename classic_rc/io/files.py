@@ -10,9 +10,10 @@ import lzma
 import os
 import stat
 import sys
+import time
 import zlib
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from functools import cache
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -34,11 +35,8 @@ START_BYTES = 512
 _BLOCK = 2**20
 _READ_AHEAD = 2**16
 _BUFFER = 2**18
-_OPENERS: dict[bytes, Callable[[Any], Any]] = {
-    b"\x1f\x8b": gzip.open,
-    b"BZh": bz2.open,
-    b"\xfd7zXZ\x00": lzma.open,
-}
+_POLL_SECONDS = 0.2
+_OPENERS: dict[bytes, Callable[[Any], Any]] = {b"\x1f\x8b": gzip.open, b"BZh": bz2.open, b"\xfd7zXZ\x00": lzma.open}
 """The functions that unpack, by the first bytes of what they unpack."""
 
 _SUFFIXES = ("gz", "bz2", "xz")
@@ -202,13 +200,7 @@ class TemporaryBytes:
         return self._n_saved + len(self._tail) - len(data)
 
     def save(self) -> None:
-        """Move the bytes to the file, if they are many.
-
-        Raises
-        ------
-        OSError
-            No file can be written. The bytes stay in memory.
-        """
+        """Move the bytes to the file, if they are many."""
         if len(self._tail) < _BLOCK:
             return
         if self._file is None:
@@ -242,6 +234,36 @@ class TemporaryBytes:
     def __del__(self) -> None:
         if self._file is not None:
             self._file.close()
+
+
+@contextmanager
+def exclusive_lock(path: Path, on_wait: Callable[[], object]) -> Iterator[None]:
+    """Hold the lock file `path`; if another process or thread holds it, call `on_wait` and wait.
+
+    The operating system releases the lock when its process ends, however it ends. Errors stay those of the system.
+    """
+    with open(path, "ab") as file:
+        if not _try_lock(file):
+            on_wait()
+            while not _try_lock(file):
+                time.sleep(_POLL_SECONDS)
+        yield
+
+
+def _try_lock(file: BinaryIO) -> bool:
+    """Take the lock of an open file, if it is free."""
+    with suppress(BlockingIOError, PermissionError):
+        if sys.platform == "win32":
+            import msvcrt
+
+            file.seek(0)
+            msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)
+        else:
+            import fcntl
+
+            fcntl.flock(file.fileno(), fcntl.LOCK_EX | fcntl.LOCK_NB)
+        return True
+    return False
 
 
 def check_folder(folder: str) -> None:
@@ -332,11 +354,6 @@ def sha256_of(path: str | Path) -> str:
     """Return the hex sha256 of a file or a folder.
 
     For a folder it is the sha256 of the lines ``"<sha256>  <path>"`` of its files, sorted by path.
-
-    Raises
-    ------
-    DataError
-        The file cannot be read.
     """
     path = Path(path)
     if path.is_dir():

@@ -7,7 +7,8 @@ import json
 import math
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 from classic_rc._version import __version__
@@ -23,18 +24,8 @@ _MAX_DIGITS = 4000  # Python refuses to convert much longer integers, with an er
 class Node:
     """A JSON value with its place. Its methods return a value of the expected type or raise DataError.
 
-    Parameters
-    ----------
-    value : object
-        A JSON value.
-    source : str
-        The name of the file in error messages.
-    line : int or str, optional
-        The line of the root value, or another name for it in error messages ("row 3"). None for a whole file.
-    parent : Node, optional
-        The object or list that contains the value; None for the root value.
-    key : int or str, optional
-        The key or the position of the value in `parent`.
+    `line` is the line of the root value, or another name for it in error messages ("row 3"); None for a whole file.
+    `key` is the key or the position of the value in its `parent`.
 
     Examples
     --------
@@ -103,13 +94,7 @@ class Node:
     ) -> DataError:
         """Return a DataError for this place."""
         return DataError(
-            problem,
-            source=self.source,
-            where=self.where,
-            field=field,
-            found=found,
-            expected=expected,
-            hint=hint,
+            problem, source=self.source, where=self.where, field=field, found=found, expected=expected, hint=hint
         )
 
     def at(self, key: int | str) -> Node:
@@ -273,28 +258,35 @@ def json_lines(text: str, source: str) -> Iterator[Node]:
             yield Node(parse_json(line, source, number), source, number)
 
 
-def table_rows(text: str, source: str) -> Iterator[Node]:
+def table_rows(
+    table: str | Iterator[str],
+    source: str,
+    guard: AbstractContextManager[object] | None = None,
+    at: Callable[[Node], AbstractContextManager[object]] = lambda row: nullcontext(),
+    on_blank: Callable[[int, list[str]], object] = lambda line, cells: None,
+) -> Iterator[Node]:
     """Yield the rows below the header of a table, each an object with the text of every column.
 
-    Raises
-    ------
-    DataError
-        Two columns have one name, or a row has more or fewer cells than the header.
+    See :func:`~classic_rc.io.text.table_records` for the first three parameters. Each row is checked, and yielded,
+    in the context that `at` gives for it. `on_blank` gets the line and the cells of a row without text.
     """
     columns: list[str] | None = None
-    for line, cells in table_records(text, source):
-        if columns is None and cells:
+    for line, cells in table_records(table, source, guard):
+        if not any(cell.strip() for cell in cells):
+            on_blank(line, cells)
+        elif columns is None:
             columns = [column.strip() for column in cells]
             if len(set(columns)) < len(columns):
-                found = describe_value(",".join(columns))
+                found = describe_value(next(name for name in columns if columns.count(name) > 1))
                 problem, expected = "duplicate column", "unique names"
                 raise DataError(problem, source=source, where=f"line {line}", found=found, expected=expected)
-        elif columns is not None and any(cells):
+        else:
             row = Node(dict(zip(columns, cells, strict=False)), source, line)
-            if len(cells) != len(columns):
-                expected = f"{len(columns)}, as in the header"
-                raise row.error("wrong number of columns", found=str(len(cells)), expected=expected)
-            yield row
+            with at(row):
+                if len(cells) != len(columns):
+                    expected = f"{len(columns)}, as in the header"
+                    raise row.error("wrong number of columns", found=str(len(cells)), expected=expected)
+                yield row
 
 
 def _path_step(key: int | str | None) -> str:
@@ -362,7 +354,7 @@ def _check_values(root: Node) -> None:
         if isinstance(value, _Fault):
             raise node.error(value.problem, found=value.found, expected=value.expected)
         for text in (value,) if isinstance(value, str) else value if isinstance(value, dict) else ():
-            if not _is_encodable(text):
+            if not is_encodable(text):
                 problem = "lone surrogate in a key" if text is not value else "lone surrogate"
                 raise node.error(problem, found=ascii(text)[:40], expected="complete characters")
         if isinstance(value, dict):
@@ -371,7 +363,8 @@ def _check_values(root: Node) -> None:
             stack += [node.at(i) for i in range(len(value) - 1, -1, -1)]
 
 
-def _is_encodable(text: str) -> bool:
+def is_encodable(text: str) -> bool:
+    """Return whether a text has no lone surrogate, which JSON can spell and UTF-8 cannot."""
     try:
         text.encode("utf-8")
     except UnicodeEncodeError:

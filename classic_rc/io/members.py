@@ -270,13 +270,6 @@ def read_stored_members(data: bytes, source: str) -> dict[str, bytes]:
     """Return the members of a zip archive that compresses none of them, by name.
 
     A member that is compressed, encrypted or larger than the archive is refused before it is read.
-
-    Raises
-    ------
-    DataError
-        The archive has too many members.
-    ValueError, OSError, zipfile.BadZipFile or other errors of :mod:`zipfile`
-        The archive is broken, or a member is not stored as it is.
     """
     content = io.BytesIO(data)
     _check_entries(content, source)

@@ -38,20 +38,8 @@ def start_command() -> None:
 class Progress:
     """What is known about a piece of work in progress. Calling it with a number of steps counts them as done.
 
-    Parameters
-    ----------
-    shows_results : bool
-        Whether to show every result at once, even if the work turns out to be short.
-
-    Attributes
-    ----------
-    steps_done : int
-    steps_kept : int
-        The steps among them that were done before, so that they took no time.
-    stage_name : str
-        What is being done now; empty at first.
-    start : float
-        When the work began, as :func:`time.monotonic` counts.
+    With `shows_results`, every result is shown at once, even if the work turns out to be short. `steps_kept` are
+    the steps that were done before, so that they took no time; `start` is the time by :func:`time.monotonic`.
     """
 
     def __init__(self, *, shows_results: bool = False) -> None:
@@ -88,11 +76,7 @@ class Progress:
 
 @contextmanager
 def progress_bar(
-    description: str,
-    total: int | None,
-    shown: bool,
-    unit: str = "question",
-    progress: Progress | None = None,
+    description: str, total: int | None, shown: bool, unit: str = "question", progress: Progress | None = None
 ) -> Iterator[Progress]:
     """Show the progress of the block on stderr; call the yielded :class:`Progress` with the number of new steps.
 

@@ -51,24 +51,10 @@ def read_line_blocks(
 ) -> Iterator[list[str]]:
     r"""Yield the lines of a file, each with its final ``"\n"``, some hundreds at a time.
 
-    Parameters
-    ----------
-    path : str
-        Plain text, or text compressed with gzip, bzip2 or xz; the first bytes decide. ``"-"`` is standard input,
-        whose lines come as soon as they are there.
-        The text is UTF-8, or UTF-16 with a byte order mark. Damaged characters become U+FFFD.
-    advance : callable
-        Gets the number of bytes just read, as the file stores them.
-    longest : int
-        A line of more characters is an error.
-    strict : bool
-        Whether any damaged character is an error, instead of a start that is no text.
-
-    Raises
-    ------
-    DataError
-        The file does not exist, cannot be read, is truncated or broken, is an archive or no text at all, or has a
-        line of more than 2**28 characters.
+    The file is text in UTF-8, or in UTF-16 with a byte order mark, plain or compressed with gzip, bzip2 or xz; the
+    path ``"-"`` is standard input, whose lines come as soon as they are there. `advance` gets the number of bytes
+    just read, as the file stores them. A line of `longest` characters is an error. Damaged characters become
+    U+FFFD; with `strict` they are errors. Otherwise, a start that is no text is one.
     """
     with open_unpacked(path, advance) as stream:
         head = stream.peek(START_BYTES)[:START_BYTES]
@@ -163,11 +149,6 @@ def table_records(
     Tabs separate cells if the first line has one, else commas; semicolons if it has neither. A malformed record
     raises its error in `guard`; if that suppresses it, the record's first line is left out, and the next line
     begins another record: a quote that is never closed must not swallow the rest of the table.
-
-    Raises
-    ------
-    DataError
-        Quotes do not match.
     """
     header = text.partition("\n")[0] if isinstance(text, str) else next(text, "")
     delimiter = next((mark for mark in "\t,;" if mark in header), ",")
@@ -204,23 +185,11 @@ def table_records(
 
 
 def decode_text(data: bytes, source: str, damaged: dict[int, str] | None = None) -> str:
-    r"""Decode the bytes of a file to text, with every line end as ``"\n"``.
+    r"""Decode the bytes of a file, UTF-8 or UTF-16 with a byte order mark, with every line end as ``"\n"``.
 
-    Parameters
-    ----------
-    data : bytes
-        UTF-8 with or without a byte order mark, or UTF-16 with one.
-    source : str
-        The name of the file in error messages.
-    damaged : dict of int to str, optional
-        If less than half of the lines are damaged, read bad bytes as U+FFFD, keep NUL characters, and put here what
-        each damaged line has, by its number.
-
-    Raises
-    ------
-    DataError
-        The bytes have another encoding. The error gives the offset (from 0) and the line (from 1) of the first bad
-        byte.
+    The error gives the offset (from 0) and the line (from 1) of the first bad byte. With `damaged`, if less than
+    half of the lines are damaged, bad bytes are read as U+FFFD, NUL characters are kept, and `damaged` gets what
+    each damaged line has, by its number.
 
     Examples
     --------
@@ -346,14 +315,8 @@ def _decoding_error(offset: int, before: str, source: str, found: str, expected:
 def printable(text: str, keep: str = "") -> str:
     r"""Return the text with control characters escaped, so that a file's content cannot control a terminal.
 
-    Escaped are control characters (the terminal's escape character and line breaks among them), lone surrogates,
-    line and paragraph separators, and the bidirectional controls that reorder the text around them. Joiners stay,
-    because emoji and many scripts need them.
-
-    Parameters
-    ----------
-    keep : str
-        Characters that are never escaped.
+    Escaped are control characters but those of `keep`, lone surrogates, line and paragraph separators, and the
+    bidirectional controls that reorder text. Joiners stay, because emoji and many scripts need them.
 
     Examples
     --------

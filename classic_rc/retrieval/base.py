@@ -13,7 +13,7 @@ from typing import Any, ClassVar, NamedTuple, Self
 import numpy as np
 from numpy.typing import NDArray
 
-from classic_rc.errors import UsageError
+from classic_rc.errors import UsageError, wrong_value
 from classic_rc.kernels.arrays import offsets_of
 from classic_rc.questions import Question
 from classic_rc.retrieval.reading import ProgressCallback, TextInput
@@ -119,13 +119,7 @@ class QueryFacts(NamedTuple):
 
 
 def check_sentences(sentences: Iterable[str]) -> Iterator[str]:
-    """Yield sentences.
-
-    Raises
-    ------
-    UsageError
-        The sentences are one string, or one of them is none.
-    """
+    """Yield sentences."""
     if isinstance(sentences, str):
         raise UsageError(
             "sentences must be a sequence of strings, got a single string", field="sentences", found="str"
@@ -133,26 +127,16 @@ def check_sentences(sentences: Iterable[str]) -> Iterator[str]:
     for number, sentence in enumerate(sentences):
         if not isinstance(sentence, str):
             kind = type(sentence).__name__
-            raise UsageError(
-                f"sentence {number} must be a string, got {kind}",
-                field=f"sentences[{number}]",
-                found=kind,
-                expected="str",
-            )
+            problem = f"sentence {number} must be a string, got {kind}"
+            raise UsageError(problem, field=f"sentences[{number}]", found=kind)
         yield sentence
 
 
 def check_depth(k: Any, most: int | None = None) -> None:
-    """Check the number of hits that a search shall return.
-
-    Raises
-    ------
-    UsageError
-        It is not a whole number from 1 to `most`.
-    """
+    """Check the number of hits that a search shall return."""
     if not isinstance(k, int) or isinstance(k, bool) or k < 1 or (most is not None and k > most):
         expected = "a positive whole number" if most is None else f"a whole number from 1 to {most:,}"
-        raise UsageError(f"k must be {expected}, got {k!r}", field="k", found=str(k), expected=expected)
+        raise wrong_value("k", k, expected)
 
 
 class BuildReport(NamedTuple):
@@ -174,13 +158,8 @@ def quote_path(path: str | os.PathLike[str]) -> str:
 def read_explanations(terms: Iterable[tuple[str, int, Mapping[str, Any]]], n_sentences: int) -> QueryFacts:
     """Return the facts in Lucene's explanations, which Elasticsearch and OpenSearch give too.
 
-    Parameters
-    ----------
-    terms : iterable of (str, int, mapping)
-        Of each term, how often the query has it, and the explanation of what it adds: ``description``, ``value``
-        and ``details``, which are explanations.
-    n_sentences : int
-        Of the index.
+    `terms` has, of each term, how often the query has it, and the explanation of what it adds: ``description``,
+    ``value`` and ``details``, which are explanations.
     """
     facts, numbers = [], {}
     for term, boost, explanation in terms:

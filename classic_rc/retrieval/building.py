@@ -10,7 +10,7 @@ import signal
 import threading
 from collections.abc import Iterator, Sequence
 from concurrent.futures import BrokenExecutor
-from contextlib import closing, contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -18,7 +18,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from classic_rc.errors import ClassicRCError, DataError, UsageError
+from classic_rc.errors import ClassicRCError, DataError, UsageError, wrong_value
+from classic_rc.io.files import exclusive_lock
 from classic_rc.retrieval.reading import ProgressCallback, SentencePlaceWriter, TextBlock, TextInput
 from classic_rc.retrieval.segment import MAX_CHARACTERS, MAX_SENTENCES, SegmentBuilder
 from classic_rc.retrieval.storage import (
@@ -60,49 +61,20 @@ def build_index(
 ) -> BuildResult:
     """Index the sentences of inputs into a folder.
 
-    All sentences are kept and numbered in the order of the inputs, including those without an index term. A
-    segment ends at `segment_sentences`, or with the record that reaches `segment_characters`. A segment's file has
-    the name of its content. So a build reads all inputs and builds only the segments that the folder lacks: those
-    of an interrupted build, or those that were damaged.
+    All sentences are kept and numbered in the order of the inputs, including those without an index term. A segment
+    ends at `segment_sentences` (1 to 500,000), or with the record that reaches `segment_characters`, which bounds
+    memory. A segment's file has the name of its content. So a build reads all inputs and builds only the segments
+    that the folder lacks: those of an interrupted build, or those that were damaged.
 
-    Parameters
-    ----------
-    inputs : sequence of TextInput
-    folder : str or path
-        A new or empty folder; or one with an unfinished build; or, with `append`, an index. If the index has the
-        segments of these inputs already, it stays as it is.
-    analyzer : str or Analyzer
-    segment_sentences : int
-        From 1 to 500,000.
-    append : bool
-        Whether to add to the index in the folder, which can be searched meanwhile.
-    jobs : int
-        How many segments are built at the same time, by workers of joblib's backend; -1 is as many as it has. The
-        files do not depend on it. This process reads the inputs. Workers on other machines must have the folder
-        under the same path.
-    advance : callable
-        Gets the number of input bytes just read.
-    segment_characters : int
-        Bounds memory, by default at 2**26 characters.
-
-    Raises
-    ------
-    UsageError
-        The folder has other content, another build is running in it, or a worker died.
-    DataError
-        An input cannot be read, or there are no sentences at all.
+    `folder` is new or empty, or has an unfinished build, or, with `append`, an index, which can be searched
+    meanwhile. If it has the segments of these inputs already, it stays as it is. `jobs` segments are built at the
+    same time, by workers of joblib's backend (-1: as many as it has), which must have the folder under the same
+    path; the files do not depend on it. `advance` gets the number of input bytes just read.
     """
     if not 1 <= segment_sentences <= MAX_SENTENCES:
-        limits = f"from 1 to {MAX_SENTENCES:,}"
-        raise UsageError(
-            f"segment_sentences must be {limits}, got {segment_sentences}",
-            field="segment_sentences",
-            found=str(segment_sentences),
-            expected=limits,
-        )
+        raise wrong_value("segment_sentences", segment_sentences, f"from 1 to {MAX_SENTENCES:,}")
     if jobs == 0:
-        expected = "1 or more, or -1"
-        raise UsageError(f"jobs must be {expected}, got 0", field="jobs", found="0", expected=expected)
+        raise wrong_value("jobs", jobs, "1 or more, or -1")
     analyzer, folder = get_analyzer(analyzer), Path(os.path.abspath(folder))
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -135,38 +107,23 @@ def lock_folder(folder: str | os.PathLike[str]) -> Iterator[None]:
     """Lock a folder against all other threads and processes that use this function.
 
     An empty file ``lock`` remains. Its existence has no meaning.
-
-    Parameters
-    ----------
-    folder : str or path
-        An existing folder.
-
-    Raises
-    ------
-    UsageError
-        The folder is locked or not writable.
     """
-    # SQLite locks files by the means of the operating system, which releases the locks of dead processes. A file
-    # with a process id would not show whether that process still runs.
-    import sqlite3
 
-    try:
-        with closing(sqlite3.connect(Path(folder) / "lock", timeout=0, isolation_level=None)) as connection:
-            connection.execute("PRAGMA journal_mode=OFF")
-            connection.execute("BEGIN EXCLUSIVE")
-            yield
-    except sqlite3.Error as error:
-        if "locked" not in str(error):
-            raise UsageError(
-                f"cannot write to the folder {folder}: {error}", field="folder", found=str(folder)
-            ) from None
+    def refuse() -> None:
         raise UsageError(
-            f"another build is running in {folder}: wait until it ends (if none is running, the file system does "
-            "not support locks: build on a local disk and move the folder)",
+            f"another build is running in {folder}: wait until it ends",
             field="folder",
             found=str(folder),
             expected="an unlocked folder",
-        ) from None
+        )
+
+    with ExitStack() as stack:
+        try:
+            stack.enter_context(exclusive_lock(Path(folder) / "lock", refuse))
+        except OSError as error:
+            told = f"cannot write to the folder {folder}: {error.strerror or error}"
+            raise UsageError(told, field="folder", found=str(folder)) from None
+        yield
 
 
 def has_unfinished_segments(folder: str | os.PathLike[str]) -> bool:

@@ -74,23 +74,11 @@ def passage_corpus(passages: Iterable[Passage], engine: Engine) -> Corpus:
 
 
 def passage_ranks(questions: Sequence[Question], engine: Engine, *, depth: int = 100) -> NDArray[np.int64]:
-    """Rank each question's own passage among the passages of all questions, as a search finds them.
+    """Rank each question's own passage among the passages of all questions: shape (n_questions,), from 1.
 
     A passage is as good as its best sentence; of equally good ones, the first in the data leads. The query is the
-    question without its options.
-
-    Parameters
-    ----------
-    questions : sequence of Question
-    engine : Engine
-        An empty engine; this function fills it with the passages' sentences.
-    depth : int
-        How many passages to look at.
-
-    Returns
-    -------
-    ndarray of int64, shape (n_questions,)
-        From 1; 0 if the passage is not among the first `depth`.
+    question without its options. The rank is 0 if the passage is not among the first `depth`. `engine` is empty;
+    this function fills it.
     """
     corpus = passage_corpus((q.passage for q in questions), engine)
     number = {text: i for i, text in enumerate(dict.fromkeys(q.passage.text for q in questions))}
@@ -136,16 +124,7 @@ class VerbatimPassages:
 
 
 def find_verbatim(corpus: Corpus, questions: Sequence[Question], *, passages: bool = True) -> VerbatimPassages:
-    """Search a corpus for questions, questions with their right answers, and passages.
-
-    Parameters
-    ----------
-    corpus : Corpus
-    questions : sequence of Question
-        If their gold is hidden, only the questions are searched.
-    passages : bool
-        Whether to search for their passages too.
-    """
+    """Search a corpus for questions, questions with their right answers if known, and their passages."""
     finder = _VerbatimFinder(corpus)
     containing = finder.find_containing([q.query for q in questions])
     n_pairs = sum(finder.has_answer_near(q, found) for q, found in zip(questions, containing, strict=True))

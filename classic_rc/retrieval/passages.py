@@ -42,12 +42,7 @@ def best_of_sentences(
 ) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
     """Return for each candidate of the arrays the best sentence of its passage, numbered within it, and its score.
 
-    Returns
-    -------
-    sentences : ndarray of int64, shape (n_candidates,)
-        -1 if no sentence qualifies.
-    scores : ndarray of float32, shape (n_candidates,)
-        0 if no sentence qualifies.
+    Where no sentence qualifies they are -1 and 0.
     """
     arrays = encoded.dataset.arrays
     n_candidates = len(arrays.candidate_question)

@@ -29,13 +29,7 @@ class EncodedQueries(NamedTuple):
     def of(
         cls, analyzer: Analyzer, texts: Sequence[str], options: Sequence[Sequence[str]] | None = None
     ) -> EncodedQueries:
-        """Encode queries, or questions with their options.
-
-        Raises
-        ------
-        UsageError
-            The number of lists of options is not the number of questions.
-        """
+        """Encode queries, or questions with their options."""
         own: Sequence[Sequence[str]] = [()] * len(texts) if options is None else options
         if len(own) != len(texts):
             raise UsageError(
@@ -81,15 +75,8 @@ def weigh_constrained(
 ) -> ConstrainedQueries:
     """Return the terms of questions and options that some sentence has, with their weights.
 
-    Parameters
-    ----------
-    queries : tuple of WordCounts, WordCounts, ndarray of int64
-        The questions' terms, the options' terms, and each option's question.
-    question_facts, option_facts : TermFacts
-        The facts of their entries.
-    similarity : LuceneSimilarity
-    firsts, sizes : ndarray of int64
-        See :class:`~classic_rc.kernels.search.ConstrainedQueries`.
+    `queries` are the questions' terms, the options' terms, and each option's question; the facts are those of their
+    entries. For `firsts` and `sizes` see :class:`~classic_rc.kernels.search.ConstrainedQueries`.
     """
     questions, options, option_question = queries
     # The query is question + option: a term of both occurs as often as in both together.

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from classic_rc.errors import DataError, UsageError
+from classic_rc.errors import DataError, wrong_value
 from classic_rc.io.files import STDIN, check_is_regular, strip_compression_suffix
 from classic_rc.io.json import Node, parse_json
 from classic_rc.io.text import LONGEST_LINE, read_line_blocks
@@ -68,29 +68,14 @@ class TextInput(ABC):
         ----------
         advance : callable
             Gets the number of input bytes just read.
-
-        Raises
-        ------
-        DataError
-            The input is malformed or cannot be read.
         """
 
 
 class TextFile(TextInput):
-    """A file with one text per line, or one JSON object with a text per line.
+    """A file with one text per line, or one JSON object with a text per line; ``"-"`` is standard input.
 
     It is a file of JSON lines if its name has the suffix ``.jsonl`` or ``.ndjson`` or its first line is an object.
-
-    Parameters
-    ----------
-    path : str
-        A path, or ``"-"`` for standard input, which can be read once.
-    paragraphs : bool
-        Whether to split the texts into sentences. Otherwise each text is one sentence.
-    field : str
-        The field of JSON lines with the text.
-    id_field : str
-        The field with the id, which a line may lack.
+    With `paragraphs`, texts are split into sentences; otherwise each is one. A line may lack the `id_field`.
     """
 
     def __init__(self, path: str, *, paragraphs: bool = False, field: str = "text", id_field: str = "id") -> None:
@@ -159,13 +144,7 @@ def _split(text: str) -> list[str]:
 
 
 class PassageInput(TextInput):
-    """The passages of a dataset.
-
-    Parameters
-    ----------
-    name : str
-    passages : sequence of Passage
-    """
+    """The passages of a dataset."""
 
     def __init__(self, name: str, passages: Sequence[Passage]) -> None:
         self.name, self._passages = name, passages
@@ -186,30 +165,14 @@ class PassageInput(TextInput):
 
 
 def read_texts(path: str, *, lines: str = "auto", field: str = "text", id_field: str = "id") -> list[TextFile]:
-    """Return the files of a path, ready to be read.
+    """Return the files of a path (:func:`find_files`), ready to be read.
 
-    Parameters
-    ----------
-    path : str
-        A file, a folder, or ``"-"`` for standard input; see :func:`find_files`.
-    lines : {"auto", "sentences", "paragraphs"}
-        What a line, or the text of a JSON line, is. ``"auto"`` looks at the first 1,000 texts, or at those in the
-        first 2**20 characters. If more than a quarter of them have several sentences, all texts are paragraphs.
-    field, id_field : str
-        As in :class:`TextFile`.
-
-    Raises
-    ------
-    UsageError
-        `lines` has another value.
-    DataError
-        The path does not exist, or a file cannot be read.
+    `lines` tells what a line, or the text of a JSON line, is. ``"auto"`` looks at the first 1,000 texts, or at
+    those in the first 2**20 characters. If more than a quarter of them have several sentences, all texts are
+    paragraphs.
     """
     if lines not in LINE_KINDS:
-        expected = ", ".join(map(repr, LINE_KINDS))
-        raise UsageError(
-            f"lines must be one of {expected}, got {lines!r}", field="lines", found=str(lines), expected=expected
-        )
+        raise wrong_value("lines", lines, f"one of {', '.join(map(repr, LINE_KINDS))}")
     files = [TextFile(file, field=field, id_field=id_field) for file in find_files(path)]
     if lines == "auto":
         paragraphs = _are_paragraphs(text for file in files for text in file.sample())
@@ -225,11 +188,6 @@ def find_files(path: str) -> list[str]:
 
     The files of each folder are sorted. Names that begin with a full stop, and ``__MACOSX``, are skipped. Links to
     folders are not followed.
-
-    Raises
-    ------
-    DataError
-        The path does not exist, or the folder has no file.
     """
     if path == STDIN or os.path.isfile(path):
         return [path]
@@ -302,17 +260,7 @@ class SentencePlaceWriter:
         self._n_sentences = 0
 
     def add(self, name: str, numbers: NDArray[np.int64], labels: Mapping[int, str]) -> None:
-        """Record where the next sentences come from.
-
-        Parameters
-        ----------
-        name : str
-            The name of the input.
-        numbers : ndarray of int64, shape (n_sentences,)
-            The number of each sentence's record.
-        labels : mapping of int to str
-            The labels of records, by number.
-        """
+        """Record where the next sentences come from: the input, each sentence's record, and labels of records."""
         if not len(numbers):
             return
         if not self._inputs or self._inputs[-1] != name:
@@ -342,15 +290,7 @@ class SentencePlaceWriter:
 
 
 def sentence_place(arrays: Mapping[str, NDArray[Any]], sentence: int) -> str:
-    """Return where a sentence of a segment comes from: ``"a.txt:1234"``, ``"a.jsonl#id"``.
-
-    Parameters
-    ----------
-    arrays : mapping of str to ndarray
-        The arrays of :meth:`SentencePlaceWriter.arrays`.
-    sentence : int
-        Its number in the segment.
-    """
+    """Return where a sentence of a segment comes from: ``"a.txt:1234"``, ``"a.jsonl#id"``."""
     number = int(np.searchsorted(arrays["input_starts"], sentence, side="right")) - 1
     name, place = StoredTexts.of_arrays(arrays, "input")[number], int(arrays["places"][sentence])
     return f"{name}:{place}" if place > 0 else f"{name}#{StoredTexts.of_arrays(arrays, 'label')[~place]}"

@@ -12,7 +12,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from classic_rc.errors import UsageError, unknown_name
+from classic_rc.errors import UsageError, unknown_name, wrong_value
 from classic_rc.kernels import bm25, tfidf
 from classic_rc.kernels.arrays import Counts
 from classic_rc.kernels.sentence_postings import Combine, TermScores
@@ -59,12 +59,7 @@ def _check_constants(similarity: Similarity, limits: Mapping[str, float]) -> Non
         is_number = isinstance(value, int | float) and not isinstance(value, bool)
         if not (is_number and 0 <= value <= limit and math.isfinite(value)):
             expected = f"a number from 0 to {limit}" if math.isfinite(limit) else "a number of at least 0"
-            raise UsageError(
-                f"{constant} of {similarity.name} must be {expected}, got {value!r}",
-                field=constant,
-                found=str(value),
-                expected=expected,
-            )
+            raise wrong_value(constant, value, expected, similarity.name)
         object.__setattr__(similarity, constant, float(value))
 
 
@@ -245,12 +240,7 @@ def get_similarity(spec: str | Similarity) -> Similarity:
         try:
             value = float(text)
         except ValueError:
-            raise UsageError(
-                f"{constant} of {name} must be a number, got {setting!r}",
-                field=constant,
-                found=text,
-                expected="a number",
-            ) from None
+            raise wrong_value(constant, text, "a number", name) from None
         changes: dict[str, Any] = {constant: value}
         similarity = replace(similarity, **changes)
     return similarity

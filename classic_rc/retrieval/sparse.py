@@ -100,29 +100,9 @@ class Sparse(Engine):
 
     @classmethod
     def open(
-        cls,
-        place: str | os.PathLike[str],
-        *,
-        similarity: str | Similarity | None = None,
-        thoroughly: bool = False,
+        cls, place: str | os.PathLike[str], *, similarity: str | Similarity | None = None, thoroughly: bool = False
     ) -> Self:
-        """Open an index folder.
-
-        Parameters
-        ----------
-        place : str or path
-        similarity : str or Similarity, default="bm25"
-        thoroughly : bool
-            Whether to verify all files, and to compare all sentences with the manifest.
-
-        Raises
-        ------
-        DataError
-            There is no finished index; a file is missing or has changed; the index has another version, or its
-            analyzer has changed.
-        UsageError
-            An unknown similarity.
-        """
+        """Open an index folder; `thoroughly` verifies all files."""
         folder = Path(os.path.abspath(place))
         manifest, analyzer, stored = read_folder(folder, thoroughly=thoroughly)
         engine = cls(similarity=similarity, analyzer=analyzer, place=folder)
@@ -171,13 +151,7 @@ class Sparse(Engine):
         return sentence_place(self._stored[segment], place) if self._stored else super().source(number)
 
     def index(self, sentences: Iterable[str]) -> Self:
-        """Index sentences, which are iterated once. They replace any that were indexed before.
-
-        Raises
-        ------
-        UsageError
-            A sentence is not a string, or this is an index folder.
-        """
+        """Index sentences, which are iterated once. They replace any that were indexed before."""
         if self.place is not None:
             raise UsageError(
                 f"the index in {self.place} is read-only: "
@@ -422,11 +396,7 @@ def search_top(
 
 
 def search_constrained(
-    segment: Segment,
-    statistics: Statistics,
-    similarity: LuceneSimilarity,
-    queries: EncodedQueries,
-    block_size: int,
+    segment: Segment, statistics: Statistics, similarity: LuceneSimilarity, queries: EncodedQueries, block_size: int
 ) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
     """Return the best sentence for each option in one segment, numbered from 0, and its score."""
     facts = term_statistics(segment, queries.terms, statistics, similarity)
@@ -458,16 +428,7 @@ def merge_best(
     firsts: Sequence[int],
     offsets: NDArray[np.int64],
 ) -> Best:
-    """Merge the best sentence of each option from segments whose first sentences have these numbers.
-
-    Parameters
-    ----------
-    parts : sequence of tuple
-        From :func:`search_constrained`, in the order of the segments.
-    firsts : sequence of int
-    offsets : ndarray of int64, shape (n_questions + 1,)
-        Where each question's options start.
-    """
+    """Merge the best sentence of each option from segments, in order, whose first sentences have these numbers."""
     sentences = np.full(offsets[-1], -1, dtype=np.int64)
     scores = np.zeros(offsets[-1], dtype=np.float32)
     for (numbers, values), first in zip(parts, firsts, strict=True):

@@ -27,13 +27,7 @@ _QUESTION_KEYS = (*_TEXT_KEYS, "candidates", "negated", "categories")
 
 
 def parse_annotations(root: Node) -> tuple[dict[str, AnnotatedText], dict[str, AnnotatedQuestion]]:
-    """Parse the passages and the questions of a file, each by id.
-
-    Raises
-    ------
-    DataError
-        A field is missing, unknown, of the wrong type or inconsistent.
-    """
+    """Parse the passages and the questions of a file, each by id."""
     _check_keys(root, ("format", "version", "passages", "questions"))
     if root.integer("version") != ANNOTATION_VERSION:
         raise root.error("unknown version", field="version", found=str(root.value["version"]), expected="1")
@@ -439,13 +433,7 @@ class Categories:
 
 
 def read_categories(path: str | Path) -> Categories:
-    """Read a folder with one file per category, such as ``who.txt``, that has one question id per line.
-
-    Raises
-    ------
-    DataError
-        The folder does not exist, has no category file, or a file names a question twice.
-    """
+    """Read a folder with one file per category, such as ``who.txt``, that has one question id per line."""
     folder = Path(path)
     if not folder.is_dir():
         raise DataError(

@@ -6,6 +6,7 @@ import re
 import string
 import unicodedata
 from collections.abc import Iterable, Iterator
+from decimal import Decimal
 from typing import NamedTuple
 
 from classic_rc.questions import Passage
@@ -183,36 +184,13 @@ def _number_word(word: str) -> tuple[tuple[int, int] | None, str]:
 
 
 def _digits_of(run: list[tuple[int, int]], start: int, end: int) -> _Word:
-    # Decimal places, the highest first; one may exceed 9 until the end. "hundred" can follow itself any number of
-    # times, and Python multiplies long integers in quadratic time and refuses to write them.
-    total, current = [0], [0]
+    total = current = 0
     for factor, summand in run:
-        current += [0] * _ZEROS[factor]
-        current[-1] += summand
+        current = current * factor + summand
         if factor > 100:
-            total, current = _add_places(total, current), [0]
-    digits = _write_places(_add_places(total, current))
+            total, current = total + current, 0
+    digits = str(Decimal(total + current))  # Python refuses to write an int of thousands of digits
     return _Word(digits, [start] * len(digits), [end] * len(digits))
-
-
-_ZEROS = {1: 0, **{scale: len(str(scale)) - 1 for scale in _SCALES.values()}}
-"""How many zeros a factor appends to a number."""
-
-
-def _add_places(number: list[int], other: list[int]) -> list[int]:
-    """Return the sum of two numbers, in the list of the longer one."""
-    longer, shorter = (number, other) if len(number) >= len(other) else (other, number)
-    for place in range(-len(shorter), 0):
-        longer[place] += shorter[place]
-    return longer
-
-
-def _write_places(places: list[int]) -> str:
-    digits, carry = [], 0
-    for place in reversed(places):
-        carry, digit = divmod(place + carry, 10)
-        digits.append(str(digit))
-    return f"{carry}{''.join(reversed(digits))}".lstrip("0") or "0"
 
 
 def _merge_times(tokens: list[_Token]) -> list[_Token]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import replace
 from typing import NamedTuple, TypeAlias, overload
 
@@ -11,7 +11,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from classic_rc.kernels.arrays import TokenArrays, offsets_of, ragged_indices
-from classic_rc.questions import PLACEHOLDER, Dataset, LazyCandidates, Passage, Question, candidate_texts
+from classic_rc.questions import (
+    PLACEHOLDER,
+    Dataset,
+    LazyCandidates,
+    Passage,
+    Question,
+    SequenceView,
+    candidate_texts,
+)
 from classic_rc.text.analyzers import Analyzer, get_analyzer, get_tokenizer
 from classic_rc.text.encoded import EncodedDataset, EncodedSentences
 from classic_rc.text.sentences import passage_sentences
@@ -79,7 +87,7 @@ _MAX_PARTS = 32
 """How many parts of a dataset are kept; with one more, all are dropped."""
 
 
-class SharedQuestions(Sequence[Question]):
+class SharedQuestions(SequenceView[Question]):
     """Questions that are encoded once per analyzer; all users of the object share the encodings.
 
     :func:`encode` and :func:`encode_sentences` look here first. Folds, and views without gold, select their part of
@@ -105,18 +113,9 @@ class SharedQuestions(Sequence[Question]):
         self._parent: SharedQuestions | None = None
         self._select: Callable[[EncodedSentences], EncodedSentences] | None = None
 
-    def __len__(self) -> int:
-        return len(self.questions)
-
-    @overload
-    def __getitem__(self, index: int) -> Question: ...
-    @overload
-    def __getitem__(self, index: slice) -> Sequence[Question]: ...
-    def __getitem__(self, index: int | slice) -> Question | Sequence[Question]:
-        return self.questions[index]
-
-    def __iter__(self) -> Iterator[Question]:
-        return iter(self.questions)
+    def contents(self) -> Sequence[Question]:
+        """Return the questions."""
+        return self.questions
 
     def encoding(self, analyzer: Analyzer, cut: _Cut = whole_text) -> EncodedSentences:
         """Return the questions' encoding under an analyzer, with passages whole or in the pieces of `cut`."""
@@ -198,10 +197,6 @@ class TextEncoder:
 
     Texts are cut into pieces. Most pieces have occurred before, and each distinct piece is analysed once.
 
-    Parameters
-    ----------
-    analyzer : str or Analyzer
-
     Examples
     --------
     >>> encoder = TextEncoder("word+stop=lucene")
@@ -230,11 +225,6 @@ class TextEncoder:
         """Return the token ids of the texts, concatenated, and the offset at which each text starts.
 
         The pieces of all texts are never in memory as strings at the same time: only the numbers of the pieces are.
-
-        Returns
-        -------
-        tokens : ndarray of int32
-        offsets : ndarray of int64, shape (n_texts + 1,)
         """
         first_parts = None
         if self._tokenizer.separators:

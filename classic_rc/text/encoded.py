@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple, overload
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from classic_rc.kernels.arrays import TokenArrays, offsets_of, ragged_indices
 from classic_rc.predictions import Scores
-from classic_rc.questions import Question
+from classic_rc.questions import Question, SequenceView
 from classic_rc.text.analyzers import Analyzer, stemmer, stop_words
 
 
-class EncodedDataset(Sequence[Question]):
+class EncodedDataset(SequenceView[Question]):
     """Questions with their texts as token ids; it is still a sequence of those questions.
 
     The arrays group questions by passage (`order` is the permutation), because scoring works passage by passage.
@@ -38,15 +38,7 @@ class EncodedDataset(Sequence[Question]):
         The index in the arrays of each of those candidates; None if no two are equal.
     """
 
-    __slots__ = (
-        "analyzer",
-        "arrays",
-        "candidate_rows",
-        "order",
-        "question_offsets",
-        "questions",
-        "vocabulary",
-    )
+    __slots__ = ("analyzer", "arrays", "candidate_rows", "order", "question_offsets", "questions", "vocabulary")
 
     def __init__(
         self,
@@ -62,18 +54,9 @@ class EncodedDataset(Sequence[Question]):
         self.arrays, self.order = arrays, order
         self.question_offsets, self.candidate_rows = question_offsets, candidate_rows
 
-    def __len__(self) -> int:
-        return len(self.questions)
-
-    @overload
-    def __getitem__(self, index: int) -> Question: ...
-    @overload
-    def __getitem__(self, index: slice) -> Sequence[Question]: ...
-    def __getitem__(self, index: int | slice) -> Question | Sequence[Question]:
-        return self.questions[index]
-
-    def __iter__(self) -> Iterator[Question]:
-        return iter(self.questions)
+    def contents(self) -> Sequence[Question]:
+        """Return the questions."""
+        return self.questions
 
     def stop_flags(self, name: str) -> NDArray[np.bool_]:
         """Return which words of the vocabulary are in a stop list, which is stemmed as the vocabulary is.
@@ -129,27 +112,15 @@ class EncodedDataset(Sequence[Question]):
 
     def under(self, questions: Sequence[Question]) -> EncodedDataset:
         """Return this encoding with other objects for the same questions, such as those without gold."""
-        return EncodedDataset(
-            questions,
-            self.analyzer,
-            self.vocabulary,
-            self.arrays,
-            self.order,
-            self.question_offsets,
-            self.candidate_rows,
-        )
+        return self._changed(questions=questions)
 
     def with_arrays(self, arrays: TokenArrays) -> EncodedDataset:
         """Return this encoding with other tokens for the same texts."""
-        return EncodedDataset(
-            self.questions,
-            self.analyzer,
-            self.vocabulary,
-            arrays,
-            self.order,
-            self.question_offsets,
-            self.candidate_rows,
-        )
+        return self._changed(arrays=arrays)
+
+    def _changed(self, **changes: Any) -> EncodedDataset:
+        fields = {name: getattr(self, name) for name in self.__slots__}
+        return EncodedDataset(**{**fields, **changes})
 
     def shards(self, n: int, *, with_questions: bool = True) -> list[EncodedDataset]:
         """Split into up to `n` parts of about equal size, in the arrays' order.
@@ -195,14 +166,8 @@ class EncodedSentences(NamedTuple):
     def take(self, index: NDArray[np.int64], questions: Sequence[Question]) -> EncodedSentences:
         """Return the encoding of some of the questions, exactly as encoding them afresh would give it.
 
-        The result has the same ids and the same order of the vocabulary as a fresh encoding.
-
-        Parameters
-        ----------
-        index : ndarray of int64, shape (n,)
-            Indices of the questions, in any order.
-        questions : sequence of Question, length n
-            The same questions as objects.
+        `index` are their places, in any order, and `questions` the same questions as objects. Ids and the order of
+        the vocabulary are those of a fresh encoding.
         """
         full = self.dataset
         old = full.arrays

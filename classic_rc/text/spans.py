@@ -11,7 +11,7 @@ from typing import NamedTuple, TypeAlias, overload
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from classic_rc.errors import DataError, UsageError
+from classic_rc.errors import DataError, wrong_value
 from classic_rc.kernels.arrays import TokenArrays, block_size, offsets_of, ragged_indices
 from classic_rc.questions import Candidate, LazyCandidates, Passage, Question
 from classic_rc.text.analyzers import Analyzer, get_analyzer, get_tokenizer, stop_list_signature, stop_words
@@ -128,13 +128,9 @@ class SpanGenerator:
 
     def __post_init__(self) -> None:
         if not isinstance(self.max_tokens, int) or self.max_tokens < 1:
-            expected, found = "an integer of at least 1", repr(self.max_tokens)
-            message = f"max_tokens must be {expected}, got {found}"
-            raise UsageError(message, field="max_tokens", found=found, expected=expected)
+            raise wrong_value("max_tokens", self.max_tokens, "an integer of at least 1")
         if self.tokenizer not in ("word", "char"):
-            expected, found = "'word' or 'char'", repr(self.tokenizer)
-            message = f"tokenizer must be {expected}, got {found}"
-            raise UsageError(message, field="tokenizer", found=found, expected=expected)
+            raise wrong_value("tokenizer", self.tokenizer, "'word' or 'char'")
         stop_words(self.stop_words)
 
     @property
@@ -289,19 +285,10 @@ class EncodedSpans(NamedTuple):
     ) -> tuple[TokenArrays, NDArray[np.int64]]:
         """Pair each question with each context that has candidates of it, as if the context were its passage.
 
-        Parameters
-        ----------
-        span_context : ndarray of int64, shape (n_spans,)
-            The context (a sentence, or the passage) of each span.
-        context_offsets : ndarray of int64, shape (n_contexts + 1,)
-            Context i is ``tokens[context_offsets[i]:context_offsets[i + 1]]``.
-
-        Returns
-        -------
-        arrays : TokenArrays
-            Its "passages" are the contexts, its "questions" the pairs of a context and a question.
-        order : ndarray of int64, shape (n_candidates,)
-            For each candidate of the arrays, its index among all questions' candidates in sequence.
+        `span_context` has the context (a sentence, or the passage) of each span; context i is
+        ``tokens[context_offsets[i]:context_offsets[i + 1]]``. Returns arrays whose "passages" are the contexts and
+        whose "questions" are the pairs of a context and a question; and for each candidate of the arrays its index
+        among all questions' candidates in sequence.
         """
         question = np.repeat(np.arange(len(self.questions)), np.diff(self.candidate_offsets))
         span = self.candidate_span
@@ -331,22 +318,7 @@ def encode_spans(
 ) -> Iterator[tuple[NDArray[np.int64], EncodedSpans]]:
     """Encode span questions in parts of bounded size; a part has at least one passage, never a piece of one.
 
-    Parameters
-    ----------
-    questions : sequence of Question
-        In any order.
-    analyzer : str or Analyzer
-
-    Yields
-    ------
-    index : ndarray of int64
-        Indices of the part's questions in `questions`, in the part's order.
-    spans : EncodedSpans
-
-    Raises
-    ------
-    DataError
-        A candidate does not occur in its passage.
+    Yields the indices of the part's questions in `questions`, in the part's order, and the part.
     """
     analyzer = get_analyzer(analyzer)
     of_passage: dict[int, list[int]] = {}

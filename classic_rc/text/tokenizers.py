@@ -16,14 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from classic_rc.kernels.arrays import block_size, offsets_of
-from classic_rc.kernels.byte_pieces import (
-    PADDING,
-    KeyCache,
-    character_places,
-    class_table,
-    find_pieces,
-    piece_keys,
-)
+from classic_rc.kernels.byte_pieces import PADDING, KeyCache, character_places, class_table, find_pieces, piece_keys
 
 ASCII = "".join(map(chr, range(128)))
 """The ASCII characters."""

@@ -46,11 +46,6 @@ class WordNet:
     ----------
     folder : str or Path
         The folder of the database files, or nltk's ``wordnet.zip``.
-
-    Raises
-    ------
-    DataError
-        A file is missing or is not WordNet's.
     """
 
     def __init__(self, folder: str | Path) -> None:
@@ -98,11 +93,6 @@ class WordNet:
                 steps |= dict.fromkeys(level, max(steps.values()) + 1)
             self._above[word] = steps
         return self._above[word]
-
-    def hypernym_distance(self, word: str, general: str) -> int | None:
-        """Return the least steps up from a sense of `word` to one of `general`: 0 for synonyms, None if no path."""
-        above = self.above(word)
-        return min((above[synset] for synset in self.synsets(general) if synset in above), default=None)
 
     def _read_file(self, name: str) -> bytes:
         try:

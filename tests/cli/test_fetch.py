@@ -53,6 +53,19 @@ dev = {{ reader = "superglue", file = "val.jsonl" }}
 url = "http://several.example/val.jsonl"
 bytes = {len(LINES)}
 sha256 = "{hashlib.sha256(LINES).hexdigest()}"
+
+[packed]
+title = "Packed talks"
+cites = ["sun2019"]
+licence = "free"
+page = "http://packed.example/"
+[packed.splits]
+train = {{ reader = "dream", file = "all.zip", member = "train.json" }}
+dev = {{ reader = "dream", file = "all.zip", member = "dev.json", copy = {{ file = "dev.json" }} }}
+[packed.files."all.zip"]
+url = "http://packed.example/all.zip"
+[packed.files."dev.json"]
+url = "http://copies.example/dev.json"
 """
 
 
@@ -112,6 +125,18 @@ def test_all_adds_what_no_split_needs_and_one_cause_is_one_error(cli, mirror):
     assert [line.split("  ")[0] for line in done.out.splitlines()][-1] == "talks/scores/b.txt"
 
 
+def test_where_a_file_is_missing_copies_of_its_content_are_fetched(cli, mirror):
+    mirror.resources["/packed/dev.json"] = Resource(TALKS)
+    done = cli("fetch", "packed:dev")
+    assert (done.code, done.out.split("  ")[0]) == (0, "packed/dev.json")
+    assert done.messages("note", "packed/all.zip", "packed:dev")
+    assert cli("run", "packed:dev", "-s", "random").code == 0
+    done = cli("fetch", "packed")
+    done.fails(3, "HTTP 404", source=f"{mirror.address}/packed/all.zip")
+    assert len(done.errors) == 1
+    assert cli("run", "packed:train", "-s", "random").code == 3
+
+
 def test_a_wrong_name_downloads_nothing(cli, mirror):
     cli("fetch", "talks:dev", "tlaks").fails(2, field="dataset", found="tlaks", expected="talks")
     assert mirror.requests == []
@@ -133,7 +158,7 @@ def test_offline(cli, mirror):
 
 def test_the_list_says_what_is_cached(cli):
     cli("fetch", "talks:dev")
-    first, second = cli("list", "datasets", "--format", "json").json["datasets"]
+    first, second, _ = cli("list", "datasets", "--format", "json").json["datasets"]
     assert (first["name"], second["name"]) == ("talks", "several-answers")
     assert "train, dev" in first["description"]
     assert "size unknown; for research only; cached: dev" in first["description"]

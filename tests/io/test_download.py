@@ -15,7 +15,8 @@ import pytest
 
 from classic_rc.errors import DataError, UsageError
 from classic_rc.io import download as module
-from classic_rc.io.download import Expected, download, exclusive_lock
+from classic_rc.io.download import Expected, download
+from classic_rc.io.files import exclusive_lock
 from tests.errors import raises
 from tests.http_server import Resource, http_server
 
@@ -259,15 +260,15 @@ def test_a_file_system_without_locks(tmp_path, monkeypatch):
         raise OSError(errno.ENOLCK, "No locks available")
 
     monkeypatch.setattr("fcntl.flock", refuse)
-    with raises(UsageError, field="path", found=str(tmp_path / "lock")), exclusive_lock(tmp_path / "lock"):
+    with pytest.raises(OSError, match="No locks"), exclusive_lock(tmp_path / "lock", lambda: None):
         pass
 
 
 _HOLDER = """
 import sys
 from pathlib import Path
-from classic_rc.io.download import exclusive_lock
-with exclusive_lock(Path(sys.argv[1])):
+from classic_rc.io.files import exclusive_lock
+with exclusive_lock(Path(sys.argv[1]), lambda: None):
     print("held", flush=True)
     sys.stdin.read(1)
 """

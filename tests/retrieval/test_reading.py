@@ -141,7 +141,7 @@ def test_auto_looks_at_all_of_a_folder_together(write, tmp_path):
 
 
 def test_an_unknown_kind_of_lines(write):
-    with raises(UsageError, field="lines", found="words", expected=", ".join(map(repr, LINE_KINDS))):
+    with raises(UsageError, field="lines", found="words", expected=f"one of {', '.join(map(repr, LINE_KINDS))}"):
         read_texts(write("a.txt", "One."), lines="words")
 
 

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
-import re
 import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -24,10 +21,7 @@ from classic_rc.retrieval.storage import (
     REBUILD_HINT,
     REPAIR_HINT,
     VERIFIED,
-    Manifest,
     StoredSegment,
-    map_segment,
-    write_segment,
 )
 from tests.errors import raises
 from tests.retrieval.facts import check_index, edit_manifest, segment_files
@@ -105,72 +99,6 @@ def test_a_crafted_manifest_is_one_error_or_changes_no_answer(index, signed):
     assert not any("\n" in message for message in messages)
 
 
-def _craft(index: Path, change: Callable[[dict[str, np.ndarray]], Any]) -> Path:
-    """Write other arrays into the second segment, so that all checksums fit, and return its path."""
-    manifest = Manifest.read(index)
-    arrays = {name: np.array(array) for name, array in map_segment(index, manifest.segments[1]).items()}
-    change(arrays)
-    name = manifest.segments[1].name
-    stored = write_segment(index, name.removeprefix("segment-").removesuffix(".bin"), arrays)
-    edit_manifest(index, lambda m: m["segments"].__setitem__(1, stored._asdict()))
-    return index / name
-
-
-def _rewrite_table(index: Path, change: Callable[[dict[str, Any]], Any]) -> Path:
-    """Write another table of arrays into the second segment, so that all checksums fit, and return its path."""
-    path = segment_files(index)[1]
-    content = path.read_bytes()[:-32]
-    length = int.from_bytes(content[-8:], "little")
-    table = json.loads(content[-8 - length : -8])
-    change(table)
-    described = json.dumps(table).encode()
-    content = content[: -8 - length] + described + len(described).to_bytes(8, "little")
-    digest = hashlib.sha256(content)
-    path.write_bytes(content + digest.digest())
-    stored = StoredSegment(path.name, len(content) + 32, digest.hexdigest())
-    edit_manifest(index, lambda m: m["segments"].__setitem__(1, stored._asdict()))
-    return path
-
-
-@pytest.mark.parametrize("first", range(16))
-def test_swapped_arrays_are_refused(index, first):
-    def swap(table):
-        rows = table["arrays"]
-        rows[first], rows[first + 1] = rows[first + 1], rows[first]
-
-    table = []
-    _rewrite_table(index, lambda m: table.extend(m["arrays"]))
-    if table[first] == table[first + 1]:
-        pytest.skip("these arrays have one type and length")
-    path = _rewrite_table(index, swap)
-    for look in (open_corpus, check_index):
-        with raises(DataError, source=str(path), hint=REPAIR_HINT):
-            look(index)
-
-
-@pytest.mark.parametrize(
-    "change",
-    [
-        lambda table: table["arrays"].pop(),
-        lambda table: table["arrays"].append(["|u1", 0]),
-        lambda table: table["arrays"].__setitem__(3, ["<f8", table["arrays"][3][1]]),
-        lambda table: table["arrays"].__setitem__(3, ["O", 1]),
-        lambda table: table["arrays"].__setitem__(0, ["|u1", -64]),
-        lambda table: table["arrays"].__setitem__(0, ["|u1", 10**400]),
-        lambda table: table["arrays"].__setitem__(0, ["|u1", 10**9]),
-        lambda table: table["arrays"].__setitem__(8, ["<i8", 2]),
-        lambda table: table["arrays"].__setitem__(8, None),
-        lambda table: table.pop("arrays"),
-        lambda table: table.pop("key"),
-        lambda table: table.update(key=3),
-    ],
-)
-def test_a_wrong_table_of_arrays_is_refused(index, change):
-    path = _rewrite_table(index, change)
-    with raises(DataError, source=str(path), hint=REPAIR_HINT):
-        open_corpus(index)
-
-
 @pytest.mark.parametrize("content", [b"", b"x", b"\0" * 40, b"\xff" * 40, b"\0" * 1000])
 def test_a_file_that_is_no_segment_is_refused(index, content):
     path = segment_files(index)[1]
@@ -197,79 +125,6 @@ def test_a_changed_value_of_the_manifest_is_found_by_its_checksum(index, change)
         open_corpus(index)
     with raises(DataError, source=str(index / MANIFEST), hint=REBUILD_HINT):
         build_index([TextFile(str(index.parent / "lines.txt"))], index, append=True)
-
-
-def _last(value):
-    def change(array):
-        array[-1] = value
-
-    return change
-
-
-def _first(value):
-    def change(array):
-        array[0] = value
-
-    return change
-
-
-@pytest.mark.parametrize(
-    ("name", "change"),
-    [
-        ("term_offsets", _first(1)),
-        ("term_offsets", _last(10**12)),
-        ("term_offsets", lambda array: array.__setitem__(2, 10**12)),
-        ("term_keys", _last(0)),
-        ("posting_offsets", _first(-1)),
-        ("posting_offsets", _last(0)),
-        ("posting_offsets", lambda array: array.__setitem__(1, -5)),
-        ("posting_sentences", _first(99)),
-        ("posting_sentences", _last(-1)),
-        ("posting_sentences", lambda array: array.sort()),
-        ("posting_codes", _first(255)),
-        ("posting_codes", lambda array: array.fill(0)),
-        ("code_counts", _first(0)),
-        ("code_counts", _first(-3)),
-        ("code_counts", _last(10**6)),
-        ("totals", _first(3)),
-        ("totals", _last(-1)),
-        ("totals", lambda array: array.__setitem__(1, 10**9)),
-        ("sentence_data", _first(0xFF)),
-        ("sentence_data", lambda array: array.fill(0x80)),
-        ("sentence_offsets", _last(0)),
-        ("sentence_offsets", lambda array: array.__setitem__(3, 255)),
-        ("input_data", _first(0xC3)),
-        ("input_offsets", _last(1)),
-        ("input_starts", _first(1)),
-        ("input_starts", _last(100)),
-        ("label_data", _last(0x80)),
-        ("label_offsets", _last(9)),
-        ("places", _first(0)),
-        ("places", _last(-100)),
-    ],
-)
-def test_numbers_outside_of_their_arrays_are_refused_though_the_checksums_fit(index, name, change):
-    path = _craft(index, lambda arrays: change(arrays[name]))
-    found = re.compile(
-        {"code_counts": "code_counts|posting_codes", "totals": "totals|posting_codes"}.get(name, name)
-    )
-    if name == "posting_sentences":
-        found = re.compile("posting")
-    for look in (open_corpus, check_index):
-        with raises(DataError, source=str(path), field=found, hint=REPAIR_HINT):
-            look(index)
-
-
-def test_a_text_that_begins_within_a_character_is_refused(tmp_path):
-    (tmp_path / "text.txt").write_text("é é\né é\né é\né é\n", encoding="utf-8")
-    build_index([TextFile(str(tmp_path / "text.txt"))], tmp_path / "index", segment_sentences=2)
-
-    def shift(arrays):
-        arrays["sentence_offsets"][1] -= 1
-
-    path = _craft(tmp_path / "index", shift)
-    with raises(DataError, source=str(path), field="sentence_data"):
-        open_corpus(tmp_path / "index")
 
 
 def test_a_segment_under_the_name_of_another_one_is_built_again(index, tmp_path):

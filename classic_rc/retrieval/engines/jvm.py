@@ -37,15 +37,7 @@ class LuceneJars:
 
 
 def find_jars() -> LuceneJars:
-    """Return the jars that :data:`JARS_VARIABLE` names, else those of an installed pyserini, else Debian's.
-
-    Raises
-    ------
-    UsageError
-        No jars are found, or those of the variable lack a part of Lucene or have a part twice.
-    DataError
-        A jar cannot be read.
-    """
+    """Return the jars that :data:`JARS_VARIABLE` names, else those of an installed pyserini, else Debian's."""
     for source, paths in (
         (JARS_VARIABLE, _find_named_jars()),
         ("pyserini", _find_pyserini_jar()),
@@ -132,14 +124,6 @@ def start_java() -> None:
 
     The heap grows to a quarter of the machine's memory, unless the environment variable ``JAVA_TOOL_OPTIONS`` has
     another limit: ``-Xmx8g``.
-
-    Raises
-    ------
-    MissingPackageError
-        pyjnius is not installed, or no Java is new enough for the jars.
-    UsageError
-        No jars are found; Java does not start, was started without the jars, or was started before this process was
-        forked.
     """
     global _process
     if _process is None:
@@ -161,11 +145,6 @@ def find_java(least: int) -> Path:
     ----------
     least : int
         The oldest release of Java that will do.
-
-    Raises
-    ------
-    MissingPackageError
-        There is none.
     """
     rejected = []
     for place, home in _java_homes():
@@ -186,22 +165,7 @@ def lucene_version() -> str:
 
 @contextmanager
 def java_errors(doing: str, source: str | None = None, hint: str | None = None) -> Iterator[None]:
-    """Turn Java's exceptions into one-line errors.
-
-    Parameters
-    ----------
-    doing : str
-        What Lucene does: ``"write the index"``.
-    source, hint : str, optional
-        The folder that is read or written, and what the user can do about a failure.
-
-    Raises
-    ------
-    UsageError
-        The heap is full.
-    DataError
-        Any other failure, such as a full disk or an index of another release.
-    """
+    """Turn Java's exceptions into one-line errors; `doing` is what Lucene does: ``"write the index"``."""
     start_java()
     from jnius import JavaException
 

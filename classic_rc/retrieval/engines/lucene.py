@@ -68,13 +68,7 @@ def write_index(directory: Any, sentences: Iterable[str]) -> None:
 
 
 def open_reader(directory: Any, field: str, source: str | None) -> Any:
-    """Open an index, which must have the field. Nothing is written or locked.
-
-    Raises
-    ------
-    DataError
-        The directory has no index, or no document has the field.
-    """
+    """Open an index, which must have the field. Nothing is written or locked."""
     reader = java_class("org.apache.lucene.index.DirectoryReader")
     if not reader.indexExists(directory):
         raise DataError("no Lucene index in this folder", source=source)
@@ -97,15 +91,7 @@ _NO_HIT = (-1, 0.0)
 
 
 class LuceneSearcher:
-    """Searches one field of an open index.
-
-    Parameters
-    ----------
-    reader : Java object
-        The open index.
-    field : str
-    similarity : BM25
-    """
+    """Searches one field of an open index."""
 
     def __init__(self, reader: Any, field: str, similarity: BM25) -> None:
         self._field = field
@@ -187,10 +173,6 @@ class Lucene(Engine):
         ``"lucene-english"``, Lucene's own EnglishAnalyzer, is the only value.
     place : str or path, optional
         A new or empty folder for the index; None keeps the index in memory.
-
-    See Also
-    --------
-    Lucene.open : Open an existing index.
     """
 
     name = "lucene"
@@ -206,30 +188,13 @@ class Lucene(Engine):
 
     @classmethod
     def open(
-        cls,
-        place: str | os.PathLike[str],
-        *,
-        similarity: str | Similarity | None = None,
-        field: str = FIELD,
+        cls, place: str | os.PathLike[str], *, similarity: str | Similarity | None = None, field: str = FIELD
     ) -> Self:
         """Open an index of Lucene or Anserini. Nothing is written or locked.
 
-        Each document counts as a sentence, whatever it contains. Queries are analyzed by the EnglishAnalyzer, as
-        Anserini's indexes usually are; in an index with other terms they find little.
-
-        Parameters
-        ----------
-        place : str or path
-        similarity : str or Similarity, default="bm25"
-        field : str, default="contents"
-            The indexed field to search. A document's text is what this field stores, else what the field ``raw``
-            stores.
-
-        Raises
-        ------
-        DataError
-            The folder does not exist, has no index, has one of a release that these jars do not read, or lacks the
-            field.
+        Each document counts as a sentence, whatever it contains: its text is what `field` stores, else what the
+        field ``raw`` stores. Queries are analyzed by the EnglishAnalyzer, as Anserini's indexes usually are; in an
+        index with other terms they find little.
         """
         engine = cls(similarity=similarity, place=place)
         engine._field, engine._is_read_only = field, True
@@ -248,14 +213,6 @@ class Lucene(Engine):
         """Index sentences, which are iterated once. They replace any that were indexed before.
 
         After an interruption the old content is still there.
-
-        Raises
-        ------
-        UsageError
-            A sentence is not a string, the folder has other content, the index was opened read-only, or Java's heap
-            is full.
-        DataError
-            Lucene cannot write the folder.
         """
         if self._is_read_only or (self._reader is None and _has_content(self.place)):
             raise UsageError(
@@ -297,15 +254,7 @@ class Lucene(Engine):
         return self._ready().maxDoc()
 
     def sentence(self, number: int) -> str:
-        """Return the text of a sentence.
-
-        Raises
-        ------
-        IndexError
-            No sentence has this number.
-        DataError
-            The opened index does not store its text.
-        """
+        """Return the text of a sentence."""
         self.check_number(number)
         with java_errors("read a document", self.place):
             text = stored_text(self._reader, int(number), self._field)

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import islice
 from typing import Any, ClassVar, NoReturn, Self
 
-from classic_rc.errors import DataError, NotFittedError, UsageError
+from classic_rc.errors import DataError, NotFittedError, UsageError, wrong_value
 from classic_rc.retrieval.base import (
     Best,
     Engine,
@@ -79,11 +79,6 @@ class OpenSearch(Engine):
         Timeout of one request, in seconds.
     retries : int, default=6
         How often a request is repeated that the cluster refused for the moment or whose connection was lost.
-
-    Raises
-    ------
-    UsageError
-        A parameter has a wrong type or value.
     """
 
     name = "opensearch"
@@ -112,17 +107,12 @@ class OpenSearch(Engine):
         # A pattern, or names with commas, could mean several indexes, other people's included.
         if not re.fullmatch(r"[a-z0-9][a-z0-9._-]{0,254}", place):
             allowed = "lower-case letters, digits, '-', '_' and '.'"
-            raise UsageError(
-                f"the name of an index must consist of {allowed}, got {place!r}",
-                field="place",
-                found=place,
-                expected=allowed,
-            )
+            raise wrong_value("place", place, f"a name of {allowed}")
         for parameter, value, least in (("shards", shards, 1), ("replicas", replicas, 0), ("retries", retries, 0)):
             if not isinstance(value, int) or isinstance(value, bool) or value < least:
-                raise _wrong_value(parameter, value, f"a whole number of at least {least}")
+                raise wrong_value(parameter, value, f"a whole number of at least {least}")
         if not (isinstance(timeout, int | float) and 0 < timeout < math.inf):
-            raise _wrong_value("timeout", timeout, "a positive number of seconds")
+            raise wrong_value("timeout", timeout, "a positive number of seconds")
         self.shards, self.replicas, self.overwrite = shards, replicas, overwrite
         self.timeout, self.retries = timeout, retries
         self._is_read_only = False
@@ -135,23 +125,7 @@ class OpenSearch(Engine):
     def open(
         cls, place: str, *, similarity: str | Similarity | None = None, timeout: float = 60.0, retries: int = 6
     ) -> Self:
-        """Return a read-only engine over an index that this package made.
-
-        Parameters
-        ----------
-        place : str
-        similarity : str or Similarity, optional
-            The index has its own: only that one is allowed.
-        timeout, retries
-            As in the class.
-
-        Raises
-        ------
-        DataError
-            The index does not exist, was not made by this package, is unfinished, or has lost sentences.
-        UsageError
-            The index has another similarity.
-        """
+        """Return a read-only engine over an index that this package made; it has its own similarity."""
         engine = cls(place, timeout=timeout, retries=retries)
         note, settings = engine._look() or engine._refuse("no such index")
         if note is None:
@@ -210,13 +184,6 @@ class OpenSearch(Engine):
 
         An interrupted build stays unfinished on the cluster: it cannot be opened, and the next build replaces it. A
         finished index is write-protected.
-
-        Raises
-        ------
-        UsageError
-            The engine was opened read-only, or an index of this name exists and may not be replaced.
-        DataError
-            The cluster refuses a sentence, or does not have all sentences in the end.
         """
         if self._is_read_only:
             raise UsageError(f"index {self.place!r} was opened read-only", field="place", found=self.place)
@@ -427,9 +394,3 @@ def _is_unfinished(answer: Body) -> bool:
     if "error" in answer:
         return answer["status"] in TEMPORARY
     return bool(answer["timed_out"] or answer["_shards"]["failed"])
-
-
-def _wrong_value(parameter: str, value: Any, expected: str) -> UsageError:
-    return UsageError(
-        f"{parameter} must be {expected}, got {value!r}", field=parameter, found=str(value), expected=expected
-    )

@@ -14,6 +14,7 @@ from typing import Any, Self
 from urllib.parse import urlsplit
 
 from classic_rc.errors import ClassicRCError, DataError, MissingPackageError, UsageError
+from classic_rc.io.json import is_encodable
 from classic_rc.retrieval.similarity import BM25
 
 PREFIX = "CLASSIC_RC_OPENSEARCH_"
@@ -41,14 +42,7 @@ class Access:
 
     @classmethod
     def from_environment(cls, environment: Mapping[str, str] = os.environ) -> Self:
-        """Read the environment variables that begin with :data:`PREFIX`.
-
-        Raises
-        ------
-        UsageError
-            There is no URL, or one is invalid or contains a password; a password is given without a user or a
-            user without a password; a file is missing.
-        """
+        """Read the environment variables that begin with :data:`PREFIX`."""
         values = {f.name: environment.get(_variable(f.name)) or None for f in fields(cls)}
         urls = tuple(filter(None, (url.strip() for url in (values.pop("urls") or "").split(","))))
         if not urls:
@@ -95,28 +89,10 @@ def _find_url_fault(url: str) -> str | None:
 class Cluster:
     """A connection to a cluster; the constructor checks that the cluster answers.
 
-    Parameters
-    ----------
-    access : Access
-    timeout : float
-        Timeout of one request, in seconds.
-    retries : int
-        How often opensearch-py repeats a request that the cluster refused for the moment (status 429 or 5xx) or
-        whose connection was lost. The first request is not repeated, so that a wrong address is reported at once.
-
-    Attributes
-    ----------
-    name : str
-        The addresses, as messages show them.
-    release : str or None
-        ``"opensearch-3.8.0"``; None if the user has no permission to see it.
-
-    Raises
-    ------
-    MissingPackageError
-        opensearch-py is not installed.
-    UsageError, DataError
-        As in :meth:`errors`.
+    opensearch-py repeats a request up to `retries` times if the cluster refused it for the moment (status 429 or
+    5xx) or the connection was lost, but not the first request, so that a wrong address is reported at once. `name`
+    has the addresses, as messages show them; `release` is ``"opensearch-3.8.0"``, or None if the user may not see
+    it.
     """
 
     def __init__(self, access: Access, *, timeout: float, retries: int) -> None:
@@ -158,15 +134,7 @@ class Cluster:
 
     @contextmanager
     def errors(self) -> Iterator[None]:
-        """Turn the errors of the client into one-line errors.
-
-        Raises
-        ------
-        UsageError
-            The credentials are refused or insufficient, or the certificate is not trusted.
-        DataError
-            There is no answer, or it is an error.
-        """
+        """Turn the errors of the client into one-line errors."""
         try:
             yield
         except self._errors.OpenSearchException as error:
@@ -291,15 +259,7 @@ def create_action(numbered: tuple[int, str]) -> tuple[str, str]:
 def _to_json(value: Any) -> str:
     text = _encode(value)
     # An unpaired surrogate: JSON can escape it, UTF-8 cannot encode it.
-    return text if text.isascii() or _is_encodable(text) else _escape(value)
-
-
-def _is_encodable(text: str) -> bool:
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
+    return text if text.isascii() or is_encodable(text) else _escape(value)
 
 
 def query_search(query: str, k: int, *, with_text: bool = False) -> Body:

@@ -46,13 +46,7 @@ class RankBM25(Engine):
     _bm25: Any = None
 
     def index(self, sentences: Iterable[str]) -> Self:
-        """Index sentences, which are iterated once. They replace any that were indexed before.
-
-        Raises
-        ------
-        MissingPackageError
-            The package rank_bm25 is not installed.
-        """
+        """Index sentences, which are iterated once. They replace any that were indexed before."""
         self._sentences, self._bm25 = list(check_sentences(sentences)), None
         documents = [self.analyzer.analyze(sentence) for sentence in self._sentences]
         if any(documents):
