@@ -185,7 +185,7 @@ def find_difference(rows: Iterable[Written], readings: Sequence[str]) -> Written
     return None
 
 
-def decide_reading(rows: Sequence[Written], *, field: str = "gold", option: Option, skip_bad: bool = False) -> str:
+def decide_reading(rows: Sequence[Written], *, option: Option, skip_bad: bool = False) -> str:
     """Return the reading of all rows, or raise DataError where none fits, or several that mean different options.
 
     All rows together decide it: an index 0 cannot be counted from 1, and an index that is the number of options
@@ -195,12 +195,12 @@ def decide_reading(rows: Sequence[Written], *, field: str = "gold", option: Opti
     fitting = fitting_readings(rows)
     bad = next((row for row in rows if not row.meanings), None)
     if bad is not None and not skip_bad:
-        raise _no_reading_error(rows, bad, field)
+        raise _no_reading_error(rows, bad)
     if not fitting and rows:
-        raise _conflict_error(rows, field, option, skip_bad)
+        raise _conflict_error(rows, option, skip_bad)
     differing = find_difference(rows, fitting)
     if differing is not None:
-        raise ambiguity_error(differing, fitting, field, option)
+        raise ambiguity_error(differing, fitting, "gold", option)
     return fitting[0] if fitting else "text"
 
 
@@ -243,20 +243,20 @@ def _describe_options(row: Written, reading: str) -> str:
     return " and ".join(describe_value(row.texts[i]) for i in named[:3]) + ", …" * (len(named) > 3) or "none"
 
 
-def _no_reading_error(rows: Sequence[Written], bad: Written, field: str) -> DataError:
+def _no_reading_error(rows: Sequence[Written], bad: Written) -> DataError:
     """Return the error for a value that no reading explains; the rows before it say what was expected."""
     others = [row for row in rows if row is not bad]
     possible = fitting_readings(others) or list(READINGS)
     is_first = bad is rows[0]
     return bad.node.error(
-        f"{field} fits no known coding" if is_first else f"{field} does not fit the coding of earlier rows",
-        field=field,
+        "gold fits no known coding" if is_first else "gold does not fit the coding of earlier rows",
+        field="gold",
         found=f"{describe_value(bad.value)} with the options {', '.join(map(describe_value, bad.texts[:4]))}",
         expected=" or ".join(READINGS[reading] for reading in (READINGS if is_first else possible)),
     )
 
 
-def _conflict_error(rows: Sequence[Written], field: str, option: Option, skip_bad: bool) -> DataError:
+def _conflict_error(rows: Sequence[Written], option: Option, skip_bad: bool) -> DataError:
     """Return the error for rows that each have a reading, and not all the same."""
     possible = list(READINGS)
     for row in rows:
@@ -269,8 +269,8 @@ def _conflict_error(rows: Sequence[Written], field: str, option: Option, skip_ba
     named = sorted((reading for reading in READINGS if counts[reading]), key=lambda reading: -counts[reading])
     choices = " or ".join(f"{option.choose(reading)} ({counts[reading]:,} of {n_rows:,} rows)" for reading in named)
     return row.node.error(
-        f"{field} does not fit the coding of earlier rows",
-        field=field,
+        "gold does not fit the coding of earlier rows",
+        field="gold",
         found=f"{describe_value(row.value)} with the options {', '.join(map(describe_value, row.texts[:4]))}",
         expected=" or ".join(READINGS[reading] for reading in possible),
         hint=f"Choose what fits, and the other rows are left out: {choices}"

@@ -7,6 +7,7 @@ import os
 import re
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 
@@ -202,18 +203,13 @@ class DataError(ClassicRCError):
 
     def __reduce__(self) -> tuple[Any, ...]:
         # The default pickling, used between processes, loses keyword-only parameters.
-        state = {name: getattr(self, name) for name in _DATA_FACTS}
-        return _rebuild_data_error, (self.problem, state)
+        return partial(DataError, **{name: getattr(self, name) for name in _DATA_FACTS}), (self.problem,)
 
 
 _VAGUE = ("missing", "wrong type")
 """Problems that say little without their field."""
 
 _DATA_FACTS = ("source", "where", "field", "found", "expected", "hint", "question")
-
-
-def _rebuild_data_error(problem: str, state: dict[str, str | None]) -> DataError:
-    return DataError(problem, **state)
 
 
 class MissingPackageError(ClassicRCError, ImportError):
@@ -237,11 +233,7 @@ class MissingPackageError(ClassicRCError, ImportError):
         super().__init__(f"{needed_for} needs the package {package}: pip install {target}")
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _rebuild_missing_package, (self.package, self.needed_for, self.extra)
-
-
-def _rebuild_missing_package(package: str, needed_for: str, extra: str | None) -> MissingPackageError:
-    return MissingPackageError(package, needed_for=needed_for, extra=extra)
+        return partial(MissingPackageError, needed_for=self.needed_for, extra=self.extra), (self.package,)
 
 
 def wrong_value(name: str, value: Any, expected: str, owner: str = "") -> UsageError:

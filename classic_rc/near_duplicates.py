@@ -158,7 +158,7 @@ def _known_pairs(texts: Sequence[str], others: Sequence[str] | None) -> SimilarT
     key = _hash_texts(texts), None if others is None else _hash_texts(others)
     found = _recent_pairs.get(key)
     if found is None:
-        found = _recent_pairs[key] = _find_pairs(texts, others)
+        found = _recent_pairs[key] = _find_pairs(texts, others, _Collection.pairs)
         while len(_recent_pairs) > _MAX_RECENT:
             _recent_pairs.pop(next(iter(_recent_pairs)), None)
     return found
@@ -179,17 +179,12 @@ def _hash_texts(texts: Sequence[str]) -> bytes:
 
 def _find_short_pairs(texts: Sequence[str], others: Sequence[str] | None) -> SimilarTexts:
     """Find the similar pairs of different short texts."""
-    found = _find_pairs_by(texts, others, lambda collection, here, there: collection.short_pairs(here, there))
+    found = _find_pairs(texts, others, _Collection.short_pairs)
     short = ~found.near  # equal texts are near
     return SimilarTexts(found.pairs[short], found.similarity[short], found.near[short])
 
 
-def _find_pairs(texts: Sequence[str], others: Sequence[str] | None) -> SimilarTexts:
-    """Find the pairs of equal texts, of near duplicates, and of texts and their parts."""
-    return _find_pairs_by(texts, others, lambda collection, here, there: collection.pairs(here, there))
-
-
-def _find_pairs_by(
+def _find_pairs(
     texts: Sequence[str],
     others: Sequence[str] | None,
     search: Callable[[_Collection, NDArray[np.bool_], NDArray[np.bool_]], _Found],

@@ -309,7 +309,10 @@ def fetch(
             if offline or file.url is None:
                 raise
             notify(f"{path} is not the expected file: it is downloaded again")
-    _make_folder(path.parent)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise _cache_error(path.parent, error) from error
     waiting = f"another process is downloading files of {file.dataset}: waiting for it"
     with ExitStack() as stack:
         try:
@@ -317,7 +320,8 @@ def fetch(
             stack.enter_context(exclusive_lock(lock, lambda: notify(waiting)))
         except OSError as error:
             raise _cache_error(lock, error) from error
-        is_new = not _is_expected(file, path)  # The other process may have downloaded it.
+        # The other process may have downloaded it.
+        is_new = not (path.is_file() and known_sum(file) in (None, sha256_of(path)))
         if is_new:
             _download(file, path, progress, notify)
         sha256 = _check_sum(file, path)
@@ -340,10 +344,6 @@ def fetch(
         sums = _recorded_sums(file.dataset) | {file.name: sha256}
         write_file(path_of_sums(file.dataset), json.dumps(sums, indent=2, sort_keys=True) + "\n")
     return Fetched(file, path, sha256, is_new, is_recorded=True)
-
-
-def _is_expected(file: RemoteFile, path: Path) -> bool:
-    return path.is_file() and known_sum(file) in (None, sha256_of(path))
 
 
 def _splits_to_read(file: RemoteFile) -> list[NamedSplit]:
@@ -422,28 +422,12 @@ def _address(file: RemoteFile) -> str:
     if not mirror:
         assert file.url is not None
         return file.url
-    if "@" in mirror:
-        raise UsageError(
-            f"{MIRROR_VARIABLE} has a user name or password: use an address that needs none",
-            field=MIRROR_VARIABLE,
-            found="an address with @",
-            expected="an http or https address without @",
-        )
-    if not re.match(r"https?://[^/]", mirror):
-        raise UsageError(
-            f"invalid {MIRROR_VARIABLE} {mirror!r}: expected an address that starts with http:// or https://",
-            field=MIRROR_VARIABLE,
-            found=mirror,
-            expected="an http or https address",
-        )
+    if not re.fullmatch(r"https?://[^/@][^@]*", mirror):
+        expected = "an http or https address without a user name or password"
+        shown = None if "@" in mirror else mirror  # which may have a password
+        told = f"invalid {MIRROR_VARIABLE}: expected {expected}"
+        raise UsageError(told, field=MIRROR_VARIABLE, found=shown, expected=expected)
     return f"{mirror.rstrip('/')}/{file.key}"
-
-
-def _make_folder(folder: Path) -> None:
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise _cache_error(folder, error) from error
 
 
 def _cache_error(path: Path, error: BaseException) -> UsageError:

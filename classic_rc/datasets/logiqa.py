@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar
 
 from classic_rc.datasets.base import Reading, canonical_split
@@ -45,10 +45,10 @@ def _read_meta(row: Node) -> dict[str, Any]:
     return {"language": _language(row.text("question")), **({"reasoning": reasoning} if reasoning else {})}
 
 
-def _position(letter: str, n_options: int = len(_LETTERS)) -> int | None:
+def _position(letter: str) -> int | None:
     """Return the position that a letter names, or None."""
     position = _LETTERS.find(letter.strip().lower())
-    return position if len(letter.strip()) == 1 and 0 <= position < n_options else None
+    return position if len(letter.strip()) == 1 and position >= 0 else None
 
 
 def _is_logiqa_2(row: Mapping[str, Any]) -> bool:
@@ -60,31 +60,29 @@ def _candidates(row: Node) -> list[str]:
     return strip_labels(row.texts("options"))
 
 
+def _logiqa(question: str, gold: str, coding: str, check: Callable[[Mapping[str, Any]], bool]) -> Schema:
+    """Return the schema of rows of the hub with these keys."""
+    return Schema(
+        "LogiQA",
+        required_keys("context", question, "options", gold),
+        convert_fields(
+            lambda row, number, split: str(number),
+            passage="context",
+            question=question,
+            candidates=_candidates,
+            gold=lambda row: read_gold(row, gold, row.texts("options"), coding),
+            meta=lambda row: {"language": _language(row.text(question))},
+        ),
+        check,
+    )
+
+
 LOGIQA = (
-    Schema(
-        "LogiQA",
-        required_keys("context", "query", "options", "correct_option"),
-        convert_fields(
-            lambda row, number, split: str(number),
-            passage="context",
-            question="query",
-            candidates=_candidates,
-            gold=lambda row: read_gold(row, "correct_option", row.texts("options"), "index0"),
-            meta=lambda row: {"language": _language(row.text("query"))},
-        ),
-        lambda row: isinstance(row["options"], (list, tuple)),
-    ),
-    Schema(
-        "LogiQA",
-        required_keys("context", "question", "options", "label"),
-        convert_fields(
-            lambda row, number, split: str(number),
-            passage="context",
-            question="question",
-            candidates=_candidates,
-            gold=lambda row: read_gold(row, "label", row.texts("options"), "letter"),
-            meta=lambda row: {"language": _language(row.text("question"))},
-        ),
+    _logiqa("query", "correct_option", "index0", lambda row: isinstance(row["options"], (list, tuple))),
+    _logiqa(
+        "question",
+        "label",
+        "letter",
         lambda row: len(row) == 4 and isinstance(row["label"], str) and _position(row["label"]) is not None,
     ),
 )
