@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import re
 import stat
 import threading
 import time
@@ -20,7 +19,7 @@ from numpy.typing import NDArray
 
 from classic_rc.errors import DataError, UsageError
 from classic_rc.io.files import sha256_of_text
-from classic_rc.io.json import Node, describe_value, parse_json
+from classic_rc.io.json import describe_value, parse_json
 from classic_rc.io.text import read_text, replace_file, write_file
 from classic_rc.retrieval.texts import StoredTexts, fingerprint
 from classic_rc.text.analyzers import Analyzer, get_analyzer
@@ -298,40 +297,27 @@ class Manifest:
     @classmethod
     def read(cls, folder: Path) -> Self:
         """Read the manifest of a folder."""
-        path = folder / MANIFEST
+        source = str(folder / MANIFEST)
         try:
-            return cls._parse(Node(parse_json(read_text(path), str(path)), str(path)))
+            values = parse_json(read_text(source), source)
         except DataError as error:
-            facts = {name: getattr(error, name) for name in ("where", "field", "found", "expected")}
-            raise DataError(error.problem, source=str(path), hint=REBUILD_HINT, **facts) from None
-
-    @classmethod
-    def _parse(cls, node: Node) -> Self:
+            facts = {"where": error.where, "found": error.found, "expected": error.expected}
+            raise DataError(error.problem, source=source, hint=REBUILD_HINT, **facts) from None
         for field, expected in (("kind", _KIND), ("format", INDEX_FORMAT)):
-            if (found := node.get(field)) != expected:
-                raise node.error(
+            if (found := values.get(field) if isinstance(values, dict) else values) != expected:
+                raise DataError(
                     "not a manifest of an index of this version",
+                    source=source,
                     field=field,
                     found=describe_value(found),
                     expected=repr(expected),
+                    hint=REBUILD_HINT,
                 )
-        counts = node.child("counts")
-        manifest = cls(
-            node.text("analyzer"),
-            node.text("analyzer_signature"),
-            node.text("analyzer_sample"),
-            tuple(_parse_segment(part) for part in node.items("segments")),
-            node.text("fingerprint"),
-            _parse_size(node, "n_terms"),
-            IndexCounts(*(_parse_size(counts, f.name) for f in fields(IndexCounts))),
-        )
-        if not manifest.segments:
-            raise node.error("no segments", field="segments", found="an empty list", expected="at least one")
-        if node.text(_CHECKSUM) != _hash_values(node.value):
-            raise node.error(
-                "changed since it was written", found="other values", expected="the values of its checksum"
-            )
-        return manifest
+        if values.pop(_CHECKSUM, None) != _hash_values(values):
+            raise DataError("changed since it was written", source=source, hint=REBUILD_HINT)
+        del values["kind"], values["format"]
+        segments = tuple(StoredSegment(**segment) for segment in values.pop("segments"))
+        return cls(**values | {"segments": segments, "counts": IndexCounts(**values["counts"])})
 
     def check_analyzer(self, source: str, *, thoroughly: bool) -> Analyzer:
         """Return the analyzer of the index, after a check that it has not changed since the build.
@@ -354,26 +340,8 @@ class Manifest:
         return analyzer
 
 
-def _parse_segment(node: Node) -> StoredSegment:
-    name = node.text("name")
-    if not re.fullmatch(r"segment-[0-9a-f]{24}\.bin", name):
-        raise node.error(
-            "not the name of a segment file", field="name", found=describe_value(name), expected=segment_name("…")
-        )
-    return StoredSegment(name, _parse_size(node, "size"), node.text("sha256"))
-
-
-def _parse_size(node: Node, key: str) -> int:
-    size = node.integer(key)
-    if not 0 <= size < 2**63:
-        expected = "a whole number from 0 to 2**63 - 1"
-        raise node.error("not a size", field=key, found=describe_value(size), expected=expected)
-    return size
-
-
-def _hash_values(content: Mapping[str, Any]) -> str:
-    rest = {name: value for name, value in content.items() if name != _CHECKSUM}
-    return sha256_of_text(json.dumps(rest, sort_keys=True))
+def _hash_values(values: Mapping[str, Any]) -> str:
+    return sha256_of_text(json.dumps(values, sort_keys=True))
 
 
 def _hash_sample(analyzer: Analyzer) -> str:

@@ -72,8 +72,7 @@ STRANGE: list[Any] = [
 ]
 
 
-@pytest.mark.parametrize("signed", [False, True])
-def test_a_crafted_manifest_is_one_error_or_changes_no_answer(index, signed):
+def test_a_changed_manifest_is_one_error_or_changes_no_answer(index):
     whole, expected = json.loads((index / MANIFEST).read_text(encoding="utf-8")), read_answers(index)[:-1]
     places = [path for path in _places(whole) if "segments" not in path or path[1:2] in ((), (1,))]
     messages = []
@@ -89,7 +88,7 @@ def test_a_crafted_manifest_is_one_error_or_changes_no_answer(index, signed):
                     content[path[-1]] = strange
 
             (index / MANIFEST).write_text(json.dumps(whole), encoding="utf-8")
-            edit_manifest(index, change, signed=signed)
+            edit_manifest(index, change, signed=False)
             try:
                 assert read_answers(index)[:-1] == expected, (path, strange)
             except ClassicRCError as error:
