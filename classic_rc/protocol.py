@@ -138,6 +138,9 @@ def _setting(kind: Kind, affects: Step, help: str, default: Any = None, **more: 
     return field(default=default, metadata={"setting": Setting(kind, affects, help, **more)})
 
 
+_LEARNING: Mapping[str, Any] = {"heading": "training and tuning", "of_suite": False}
+
+
 @dataclass(frozen=True, kw_only=True)
 class Protocol:
     """How systems run on a dataset. None, or False, leaves a setting as each system has it.
@@ -155,8 +158,7 @@ class Protocol:
         Step.FIT,
         "the data to train solvers on: a file or a folder; repeat for several, which become one",
         metavar="DATA",
-        heading="training and tuning",
-        of_suite=False,
+        **_LEARNING,
     )
     tune: Dataset | None = _setting(
         DATA,
@@ -164,16 +166,14 @@ class Protocol:
         "the data to tune thresholds and windows on; without it they are tuned out of fold",
         metavar="DATA",
         rare=True,
-        heading="training and tuning",
-        of_suite=False,
+        **_LEARNING,
     )
     cv: int | None = _setting(
         integer_kind(2, 2**31, "a number of folds"),
         Step.FIT,
         "train out of fold, in N folds of passages, instead of on other data",
         metavar="N",
-        heading="training and tuning",
-        of_suite=False,
+        **_LEARNING,
     )
     group: str | None = _setting(
         TEXT,
@@ -182,8 +182,7 @@ class Protocol:
         "resamples",
         metavar="KEY",
         rare=True,
-        heading="training and tuning",
-        of_suite=False,
+        **_LEARNING,
     )
     drop_overlap: bool = _setting(
         FLAG,
@@ -191,8 +190,7 @@ class Protocol:
         "remove from the training and tuning data the passages and questions that are also in the dataset",
         default=False,
         rare=True,
-        heading="training and tuning",
-        of_suite=False,
+        **_LEARNING,
     )
     analyzer: str | None = _setting(
         TEXT,

@@ -213,7 +213,7 @@ def _converter(kind: Any, feature: Any) -> Converter | None:
     if types.is_temporal(kind) or types.is_decimal(kind):
         return str
     if types.is_map(kind):
-        inner = _converter(kind.item_type, None) or _same
+        inner = _converter(kind.item_type, None) or (lambda value: value)
         return lambda pairs: {str(key): None if value is None else inner(value) for key, value in pairs}
     if types.is_struct(kind):
         members = {
@@ -221,27 +221,13 @@ def _converter(kind: Any, feature: Any) -> Converter | None:
             for i in range(kind.num_fields)
             if (convert := _converter(kind.field(i).type, _feature_of_member(feature, kind.field(i).name)))
         }
-        return _struct_converter(members) if members else None
+        if not members:
+            return None
+        return lambda row: row | {n: f(row[n]) for n, f in members.items() if row[n] is not None}
     if types.is_list(kind) or types.is_large_list(kind) or types.is_fixed_size_list(kind):
         element = _converter(kind.value_type, _feature_of_element(feature))
-        return None if element is None else _list_converter(element)
+        return element and (lambda values: [None if value is None else element(value) for value in values])
     return None
-
-
-def _same(value: Any) -> Any:
-    return value
-
-
-def _struct_converter(members: Mapping[str, Converter]) -> Converter:
-    def convert(row: dict[str, Any]) -> dict[str, Any]:
-        changed = {name: inner(row[name]) for name, inner in members.items() if row[name] is not None}
-        return {**row, **changed}
-
-    return convert
-
-
-def _list_converter(element: Converter) -> Converter:
-    return lambda values: [None if value is None else element(value) for value in values]
 
 
 def _feature_of_member(feature: Any, name: str) -> Any:
