@@ -48,13 +48,13 @@ def handle(args: argparse.Namespace) -> int:
                 continue
             write_output(_describe(fetched), None)
     causes: dict[tuple[str | None, ...], list[tuple[RemoteFile, DataError]]] = {}
-    for file, error in failed.items():
+    for file, problem in failed.items():
         using = [split for split in splits if file in split.files]
         if using and all(map(is_split_cached, using)):
             text = f"{file.key} is missing there; what {', '.join(s.name for s in using)} needs of it has copies"
             inputs.report_notes(args, "note", [text])
         else:
-            causes.setdefault((file.dataset, error.problem, error.found), []).append((file, error))
+            causes.setdefault((file.dataset, problem.problem, problem.found), []).append((file, problem))
     for errors in causes.values():
         with failures.caught():
             raise _join_errors(errors)
