@@ -86,7 +86,7 @@ def test_a_threshold_is_tuned_for_metrics_of_selections(one_wrong_on_top):
 
 
 def test_unknown_cut_points_are_refused(one_wrong_on_top):
-    with raises(UsageError, field="cuts", found="'all'", expected="exact, multirc2018"):
+    with raises(UsageError, field="cuts", found="all", expected="one of exact, multirc2018"):
         TunedThreshold(cuts="all").fit(*one_wrong_on_top)
 
 

@@ -189,7 +189,7 @@ def test_the_signature_names_all_parameters():
         ({"max_tokens": 0}, "max_tokens", "0", "an integer of at least 1"),
         ({"max_tokens": 2.5}, "max_tokens", "2.5", "an integer of at least 1"),
         ({"stop_words": "nltkk"}, "stop list", "nltkk", "nltk"),
-        ({"tokenizer": "treebank"}, "tokenizer", "'treebank'", "'word' or 'char'"),
+        ({"tokenizer": "treebank"}, "tokenizer", "treebank", "'word' or 'char'"),
     ],
 )
 def test_parameters_are_checked(parameters, field, found, expected):
