@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import gc
 import re
+from functools import cache
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 from classic_rc._version import __version__
+
+gc.disable()  # it was a fifth of the build, which needs half a gigabyte without it
 
 project, author, release = "classic_rc", "The classic_rc developers", __version__
 html_title = f"classic_rc {release}"
 language = "en"
 
-extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx.ext.viewcode"]
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx.ext.napoleon"]
 source_suffix = {".md": "markdown"}
 exclude_patterns = ["_made"]
 templates_path: list[str] = []
@@ -34,7 +39,6 @@ autodoc_use_type_comments = False
 python_use_unqualified_type_names = True
 napoleon_google_docstring = False
 napoleon_use_rtype = False
-viewcode_line_numbers = True
 
 html_theme = "furo"
 html_static_path = ["_static"]
@@ -53,10 +57,12 @@ html_theme_options = {
 
 
 def setup(app: Any) -> None:
-    """Write formulas as MathML, which browsers show without a script, and show the sources of algorithms only."""
+    """Write formulas as MathML, which browsers show without a script, and make once what pages share."""
     from docutils.nodes import SkipNode
     from docutils.utils.math.latex2mathml import tex2mathml
+    from sphinx.domains.python import PythonDomain
     from sphinx.environment.adapters.toctree import global_toctree_for_doc
+    from sphinx.search.en import SearchEnglish
 
     def inline(writer: Any, node: Any) -> None:
         writer.body.append(tex2mathml(node.astext()))
@@ -66,33 +72,30 @@ def setup(app: Any) -> None:
         writer.body.append(f'<div class="formula">{tex2mathml(node.astext(), as_block=True)}</div>\n')
         raise SkipNode
 
-    def without_links_back(app: Any, page: str, template: str, context: dict[str, Any], tree: Any) -> None:
-        # viewcode expects all names of a module on the page of one package, and other links lead nowhere.
-        if page.startswith("_modules/"):
-            context["body"] = re.sub(r'<a class="viewcode-back".*?</a>', "", context.get("body", ""))
+    @cache
+    def whole_navigation() -> str:
+        options = {"collapse": False, "titles_only": True, "maxdepth": -1, "includehidden": True}
+        nodes = global_toctree_for_doc(app.env, "index", app.builder, tags=app.tags, **options)
+        fragment: str = app.builder.render_partial(nodes)["fragment"]
+        return fragment
 
-    whole: list[str] = []
+    def same_navigation(app: Any, page: str, template: str, context: dict[str, Any], tree: Any) -> None:
+        # The theme asks for the navigation of each page and parses it: 40 % of the build. So all get the same one.
+        context["toctree"] = lambda **options: whole_navigation()
 
-    def navigation(app: Any, page: str, template: str, context: dict[str, Any], tree: Any) -> None:
-        # The theme asks for the whole navigation on each page: a third of the build. Here it is made once, and
-        # a page gets it with links from its folder, and with itself and its parent marked.
-        def adapted(**options: Any) -> str:
-            if not whole:
-                nodes = global_toctree_for_doc(app.env, "index", app.builder, tags=app.tags, **options)
-                whole.append(app.builder.render_partial(nodes)["fragment"])
-            found = whole[0]
-            for name in (page, page.rpartition("/")[0]):
-                for item in re.findall(f'<li class="[^"]*"><a class="[^"]*" href="{re.escape(name)}.html">', found):
-                    found = found.replace(item, item.replace('class="', 'class="current '))
-            return re.sub(r' href="(?!\w+:)', f' href="{"../" * page.count("/")}', found)
-
-        context["toctree"] = adapted
-
-    def source(app: Any, module: str) -> tuple[str, dict[str, Any]] | None:
-        # Sources are for reading the algorithms; those of all modules would double the time of the build.
-        return None if module.startswith(("classic_rc.kernels", "classic_rc.solvers")) else ("", {})
+    def own_navigation(app: Any, page: str, template: str, context: dict[str, Any], tree: Any) -> None:
+        # Then a page gets it with links from its folder, and with itself and its parent marked.
+        found = context["furo_navigation_tree"]
+        for name, mark in ((page, "current current-page "), (page.rpartition("/")[0], "current ")):
+            address = re.escape(quote(name)) + r"\.html"
+            item = rf'<li class="([^"]*"><a class=")([^"]*" href="{address}">[^<]*</a>(?:<input)?)'
+            opened = ' checked=""' if name != page else ""
+            found = re.sub(item, rf'<li class="{mark}\1current \2{opened}', found)
+        context["furo_navigation_tree"] = re.sub(r' href="(?![\w+]+:)', f' href="{"../" * page.count("/")}', found)
 
     app.add_html_math_renderer("mathml", (inline, None), (block, None))
-    app.connect("html-page-context", without_links_back)
-    app.connect("html-page-context", navigation, priority=400)
-    app.connect("viewcode-find-source", source)
+    app.connect("html-page-context", same_navigation, priority=400)
+    app.connect("html-page-context", own_navigation, priority=600)
+    # The same words are stemmed, and the same names looked up, on every page.
+    SearchEnglish.stem = cache(SearchEnglish.stem)
+    PythonDomain.find_obj = cache(PythonDomain.find_obj)

@@ -293,6 +293,12 @@ _LABELS = {
     "prominent": "candidate has prominent {word!r}",
     "question-answer": "question has {question_word!r} and candidate {word!r}",
 }
+_KINDS = {
+    "answer": "the candidate's words",
+    "text-answer": "words of passage and candidate",
+    "prominent": "prominent words",
+    "question-answer": "pairs of question and candidate words",
+}
 _PASSAGE_GROUPS = ("text-answer", "prominent")
 
 
@@ -351,8 +357,11 @@ class _Term(NamedTuple):
 
 def _explain_score(terms: Sequence[_Term], bias: float, output: str, score: float) -> Term | None:
     """Return the log-odds as a sum, or the probability made of it; None if the model adds up in another way."""
-    features = [term.formula() for term in sorted(terms, key=lambda t: (-abs(t.weight), t.label)) if term.weight]
-    log_odds = plus("log-odds", *features, given("bias", bias))
+    kinds: dict[str, list[Term]] = {}
+    for term in sorted(terms, key=lambda t: (-abs(t.weight), t.label)):
+        if term.weight:
+            kinds.setdefault(_KINDS.get(term.group, "lengths and counts"), []).append(term.formula())
+    log_odds = plus("log-odds", *(plus(kind, *own) for kind, own in kinds.items()), given("bias", bias))
     formula = logistic("score", log_odds) if output == "probability" else log_odds.renamed("score")
     return replace(formula, value=score) if math.isclose(formula.value, score, rel_tol=1e-6, abs_tol=1e-6) else None
 
