@@ -5,14 +5,14 @@ passages is exchanged between passages of the same shape, after options were shu
 passage have their right option at the same place. An alarm is any finding. Gold order is what the second family
 really has, so it counts as an alarm only elsewhere.
 
-Run ``python -m benchmarks audit-nulls [FOLDER] [--draws N]``.
+Run ``python -m benchmarks audit-nulls [FOLDER] [--draws N] [--only NAME]``.
 """
 
 from __future__ import annotations
 
 import argparse
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -20,17 +20,17 @@ import classic_rc
 from classic_rc.audit import Kind, check_dataset
 from classic_rc.questions import Dataset, Question, TextCandidates
 
-_DATA = Path("../shared/data")
+_RACE = "race/RACE-train-dev.tar.gz"
+Change = Callable[[Sequence[Question], random.Random], list[Question]]
 SHAPES: dict[str, tuple[str, dict[str, str], int]] = {
     "MCScript, 2 options, shared passages": ("mcscript/dev-data.xml", {}, 1411),
     "DREAM, 3 options, 30 questions": ("dream/dev.json", {}, 30),
     "DREAM, 3 options, 300 questions": ("dream/dev.json", {}, 300),
     "C3, 2 to 4 options": ("foreign/c3-m-dev.json", {}, 1000),
-    "RACE, 4 options, 4,000 questions": ("race/RACE-train-dev.tar.gz", {"split": "dev"}, 4000),
+    "RACE, 4 options, 4,000 questions": (_RACE, {"split": "dev"}, 4000),
     "LogiQA, 5 options": ("foreign/logiqa_eval.txt", {}, 651),
     "MultiRC, several right": ("multirc", {"split": "dev"}, 953),
 }
-FAMILIES = ("whole passages exchanged", "gold of neighbours together")
 
 
 def permute_gold(questions: Sequence[Question], rng: random.Random) -> list[Question]:
@@ -85,47 +85,58 @@ def add_fifth_option(questions: Sequence[Question], rng: random.Random) -> list[
     ]
 
 
-def count_alarms(
-    data: Dataset, change: Callable[[Sequence[Question], random.Random], list[Question]], draws: int, name: str
-) -> int:
-    """Return in how many draws there is an alarm."""
-    alarms = 0
-    for seed in range(draws):
-        null = replace(data, questions=change(data.questions, random.Random(seed)), read_with=None, parts=())
-        found = check_dataset(null, header=False, seed=seed, duplicates=False).cues
-        kinds = [cue for cue in found if cue.kind is not Kind.GOLD_ORDER or name != FAMILIES[1]]
-        alarms += bool(kinds)
-        if kinds:
-            print(f"  {name}, draw {seed}: {kinds[0].kind} {kinds[0].name} z {kinds[0].z:.2f}", flush=True)
-    return alarms
+DEPENDENT: dict[str, Change] = {
+    "whole passages exchanged": exchange_passages,
+    "gold of neighbours together": keep_neighbours_together,
+}
+
+
+def make_families(folder: Path, only: str) -> Iterator[tuple[str, Dataset, Change]]:
+    """Yield the name of each family of nulls that has `only` in its name, its data, and what draws its gold."""
+    for name, (path, options, most) in SHAPES.items():
+        if only in name:
+            data = classic_rc.load(folder / path, **options)[:most]
+            questions = [q for q in data if q.gold]
+            if name.startswith("LogiQA"):
+                questions = add_fifth_option(questions, random.Random(1))
+            yield name, replace(data, questions=questions, read_with=None, parts=()), permute_gold
+    for name, change in DEPENDENT.items():
+        if only in name:
+            yield name, classic_rc.load(folder / _RACE, split="dev")[:1500], change
+
+
+def find_alarm(data: Dataset, change: Change, seed: int) -> str:
+    """Return the first finding in one draw; an empty text if there is none."""
+    null = replace(data, questions=change(data.questions, random.Random(seed)), read_with=None, parts=())
+    found = check_dataset(null, header=False, seed=seed, duplicates=False).cues
+    counted = [cue for cue in found if cue.kind is not Kind.GOLD_ORDER or change is not keep_neighbours_together]
+    return (
+        f"{counted[0].kind} {counted[0].name} z {counted[0].z:.2f} bound {counted[0].bound:.2f}" if counted else ""
+    )
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Print the table of alarms."""
+    """Draw from each family in turn; print each alarm, and the table after each round."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks audit-nulls", description=__doc__)
-    parser.add_argument("folder", nargs="?", type=Path, default=_DATA)
-    parser.add_argument("--draws", type=int, default=57, help="of each shape (default 57)")
-    parser.add_argument("--dependent", type=int, default=50, help="of each dependent family (default 50)")
-    parser.add_argument("--only", help="a part of the name of what to draw")
+    parser.add_argument("folder", nargs="?", type=Path, default=Path("../shared/data"))
+    parser.add_argument("--draws", type=int, default=57, help="from each family (default 57)")
+    parser.add_argument("--first", type=int, default=0, help="the number of the first draw (default 0)")
+    parser.add_argument("--only", default="", help="a part of the name of the families")
     args = parser.parse_args(arguments)
-    total = drawn = 0
-    for name, (path, options, most) in SHAPES.items():
-        if args.only and args.only not in name:
-            continue
-        data = classic_rc.load(args.folder / path, **options)[:most]
-        if name.startswith("LogiQA"):
-            data = replace(data, questions=add_fifth_option(data.questions, random.Random(1)), read_with=None)
-        data = replace(data, questions=[q for q in data if q.gold], read_with=None, parts=())
-        alarms = count_alarms(data, permute_gold, args.draws, name)
-        total, drawn = total + alarms, drawn + args.draws
-        print(f"{name}: {alarms} alarms in {args.draws} draws", flush=True)
-    print(f"permuted within questions: {total} alarms in {drawn} draws", flush=True)
-    for name, change in zip(FAMILIES, (exchange_passages, keep_neighbours_together), strict=True):
-        if args.only and args.only not in name:
-            continue
-        data = classic_rc.load(args.folder / "race/RACE-train-dev.tar.gz", split="dev")[:1500]
-        alarms = count_alarms(data, change, args.dependent, name)
-        print(f"{name}: {alarms} alarms in {args.dependent} draws", flush=True)
+    families = sorted(make_families(args.folder, args.only), key=lambda family: len(family[1]))
+    alarms = {name: 0 for name, _, _ in families}
+    for seed in range(args.first, args.first + args.draws):
+        for name, data, change in families:
+            found = find_alarm(data, change, seed)
+            alarms[name] += bool(found)
+            if found:
+                print(f"{name}, draw {seed}: {found}", flush=True)
+        n = seed + 1 - args.first
+        permuted = [name for name in alarms if name in SHAPES]
+        total = sum(alarms[name] for name in permuted)
+        counts = "; ".join(f"{name}: {count}" for name, count in alarms.items())
+        print(f"alarms in {n} draws each: {counts}", flush=True)
+        print(f"permuted within questions: {total} alarms in {n * len(permuted)} draws", flush=True)
 
 
 if __name__ == "__main__":

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,46 +31,27 @@ only best one."""
 _FOLDS = 5
 
 
-@dataclass(frozen=True, slots=True)
-class Share:
+class Share(NamedTuple):
     """A number of the dataset and its interval over resampled passages, as fractions."""
 
     value: float
     interval: Interval | None  # None with fewer than two groups of passages
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain data."""
+        return {"value": self.value, "interval": self.interval and list(self.interval)}
+
 
 @dataclass(frozen=True)
 class HardSubset:
-    """The questions that at most `max_solved` baselines solve, and how metrics change on them.
+    """The questions that at most `max_solved` baselines solve, and how metrics change on them."""
 
-    Parameters
-    ----------
-    evaluation : Evaluation
-        The evaluation of all questions. Its rows are the members of the filter, then the systems that are only
-        reported.
-    n_members : int
-        Number of rows that are members.
-    max_solved : int
-        K: the most members that may solve a question that is kept.
-    solved_above : float
-        A question is solved above this credit.
-    n_solved : ndarray of int64, shape (n_questions,)
-        Number of members that solve each question.
-    chance : ndarray of float64, shape (n_questions,)
-        The probability that as many guessers would remove each question (:func:`chance_removed`).
-    groups : ndarray of int64, shape (n_questions,)
-        The group of each question, for resampling. Questions about equal passages are one group.
-    resampling : Resampling
-        The settings of the intervals.
-    """
-
-    evaluation: Evaluation
+    evaluation: Evaluation  # of all questions; its rows are the members of the filter, then what is only reported
     n_members: int
-    max_solved: int
-    solved_above: float
-    n_solved: NDArray[np.int64]
-    chance: NDArray[np.float64]
-    groups: NDArray[np.int64]
+    max_solved: int  # K: the most members that may solve a question that is kept
+    n_solved: NDArray[np.int64]  # the number of members that solve each question
+    chance: NDArray[np.float64]  # the probability that as many guessers would remove each question
+    groups: NDArray[np.int64]  # of the questions, for resampling: those about equal passages are one
     resampling: Resampling
 
     @property
@@ -88,8 +68,7 @@ class HardSubset:
     @property
     def metric(self) -> Metric:
         """The metric that gives a question its credit: 1 if the answer is fully right."""
-        assert self.evaluation.dataset.task is not None
-        return METRICS[SOLVED_BY[self.evaluation.dataset.task]]
+        return _credit_metric(self.evaluation.dataset)
 
     @cached_property
     def removed(self) -> dict[str, Share]:
@@ -106,20 +85,16 @@ class HardSubset:
     @cached_property
     def scores(self) -> list[tuple[Share, Share | None]]:
         """Each row's main metric on all questions and on the hard ones, None if no question is hard."""
-        all_questions = np.ones(len(self.hard), dtype=np.bool_)
-        before = self._main_scores(all_questions)
-        after = self._main_scores(self.hard) if self.hard.any() else [None] * len(before)
-        return list(zip(before, after, strict=True))
-
-    def _main_scores(self, mask: NDArray[np.bool_]) -> list[Share]:
         assert self.evaluation.dataset.task is not None
         metric = primary_metric(self.evaluation.dataset.task)
         measured = [(metric, row.outcomes.statistics[metric.name]) for row in self.evaluation.rows]
-        intervals = subset_intervals(measured, self.groups, mask, self.resampling)
-        return [
-            Share(metric.aggregate(of[mask]), interval)
-            for (_, of), interval in zip(measured, intervals, strict=True)
-        ]
+
+        def scores_on(mask: NDArray[np.bool_]) -> list[Share]:
+            intervals = subset_intervals(measured, self.groups, mask, self.resampling)
+            return [Share(metric.aggregate(of[mask]), i) for (_, of), i in zip(measured, intervals, strict=True)]
+
+        after = scores_on(self.hard) if self.hard.any() else [None] * len(measured)
+        return list(zip(scores_on(np.ones_like(self.hard)), after, strict=True))
 
     def is_member(self, index: int) -> bool:
         """Return whether the row at `index` is a member of the filter."""
@@ -127,7 +102,7 @@ class HardSubset:
 
     def solves(self, row: Row) -> NDArray[np.bool_]:
         """Return which questions a row solves, shape (n_questions,)."""
-        return _solved_by(row, self.metric, self.solved_above)
+        return _solved_by(row, self.metric)
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data, ready for JSON, with the ids of the hard questions."""
@@ -136,9 +111,9 @@ class HardSubset:
         main = primary_metric(dataset.task).name
         return {
             "dataset": {"name": dataset.name, "fingerprint": dataset.fingerprint, "questions": len(dataset)},
-            "solved": {"metric": self.metric.name, "above": self.solved_above, "max_solved": self.max_solved},
+            "solved": {"metric": self.metric.name, "above": SOLVED_ABOVE, "max_solved": self.max_solved},
             "members": self.n_members,
-            **{f"share_{name}": _share_record(share) for name, share in self.removed.items()},
+            **{f"share_{name}": share.to_dict() for name, share in self.removed.items()},
             "resampling": self.resampling.to_dict(),
             "rows": [
                 {
@@ -149,8 +124,8 @@ class HardSubset:
                     "by_construction": self.is_member(i),
                     "solved": None if row.expected else int(self.solves(row).sum()),
                     "metric": main,
-                    "before": _share_record(before),
-                    "after": after and _share_record(after),
+                    "before": before.to_dict(),
+                    "after": after and after.to_dict(),
                 }
                 for i, (row, (before, after)) in enumerate(zip(self.evaluation.rows, self.scores, strict=True))
             ],
@@ -166,7 +141,6 @@ def find_hard_subset(
     *,
     report: Systems = (),
     max_solved: int = 0,
-    solved_above: float = SOLVED_ABOVE,
     jobs: int = 1,
     progress: bool = False,
     **settings: Any,
@@ -187,9 +161,6 @@ def find_hard_subset(
         Systems that are only reported and do not filter. `random` is always among them.
     max_solved : int
         K: a question is kept if at most K members solve it.
-    solved_above : float
-        A question is solved if the answer's credit (accuracy or exact match, 1/k for a k-way tie) is above this;
-        from 0 to below 1.
     protocol, jobs, progress, **settings
         As in :func:`classic_rc.evaluate`; there are always intervals.
 
@@ -211,7 +182,20 @@ def find_hard_subset(
     (14, 0.25)
     """
     members = _without_random(solvers)
-    _check_filter(members, max_solved, solved_above)
+    if not members:
+        raise UsageError(
+            "the filter needs a solver other than random: random is an expectation and solves no single question",
+            field="solvers",
+            found="no other solver",
+        )
+    if not 0 <= max_solved < len(members):
+        raise UsageError(
+            f"the number of solvers that may solve a kept question must be from 0 to {len(members) - 1}, got "
+            f"{max_solved}: a higher number would keep every question",
+            field="max_solved",
+            found=str(max_solved),
+            expected=f"0 to {len(members) - 1}",
+        )
     protocol = Protocol.of(protocol, settings)
     train = as_dataset(protocol.train)
     for role, whole in (("--train", train), ("--tune", protocol.tune)):
@@ -232,42 +216,18 @@ def find_hard_subset(
     evaluation = evaluate(dataset, [*members, *others], protocol, jobs=jobs, progress=progress)
     for error in evaluation.errors.values():
         raise error
-    assert evaluation.dataset.task is not None
-    metric = METRICS[SOLVED_BY[evaluation.dataset.task]]
-    rows = evaluation.rows
+    metric, rows = _credit_metric(evaluation.dataset), evaluation.rows
     guess = next(row for row in rows if row.solver == Random.name).outcomes.statistics[metric.name]
-    n_solved = np.sum([_solved_by(row, metric, solved_above) for row in rows[: len(members)]], axis=0)
-    return HardSubset(
-        evaluation,
-        len(members),
-        max_solved,
-        solved_above,
-        n_solved,
-        chance_removed(metric.from_means(guess), len(members), max_solved),
-        groups,
-        resampling,
-    )
+    n_solved = np.sum([_solved_by(row, metric) for row in rows[: len(members)]], axis=0)
+    chance = chance_removed(metric.from_means(guess), len(members), max_solved)
+    return HardSubset(evaluation, len(members), max_solved, n_solved, chance, groups, resampling)
 
 
 def chance_removed(solved: NDArray[np.float64], n_members: int, max_solved: int = 0) -> NDArray[np.float64]:
     r"""Return the probability that more than K of m independent guessers solve each question.
 
-    .. math:: 1 - \sum_{i=0}^{K} \binom{m}{i} p_q^i (1 - p_q)^{m - i}
-
-    with :math:`p_q` the probability that one guesser solves question q. Its mean over the questions is the share
-    that chance would remove. Guessers are independent of each other; baselines are not. Baselines that solve
-    the same questions remove fewer than equally many guessers of the same quality.
-
-    Parameters
-    ----------
-    solved : ndarray of float64, shape (n_questions,)
-        :math:`p_q`: one over the number of options if one is right.
-    n_members, max_solved : int
-        m and K.
-
-    Returns
-    -------
-    ndarray of float64, shape (n_questions,)
+    It is :math:`1 - \sum_{i=0}^{K} \binom{m}{i} p_q^i (1 - p_q)^{m - i}` with :math:`p_q`, in `solved`, the
+    probability that one guesser solves question q. Baselines that solve the same questions remove fewer.
 
     Examples
     --------
@@ -279,36 +239,14 @@ def chance_removed(solved: NDArray[np.float64], n_members: int, max_solved: int 
     return np.asarray(binom.sf(max_solved, n_members, solved), dtype=np.float64)
 
 
-def _solved_by(row: Row, metric: Metric, above: float) -> NDArray[np.bool_]:
-    return np.asarray(metric.from_means(row.outcomes.statistics[metric.name]) > above + 1e-9)
+def _credit_metric(dataset: Dataset) -> Metric:
+    assert dataset.task is not None
+    return METRICS[SOLVED_BY[dataset.task]]
+
+
+def _solved_by(row: Row, metric: Metric) -> NDArray[np.bool_]:
+    return np.asarray(metric.from_means(row.outcomes.statistics[metric.name]) > SOLVED_ABOVE + 1e-9)
 
 
 def _without_random(systems: Systems) -> list[System]:
     return [system for system in as_systems(systems) if not isinstance(system.solver, Random)]
-
-
-def _check_filter(members: Sequence[System], max_solved: int, solved_above: float) -> None:
-    if not members:
-        raise UsageError(
-            "the filter needs a solver other than random: random is an expectation and solves no single question",
-            field="solvers",
-            found="no other solver",
-        )
-    if not 0 <= max_solved < len(members):
-        raise UsageError(
-            f"the number of solvers that may solve a kept question must be from 0 to {len(members) - 1}, got "
-            f"{max_solved}: a higher number would keep every question",
-            field="max_solved",
-            found=str(max_solved),
-            expected=f"0 to {len(members) - 1}",
-        )
-    if not 0 <= solved_above < 1:
-        raise UsageError(
-            f"the credit above which a question is solved must be at least 0 and below 1, got {solved_above}",
-            field="solved_above",
-            found=str(solved_above),
-        )
-
-
-def _share_record(share: Share) -> Mapping[str, Any]:
-    return {"value": share.value, "interval": share.interval and list(share.interval)}

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from classic_rc.audit.check import CheckReport
 from classic_rc.audit.cues import Cue, Kind, phrase
 from classic_rc.audit.duplicates import COPIES
-from classic_rc.audit.hard import HardSubset, Share
+from classic_rc.audit.hard import SOLVED_ABOVE, HardSubset, Share
 from classic_rc.audit.integrity import Finding, Severity
 from classic_rc.audit.mend import Repairs
 from classic_rc.evaluation.results import dataset_title
@@ -252,7 +252,7 @@ def _hard_notes(found: HardSubset) -> list[str]:
         f"Removed: {(~found.hard).sum():,} questions, {_percent(removed)} % of all; {guessers} "
         f"would remove {_percent(chance)} %; the difference is {_percent(excess)} points",
         f"Hard: at most {most} of {members} members solve it; solved: {found.metric.label}, the mean over "
-        f"tied answers, is above {found.solved_above:g}",
+        f"tied answers, is above {SOLVED_ABOVE:g}",
         f"Chance: the mean of P(X > {most}), X ~ Binomial({members}, p), p the probability of a right guess",
         found.resampling.note,
     ]

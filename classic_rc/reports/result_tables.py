@@ -270,13 +270,13 @@ def _notes(evaluation: PerturbedEvaluation) -> Iterator[str]:
     seeds = evaluation.seeds
     drawn = f"seeds {seeds[0]} to {seeds[-1]}" if len(seeds) > 1 else f"seed {seeds[0]}"
     yield f"copies that draw: the mean over {drawn}; difference: copy - original, in points, paired"
-    yield evaluation.learning_note
-    if not evaluation.trained_on_perturbed and any(original.tuned_on for original in evaluation.originals):
-        yield (
-            "tuned thresholds are the original's: a copy that lowers all scores selects fewer candidates "
-            "(perturbed_train=True tunes them on the copy)"
-        )
-    yield f"function words: the list {evaluation.function_words}, interrogatives, and contractions of both"
+    yield (
+        "learners are trained and tuned on original data; what is learned without gold (counts, indexes) is "
+        "learned from the copy"
+    )
+    if any(original.tuned_on for original in evaluation.originals):
+        yield "tuned thresholds are the original's: a copy that lowers all scores selects fewer candidates"
+    yield "function words: the list nltk, interrogatives, and contractions of both"
     yield evaluation.resampling.note + "; intervals are not adjusted for their number"
     for name, reason in evaluation.left_out.items():
         yield f"not made: {name}: {reason}"

@@ -87,16 +87,13 @@ def test_at_most_k_may_solve_what_is_kept():
     ]
 
 
-def test_a_tie_is_solved_where_its_credit_is_above_the_threshold():
+def test_a_tie_is_not_solved():
     plan = "r2340w"  # credits 1, 1/2, 1/3, 1/4, 0 (a tie of the wrong ones) and 0
-    by_threshold = {0.5: "12345", 0.4: "2345", 0.3: "345", 0.0: "45"}
-    for above, expected in by_threshold.items():
-        found = find_hard_subset(made(6), [Right(plan=plan)], solved_above=above, intervals=10)
-        assert kept(found) == expected, above
-        assert found.solves(found.evaluation.rows[0]).sum() == 6 - len(expected)
-    # On what is kept at the default, a member still has its shares of ties.
-    after = find_hard_subset(made(6), [Right(plan=plan)], intervals=10).scores[0][1]
-    assert after.value == pytest.approx((1 / 2 + 1 / 3 + 1 / 4) / 5)
+    found = find_hard_subset(made(6), [Right(plan=plan)], intervals=10)
+    assert kept(found) == "12345"
+    assert found.solves(found.evaluation.rows[0]).sum() == 1
+    # On what is kept, a member still has its shares of ties.
+    assert found.scores[0][1].value == pytest.approx((1 / 2 + 1 / 3 + 1 / 4) / 5)
 
 
 def test_reported_systems_have_no_part_in_the_choice_and_random_is_always_one():
@@ -214,8 +211,6 @@ def test_every_task_has_hard_questions(task):
         ({"solvers": [parse_solver("random")]}, "solvers", "no other solver", None),
         ({"max_solved": 1}, "max_solved", "1", "0 to 0"),
         ({"max_solved": -1}, "max_solved", "-1", "0 to 0"),
-        ({"solved_above": 1.0}, "solved_above", "1.0", None),
-        ({"solved_above": float("nan")}, "solved_above", "nan", None),
         ({"intervals": 0}, "intervals", "0", re.compile("number of resamples")),
     ],
 )
