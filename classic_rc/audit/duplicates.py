@@ -19,12 +19,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from classic_rc.audit.kinds import EXAMPLES, Finding, Kind, Severity
+from classic_rc.audit.options import bare_text
 from classic_rc.datasets.registry import TrainingData, as_dataset
 from classic_rc.kernels.arrays import distinct, offsets_of
 from classic_rc.kernels.bags import least_shared, overlapping_bags, shared_weight, shared_words
 from classic_rc.kernels.draws import mix
 from classic_rc.near_duplicates import LENGTH_RATIO, SHORT_SHARE, are_similar_words, first_equal, similar_texts
-from classic_rc.questions import Dataset, Question, candidate_texts, normalised_text
+from classic_rc.questions import Dataset, Question, candidate_texts
 from classic_rc.text.analyzers import stop_words
 from classic_rc.text.differences import word_diff, words_only
 from classic_rc.text.encode import TextEncoder
@@ -364,7 +365,7 @@ class _SimilarQuestions:
     def _option_key(self, i: int) -> tuple[str, ...]:
         if not self.has_options[i]:
             return ()
-        return tuple(sorted(map(normalised_option, candidate_texts(self.questions[i].candidates))))
+        return tuple(sorted(map(bare_text, candidate_texts(self.questions[i].candidates))))
 
     def _earlier(
         self, i: int, is_own: bool, keys: Iterable[Hashable], first: Mapping[tuple[bool, Hashable], int]
@@ -568,21 +569,16 @@ def _contradict(question: Question, other: Question) -> bool:
     if not question.task.has_choices:
         return not gold & other_gold
     both = (question, other)
-    options, others = ({normalised_option(text) for text in candidate_texts(q.candidates)} for q in both)
+    options, others = ({bare_text(text) for text in candidate_texts(q.candidates)} for q in both)
     return bool((gold ^ other_gold) & options & others)
 
 
 def _gold_texts(question: Question) -> set[str]:
-    return {normalised_option(text) for text in question.gold_texts}
-
-
-def normalised_option(text: str) -> str:
-    """Return the text of an option in lower case, with single blanks and no punctuation at its end."""
-    return normalised_text(text).rstrip(" .,;:!?")
+    return {bare_text(text) for text in question.gold_texts}
 
 
 def _item_text(question: Question) -> str:
     """Return a question and its options, which are sorted, because their order does not matter."""
     if not question.task.has_choices:
         return question.text
-    return " | ".join((question.text, *sorted(candidate_texts(question.candidates), key=normalised_option)))
+    return " | ".join((question.text, *sorted(candidate_texts(question.candidates), key=bare_text)))

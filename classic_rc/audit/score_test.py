@@ -12,7 +12,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +20,9 @@ from numpy.typing import NDArray
 from classic_rc.audit.features import FeatureMatrix
 from classic_rc.audit.options import Floats, Integers, OptionTable
 from classic_rc.kernels.arrays import offsets_of
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_matrix
 
 DRAWS = 200
 LEVEL = 0.05
@@ -186,6 +189,16 @@ class _Null:
         return z
 
 
+class _Given(NamedTuple):
+    """The chosen features, which all other features are tested given."""
+
+    chosen: Floats  # (n_options, n_chosen)
+    weighted: Floats  # what the covariances of other features with them are sums of, of the same shape
+    across: Floats  # (n_features, n_chosen): these covariances
+    inverse: Floats  # of their own covariances
+    pooled: csr_matrix  # (n_questions, n_options): sums within questions, weighted by u
+
+
 class ScoreTest:
     """The search for features that tell right options from wrong ones.
 
@@ -262,14 +275,14 @@ class ScoreTest:
             self.model, self.weights = fit_model(self.table, chosen)
             if len(self.steps) >= MOST_STEPS or not len(self.features):
                 break
-            null, across, inverse = self._prepare(chosen)
-            z, tested = self._observed(null, chosen, across, inverse)
+            null, given = self._prepare(chosen)
+            z, tested = self._observed(null, given)
             alone = alone if self.steps else z.copy()
             z[list(banned)] = 0
             largest = np.zeros(0)
             best = self._best(z, tested, bound)
             if best is None or not abs(tested[best]) > _CLEAR * bound:
-                largest = self._draw_largest(null, chosen, across, inverse)
+                largest = self._draw_largest(null, given)
                 bound = float(np.quantile(largest, 1 - LEVEL, method="higher"))
                 best = self._best(z, tested, bound)
             if best is None:
@@ -294,8 +307,10 @@ class ScoreTest:
                 return first + int(np.argmax(above[first:stop]))
         return None
 
-    def _prepare(self, chosen: Floats) -> tuple[_Null, Floats, Floats]:
-        """Return the null of all features, their covariances with the chosen ones, and the inverse among these."""
+    def _prepare(self, chosen: Floats) -> tuple[_Null, _Given]:
+        """Return the null of all features, and what the chosen ones say of them."""
+        from scipy.sparse import csr_matrix
+
         model, features, table = self.model, self.features, self.table
         d, u = model.spread
         n_sparse = features.sparse.shape[1]
@@ -333,7 +348,11 @@ class ScoreTest:
         tails = _exact_deviates(is_rare, n_sparse, rare)
         tails[variance[is_rare] == 0] = 0
         all_events = np.append(events, np.full(features.dense.shape[1], len(table))).astype(np.float64)
-        return _Null(expected, np.sqrt(variance), all_events, is_rare, tails), across, inverse
+        pooled = csr_matrix((u, np.arange(len(u)), table.offsets), shape=(len(table), len(u)))
+        return (
+            _Null(expected, np.sqrt(variance), all_events, is_rare, tails),
+            _Given(chosen, weighted, across, inverse, pooled),
+        )
 
     def _question_blocks(self, weights: Floats):  # type: ignore[no-untyped-def]
         """Yield the weighted sums of sparse features of each question, in blocks of questions."""
@@ -350,23 +369,22 @@ class ScoreTest:
             )
             yield start, stop, pooled @ self.features.sparse[rows], rows
 
-    def _order_deviates(self, columns: Floats, right: NDArray[np.bool_], chosen: Floats, inverse: Floats) -> Floats:
+    def _order_deviates(self, columns: Floats, right: NDArray[np.bool_], given: _Given) -> Floats:
+        """Return the deviates of features of gold order, which are zeros and ones."""
         residual = right - self.model.p
-        across = covariance(self.model, columns, chosen)
-        d, u = self.model.spread
-        totals = self.table.sum_columns(columns * u[:, None])
-        variance = (columns**2 * d[:, None]).sum(axis=0) - (totals**2).sum(axis=0)
-        variance -= np.einsum("ij,jk,ik->i", across, inverse, across)
-        shift = across @ inverse @ (chosen.T @ residual)
+        across = columns.T @ given.weighted
+        variance = self.model.spread[0] @ columns - ((given.pooled @ columns) ** 2).sum(axis=0)
+        variance -= np.einsum("ij,jk,ik->i", across, given.inverse, across)
+        shift = across @ given.inverse @ (given.chosen.T @ residual)
         return np.where(variance > 1e-6, (columns.T @ residual - shift) / np.sqrt(np.maximum(variance, 1e-6)), 0.0)
 
-    def _observed(self, null: _Null, chosen: Floats, across: Floats, inverse: Floats) -> tuple[Floats, Floats]:
+    def _observed(self, null: _Null, given: _Given) -> tuple[Floats, Floats]:
         """Return the deviates of all features, and what of them is compared with the bound."""
         right = self.table.right.astype(np.float64)
-        shift = across @ (inverse @ (chosen.T @ (right - self.model.p)))
+        shift = given.across @ (given.inverse @ (given.chosen.T @ (right - self.model.p)))
         z = null.deviates(self.features.sums(right[:, None]), shift[:, None])[:, 0]
         tested = self._allow_dependence(z, null) if self._has_groups else z
-        order = self._order_deviates(self.observed_order, self.table.right, chosen, inverse)
+        order = self._order_deviates(self.observed_order, self.table.right, given)
         return np.concatenate([z, order]), np.concatenate([tested, order])
 
     def _allow_dependence(self, z: Floats, null: _Null) -> Floats:
@@ -377,8 +395,7 @@ class ScoreTest:
         as many degrees of freedom as passages allow. It is computed for the features with the large deviates.
         """
         from scipy.sparse import csr_matrix
-        from scipy.special import ndtri
-        from scipy.stats import t
+        from scipy.special import ndtri, stdtr
 
         table, tested, n_sparse = self.table, z.copy(), self.features.sparse.shape[1]
         n, n_groups, options = len(table), int(self.groups.max()) + 1, len(table.texts)
@@ -401,23 +418,23 @@ class ScoreTest:
             # If nothing varies, nothing says that gold does not depend on the passage.
             effect = np.where(single > 1e-6, together / np.maximum(single, 1e-6), shared)
             smaller = z[which] / np.sqrt(np.maximum(effect, 1))
-            tail = np.maximum(t.sf(np.abs(smaller), np.maximum(effective - 1, 1)), 1e-300)
+            tail = np.maximum(stdtr(np.maximum(effective - 1, 1), -np.abs(smaller)), 1e-300)
             tested[which] = np.where(shared > _SHARED, -np.sign(smaller) * np.minimum(ndtri(tail), 0), z[which])
         return tested
 
-    def _draw_largest(self, null: _Null, chosen: Floats, across: Floats, inverse: Floats) -> Floats:
+    def _draw_largest(self, null: _Null, given: _Given) -> Floats:
         """Return the largest absolute deviate of each draw of gold from the model."""
         random = np.random.default_rng([self.seed, len(self.steps)])
         largest = []
         for start in range(0, self.draws, _BATCH):
             right = self.model.draw(random, min(_BATCH, self.draws - start))
             shift: Floats | float = 0.0
-            if chosen.shape[1]:
-                shift = across @ (inverse @ (chosen.T @ (right - self.model.p[:, None])))
+            if given.chosen.shape[1]:
+                shift = given.across @ (given.inverse @ (given.chosen.T @ (right - self.model.p[:, None])))
             own = np.abs(null.deviates(self.features.sums(right), shift)).max(axis=0)
             if self._order is not None:
                 for i in range(right.shape[1]):
-                    z = self._order_deviates(self._order(right[:, i]), right[:, i], chosen, inverse)
+                    z = self._order_deviates(self._order(right[:, i]), right[:, i], given)
                     own[i] = max(own[i], np.abs(z).max(initial=0))
             largest.append(own)
         return np.concatenate(largest)

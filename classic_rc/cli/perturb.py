@@ -64,7 +64,7 @@ def handle(args: argparse.Namespace) -> int:
     dataset = inputs.load_dataset(args, args.data)
     copy = perturb_dataset(dataset, args.perturbation, seed=args.seed, function_words=args.function_words)
     if args.format == "lm-eval":
-        from classic_rc.audit.harness_task import harness_rows, harness_yaml, task_name
+        from classic_rc.harness.task import harness_rows, harness_yaml, task_name
 
         rows, task = harness_rows(copy), harness_yaml(copy, yaml.stem, args.output)
         write_file(Path(args.output), rows)

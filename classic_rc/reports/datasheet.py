@@ -216,14 +216,10 @@ def _shape_tables(sheet: Datasheet) -> Iterator[Table]:
     by_word["other"] = max(1 - sum(by_word.values()), 0.0)
     if by_word["other"] < 1:  # else the questions are in another language
         yield _shares_table("First words of questions", "% of questions", by_word)
-    dataset = sheet.dataset
-    if dataset.task is None or not dataset.task.has_choices or all(q.gold is None for q in dataset):
-        return
-    balance = measure_label_balance(labelled_part(dataset))
-    if balance is not None and balance.positions:
+    if balance := measure_label_balance(labelled_part(sheet.dataset)):
         total = sum(balance.positions) or 1
         shares = {str(i): n / total for i, n in enumerate(balance.positions, 1)}
-        notes = [] if balance.p is None else [f"chi-square {balance.chi_square:.1f}, p {balance.p:.2g}"]
+        notes = [f"chi-square {balance.chi_square:.1f}, p {balance.p:.2g}"]
         yield replace(_shares_table("Positions of right options", "% of right options", shares), notes=notes)
 
 

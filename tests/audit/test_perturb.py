@@ -14,12 +14,12 @@ from hypothesis import strategies as st
 
 from classic_rc import evaluate
 from classic_rc.audit import PERTURBATIONS, evaluate_perturbed, perturb_dataset
-from classic_rc.audit.harness_task import harness_rows, harness_yaml
 from classic_rc.audit.perturb import Settings
 from classic_rc.datasets import from_rows, load
 from classic_rc.datasets.own_files import to_jsonl
 from classic_rc.errors import DataError, UsageError
 from classic_rc.folds import FoldPlan
+from classic_rc.harness.task import harness_rows, harness_yaml
 from classic_rc.questions import Candidate, Dataset, Passage, Question, Task, candidate_texts
 from classic_rc.reports.result_tables import perturbation_table
 from classic_rc.text.analyzers import get_tokenizer

@@ -14,31 +14,19 @@ from typing import Any
 
 from classic_rc.errors import UsageError
 from classic_rc.evaluation.plan import require_gold
-from classic_rc.questions import Dataset, Question, Task, candidate_texts
+from classic_rc.questions import Dataset, Task, candidate_texts
 
 _PROMPT = "{{passage}}\nQuestion: {{question}}\nAnswer:"
 _OPTION_PROMPT = "{{passage}}\nQuestion: {{question}}\nAnswer: {{option}}\nIs this answer right?"
 
 
 def harness_rows(dataset: Dataset) -> str:
-    """Return the rows of the task as JSON lines.
+    """Return the rows of the task as JSON lines; UsageError without options, DataError if gold is hidden.
 
     A single-choice question is a row: ``id``, ``passage_id``, ``passage``, ``question``, ``candidates`` and
     ``gold``, the index of the right candidate (a list, if any question has several). This is also our own format.
     If several answers may be right, each option is a row with ``option`` and ``label``, 1 if it is right, as in the
     harness's own MultiRC task.
-
-    Parameters
-    ----------
-    dataset : Dataset
-        Of choices, with known gold.
-
-    Raises
-    ------
-    UsageError
-        The questions have no options to compare.
-    DataError
-        Gold is hidden.
     """
     _check(dataset)
     return "".join(json.dumps(row) + "\n" for row in _rows(dataset))
@@ -50,22 +38,7 @@ def task_name(name: str) -> str:
 
 
 def harness_yaml(dataset: Dataset, name: str, data_file: str) -> str:
-    """Return the YAML of the task.
-
-    Parameters
-    ----------
-    dataset : Dataset
-        Of choices.
-    name : str
-        The task's name, as :func:`task_name` makes it.
-    data_file : str
-        The path of the rows, as the harness shall open it.
-
-    Raises
-    ------
-    UsageError, DataError
-        As for :func:`harness_rows`.
-    """
+    """Return the YAML of the task `name`; `data_file` is the path of the rows, as the harness shall open it."""
     _check(dataset)
     single = dataset.task is Task.SINGLE_CHOICE
     values: dict[str, Any] = {
@@ -85,13 +58,9 @@ def harness_yaml(dataset: Dataset, name: str, data_file: str) -> str:
     }
     # Every JSON value is a YAML value. ASCII only, so that no encoding matters.
     lines = [f"{key}: {json.dumps(value)}" for key, value in values.items()]
-    comment = f"# {_one_line(dataset.name)}, {len(dataset):,} questions; data {dataset.fingerprint[:12]}"
+    ascii_name = " ".join(dataset.name.encode("ascii", "replace").decode("ascii").split())
+    comment = f"# {ascii_name}, {len(dataset):,} questions; data {dataset.fingerprint[:12]}"
     return "\n".join([comment, *lines]) + "\n"
-
-
-def _one_line(text: str) -> str:
-    """Return the text on one line, in ASCII."""
-    return " ".join(text.encode("ascii", "replace").decode("ascii").split())
 
 
 def _check(dataset: Dataset) -> None:
@@ -111,19 +80,15 @@ def _rows(dataset: Dataset) -> Iterator[dict[str, Any]]:
     for question in dataset:
         right = sorted(i for i in question.gold or () if isinstance(i, int))
         texts = list(candidate_texts(question.candidates))
+        common = {
+            "id": question.id,
+            "passage_id": question.passage.id,
+            "passage": question.passage.text,
+            "question": question.text,
+        }
         if question.task is Task.SINGLE_CHOICE:
-            task = {"task": question.task.value, "candidates": texts, "gold": right if has_several else right[0]}
-            yield {**_common(question), **task}
+            gold = right if has_several else right[0]
+            yield {**common, "task": question.task.value, "candidates": texts, "gold": gold}
         else:
             for i, text in enumerate(texts):
-                label = {"option_index": i, "option": text, "label": int(i in right)}
-                yield {**_common(question), **label}
-
-
-def _common(question: Question) -> dict[str, Any]:
-    return {
-        "id": question.id,
-        "passage_id": question.passage.id,
-        "passage": question.passage.text,
-        "question": question.text,
-    }
+                yield {**common, "option_index": i, "option": text, "label": int(i in right)}
