@@ -36,37 +36,18 @@ LEAST_QUESTIONS = 20
 
 @dataclass(frozen=True)
 class CheckReport:
-    """The results of a check.
-
-    Parameters
-    ----------
-    dataset : Dataset
-    header : tuple of HeaderRow
-        How far a learner gets with parts of the input; empty if none could learn.
-    cues : tuple of Cue
-        In the order in which each adds most.
-    without : float or None
-        What options only would reach without the cues that it can see: chance, and what it has beyond them.
-    findings : tuple of Finding
-        Defects and copies.
-    n_features : int
-        How many features were tested.
-    analyzer : str
-    seconds : float
-    notes : tuple of str
-        What was not done, and why.
-    """
+    """The results of a check."""
 
     dataset: Dataset
-    header: tuple[HeaderRow, ...] = ()
-    cues: tuple[Cue, ...] = ()
-    without: float | None = None
-    findings: tuple[Finding, ...] = ()
-    n_features: int = 0
+    header: tuple[HeaderRow, ...] = ()  # how far a learner gets with parts of the input; empty if none could learn
+    cues: tuple[Cue, ...] = ()  # by kind, and in the order in which each adds most
+    without: float | None = None  # options only without the cues that it can see: chance, and what it has beyond
+    findings: tuple[Finding, ...] = ()  # defects and copies
+    n_features: int = 0  # how many features were tested
     analyzer: str = "word"
     seconds: float = 0.0
-    notes: tuple[str, ...] = ()
-    missing: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()  # what was not done, and why
+    missing: tuple[str, ...] = ()  # what an interrupted check did not do
     suspects: tuple[tuple[str, float], ...] = field(default=(), repr=False)
     """The questions that the cues answer best: the id, and the probability that the cues give to gold."""
 

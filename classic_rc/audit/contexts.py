@@ -52,16 +52,7 @@ class FieldSources:
 
 
 def sources_of_fields(table: OptionTable) -> FieldSources:
-    """Read the ids and all fields of the questions and passages.
-
-    Parameters
-    ----------
-    table : OptionTable
-
-    Returns
-    -------
-    FieldSources
-    """
+    """Read the ids and all fields of the questions and passages."""
     found = FieldSources()
     lists: dict[str, list[Sequence[Any] | None]] = {}
     for name, values in _field_values(table).items():

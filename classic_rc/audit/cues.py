@@ -124,12 +124,6 @@ def describe_steps(test: ScoreTest, chance: Floats) -> tuple[Cue, ...]:
     """Return the findings of a score test by kind, those of a kind in the order in which they were chosen.
 
     A choice that only corrects what earlier ones claim too much is no finding: alone it says nothing.
-
-    Parameters
-    ----------
-    test : ScoreTest
-    chance : ndarray of float64, shape (n_questions,)
-        How often guessing is right.
     """
     n_mirrored = count_mirrored(test.table)
     cues = [_describe(test, step, chance, n_mirrored) for step in test.steps if not step.is_correction]

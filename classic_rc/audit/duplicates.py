@@ -75,21 +75,13 @@ _MAX_USES = 3
 
 @dataclass(frozen=True, slots=True)
 class DuplicatePair:
-    """A passage or question, and the one that it repeats.
-
-    Parameters
-    ----------
-    id, other : str
-        Ids; `other` is earlier in the dataset, or in the training data.
-    similarity : float
-        1 for equal texts, else the share of the longer text that both have: of its 4-grams, or of its words if the
-        texts are short or questions with their options.
-    text, other_text : str
-    """
+    """A passage or question, and the one that it repeats."""
 
     id: str
-    other: str
+    other: str  # earlier in the dataset, or in the training data
     similarity: float
+    """1 for equal texts, else the share of the longer text that both have: of its 4-grams, or of its words if the
+    texts are short or questions with their options."""
     text: str
     other_text: str
 
@@ -105,17 +97,9 @@ class DuplicatePair:
 
 @dataclass(frozen=True, slots=True)
 class DuplicateFinding(Finding):
-    """A kind of duplicates with all its pairs.
+    """A kind of duplicates with all its pairs."""
 
-    Parameters
-    ----------
-    kind, count, examples
-        As for :class:`~classic_rc.audit.kinds.Finding`.
-    pairs : tuple of DuplicatePair
-        One per passage or question with a duplicate, in the order of the dataset: the one that is most similar.
-    """
-
-    pairs: tuple[DuplicatePair, ...] = ()
+    pairs: tuple[DuplicatePair, ...] = ()  # one per passage or question, the most similar; in the dataset's order
 
     @classmethod
     def of(cls, kind: Kind, pairs: Sequence[DuplicatePair]) -> DuplicateFinding:

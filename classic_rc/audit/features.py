@@ -110,26 +110,14 @@ class Entries(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class FeatureMatrix:
-    """The features of all options of a table.
-
-    Parameters
-    ----------
-    table : OptionTable
-    sparse : csr_matrix of float32, shape (n_options, n_sparse)
-        Zeros and ones. A feature that all options of a question have is absent there: it tells nothing.
-    dense : ndarray of float32, shape (n_options, n_dense)
-        Scaled ranks, from -1 to 1.
-    families, values : sequence
-        Of each feature, the sparse ones first.
-    """
+    """The features of all options of a table."""
 
     table: OptionTable
-    sparse: csr_matrix
-    dense: NDArray[np.float32]
-    families: Sequence[Family]
+    sparse: csr_matrix  # (n_options, n_sparse): 0 or 1; what all options of a question have tells nothing, and is 0
+    dense: NDArray[np.float32]  # (n_options, n_dense): scaled ranks, from -1 to 1
+    families: Sequence[Family]  # of each feature, the sparse ones first
     values: Sequence[str]
-    opposites: Mapping[str, str]
-    """What the option with the least is, by what the option with the most is."""
+    opposites: Mapping[str, str]  # what the option with the least is, by what the option with the most is
 
     def __len__(self) -> int:
         """Return the number of features."""
@@ -154,16 +142,7 @@ class FeatureMatrix:
 
 
 def build_features(table: OptionTable) -> FeatureMatrix:
-    """Generate the features of all options.
-
-    Parameters
-    ----------
-    table : OptionTable
-
-    Returns
-    -------
-    FeatureMatrix
-    """
+    """Generate the features of all options."""
     least = max(LEAST_QUESTIONS, int(len(table) * _LEAST_SHARE))
     fields = sources_of_fields(table)
     measured = [*measure_options(table), *field_measurements(table, fields)]

@@ -60,16 +60,7 @@ class HeaderRow:
 class Header:
     """Learners out of fold over the features of an audit.
 
-    Parameters
-    ----------
-    features : FeatureMatrix
-    chance : ndarray of float64, shape (n_questions,)
-        How often guessing is right.
-    folds : int
-    group : str, optional
-        A field whose equal values stay in one fold, as equal and nearly equal passages do.
-    seed : int
-        Of the intervals.
+    `chance` is how often guessing is right, of each question; equal values of the field `group` stay in one fold.
     """
 
     def __init__(

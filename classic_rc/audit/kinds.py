@@ -25,43 +25,24 @@ class Severity(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """A kind of defect.
-
-    Parameters
-    ----------
-    name : str
-    severity : Severity
-    what : str
-        What is counted, in words.
-    why : str
-        Why it matters, in words.
-    """
+    """A kind of defect."""
 
     name: str
     severity: Severity
-    what: str
-    why: str
+    what: str  # what is counted
+    why: str  # why it matters
 
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """A kind of defect with its occurrences in a dataset.
-
-    Parameters
-    ----------
-    kind : Kind
-    count : int
-        Number of questions or passages with the defect.
-    examples : tuple of str
-        Ids of the first three of them.
-    places : tuple of str
-        The file, the line (or JSON path) and the id of the first three, if reading skipped what is bad.
-    """
+    """A kind of defect with its occurrences in a dataset."""
 
     kind: Kind
-    count: int
-    examples: tuple[str, ...]
-    places: tuple[str, ...] = ()
+    count: int  # of questions or passages
+    examples: tuple[str, ...]  # ids of the first three of them
+    places: tuple[
+        str, ...
+    ] = ()  # file, line or JSON path, and id of the first three, if reading skipped what is bad
 
     def _repr_html_(self) -> str:
         """Show the finding in a notebook."""

@@ -28,17 +28,10 @@ _REFERS = re.compile(r"(?i)\b(above|below|both|neither|(?:options?|answers?) [a-
 
 @dataclass(frozen=True)
 class Repairs:
-    """A repaired copy, and what was done.
-
-    Parameters
-    ----------
-    dataset : Dataset
-    done : tuple of (str, int)
-        Each repair in words, and how many questions it changed or removed.
-    """
+    """A repaired copy, and what was done."""
 
     dataset: Dataset
-    done: tuple[tuple[str, int], ...]
+    done: tuple[tuple[str, int], ...]  # each repair in words, and how many questions it changed or removed
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data: the provenance of the copy."""

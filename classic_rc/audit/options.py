@@ -30,28 +30,14 @@ class OptionTable:
     """The options of all questions that have some right and some wrong ones, one after the other.
 
     Candidates of a cloze question with equal texts (ignoring case, punctuation and articles) are one option.
-
-    Parameters
-    ----------
-    dataset : Dataset
-        Choices or cloze, with gold answers.
-    analyzer : str
-        Makes words of the texts.
-    rows : ndarray of int64, shape (n_questions,)
-        Each question's place in the dataset.
-    texts : list of str
-        The text of each option.
-    offsets : ndarray of int64, shape (n_questions + 1,)
-        The options of question i are ``offsets[i]:offsets[i + 1]``.
-    right : ndarray of bool, shape (n_options,)
     """
 
     dataset: Dataset
     analyzer: str
-    rows: Integers
-    texts: list[str]
-    offsets: Integers
-    right: NDArray[np.bool_]
+    rows: Integers  # (n_questions,): each question's place in the dataset
+    texts: list[str]  # of each option
+    offsets: Integers  # (n_questions + 1,): the options of question i are offsets[i]:offsets[i + 1]
+    right: NDArray[np.bool_]  # (n_options,)
 
     @classmethod
     def of(cls, dataset: Dataset, analyzer: str = "word") -> OptionTable:
@@ -170,18 +156,7 @@ class OptionTable:
         return self.encode(self.distinct_texts)
 
     def count_shared(self, texts: Sequence[str], index: Integers) -> Floats:
-        """Return how many different words each option has in common with a text.
-
-        Parameters
-        ----------
-        texts : sequence of str
-        index : ndarray of int64, shape (n_questions,)
-            The text of each question.
-
-        Returns
-        -------
-        ndarray of float64, shape (n_options,)
-        """
+        """Return how many different words each option shares with a text; `index` has the text of each question."""
         tokens, offsets = self.tokens
         result = np.zeros(len(self.texts))
         order = np.argsort(index, kind="stable")

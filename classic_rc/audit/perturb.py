@@ -88,32 +88,15 @@ class Settings:
 
 @dataclass(frozen=True, slots=True)
 class Perturbation:
-    """A way to take something from the questions of a dataset.
-
-    Parameters
-    ----------
-    name : str
-    removes : str
-        What it does to the texts, a sentence.
-    loses : str
-        What a reader loses: "a reader loses …".
-    apply : callable
-        Takes a dataset and :class:`Settings`; yields a question for each question, in order.
-    draws : bool
-        Whether the result depends on the seed.
-    tasks : frozenset of Task
-        The tasks for which the copy can still be answered.
-    refusal : str
-        Why it does not apply to other tasks.
-    """
+    """A way to take something from the questions of a dataset."""
 
     name: str
-    removes: str
-    loses: str
-    apply: Callable[[Dataset, Settings], Iterable[Question]]
-    draws: bool = False
-    tasks: frozenset[Task] = frozenset(Task)
-    refusal: str = ""
+    removes: str  # what it does to the texts, a sentence
+    loses: str  # "a reader loses …"
+    apply: Callable[[Dataset, Settings], Iterable[Question]]  # yields a question for each question, in order
+    draws: bool = False  # whether the result depends on the seed
+    tasks: frozenset[Task] = frozenset(Task)  # for which the copy can still be answered
+    refusal: str = ""  # why it does not apply to other tasks
 
 
 def perturb_dataset(dataset: Dataset, name: str, *, seed: int = 0, function_words: str = "nltk") -> Dataset:
@@ -164,15 +147,7 @@ def perturb_dataset(dataset: Dataset, name: str, *, seed: int = 0, function_word
 
 
 def get_perturbation(name: str, dataset: Dataset) -> Perturbation:
-    """Return the perturbation of this name, after checking that it applies to the dataset.
-
-    Raises
-    ------
-    UsageError
-        The name is unknown, or the perturbation does not apply to the task.
-    DataError
-        The dataset has no questions.
-    """
+    """Return the perturbation of this name, after checking that it applies to the dataset."""
     if name not in PERTURBATIONS:
         raise unknown_name("perturbation", name, PERTURBATIONS)
     if dataset.task is None:

@@ -123,18 +123,7 @@ class Model:
 
 
 def fit_model(table: OptionTable, columns: Floats) -> tuple[Model, Floats]:
-    """Fit the conditional logit to chosen features, by Newton's method with a small ridge.
-
-    Parameters
-    ----------
-    table : OptionTable
-    columns : ndarray of float64, shape (n_options, n_chosen)
-
-    Returns
-    -------
-    Model
-    weights : ndarray of float64, shape (n_chosen,)
-    """
+    """Fit the conditional logit to chosen features, by Newton's method with a small ridge; also return weights."""
     weights = np.zeros(columns.shape[1])
     model = Model(table, columns @ weights)
     for _ in range(_NEWTON_STEPS if columns.shape[1] else 0):
@@ -202,15 +191,8 @@ class _Given(NamedTuple):
 class ScoreTest:
     """The search for features that tell right options from wrong ones.
 
-    Parameters
-    ----------
-    features : FeatureMatrix
-    order : callable, optional
-        Takes the right options and returns features that read the gold of other questions, of shape
-        (n_options, n_order). They are computed again for each draw.
-    given : ndarray of float64, shape (n_options, n_given), optional
-        Features that count as chance.
-    draws, seed : int
+    `order` takes the right options and returns features that read the gold of other questions, of shape
+    (n_options, n_order): they are computed again for each draw. The features `given` count as chance.
     """
 
     def __init__(

@@ -28,14 +28,7 @@ class TokenCounts(NamedTuple):
 
 
 class DatasetContents:
-    """The questions and passages of a dataset, with their tokens.
-
-    Parameters
-    ----------
-    dataset : Dataset
-    encoder : TextEncoder
-        It makes the tokens. The parts of one dataset share it, so that it processes each word once.
-    """
+    """The questions and passages of a dataset, with their tokens; the parts of a dataset share an encoder."""
 
     def __init__(self, dataset: Dataset, encoder: TextEncoder) -> None:
         self.dataset, self._encoder = dataset, encoder
@@ -233,23 +226,12 @@ class StatisticsRow(NamedTuple):
 
 @dataclass(frozen=True)
 class DatasetStatistics:
-    """All statistics of some datasets, without layout.
+    """All statistics of some datasets, without layout."""
 
-    Parameters
-    ----------
-    columns : tuple of str
-        The datasets and splits and, if all are of one dataset, ``all``.
-    rows : tuple of StatisticsRow
-    analyzer : str
-        What made the tokens.
-    lengths : dict of str to dict of str to MeasuredValues
-        For histograms: by dataset and split, the tokens per passage, question and candidate.
-    """
-
-    columns: tuple[str, ...]
+    columns: tuple[str, ...]  # the datasets and splits and, if all are of one dataset, "all"
     rows: tuple[StatisticsRow, ...]
-    analyzer: str
-    lengths: dict[str, dict[str, MeasuredValues]]
+    analyzer: str  # what made the tokens
+    lengths: dict[str, dict[str, MeasuredValues]]  # by split: tokens per passage, question, candidate
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data, without the lengths; shares are fractions."""

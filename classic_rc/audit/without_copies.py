@@ -51,17 +51,7 @@ class ScoreWithout:
 def copied_questions(dataset: Dataset, duplicates: Iterable[Finding]) -> NDArray[np.bool_]:
     """Return which questions, or whose passages, training data or an earlier part of the dataset has or nearly has.
 
-    Parameters
-    ----------
-    dataset : Dataset
-    duplicates : iterable of Finding
-        Of :func:`~classic_rc.audit.duplicates.find_duplicates` or
-        :func:`~classic_rc.audit.integrity.find_defects`; those of :data:`~classic_rc.audit.duplicates.COPIES`
-        count, and others are ignored.
-
-    Returns
-    -------
-    ndarray of bool, shape (n_questions,)
+    Of the findings those of :data:`~classic_rc.audit.duplicates.COPIES` count.
     """
     ids: dict[str, set[str]] = {"question": set(), "passage": set()}
     for finding in duplicates:
