@@ -25,7 +25,7 @@ from classic_rc.audit.contexts import (
 )
 from classic_rc.audit.measurements import Measurement, measure_options
 from classic_rc.audit.options import Integers, OptionTable
-from classic_rc.kernels.arrays import offsets_of, ragged_indices
+from classic_rc.kernels.arrays import offsets_of
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
@@ -88,24 +88,31 @@ SHAPE = Family(Source.CHARACTER, "{}", _OPTIONS)
 
 
 class Entries(NamedTuple):
-    """Sparse features of some items: the codes of item i are ``codes[offsets[i]:offsets[i + 1]]``."""
+    """Sparse features of some items, such as texts."""
 
-    families: Sequence[Family]  # of each code
-    values: Sequence[str]  # of each code
-    codes: NDArray[np.integer[Any]]
-    offsets: Integers
+    families: Sequence[Family]  # of each feature
+    values: Sequence[str]  # of each feature
+    matrix: csr_matrix  # (n_items, n_features): ones
     item: Integers  # (n_options,): the item of each option
 
     @classmethod
     def of_pairs(
         cls, families: Sequence[Family], values: Sequence[str], pairs: tuple[Integers, Integers], item: Integers
     ) -> Entries:
-        """Return the entries of pairs of an item and a code."""
-        items, codes = pairs
-        order = np.lexsort((codes, items))
-        n_items = int(item.max(initial=-1)) + 1
-        counts = np.bincount(items, minlength=n_items)
-        return cls(families, values, codes[order].astype(np.int32), offsets_of(counts), item)
+        """Return the entries of pairs of an item and a feature."""
+        from scipy.sparse import csr_matrix
+
+        shape = int(item.max(initial=-1)) + 1, len(values)
+        return cls(
+            families, values, csr_matrix((np.ones(len(pairs[0]), dtype=np.float32), pairs), shape=shape), item
+        )
+
+    def without_rare(self, least: int) -> Entries:
+        """Return entries without features that fewer options have."""
+        uses = np.bincount(self.item, minlength=self.matrix.shape[0])
+        kept = np.flatnonzero(self.matrix.T @ uses >= least)
+        families, values = ([own[i] for i in kept.tolist()] for own in (self.families, self.values))
+        return Entries(families, values, self.matrix[:, kept], self.item)
 
 
 @dataclass(frozen=True, eq=False)
@@ -181,87 +188,40 @@ def _rank_family(measured: Measurement) -> Family:
 def _stack(
     table: OptionTable, sources: Iterable[Entries], least: int
 ) -> tuple[csr_matrix, list[Family], list[str]]:
-    """Join sparse features, without those of too few questions; in blocks of questions."""
-    from scipy.sparse import csr_matrix
+    """Join sparse features, without those of too few questions or passages; in blocks of questions."""
+    from scipy.sparse import csr_matrix, hstack, vstack
 
-    sources = [_without_rare(source, least) for source in sources]
-    firsts = offsets_of(np.array([len(source.values) for source in sources]))
-    total = np.zeros(int(firsts[-1]), dtype=np.int64)
-    blocks: list[tuple[NDArray[np.int32], Integers]] = []
+    sources = [source.without_rare(least) for source in sources]
+    families = [family for source in sources for family in source.families]
+    values = [value for source in sources for value in source.values]
+    passages, passage = table.passages
+    total = np.zeros(len(values), dtype=np.int64)
+    blocks: list[csr_matrix] = []
     cuts = np.unique(np.searchsorted(table.offsets, np.arange(0, len(table.texts), _BLOCK_OPTIONS)))
     for start, stop in zip(cuts.tolist(), [*cuts.tolist()[1:], len(table)], strict=True):
-        options = np.arange(table.offsets[start], table.offsets[stop])
-        rows, codes = [np.empty(0, dtype=np.int64)], [np.empty(0, dtype=np.int32)]
-        for source, first in zip(sources, firsts.tolist(), strict=False):
-            counts = np.diff(source.offsets)[source.item[options]]
-            own = source.codes[ragged_indices(source.offsets[:-1][source.item[options]], counts)]
-            rows.append(np.repeat(np.arange(len(options)), counts))
-            codes.append((own + first).astype(np.int32))
-        row, code = np.concatenate(rows), np.concatenate(codes)
-        row, code, questions = _drop_constant(table, row, code, options)
-        total += np.bincount(questions, minlength=len(total))
-        order = np.argsort(row, kind="stable")
-        blocks.append((code[order], np.bincount(row, minlength=len(options))))
+        own = slice(int(table.offsets[start]), int(table.offsets[stop]))
+        block = hstack([source.matrix[source.item[own]] for source in sources], format="csr")
+        n = block.shape[0]
+        pooled = csr_matrix((np.ones(n, np.float32), np.arange(n), table.offsets[start : stop + 1] - own.start))
+        counts = pooled @ block
+        # What all options of a question have tells nothing.
+        constant = counts.copy()
+        constant.data = (counts.data == np.repeat(table.sizes[start:stop], np.diff(counts.indptr))).astype(
+            np.float32
+        )
+        counts.data -= constant.data * counts.data
+        for part in (constant, counts):
+            part.eliminate_zeros()
+        blocks.append(block - constant[table.question[own] - start])
+        if len(passages) >= _FEW_PASSAGES:
+            each = np.arange(stop - start)
+            counts = csr_matrix((np.ones(len(each)), (passage[start:stop], each))) @ counts
+        total += np.bincount(counts.indices, minlength=len(total))
     kept = np.flatnonzero(total >= least)
-    place = np.full(len(total), -1, dtype=np.int32)
-    place[kept] = np.arange(len(kept), dtype=np.int32)
-    for i, (code, counts) in enumerate(blocks):
-        kept_code = place[code]
-        row = np.repeat(np.arange(len(counts)), counts)[kept_code >= 0]
-        blocks[i] = kept_code[kept_code >= 0], np.bincount(row, minlength=len(counts))
-    indices = np.concatenate([np.empty(0, dtype=np.int32), *(code for code, _ in blocks)])
-    indptr = offsets_of(np.concatenate([np.empty(0, dtype=np.int64), *(counts for _, counts in blocks)]))
-    matrix = csr_matrix(
-        (np.ones(len(indices), dtype=np.float32), indices, indptr), shape=(len(table.texts), len(kept))
-    )
-    owner = np.searchsorted(firsts, kept, side="right") - 1
-    families: list[Family] = []
-    values: list[str] = []
-    for column, s in zip(kept.tolist(), owner.tolist(), strict=True):
-        families.append(sources[s].families[column - int(firsts[s])])
-        values.append(sources[s].values[column - int(firsts[s])])
-    return matrix, families, values
-
-
-def _without_rare(source: Entries, least: int) -> Entries:
-    """Return entries without codes that fewer options have."""
-    uses = np.bincount(source.item, minlength=len(source.offsets) - 1)
-    counts = np.diff(source.offsets)
-    per_code = np.bincount(source.codes, np.repeat(uses, counts), minlength=len(source.values))
-    kept = np.flatnonzero(per_code >= least)
-    place = np.full(len(source.values), -1, dtype=np.int32)
-    place[kept] = np.arange(len(kept), dtype=np.int32)
-    codes = place[source.codes]
-    item = np.repeat(np.arange(len(counts)), counts)[codes >= 0]
-    chosen = kept.tolist()
-    return Entries(
-        [source.families[i] for i in chosen],
-        [source.values[i] for i in chosen],
-        codes[codes >= 0],
-        offsets_of(np.bincount(item, minlength=len(counts))),
-        source.item,
-    )
-
-
-def _drop_constant(
-    table: OptionTable, row: Integers, code: NDArray[np.int32], options: Integers
-) -> tuple[Integers, NDArray[np.int32], Integers]:
-    """Drop the features that all options of a question have; also return those of each passage that are left."""
-    question = table.question[options[row]]
-    keys = question * (int(code.max(initial=0)) + 1) + code
-    order = np.argsort(keys, kind="stable")
-    ordered = keys[order]
-    starts = np.flatnonzero(np.append(True, ordered[1:] != ordered[:-1])) if len(ordered) else np.zeros(0, int)
-    counts = np.diff(np.append(starts, len(ordered)))
-    varies = counts < table.sizes[question[order[starts]]]
-    kept = np.zeros(len(row), dtype=bool)
-    kept[order] = np.repeat(varies, counts)
-    first = order[starts[varies]]
-    passages, passage = table.passages
-    if len(passages) < _FEW_PASSAGES:
-        return row[kept], code[kept], code[first]
-    pairs = np.unique(passage[question[first]] * (int(code.max(initial=0)) + 1) + code[first])
-    return row[kept], code[kept], pairs % (int(code.max(initial=0)) + 1)
+    for i, block in enumerate(blocks):
+        blocks[i] = block[:, kept]
+    matrix = vstack(blocks, format="csr", dtype=np.float32)
+    return matrix, [families[i] for i in kept.tolist()], [values[i] for i in kept.tolist()]
 
 
 # The text of an option
@@ -332,6 +292,8 @@ def _word_entries(table: OptionTable) -> Entries:
 
 def _gram_entries(table: OptionTable, least: int) -> Iterator[Entries]:
     """Yield runs of one to three characters; in blocks of texts, and without those of too few options."""
+    from scipy.sparse import csr_matrix
+
     texts = table.distinct_texts
     uses = np.bincount(table.text_index, minlength=len(texts))
     for length in range(1, _MOST_GRAM + 1):
@@ -359,7 +321,9 @@ def _gram_entries(table: OptionTable, least: int) -> Iterator[Entries]:
         families = [PIECE if length > 1 else _family_of(value) for value in values]
         if length == 1:
             values = [describe_character(value) for value in values]
-        yield Entries(families, values, np.concatenate(codes), offsets_of(counts), table.text_index)
+        indices = np.concatenate(codes)
+        parts = np.ones(len(indices), dtype=np.float32), indices, offsets_of(counts)
+        yield Entries(families, values, csr_matrix(parts, shape=(len(texts), len(values))), table.text_index)
 
 
 def _family_of(character: str) -> Family:

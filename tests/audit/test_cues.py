@@ -14,9 +14,8 @@ import pytest
 
 import classic_rc
 from classic_rc.audit import Kind, check_dataset, mend_dataset
-from classic_rc.audit.features import build_features
 from classic_rc.audit.options import OptionTable
-from classic_rc.audit.score_test import Model, ScoreTest, fit_model
+from classic_rc.audit.score_test import Model
 
 WORDS = "river tower garden station bakery harbour library theatre museum stable orchard market".split()
 
@@ -202,22 +201,20 @@ def test_multiple_answers_use_the_same_statistic():
 
 
 def test_a_deviate_is_that_of_its_definition():
-    """One frequent word: the score and its variance, written out question by question."""
+    """One frequent word, often right: the score and its variance, written out question by question."""
     rows = make_rows(200, 3)
-    table = OptionTable.of(classic_rc.from_rows([{**row, "passage": f"{i}"} for i, row in enumerate(rows)]))
-    features = build_features(table)
-    test = ScoreTest(features, draws=25)
-    test.model, _ = fit_model(table, test.chosen_columns())
-    null, across, inverse = test._prepare(test.chosen_columns())
-    z, _ = test._observed(null, test.chosen_columns(), across, inverse)
-    name = f'the word "{WORDS[0]}"'
+    for i, row in enumerate(rows):
+        row["passage"] = str(i)
+        having = [j for j, option in enumerate(row["candidates"]) if WORDS[0] in option.split()]
+        row["gold"] = having[0] if having and i % 3 else row["gold"]
     score = variance = 0.0
     for row in rows:
         x = np.array([WORDS[0] in option.split() for option in row["candidates"]], dtype=float)
         score += x[row["gold"]] - x.mean()
         variance += x.var()
-    (column,) = [i for i in range(len(features)) if features.name(i) == name]
-    assert z[column] == pytest.approx(score / np.sqrt(variance), rel=1e-4)
+    cue = check(rows).cues[0]
+    assert cue.name == f'the word "{WORDS[0]}"'
+    assert cue.z == pytest.approx(score / np.sqrt(variance), rel=1e-4)
 
 
 def test_mending_removes_what_it_can():
