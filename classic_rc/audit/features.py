@@ -111,7 +111,7 @@ class Entries(NamedTuple):
         """Return entries without features that fewer options have."""
         uses = np.bincount(self.item, minlength=self.matrix.shape[0])
         kept = np.flatnonzero(self.matrix.T @ uses >= least)
-        families, values = ([own[i] for i in kept.tolist()] for own in (self.families, self.values))
+        families, values = [self.families[i] for i in kept.tolist()], [self.values[i] for i in kept.tolist()]
         return Entries(families, values, self.matrix[:, kept], self.item)
 
 
