@@ -14,7 +14,7 @@ MULTIRC = DATA / "multirc" / "train_456-fixedIds.json"
 RACE = DATA / "race" / "RACE-train-dev.tar.gz"
 
 _SAME_OBJECTIVE = ("surface-lr", "surface-lr,learner=liblinear")
-_SPECS = (*_SAME_OBJECTIVE, "surface-lr:multirc2018", "surface-lr,hashing=262144")
+_SPECS = (*_SAME_OBJECTIVE, "surface-lr:multirc2018")
 
 _PROGRAM = """
 import json, sys, time

@@ -64,10 +64,6 @@ def value_to_plain(solver: Solver, name: str, value: Any, keep: StoreFile | None
         params = {key: value_to_plain(solver, name, v) for key, v in value.get_params(deep=False).items()}
         fitted = {key: value_to_plain(solver, name, v) for key, v in vars(value).items() if key.endswith("_")}
         return {"kind": "decision", "class": type(value).__name__, "params": params, "fitted": fitted}
-    if type(value).__module__.startswith("sklearn.") and type(value).__name__ == "LogisticRegression":
-        defaults = type(value)().get_params()
-        params = {key: v for key, v in value.get_params(deep=False).items() if v != defaults[key]}
-        return {"kind": "classifier", "class": "LogisticRegression", "params": params}
     raise UsageError(
         f"{solver.name} cannot be saved: its {name} is {value!r}, which cannot be stored without pickle",
         field=name,
@@ -115,10 +111,6 @@ def value_from_plain(value: Any, find: FindFile | None = None) -> Any:
             return value.get("before", "") + find(value["file"]) + value.get("after", "")
         case "solver":
             return _solver_from_plain(value, find)
-        case "classifier":
-            from sklearn.linear_model import LogisticRegression
-
-            return LogisticRegression(**value["params"])
         case "decision":
             decision = _decision_classes()[value["class"]](**_params_from_plain(value["params"]))
             for name, fitted in _params_from_plain(value["fitted"]).items():

@@ -1,16 +1,16 @@
-"""The common part of solvers that learn from gold: labels, out-of-fold scores, learners and fitted models."""
+"""The common part of solvers that learn from gold: labels, out-of-fold scores, and logistic regression."""
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from classic_rc.errors import DataError, UsageError, unknown_name
+from classic_rc.errors import DataError, UsageError
 from classic_rc.folds import Folds
 from classic_rc.predictions import Prediction, Scores
 from classic_rc.questions import Question
@@ -19,8 +19,6 @@ from classic_rc.text.encode import SharedQuestions
 from classic_rc.text.squad import normalise_squad_answer
 
 if TYPE_CHECKING:
-    from scipy.sparse import csr_matrix
-
     from classic_rc.kernels.blocked_matrix import Features
 
 
@@ -203,248 +201,85 @@ def one_thread() -> AbstractContextManager[object]:
     return limits
 
 
-LEARNERS: Mapping[str, str] = {
-    "newton": "logistic regression by Newton steps to within 1e-10 of the optimal objective, the default",
-    "liblinear": "LIBLINEAR's logistic regression: the same objective, slower, and it may stop before the optimum",
-    "linear-svm": "LIBLINEAR's linear support vector machine",
-    "naive-bayes": "multinomial naive Bayes",
-}
-"""The learners by name. Any scikit-learn classifier can be a learner too."""
+LEARNERS = ("newton", "liblinear")
+"""Two learners of one logistic regression. Newton steps, the default, end within 1e-10 of the optimal objective;
+LIBLINEAR, the learner of the papers, is slower and may stop before the optimum."""
 
-_REMOVED = {
-    "sgd": "stochastic gradient descent stops far from the optimum",
-    "newton-cg": "'newton' finds the same weights many times faster",
-    "lbfgs": "'newton' reaches the optimum faster, and regularises the bias as LIBLINEAR does",
-}
-_MAX_ITERATIONS = 1000
-_CERTAIN_LOG_ODDS = 1e6
-"""The value in place of infinite log-odds, because no threshold can be tuned on infinite scores."""
-
-
-class Model(Protocol):
-    """A fitted binary classifier: right (1) against wrong (0)."""
-
-    @property
-    def weights(self) -> NDArray[np.float64] | None:
-        """What one unit of each feature adds to the log-odds, or None if that is not a constant."""
-
-    @property
-    def bias(self) -> float:
-        """The log-odds of a candidate without features."""
-
-    def log_odds(self, features: Any) -> NDArray[np.float64]:
-        """Return log(p / (1 - p)) of each row, or the classifier's substitute for it."""
-
-    def probability(self, features: Any) -> NDArray[np.float64]:
-        """Return the probability p that each row is right."""
+MOST_ITERATIONS = 1000
+"""Of LIBLINEAR."""
 
 
 class LogisticModel(NamedTuple):
-    """A linear model of the log-odds."""
+    """A linear model of the log-odds that a candidate is right."""
 
-    weights: NDArray[np.float64]  # shape (n_features,)
+    weights: NDArray[np.float64]  # shape (n_features,): what one unit of each feature adds
     bias: float
 
     def log_odds(self, features: Any) -> NDArray[np.float64]:
-        """Return the weighted sum of each row, plus the bias."""
+        """Return log(p / (1 - p)) of each row: its weighted sum, plus the bias."""
         odds: NDArray[np.float64] = features @ self.weights + self.bias
         return odds
 
     def probability(self, features: Any) -> NDArray[np.float64]:
-        """Return the logistic function of the log-odds."""
+        """Return the probability p that each row is right."""
         from scipy.special import expit
 
         probability: NDArray[np.float64] = expit(self.log_odds(features))
         return probability
 
 
-class ClassifierModel(NamedTuple):
-    """Any fitted scikit-learn classifier."""
-
-    classifier: Any  # its classes are 0 and 1
-
-    @property
-    def weights(self) -> NDArray[np.float64] | None:
-        """The coefficients of a linear classifier, else None."""
-        coefficients = getattr(self.classifier, "coef_", None)
-        return None if coefficients is None else np.asarray(coefficients, dtype=np.float64).reshape(-1)
-
-    @property
-    def bias(self) -> float:
-        """The intercept of a linear classifier, else 0."""
-        return float(np.ravel(getattr(self.classifier, "intercept_", 0.0))[0])
-
-    def log_odds(self, features: Any) -> NDArray[np.float64]:
-        """Return the classifier's decision function or, without one, the log-odds of its probabilities.
-
-        Infinite log-odds become +-1e6.
-        """
-        if hasattr(self.classifier, "decision_function"):
-            return np.ravel(self.classifier.decision_function(features))
-        with np.errstate(divide="ignore"):  # if all trees of a forest agree, the other probability is 0
-            wrong, right = self.classifier.predict_log_proba(features).T
-        return np.nan_to_num(right - wrong, posinf=_CERTAIN_LOG_ODDS, neginf=-_CERTAIN_LOG_ODDS)
-
-    def probability(self, features: Any) -> NDArray[np.float64]:
-        """Return the classifier's own probabilities.
-
-        Raises
-        ------
-        UsageError
-            The classifier has no ``predict_proba``.
-        """
-        if not hasattr(self.classifier, "predict_proba"):
-            name = type(self.classifier).__name__
-            raise UsageError(
-                f"the learner {name} has no predict_proba: use output='log-odds'",
-                field="learner",
-                found=name,
-                expected="a classifier with predict_proba",
-            )
-        return np.ascontiguousarray(self.classifier.predict_proba(features)[:, 1])
-
-
-def shrinks_weights(learner: Any) -> bool:
-    """Return whether `learner` is one of the two that minimise a loss plus half the squared norm of all weights.
-
-    The bias counts as a weight.
-    """
-    return learner is None or (isinstance(learner, str) and learner in ("newton", "liblinear"))
-
-
-def check_learner(learner: Any) -> None:
-    """Raise an error if `learner` is not None, a name of :data:`LEARNERS`, or a scikit-learn classifier.
-
-    Raises
-    ------
-    UsageError
-        The name is unknown or removed, or the object is not a classifier.
-    """
-    if isinstance(learner, str) and learner in _REMOVED:
-        raise UsageError(
-            f"learner {learner!r} was removed: {_REMOVED[learner]}; use 'newton', the default",
-            field="learner",
-            found=learner,
-            expected="newton",
-        )
-    if isinstance(learner, str) and learner not in LEARNERS:
-        raise unknown_name("learner", learner, LEARNERS)
-    if learner is None or isinstance(learner, str):
-        return  # without scikit-learn, whose import takes longer than many fits
-    from sklearn.base import BaseEstimator, is_classifier
-
-    if not (isinstance(learner, BaseEstimator) and is_classifier(learner)):
-        raise UsageError(
-            f"parameter 'learner' must be one of {', '.join(map(repr, LEARNERS))} or a scikit-learn classifier, "
-            f"got {learner!r}",
-            field="learner",
-            found=repr(learner),
-            expected="a name or a scikit-learn classifier",
-        )
-
-
 def fit_model(
-    learner: Any,
-    C: float,
-    features: csr_matrix | Features,
-    right: NDArray[np.int64],
-    copies: NDArray[np.floating[Any]] | None = None,
-) -> tuple[Model, tuple[str, ...]]:
+    learner: str | None, C: float, features: Features, right: NDArray[np.int64], copies: NDArray[np.floating[Any]]
+) -> tuple[LogisticModel, tuple[str, ...]]:
     """Fit a learner, and say in the caveats if it stopped before it converged.
 
-    `learner` is None (Newton steps), a name of :data:`LEARNERS`, or a classifier, which is cloned; C is the inverse
-    strength of the regularisation, for named linear learners. Of the candidates, some are right (1) and some not
-    (0). `copies` says how many equal features each column replaces, only for learners that shrink weights
-    (:func:`shrinks_weights`): the model's weights are those of one of these features.
+    Parameters
+    ----------
+    learner : str or None
+        One of :data:`LEARNERS`; None is the first.
+    C : float
+        The inverse strength of the regularisation. The bias is regularised too.
+    right : ndarray of int64, shape (n_rows,)
+        1 for right candidates, 0 for the others.
+    copies : ndarray, shape (n_columns,)
+        How many equal features each column replaces. The model's weights are those of one of these features.
     """
-    from classic_rc.kernels.blocked_matrix import Features
-
-    check_learner(learner)
-    if learner is None or (isinstance(learner, str) and learner == "newton"):
-        return _fit_newton(C, Features.of(features), right, copies)
-    from scipy.sparse import csr_matrix, diags, hstack
-    from sklearn.linear_model import LogisticRegression
-
-    if isinstance(features, Features):
-        blocks = [csr_matrix(block, dtype=np.float64) for block in features if block is not None]
-        features = csr_matrix(hstack(blocks, format="csr"))
-    scale = np.ones(features.shape[1]) if copies is None else np.sqrt(copies)
-    if copies is not None:
-        features = csr_matrix(features @ diags(scale))
-    features.sum_duplicates()
-    classifier = _make_classifier(learner, C)
-    caveats = _fit_classifier(classifier, features, right)
-    if not isinstance(classifier, LogisticRegression):
-        return ClassifierModel(classifier), caveats
-    weights, bias = np.ravel(classifier.coef_).astype(np.float64), np.ravel(classifier.intercept_)[0]
-    return LogisticModel(weights / scale, float(bias)), caveats
-
-
-def _make_classifier(learner: Any, C: float) -> Any:
-    """Return an unfitted scikit-learn classifier."""
-    from sklearn.base import clone
-
-    # The bias is one more feature, regularised like the others, as in LIBLINEAR's `-B 1`. LIBLINEAR's default
-    # tolerance of 0.01 stops far from the optimum. LIBLINEAR shuffles, so it needs a seed.
-    liblinear = {"C": C, "tol": 1e-4, "max_iter": _MAX_ITERATIONS, "intercept_scaling": 1.0, "random_state": 0}
     if learner == "liblinear":
-        from sklearn.linear_model import LogisticRegression
-
-        return LogisticRegression(solver="liblinear", **liblinear)
-    if learner == "linear-svm":
-        from sklearn.svm import LinearSVC
-
-        return LinearSVC(dual=True, **liblinear)
-    if learner == "naive-bayes":
-        from sklearn.naive_bayes import MultinomialNB
-
-        return MultinomialNB()
-    return clone(learner)
-
-
-def _fit_newton(
-    C: float, features: Features, right: NDArray[np.int64], copies: NDArray[np.floating[Any]] | None
-) -> tuple[Model, tuple[str, ...]]:
-    """Fit by Newton steps; the bias is one more dense column."""
+        return _fit_liblinear(C, features, right, copies)
     from classic_rc.kernels.blocked_matrix import Features
     from classic_rc.kernels.logistic import fit_logistic
 
     ones = np.ones((features.shape[0], 1))
     dense = ones if features.dense is None else np.hstack((ones, features.dense))
     with one_thread():
-        fit = fit_logistic(
-            Features(dense, features.sparse),
-            right,
-            C,
-            copies=None if copies is None else np.concatenate(([1.0], copies)),
-        )
+        fit = fit_logistic(Features(dense, features.sparse), right, C, copies=np.concatenate(([1.0], copies)))
     model = LogisticModel(fit.weights[1:], float(fit.weights[0]))
     if fit.converged:
         return model, ()
     return model, (f"the learner newton stopped after {fit.n_steps} steps before it converged: scale the features",)
 
 
-def _fit_classifier(classifier: Any, features: csr_matrix, right: NDArray[np.int64]) -> tuple[str, ...]:
-    """Fit a classifier; turn its convergence warnings into caveats and repeat all other warnings."""
+def _fit_liblinear(
+    C: float, features: Features, right: NDArray[np.int64], copies: NDArray[np.floating[Any]]
+) -> tuple[LogisticModel, tuple[str, ...]]:
+    from scipy.sparse import csr_matrix, diags, hstack
     from sklearn.exceptions import ConvergenceWarning
+    from sklearn.linear_model import LogisticRegression
 
-    name = type(classifier).__name__
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        try:
-            with one_thread():
-                classifier.fit(features, right)
-        except (TypeError, ValueError) as error:
-            raise UsageError(
-                f"the learner {name} cannot be fitted on sparse features: {error}", field="learner", found=name
-            ) from error
-    caveats = []
-    for warning in caught:
-        if issubclass(warning.category, ConvergenceWarning):
-            caveats.append(
-                f"the learner {name} stopped before it converged: scale the features, "
-                "or use a classifier with a larger max_iter"
-            )
-        else:
-            warnings.warn_explicit(warning.message, warning.category, warning.filename, warning.lineno)
-    return tuple(dict.fromkeys(caveats))
+    blocks = [csr_matrix(block, dtype=np.float64) for block in features if block is not None]
+    scale = np.sqrt(copies)
+    matrix = csr_matrix(csr_matrix(hstack(blocks, format="csr")) @ diags(scale))
+    matrix.sum_duplicates()
+    # The bias is one more feature, regularised like the others, as in LIBLINEAR's `-B 1`. LIBLINEAR's default
+    # tolerance of 0.01 stops far from the optimum. LIBLINEAR shuffles, so it needs a seed.
+    classifier = LogisticRegression(
+        solver="liblinear", C=C, tol=1e-4, max_iter=MOST_ITERATIONS, intercept_scaling=1.0, random_state=0
+    )
+    with one_thread(), warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # a caveat instead
+        classifier.fit(matrix, right)
+    weights, bias = np.ravel(classifier.coef_).astype(np.float64), np.ravel(classifier.intercept_)[0]
+    caveats: tuple[str, ...] = ()
+    if np.max(classifier.n_iter_) >= MOST_ITERATIONS:
+        caveats = ("the learner liblinear stopped before it converged: scale the features",)
+    return LogisticModel(weights / scale, float(bias)), caveats

@@ -89,8 +89,7 @@ def parse_solver(spec: str) -> Solver:
 def solver_spec(solver: Solver) -> str:
     """Return the specification of a solver, which :func:`parse_solver` turns back into the solver.
 
-    It cannot be parsed back if the solver is not registered, or if a value is an object in memory such as a
-    classifier or a corpus.
+    It cannot be parsed back if the solver is not registered, or if a value is an object in memory such as a corpus.
 
     Examples
     --------

@@ -9,12 +9,8 @@ from scipy.optimize import minimize
 from scipy.sparse import csr_matrix
 from scipy.special import expit
 
-from classic_rc.errors import UsageError
-from classic_rc.solvers import SurfaceLR
-from classic_rc.solvers.learning import LEARNERS, fit_model, shrinks_weights
-from tests.errors import raises
-
-LOGISTIC = sorted(set(LEARNERS) - {"linear-svm", "naive-bayes"})
+from classic_rc.kernels.blocked_matrix import Features
+from classic_rc.solvers.learning import LEARNERS, fit_model
 
 
 def problem(n: int = 800, n_features: int = 60) -> tuple[csr_matrix, np.ndarray]:
@@ -32,21 +28,11 @@ def loss(weights: np.ndarray, features: csr_matrix, right: np.ndarray, C: float)
 
 
 @pytest.mark.parametrize("C", [0.1, 1.0, 100.0])
-@pytest.mark.parametrize("learner", LOGISTIC)
+@pytest.mark.parametrize("learner", LEARNERS)
 def test_every_logistic_regression_reaches_the_optimum_of_its_loss(learner, C):
     features, right = problem()
-    assert shrinks_weights(learner)
     arguments = features, right, C
     optimum = minimize(loss, np.zeros(features.shape[1] + 1), arguments, "L-BFGS-B", tol=1e-12).fun
-    model, caveats = fit_model(learner, C, features, right)
+    model, caveats = fit_model(learner, C, Features(sparse=features), right, np.ones(features.shape[1]))
     assert caveats == ()
     assert loss(np.append(model.weights, model.bias), *arguments) == pytest.approx(optimum, rel=1e-4)
-
-
-@pytest.mark.parametrize("removed", ["sgd", "newton-cg", "lbfgs"])
-def test_a_removed_learner_names_the_one_that_reaches_the_optimum(removed):
-    with raises(UsageError, field="learner", found=removed, expected="newton") as caught:
-        fit_model(removed, 1.0, *problem())
-    assert "newton" in str(caught.value)
-    with raises(UsageError, field="learner", found=removed, expected="newton"):
-        SurfaceLR(learner=removed).fit([])

@@ -1,8 +1,7 @@
-"""The design matrix of surface features: each feature has its own column, or one that a hash chooses."""
+"""The design matrix of surface features: each feature that training has seen has its own column."""
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -12,7 +11,6 @@ from numpy.typing import NDArray
 
 from classic_rc.errors import UsageError
 from classic_rc.kernels.arrays import binary_search, offsets_of, ragged_indices, run_starts
-from classic_rc.kernels.draws import text_keys
 from classic_rc.solvers.surface.features import FeatureBlock, FeatureSet, WordFeatures
 from classic_rc.text.encoded import EncodedDataset
 
@@ -25,75 +23,18 @@ _MAX_WORDS = 2 ** ((63 - _ROW_BITS) // 2)
 """The largest vocabulary for which a pair of words and a row number fit into one int64."""
 
 
-class Columns(ABC):
-    """The columns of the features that are words or pairs of words."""
+class WordColumns:
+    """One column for each word or pair of words seen in training; other features have none.
 
-    @property
-    @abstractmethod
-    def n_columns(self) -> int:
-        """The number of columns."""
-
-    @abstractmethod
-    def word_ids(self, vocabulary: Sequence[str]) -> NDArray[Any]:
-        """Return the number that represents each word of an encoding's vocabulary in :meth:`keys`."""
-
-    @abstractmethod
-    def learn(self, group: str, keys: Sequence[NDArray[np.int64]]) -> None:
-        """Assign columns to the keys of a group's training features."""
-
-    @abstractmethod
-    def keys(
-        self, group: str, features: WordFeatures, word_ids: NDArray[Any]
-    ) -> tuple[NDArray[np.bool_] | None, NDArray[np.int64]]:
-        """Return a mask of the features that can have a column, and a key for each of these features.
-
-        A key is a number that identifies the feature within its group. The mask is None if all have a key.
-        """
-
-    @abstractmethod
-    def of_keys(self, group: str, keys: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return the column of each key, or -1 if it has none."""
-
-    def find(
-        self, words: Mapping[str, WordFeatures], word_ids: NDArray[Any]
-    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Return the rows and the columns of a block's features that have a column, ordered by column, then row.
-
-        The order depends only on the features, not on the ids that an encoding gives their words.
-        """
-        parts = [(np.empty(0, dtype=np.int64),) * 2]
-        for group, features in words.items():
-            keys, sizes, rows = self.sort(group, features, word_ids)
-            columns = np.repeat(self.of_keys(group, keys), sizes)
-            parts.append((rows[columns >= 0], columns[columns >= 0]))
-        rows, columns = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
-        return rows, columns
-
-    def sort(
-        self, group: str, features: WordFeatures, word_ids: NDArray[Any]
-    ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-        """Return a block's distinct keys, ascending, the number of rows of each, and these rows, key after key."""
-        usable, keys = self.keys(group, features, word_ids)
-        # Sorting (key, row) packed into one int64 and looking up each distinct key once is many times faster
-        # than looking up all keys in the order of the rows.
-        packed = (keys << _ROW_BITS) | (features.rows if usable is None else features.rows[usable])
-        packed.sort()
-        keys = packed >> _ROW_BITS
-        starts = run_starts(keys)
-        packed &= (1 << _ROW_BITS) - 1
-        return keys[starts], np.diff(np.append(starts, len(keys))), packed
-
-
-class VocabularyColumns(Columns):
-    """One column for each feature seen in training; other features have none.
+    A *key* identifies a feature within its group: a word's is its index in `words`, a pair's is
+    ``candidate's word * len(words) + question's word``.
 
     Parameters
     ----------
     words : list of str
         The words of all features, sorted.
     tables : mapping of str to ndarray of int64
-        By group, the keys of its features in ascending order. A word's key is its index in `words`; a pair's key is
-        ``candidate's word * len(words) + question's word``.
+        By group, the keys of its features in ascending order.
     """
 
     def __init__(self, words: Sequence[str], tables: Mapping[str, NDArray[np.int64]]) -> None:
@@ -101,7 +42,7 @@ class VocabularyColumns(Columns):
         self._numbers = {word: i for i, word in enumerate(words)}
 
     @classmethod
-    def empty(cls, groups: Sequence[str], encoded: EncodedDataset) -> VocabularyColumns:
+    def empty(cls, groups: Sequence[str], encoded: EncodedDataset) -> WordColumns:
         """Return columns without features yet, for these groups and the question and candidate words of `encoded`.
 
         Raises
@@ -113,11 +54,10 @@ class VocabularyColumns(Columns):
         used = np.union1d(arrays.candidate_tokens, arrays.question_tokens).tolist()
         if len(used) > _MAX_WORDS:
             raise UsageError(
-                f"{len(used):,} words are too many for one column per feature, the limit is {_MAX_WORDS:,}: "
-                "set the number of columns, for example hashing=1048576",
-                field="hashing",
-                found="None",
-                expected="a number of columns",
+                f"{len(used):,} words are too many for surface-lr, the limit is {_MAX_WORDS:,}",
+                field="questions",
+                found=f"{len(used):,} words",
+                expected=f"at most {_MAX_WORDS:,}",
             )
         words = sorted(encoded.vocabulary[i] for i in used)
         return cls(words, {group: np.empty(0, dtype=np.int64) for group in groups})
@@ -128,20 +68,20 @@ class VocabularyColumns(Columns):
         return sum(map(len, self.tables.values()))
 
     def word_ids(self, vocabulary: Sequence[str]) -> NDArray[np.int64]:
-        """Return each word's index in `words`, or -1."""
+        """Return the index in `words` of each word of an encoding's vocabulary, or -1."""
         number = self._numbers
         return np.fromiter((number.get(word, -1) for word in vocabulary), np.int64, len(vocabulary))
 
     def learn(self, group: str, keys: Sequence[NDArray[np.int64]]) -> None:
-        """Add keys that are new."""
+        """Add the keys of a group's training features."""
         table = np.concatenate((self.tables[group], *keys))
         table.sort()
         self.tables[group] = table[run_starts(table)]
 
     def keys(
-        self, group: str, features: WordFeatures, word_ids: NDArray[Any]
+        self, features: WordFeatures, word_ids: NDArray[np.int64]
     ) -> tuple[NDArray[np.bool_] | None, NDArray[np.int64]]:
-        """Return a mask of the features that consist of known words, and their keys."""
+        """Return a mask of the features that consist of known words (None if all do), and their keys."""
         keys = word_ids[features.words]
         question_words = None if features.asked is None else word_ids[features.asked]
         unknown = keys < 0
@@ -155,52 +95,40 @@ class VocabularyColumns(Columns):
         return known, keys[known]
 
     def of_keys(self, group: str, keys: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return the index of each key in the concatenation of all groups' tables, or -1."""
+        """Return the column of each key, its index in the concatenation of all groups' tables, or -1."""
         place, found = binary_search(keys, self.tables[group])
         groups = list(self.tables)
         before = sum(len(self.tables[name]) for name in groups[: groups.index(group)])
         return np.where(found, before + place, -1)
 
+    def find(
+        self, words: Mapping[str, WordFeatures], word_ids: NDArray[np.int64]
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return the rows and the columns of a block's features that have a column, ordered by column, then row.
 
-class HashedColumns(Columns):
-    """A fixed number of columns, chosen by a hash of the feature (Weinberger et al. 2009).
+        The order depends only on the features, not on the ids that an encoding gives their words.
+        """
+        parts = [(np.empty(0, dtype=np.int64),) * 2]
+        for group, features in words.items():
+            keys, sizes, rows = self.sort(features, word_ids)
+            columns = np.repeat(self.of_keys(group, keys), sizes)
+            parts.append((rows[columns >= 0], columns[columns >= 0]))
+        rows, columns = (np.concatenate(arrays) for arrays in zip(*parts, strict=True))
+        return rows, columns
 
-    Nothing is learned or stored. Features that share a column are added up, without signs.
-    """
-
-    def __init__(self, n_columns: int) -> None:
-        self._n_columns = n_columns
-
-    @property
-    def n_columns(self) -> int:
-        """The number of columns."""
-        return self._n_columns
-
-    def word_ids(self, vocabulary: Sequence[str]) -> NDArray[np.uint64]:
-        """Return a 64-bit hash of each word, equal on all machines."""
-        return text_keys(vocabulary)
-
-    def learn(self, group: str, keys: Sequence[NDArray[np.int64]]) -> None:
-        """Do nothing: a hash needs no training."""
-
-    def keys(
-        self, group: str, features: WordFeatures, word_ids: NDArray[Any]
-    ) -> tuple[NDArray[np.bool_] | None, NDArray[np.int64]]:
-        """Return the columns of all features as keys."""
-        # The salt makes the same word hash differently in different groups.
-        (salt,) = text_keys([group])
-        mixed = word_ids[features.words] ^ salt
-        if features.asked is not None:
-            mixed = mixed ^ (word_ids[features.asked] * _ODD)
-        return None, (mixed % np.uint64(self._n_columns)).astype(np.int64)
-
-    def of_keys(self, group: str, keys: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return the keys, because they are columns already."""
-        return keys
-
-
-_ODD = np.uint64(0x9E3779B97F4A7C15)
-"""An odd factor for the second word of a pair, so that (x, y) and (y, x) have different hashes."""
+    def sort(
+        self, features: WordFeatures, word_ids: NDArray[np.int64]
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+        """Return a block's distinct keys, ascending, the number of rows of each, and these rows, key after key."""
+        usable, keys = self.keys(features, word_ids)
+        # Sorting (key, row) packed into one int64 and looking up each distinct key once is many times faster
+        # than looking up all keys in the order of the rows.
+        packed = (keys << _ROW_BITS) | (features.rows if usable is None else features.rows[usable])
+        packed.sort()
+        keys = packed >> _ROW_BITS
+        starts = run_starts(keys)
+        packed &= (1 << _ROW_BITS) - 1
+        return keys[starts], np.diff(np.append(starts, len(keys))), packed
 
 
 class TrainingMatrix(NamedTuple):
@@ -208,8 +136,7 @@ class TrainingMatrix(NamedTuple):
 
     # Shape (n_rows, n_numbers): the scaled lengths and counts.
     numbers: NDArray[np.float64]
-    # Shape (n_entries,): the columns of the words and pairs of each row, numbered from 0. Features that share a
-    # column by a hash are two entries.
+    # Shape (n_entries,): the columns of the words and pairs of each row, numbered from 0.
     columns: NDArray[np.int32]
     # Shape (n_rows + 1,): row i has the entries offsets[i]:offsets[i + 1].
     offsets: NDArray[np.int64]
@@ -223,7 +150,7 @@ class Design:
     """The mapping of features to matrix columns: lengths and counts first, then words and pairs."""
 
     features: FeatureSet
-    columns: Columns  # of words and pairs
+    columns: WordColumns  # of words and pairs
     scale: NDArray[np.float64]  # shape (n_numbers,): the divisors of lengths and counts
 
     @classmethod
@@ -233,7 +160,6 @@ class Design:
         encoded: EncodedDataset,
         *,
         scaled: bool,
-        hashing: int | None,
         repeats: NDArray[np.integer] | None = None,
     ) -> tuple[Design, TrainingMatrix]:
         """Assign columns to the features of an encoding's candidates, and return the candidates' matrix.
@@ -242,14 +168,10 @@ class Design:
         ----------
         scaled : bool
             Whether to divide lengths and counts by their root mean square over the candidates.
-        hashing : int, optional
-            The number of columns that words and pairs share. Default: each has its own column.
         repeats : ndarray of int, shape (n_candidates of the arrays,), optional
             How often to repeat each candidate's row in the matrix. Default: once.
         """
-        columns: Columns = (
-            VocabularyColumns.empty(features.word_groups, encoded) if hashing is None else HashedColumns(hashing)
-        )
+        columns = WordColumns.empty(features.word_groups, encoded)
         word_ids = columns.word_ids(encoded.vocabulary)
         # The columns are known only after the last block. Until then, a block's features are numbered in the order
         # of its distinct keys.
@@ -294,7 +216,7 @@ class Design:
         for block in self.features.blocks(encoded):
             yield block, self._matrix(block, word_ids)
 
-    def _matrix(self, block: FeatureBlock, word_ids: NDArray[Any]) -> csr_matrix:
+    def _matrix(self, block: FeatureBlock, word_ids: NDArray[np.int64]) -> csr_matrix:
         from scipy.sparse import csr_matrix
 
         n_rows, n_numbers = block.numbers.shape
@@ -308,14 +230,12 @@ class Design:
 
     def to_state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         """Return the fitted state as plain data and as arrays by name."""
-        if not isinstance(self.columns, VocabularyColumns):
-            return {}, {"scale": self.scale}
         tables = {f"keys.{group}": table for group, table in self.columns.tables.items()}
         return {"words": self.columns.words}, {"scale": self.scale, **tables}
 
     @classmethod
     def from_state(
-        cls, features: FeatureSet, state: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]], hashing: int | None
+        cls, features: FeatureSet, state: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]
     ) -> Design:
         """Return the design with a state that :meth:`to_state` returned.
 
@@ -324,28 +244,25 @@ class Design:
         KeyError or ValueError
             The state does not match the features.
         """
-        columns: Columns
-        if hashing is None:
-            tables = {group: arrays[f"keys.{group}"] for group in features.word_groups}
-            columns = VocabularyColumns(state["words"], tables)
-        else:
-            columns = HashedColumns(hashing)
+        columns = WordColumns(state["words"], {group: arrays[f"keys.{group}"] for group in features.word_groups})
         if arrays["scale"].shape != (len(features.numbers),):
             raise ValueError(f"{len(arrays['scale'])} scales for {len(features.numbers)} lengths and counts")
         return cls(features, columns, arrays["scale"])
 
 
 def _number_features(
-    columns: Columns, block: FeatureBlock, word_ids: NDArray[Any], keys_of: Mapping[str, list[NDArray[np.int64]]]
+    columns: WordColumns,
+    block: FeatureBlock,
+    word_ids: NDArray[np.int64],
+    keys_of: Mapping[str, list[NDArray[np.int64]]],
 ) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
-    """Append a block's distinct keys to those of each group, and return the features of its rows, row after row.
+    """Append a block's distinct keys to those of each group; number the features of its rows by group and key.
 
-    The features are numbered in the order of groups and keys. The numbers of a row ascend; the second array has how
-    many there are in each row.
+    Returns the numbers, row after row and ascending in each, and how many each row has.
     """
     n_distinct, numbers, rows = 0, [_NO_COLUMNS], [np.empty(0, dtype=np.int64)]
     for group, features in block.words.items():
-        keys, sizes, of_keys = columns.sort(group, features, word_ids)
+        keys, sizes, of_keys = columns.sort(features, word_ids)
         keys_of[group].append(keys)
         numbers.append(np.repeat(np.arange(n_distinct, n_distinct + len(keys), dtype=np.int32), sizes))
         rows.append(of_keys)

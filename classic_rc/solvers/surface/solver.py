@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from classic_rc.decisions import Decision
-from classic_rc.errors import DataError, NotFittedError, UsageError
+from classic_rc.errors import DataError, NotFittedError
 from classic_rc.kernels.arrays import offsets_of, ragged_indices
 from classic_rc.kernels.blocked_matrix import Features, count_entries, find_equal_columns, renumber_columns
 from classic_rc.parameters import parameter, whole_number
@@ -31,15 +31,7 @@ from classic_rc.solvers.explanation import (
     plus,
     times,
 )
-from classic_rc.solvers.learning import (
-    LogisticModel,
-    Model,
-    check_learner,
-    fit_model,
-    gold_labels,
-    require_task,
-    shrinks_weights,
-)
+from classic_rc.solvers.learning import LEARNERS, LogisticModel, fit_model, gold_labels, require_task
 from classic_rc.solvers.surface.design import Design, TrainingMatrix
 from classic_rc.solvers.surface.features import INPUTS, FeatureSet, feature_groups
 from classic_rc.text.analyzers import get_analyzer
@@ -70,11 +62,6 @@ SURFACE_VARIANTS = {
 }
 
 
-_DEFAULT_LEARNER = "newton"
-_OLD_DEFAULT_LEARNER = "liblinear"
-"""The default learner of earlier versions, whose saved solvers do not name it."""
-
-
 class SurfaceLR(Solver):
     r"""Logistic regression on lengths, shared words, words and word pairs; the score is the log-odds.
 
@@ -88,10 +75,8 @@ class SurfaceLR(Solver):
     ----------
     design_ : Design
         The features and their columns.
-    model_ : Model
+    model_ : LogisticModel
         The weights.
-    learner_ : str or classifier
-        The learner of the weights.
     caveats_ : tuple of str
         A message if the learner stopped before it converged.
     """
@@ -128,24 +113,17 @@ class SurfaceLR(Solver):
         "whether to divide lengths and counts by their root mean square in training",
         allowed=("rms", "none"),
     )
-    hashing: int | None = whole_number(
+    learner: Literal["newton", "liblinear"] | None = parameter(
         None,
-        "the number of columns that words and pairs share by a hash, which needs less memory and stores no words; "
-        "None for one column for each word and pair of the training data",
-        allowed=(None,),
+        "the learner of the weights; None is ``newton``. ``liblinear`` is the learner of the papers; with unscaled "
+        "lengths it stops short of the same optimum, without a warning",
+        allowed=(None, *LEARNERS),
     )
-    learner: Any = parameter(
-        None,
-        "the learner of the weights: a name of :data:`~classic_rc.solvers.learning.LEARNERS`, or any scikit-learn "
-        "classifier that accepts sparse features; None is ``newton``. ``liblinear`` is the learner of the papers; "
-        "with unscaled lengths it stops short of the same optimum, without a warning",
-        also="a name, a classifier or None",
-    )
-    C: float = REGULARISATION.but(help="the inverse strength of the regularisation, for named linear learners")
+    C: float = REGULARISATION
     output: Literal["log-odds", "probability"] = parameter(
         "log-odds",
-        "whether the score is the log-odds (or another learner's decision function) or the probability. "
-        "Probabilities saturate, so candidates with high log-odds may tie",
+        "whether the score is the log-odds or the probability. Probabilities saturate, so candidates with high "
+        "log-odds may tie",
         allowed=("log-odds", "probability"),
     )
     decision: Decision | None = DECISION
@@ -161,7 +139,6 @@ class SurfaceLR(Solver):
             Gold is hidden, or no candidate is right, or none is wrong, or none has a feature.
         """
         features = self._feature_set()
-        check_learner(self.learner)
         right = gold_labels(self.name, questions)
         require_task(self, questions)
         encoded = self.encoded(questions)
@@ -170,13 +147,10 @@ class SurfaceLR(Solver):
         if rows is not None:
             repeats = np.bincount(rows, minlength=len(encoded.arrays.candidate_question))
             right = right[np.argsort(rows, kind="stable")]
-        self.design_, matrix = Design.fit(
-            features, encoded, scaled=self.scaling == "rms", hashing=self.hashing, repeats=repeats
-        )
+        self.design_, matrix = Design.fit(features, encoded, scaled=self.scaling == "rms", repeats=repeats)
         if not self.design_.n_features:
             raise DataError(f"{self.name} cannot learn: no candidate has any of the features {self.features!r}")
         self.model_, self.caveats_ = self._learn(matrix, right)
-        self.learner_ = _DEFAULT_LEARNER if self.learner is None else self.learner
         self.trained_on_ = provenance(questions)
         return self
 
@@ -196,33 +170,18 @@ class SurfaceLR(Solver):
         return encoded.scores(values, evidence)
 
     def signature_facts(self) -> Mapping[str, Any]:
-        """Return the default learner, because earlier versions had another one."""
-        return {"learner": getattr(self, "learner_", _DEFAULT_LEARNER)} if self.learner is None else {}
+        """Return the default learner: the papers have another one."""
+        return {"learner": LEARNERS[0]} if self.learner is None else {}
 
     def explain(self, question: Question) -> Explanation:
         """Show the features with the largest effect on each score, and the candidate's words in the passage."""
         return explain_features(self, question)
 
     def fitted_state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-        """Return the words, the columns and the weights, for :func:`~classic_rc.solvers.saved.save_solver`.
-
-        Raises
-        ------
-        UsageError
-            The model is not a logistic regression.
-        """
+        """Return the words, the columns and the weights, for :func:`~classic_rc.solvers.saved.save_solver`."""
         model = self._fitted_model()
-        if not isinstance(model, LogisticModel):
-            raise UsageError(
-                f"{self.name} with learner={self.learner!r} cannot be saved: only a logistic regression can be "
-                "saved without pickle; fit other learners where they are run (--train DATA)",
-                field="learner",
-                found=repr(self.learner),
-                expected="a logistic regression",
-            )
         state, arrays = self.design_.to_state()
-        default = {} if self.learner is not None else {"learner": self.learner_}
-        return {"bias": model.bias, **default, **state}, {"weights": model.weights, **arrays}
+        return {"bias": model.bias, **state}, {"weights": model.weights, **arrays}
 
     def restore(self, state: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Self:
         """Restore a fitted state that :meth:`fitted_state` returned.
@@ -232,14 +191,13 @@ class SurfaceLR(Solver):
         KeyError or ValueError
             The state does not match the parameters.
         """
-        design, weights = Design.from_state(self._feature_set(), state, arrays, self.hashing), arrays["weights"]
+        design, weights = Design.from_state(self._feature_set(), state, arrays), arrays["weights"]
         if weights.shape != (design.n_features,):
             raise ValueError(f"{len(weights)} weights for {design.n_features} features")
         self.design_, self.model_ = design, LogisticModel(weights, float(state["bias"]))
-        self.learner_ = state.get("learner", _OLD_DEFAULT_LEARNER) if self.learner is None else self.learner
         return self
 
-    def _fitted_model(self) -> Model:
+    def _fitted_model(self) -> LogisticModel:
         if not hasattr(self, "model_"):
             raise NotFittedError(
                 f"{self.name} learns from gold answers: call fit(train) first (on the command line --train DATA)"
@@ -250,31 +208,25 @@ class SurfaceLR(Solver):
         self.check_parameters()
         return FeatureSet(feature_groups(str(self.features)), self.inputs, self.question_words)
 
-    def _learn(self, matrix: TrainingMatrix, right: NDArray[np.int64]) -> tuple[Model, tuple[str, ...]]:
+    def _learn(self, matrix: TrainingMatrix, right: NDArray[np.int64]) -> tuple[LogisticModel, tuple[str, ...]]:
         from scipy.sparse import csr_matrix
 
         numbers, columns, offsets = matrix
-        n_numbers, n_columns = numbers.shape[1], self.design_.columns.n_columns
-        copies, new_column = None, None
-        if shrinks_weights(self.learner):
-            # Most word pairs occur in exactly the same candidates as other pairs. One column for all of them is
-            # enough for a learner that shrinks weights, and takes less than half of the time and the memory.
-            sets = find_equal_columns(columns, offsets, n_columns)
-            n_columns = len(sets.first)
-            # Products with the matrix are faster if columns with equally many entries are neighbours.
-            by_size = np.argsort(-count_entries(columns, len(sets.set_of))[sets.first], kind="stable")
-            place = np.full(len(sets.set_of), -1, dtype=np.int32)
-            place[sets.first[by_size]] = np.arange(n_columns, dtype=np.int32)
-            new_column = place[sets.first][sets.set_of]
-            columns, offsets = renumber_columns(columns, offsets, place)
-            copies = np.append(np.ones(n_numbers), sets.copies[by_size].astype(np.float64))
+        n_numbers = numbers.shape[1]
+        # Most word pairs occur in exactly the same candidates as other pairs. One column for all of them is enough
+        # for a learner that shrinks weights, and takes less than half of the time and the memory.
+        sets = find_equal_columns(columns, offsets, self.design_.columns.n_columns)
+        # Products with the matrix are faster if columns with equally many entries are neighbours.
+        by_size = np.argsort(-count_entries(columns, len(sets.set_of))[sets.first], kind="stable")
+        place = np.full(len(sets.set_of), -1, dtype=np.int32)
+        place[sets.first[by_size]] = np.arange(len(sets.first), dtype=np.int32)
+        new_column = place[sets.first][sets.set_of]
+        columns, offsets = renumber_columns(columns, offsets, place)
+        copies = np.append(np.ones(n_numbers), sets.copies[by_size].astype(np.float64))
         ones = np.ones(len(columns), dtype=np.int8)
-        words = csr_matrix((ones, columns, offsets), shape=(len(numbers), n_columns))
-        model, caveats = fit_model(self.learner, self.C, Features(numbers, words), right, copies)
-        if new_column is not None and isinstance(model, LogisticModel):
-            weights = model.weights
-            model = model._replace(weights=np.append(weights[:n_numbers], weights[n_numbers:][new_column]))
-        return model, caveats
+        words = csr_matrix((ones, columns, offsets), shape=(len(numbers), len(sets.first)))
+        (weights, bias), caveats = fit_model(self.learner, self.C, Features(numbers, words), right, copies)
+        return LogisticModel(np.append(weights[:n_numbers], weights[n_numbers:][new_column]), bias), caveats
 
 
 def _reorder_flags(right: NDArray[np.int64], encoded: EncodedDataset) -> NDArray[np.int64]:
@@ -308,12 +260,10 @@ def explain_features(solver: SurfaceLR, question: Question) -> Explanation:
     The last two numbers are "other features" and "bias"; all numbers add up to the log-odds. Features that are
     equal for all candidates of a question, such as the passage's length, cannot decide between them, so they are
     among the other features if only one candidate is right. The words that a candidate shares with the passage are
-    marked. A model without weights gets only its scores.
+    marked.
     """
     scores = solver.score_candidates([question])
     explained = list(Explanation.from_scores(solver.name, question, scores).candidates)
-    if solver.model_.weights is None:
-        return Explanation(solver.name, question, tuple(explained))
     encoded = solver.encoded([question])
     terms = _compute_terms(solver, encoded)
     located = get_analyzer(solver.analyzer).locate(question.passage.text)
@@ -369,7 +319,6 @@ def _explain_score(terms: Sequence[_Term], bias: float, output: str, score: floa
 def _compute_terms(solver: SurfaceLR, encoded: EncodedDataset) -> Mapping[int, list[_Term]]:
     """Return the terms of each candidate row of the arrays."""
     design, weights = solver.design_, solver.model_.weights
-    assert weights is not None
     n_numbers = len(design.features.numbers)
     word_ids = design.columns.word_ids(encoded.vocabulary)
     terms: dict[int, list[_Term]] = defaultdict(list)
@@ -381,7 +330,7 @@ def _compute_terms(solver: SurfaceLR, encoded: EncodedDataset) -> Mapping[int, l
             for label, weight, value, unit in zip(design.features.numbers, own, values, units, strict=True):
                 terms[row].append(_Term(label, weight, value=value, unit=unit))
         for group, features in block.words.items():
-            usable, keys = design.columns.keys(group, features, word_ids)
+            usable, keys = design.columns.keys(features, word_ids)
             columns = design.columns.of_keys(group, keys)
             question_words = features.words if features.asked is None else features.asked
             ids = (features.rows, features.words, question_words)

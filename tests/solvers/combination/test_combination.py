@@ -358,7 +358,7 @@ def test_explanations_add_up():
 @pytest.mark.parametrize("normalise", ["none", "standard"])
 def test_it_is_saved_with_its_learning_members(tmp_path, normalise):
     path = tmp_path / "combined.npz"
-    inner = Combination(solvers=[SurfaceLR(hashing=64), SlidingWindow()], weights="stacked")
+    inner = Combination(solvers=[SurfaceLR(features="overlap"), SlidingWindow()], weights="stacked")
     solver = Combination(
         solvers=[inner, SlidingWindowDistance.variant("mctest160"), SurfaceLR(C=0.5)],
         weights="stacked",

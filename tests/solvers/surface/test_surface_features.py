@@ -14,7 +14,7 @@ from classic_rc.errors import UsageError
 from classic_rc.kernels.arrays import small_blocks
 from classic_rc.kernels.reference import surface_features as reference
 from classic_rc.questions import Candidate, Dataset, Passage, Question, Task
-from classic_rc.solvers.surface.design import Design, HashedColumns, VocabularyColumns
+from classic_rc.solvers.surface.design import Design
 from classic_rc.solvers.surface.features import INPUTS, SURFACE_FEATURE_GROUPS, FeatureSet, feature_groups
 from classic_rc.testing import synthetic_dataset
 from classic_rc.text.analyzers import get_analyzer
@@ -108,7 +108,7 @@ def test_each_feature_has_a_column_that_does_not_depend_on_word_ids():
     questions = synthetic_dataset(Task.SINGLE_CHOICE)
     features = FeatureSet(feature_groups("all+prominent"))
     encoded = encode(questions, "word")
-    columns = Design.fit(features, encoded, scaled=True, hashing=None)[0].columns
+    columns = Design.fit(features, encoded, scaled=True)[0].columns
     seen = {key for row in in_bulk(questions, features, "word") for key in row if isinstance(key, tuple)}
     assert columns.n_columns == len(seen)
 
@@ -140,14 +140,11 @@ def _with_distinct_candidates(questions: Dataset) -> Dataset:
     return Dataset([replace(q, candidates=unique(q), gold=None) for q in questions])
 
 
-@pytest.mark.parametrize("hashing", [None, 50])
 @small_blocks(1)
-def test_the_training_matrix_is_that_of_the_blocks_with_repeated_rows(hashing):
+def test_the_training_matrix_is_that_of_the_blocks_with_repeated_rows():
     encoded = encode(synthetic_dataset(Task.SINGLE_CHOICE), "word")
     repeats = np.random.default_rng(0).integers(1, 4, len(encoded.arrays.candidate_question))
-    design, matrix = Design.fit(
-        FeatureSet(feature_groups("all+prominent")), encoded, scaled=True, hashing=hashing, repeats=repeats
-    )
+    design, matrix = Design.fit(FeatureSet(feature_groups("all+prominent")), encoded, scaled=True, repeats=repeats)
     whole = np.vstack([features.toarray() for _, features in design.blocks(encoded)])
     shape = (repeats.sum(), design.columns.n_columns)
     words = csr_matrix((np.ones(len(matrix.columns)), matrix.columns, matrix.offsets), shape=shape).toarray()
@@ -162,8 +159,7 @@ def test_unseen_words_have_no_column():
         return Dataset([Question("q", Passage("p", "x"), question, (Candidate(candidate),), frozenset({0}), task)])
 
     train = encode(one("who ran", "the dog"), "word")
-    columns = Design.fit(features, train, scaled=True, hashing=None)[0].columns
-    assert isinstance(columns, VocabularyColumns)
+    columns = Design.fit(features, train, scaled=True)[0].columns
     assert columns.words == ["dog", "ran", "the", "who"]
     assert columns.n_columns == 2 + 4
     for question, candidate, n in (("who ran", "the dog", 6), ("who sat", "the cat", 2), ("when", "never", 0)):
@@ -171,24 +167,6 @@ def test_unseen_words_have_no_column():
         (block,) = features.blocks(encoded)
         _, found = columns.find(block.words, columns.word_ids(encoded.vocabulary))
         assert len(found) == n
-
-
-def test_hashed_columns_depend_only_on_the_words():
-    questions = synthetic_dataset(Task.SINGLE_CHOICE)
-    features = FeatureSet(feature_groups("all"))
-    columns = HashedColumns(1000)
-
-    def rows(part: Dataset) -> list[list[int]]:
-        encoded = encode(part, "word")
-        (block,) = features.blocks(encoded)
-        row, column = columns.find(block.words, columns.word_ids(encoded.vocabulary))
-        return [sorted(column[row == i].tolist()) for i in range(len(block.numbers))]
-
-    whole = rows(questions)
-    assert 0 <= min(map(min, filter(None, whole))) <= max(map(max, filter(None, whole))) < 1000
-    assert len({column for row in whole for column in row}) > 300
-    last = rows(questions[-3:])
-    assert last == whole[-len(last) :]
 
 
 @pytest.mark.parametrize(
