@@ -290,14 +290,15 @@ class Estimator:
         """Check every declared parameter."""
         known = self._get_param_names()
         for name, parameter in type(self).parameters.items():
-            if name in known and not parameter.accepts(value := getattr(self, name)):
-                owner = getattr(self, "name", type(self).__name__)
-                raise UsageError(
-                    f"parameter {name!r} of {owner} must be {parameter.choices}, got {value!r}",
-                    field=name,
-                    found=repr(value),
-                    expected=parameter.choices,
-                )
+            if name in known and not parameter.accepts(getattr(self, name)):
+                raise self.wrong_value(name, parameter.choices)
+
+    def wrong_value(self, name: str, expected: str, problem: str | None = None) -> UsageError:
+        """Return the error for a parameter's value, with the problem if it is not that another one is expected."""
+        value = getattr(self, name)
+        problem = problem or f"must be {expected}, got {value!r}"
+        message = f"parameter {name!r} of {getattr(self, 'name', type(self).__name__)} {problem}"
+        return UsageError(message, field=name, found=repr(value), expected=expected)
 
     @classmethod
     def _get_param_names(cls) -> list[str]:

@@ -7,7 +7,7 @@ words have.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any, NamedTuple, TypeAlias
@@ -83,8 +83,13 @@ class TokenArrays(NamedTuple):
         offsets = np.zeros_like(self.question_offsets)
         return self._replace(question_tokens=self.question_tokens[:0], question_offsets=offsets)
 
+    def with_inputs(self, inputs: Collection[str]) -> TokenArrays:
+        """Return the arrays with empty passages or questions, unless these are among the inputs."""
+        arrays = self if "passage" in inputs else self.without_passages()
+        return arrays if "question" in inputs else arrays.without_questions()
+
     def blocks(self, tokens: int, *, whole_questions: bool = False) -> Iterator[tuple[slice, TokenArrays]]:
-        """Cut the candidates into runs of about `tokens` tokens each, with their questions and passages.
+        """Cut the candidates into runs of about `tokens` tokens (:func:`block_size`), with questions and passages.
 
         A block is small enough for the cache and for compact keys. It has at least one candidate, so one long
         passage can make it larger. With `whole_questions` it has all candidates of each of its questions.
@@ -102,7 +107,7 @@ class TokenArrays(NamedTuple):
         for of_candidate, offsets in ((question, self.question_offsets), (passage, self.passage_offsets)):
             first = run_starts(of_candidate)
             load[first] += np.diff(offsets)[of_candidate[first]]
-        starts = run_starts(offsets_of(load)[:-1] // tokens)
+        starts = run_starts(offsets_of(load)[:-1] // block_size(tokens))
         if whole_questions:
             starts = np.unique(np.searchsorted(question, question[starts]))
         for start, stop in itertools.pairwise([*starts.tolist(), len(question)]):
@@ -212,8 +217,8 @@ def small_blocks(most: int) -> Iterator[None]:
 
 
 def runs_of(loads: NDArray[np.integer], limit: int) -> Iterator[tuple[int, int]]:
-    """Yield the bounds of runs whose loads sum to at most `limit`, or of one element that exceeds it."""
-    ends = offsets_of(loads)
+    """Yield the bounds of runs of loads up to `limit` (:func:`block_size`) in all, or of one larger load."""
+    ends, limit = offsets_of(loads), block_size(limit)
     start = 0
     while start < len(loads):
         stop = max(int(np.searchsorted(ends, ends[start] + limit, side="right")) - 1, start + 1)
@@ -358,11 +363,9 @@ class MatchedBlock(NamedTuple):
     additions: Matches  # over candidates: the words that each adds to its question's words
 
 
-def matched_blocks(
-    arrays: TokenArrays, block_tokens: int = BLOCK_TOKENS, *, whole_questions: bool = False
-) -> Iterator[MatchedBlock]:
+def matched_blocks(arrays: TokenArrays, *, whole_questions: bool = False) -> Iterator[MatchedBlock]:
     """Yield the arrays in blocks of bounded size, at least one passage and one candidate (or question) each."""
-    for where, block in arrays.blocks(block_tokens, whole_questions=whole_questions):
+    for where, block in arrays.blocks(BLOCK_TOKENS, whole_questions=whole_questions):
         postings = passage_postings(block)
         yield MatchedBlock(where, block, postings, *match_words(block, postings))
 
@@ -392,9 +395,7 @@ def _longest_runs(arrays: TokenArrays) -> NDArray[np.int64]:
     passage = arrays.question_passage[arrays.candidate_question[candidate]]
     postings = passage_postings(arrays)
     keys = passage * arrays.n_words + arrays.candidate_tokens
-    at = np.searchsorted(postings.keys, keys)
-    found = at < len(postings.keys)
-    found[found] = postings.keys[at[found]] == keys[found]
+    at, found = look_up(keys, postings.keys)
     candidate, index, at = candidate[found], index[found], at[found]
 
     # A run is a stretch of one diagonal: passage position minus candidate position is constant. Cells of one

@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 
 from classic_rc.kernels.arrays import (
     binary_search,
-    block_size,
     distinct,
     offsets_of,
     ragged_indices,
@@ -65,7 +64,7 @@ def pairs_with_equal_keys(
     position[order] = np.arange(len(order))  # of each row's keys in `keys`, row by row
     entries = offsets_of(np.bincount(rows, minlength=n_rows))
     per_row = np.diff(offsets_of(following[position])[entries])
-    for start, stop in runs_of(per_row, block_size(_BLOCK_PAIRS)):
+    for start, stop in runs_of(per_row, _BLOCK_PAIRS):
         places = position[entries[start] : entries[stop]]
         counts = following[places]
         one = np.repeat(rows_by_key[places], counts)
@@ -253,7 +252,7 @@ class _Rarest(NamedTuple):
         entries = np.flatnonzero(~is_part)
         counts = np.minimum(before[entries] - in_earlier_runs[entries], neighbours)
         parts, wholes = part_rows[order[is_part]], rows[order[entries] - len(part_rows)]
-        for start, stop in runs_of(counts, block_size(_BLOCK_PAIRS)):
+        for start, stop in runs_of(counts, _BLOCK_PAIRS):
             chosen = slice(start, stop)
             one = parts[ragged_indices(before[entries[chosen]] - counts[chosen], counts[chosen])]
             two = np.repeat(wholes[chosen], counts[chosen])
@@ -339,6 +338,6 @@ def _count_in_blocks(
     sizes = np.diff(offsets)
     counts = [
         count_shared(numbers, offsets, one[start:stop], two[start:stop], weights)
-        for start, stop in runs_of(sizes[one] + sizes[two] + 1, block_size(_BLOCK_WORDS))
+        for start, stop in runs_of(sizes[one] + sizes[two] + 1, _BLOCK_WORDS)
     ]
     return np.concatenate([np.empty(0, dtype=np.int64 if weights is None else np.float64), *counts])

@@ -11,6 +11,8 @@ from classic_rc.kernels.arrays import (
     BLOCK_TOKENS,
     Postings,
     TokenArrays,
+    is_in,
+    look_up,
     offsets_of,
     passage_postings,
     ragged_indices,
@@ -22,17 +24,17 @@ from classic_rc.kernels.window import row_chunks
 Alignment: TypeAlias = Literal["ends", "first", "last"]
 OwnWords: TypeAlias = Literal["match", "cap"]
 
+_PAIRS = 2**18
+"""How many pairs of a mention and a query word are processed at a time; each takes about 100 bytes."""
 
-def phrase_counts(arrays: TokenArrays, *, block_tokens: int = BLOCK_TOKENS) -> NDArray[np.int64]:
+_CELLS = 2**18
+"""How many shifts and matching pairs of tokens are processed at a time; each takes about 50 bytes."""
+
+
+def phrase_counts(arrays: TokenArrays) -> NDArray[np.int64]:
     """Return how often each candidate's token sequence occurs in its passage.
 
     This is :func:`classic_rc.kernels.reference.phrase_count` for all candidates at once.
-
-    Parameters
-    ----------
-    arrays : TokenArrays
-    block_tokens : int
-        How many tokens are matched at a time. It bounds memory and does not change the result.
 
     Returns
     -------
@@ -40,7 +42,7 @@ def phrase_counts(arrays: TokenArrays, *, block_tokens: int = BLOCK_TOKENS) -> N
         0 for a candidate without tokens.
     """
     counts = np.zeros(len(arrays.candidate_question), dtype=np.int64)
-    for where, block in arrays.blocks(block_tokens):
+    for where, block in arrays.blocks(BLOCK_TOKENS):
         candidates, _ = phrase_places(block, passage_postings(block))
         counts[where] = np.bincount(candidates, minlength=len(block.candidate_question))
     return counts
@@ -83,7 +85,7 @@ def phrase_places(arrays: TokenArrays, postings: Postings) -> tuple[NDArray[np.i
     # Start with the places of the first token, keep those followed by the second token, and so on.
     row = np.flatnonzero(lengths > 0)
     first = arrays.candidate_tokens[arrays.candidate_offsets[row]]
-    run, found = word_runs(postings, passage[row], first, arrays.n_words)
+    run, found = look_up(passage[row] * arrays.n_words + first, postings.keys)
     row, run = row[found], run[found]
     n_places = np.diff(postings.offsets)[run]
     row = np.repeat(row, n_places)
@@ -107,20 +109,6 @@ def phrase_places(arrays: TokenArrays, postings: Postings) -> tuple[NDArray[np.i
     return rows[order], starts[order]
 
 
-def word_runs(
-    postings: Postings, passages: NDArray[np.int64], words: NDArray[np.integer], n_words: int
-) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-    """Return the run of each word in its passage, and whether the passage has the word: else the run is none.
-
-    `n_words` is the size of the vocabulary; all other arrays have shape (n,).
-    """
-    if not len(postings.keys):
-        return np.zeros(len(words), dtype=np.int64), np.zeros(len(words), dtype=np.bool_)
-    keys = passages * n_words + words
-    runs = np.minimum(np.searchsorted(postings.keys, keys), len(postings.keys) - 1)
-    return runs, postings.keys[runs] == keys
-
-
 class QueryWords(NamedTuple):
     """The tokens of queries that occur in their passages."""
 
@@ -137,7 +125,7 @@ def query_words(arrays: TokenArrays, postings: Postings, placeholders: NDArray[n
     question = np.repeat(np.arange(len(lengths)), lengths)
     place = np.arange(len(question)) - arrays.question_offsets[question]
     words = arrays.question_tokens
-    run, found = word_runs(postings, arrays.question_passage[question], words, arrays.n_words)
+    run, found = look_up(arrays.question_passage[question] * arrays.n_words + words, postings.keys)
     offsets = offsets_of(np.bincount(question[found], minlength=len(lengths)))
     after = place >= placeholders[question]
     return QueryWords(offsets, words[found], run[found], place[found], after[found])
@@ -150,9 +138,6 @@ def cloze_distance(
     max_distance: int = 8,
     alignment: Alignment = "ends",
     own_words: OwnWords = "match",
-    pairs: int = 2**18,
-    *,
-    block_tokens: int = BLOCK_TOKENS,
 ) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
     r"""Return how far query words are from their expected places around each candidate's best mention.
 
@@ -180,11 +165,6 @@ def cloze_distance(
         both sides.
     own_words : {"match", "cap"}
         Whether a query word that is also in the candidate may match, or always costs `max_distance`.
-    pairs : int
-        How many pairs of a mention and a query word are processed at a time. It bounds memory to about 100 bytes
-        per pair and does not change the result.
-    block_tokens : int
-        How many tokens are matched at a time. It bounds memory and does not change the result.
 
     Returns
     -------
@@ -195,12 +175,10 @@ def cloze_distance(
     """
     n_candidates = len(arrays.candidate_question)
     distances, found = np.zeros(n_candidates, dtype=np.int64), np.zeros(n_candidates, dtype=np.bool_)
-    for where, block in arrays.blocks(block_tokens):
+    for where, block in arrays.blocks(BLOCK_TOKENS):
         first = int(arrays.candidate_question[where.start])
         own = placeholders[first : first + len(block.question_passage)]
-        distances[where], found[where] = _distance_block(
-            block, own, counted, max_distance, alignment, own_words, pairs
-        )
+        distances[where], found[where] = _distance_block(block, own, counted, max_distance, alignment, own_words)
     return distances, found
 
 
@@ -211,12 +189,11 @@ def _distance_block(
     max_distance: int,
     alignment: Alignment,
     own_words: OwnWords,
-    pairs: int,
 ) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
     postings = passage_postings(arrays)
     candidates, starts = phrase_places(arrays, postings)
     sums = mention_distances(
-        arrays, postings, candidates, starts, placeholders, counted, max_distance, alignment, own_words, pairs
+        arrays, postings, candidates, starts, placeholders, counted, max_distance, alignment, own_words
     )
     worst = max_distance * counted_lengths(arrays, counted)[arrays.candidate_question]
     distances = worst.copy()
@@ -239,13 +216,12 @@ def mention_distances(
     max_distance: int,
     alignment: Alignment | None = "ends",
     own_words: OwnWords = "match",
-    pairs: int = 2**18,
 ) -> NDArray[np.int64]:
     """Return how far each query's counted words are from each mention of its candidates, added up.
 
     Parameters
     ----------
-    arrays, placeholders, counted, max_distance, own_words, pairs
+    arrays, placeholders, counted, max_distance, own_words
         As in :func:`cloze_distance`, for one block.
     postings : Postings
         The postings of these passages.
@@ -271,7 +247,7 @@ def mention_distances(
     )
     n_words = np.diff(query.offsets)[question[candidates]]
     sums = np.empty(len(candidates), dtype=np.int64)
-    for part in row_chunks(np.arange(len(candidates)), n_words, pairs):
+    for part in row_chunks(np.arange(len(candidates)), n_words, _PAIRS):
         candidate, counts = candidates[part], n_words[part]
         word = ragged_indices(query.offsets[:-1][question[candidate]], counts)
         first = np.repeat(starts[part], counts)
@@ -292,13 +268,7 @@ def mention_distances(
 
 
 class _NearestDistance:
-    """The distance of positions from the nearest position of a run.
-
-    Parameters
-    ----------
-    reach : int
-        More than any distance between a requested position and a position of the passage.
-    """
+    """The distance of positions from the nearest position of a run; `reach` is more than any such distance."""
 
     def __init__(self, postings: Postings, reach: int) -> None:
         # Runs are so far apart on one number line that the nearest place is always one of the same run.
@@ -319,8 +289,7 @@ def _has_word(arrays: TokenArrays, candidates: NDArray[np.int64], words: NDArray
     """Return whether each word is one of the candidate's words; the candidates have tokens."""
     of_token = np.repeat(np.arange(len(arrays.candidate_question)), np.diff(arrays.candidate_offsets))
     keys = np.sort(of_token * arrays.n_words + arrays.candidate_tokens)
-    wanted = candidates * arrays.n_words + words
-    return keys[np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)] == wanted
+    return is_in(candidates * arrays.n_words + words, keys)
 
 
 def cloze_window(
@@ -328,9 +297,6 @@ def cloze_window(
     placeholders: NDArray[np.int64],
     anchored: bool = False,
     word_weights: NDArray[np.int32] | None = None,
-    cells: int = 2**18,
-    *,
-    block_tokens: int = BLOCK_TOKENS,
 ) -> NDArray[np.int64]:
     """Return the weight of the best match when each completed query is laid over its passage.
 
@@ -351,11 +317,6 @@ def cloze_window(
         Whether only shifts count that put the whole candidate on a mention of itself.
     word_weights : ndarray of int32, shape (n_words,), optional
         Fixed-point weights of words; by default inverse counts within the candidate's own passage.
-    cells : int
-        How many shifts and matching pairs of tokens are processed at a time. It bounds memory to about 50 bytes
-        each and does not change the result.
-    block_tokens : int
-        How many tokens are matched at a time. It bounds memory and does not change the result.
 
     Returns
     -------
@@ -363,10 +324,10 @@ def cloze_window(
         Fixed-point sums, of scale :data:`classic_rc.kernels.weights.SCALE`.
     """
     best = np.zeros(len(arrays.candidate_question), dtype=np.int64)
-    for where, block in arrays.blocks(block_tokens):
+    for where, block in arrays.blocks(BLOCK_TOKENS):
         first = int(arrays.candidate_question[where.start])
         own = placeholders[first : first + len(block.question_passage)]
-        best[where] = _shift_block(block, own, anchored, word_weights, cells)
+        best[where] = _shift_block(block, own, anchored, word_weights)
     return best
 
 
@@ -375,7 +336,6 @@ def _shift_block(
     placeholders: NDArray[np.int64],
     anchored: bool,
     word_weights: NDArray[np.int32] | None,
-    cells: int,
 ) -> NDArray[np.int64]:
     postings = passage_postings(arrays)
     n_places = np.diff(postings.offsets)
@@ -390,7 +350,7 @@ def _shift_block(
     # Tokens that match somewhere in the passage: those of the queries, and those of the candidates that fill them.
     query = query_words(arrays, postings, placeholders)
     of_token = np.repeat(np.arange(len(sizes)), sizes)
-    run, found = word_runs(postings, passage[of_token], arrays.candidate_tokens, arrays.n_words)
+    run, found = look_up(passage[of_token] * arrays.n_words + arrays.candidate_tokens, postings.keys)
     place = np.arange(len(of_token)) - arrays.candidate_offsets[of_token] + before[of_token]
     filling_runs, filling_places = run[found], place[found]
     filling_offsets = offsets_of(np.bincount(of_token[found], minlength=len(sizes)))
@@ -404,7 +364,7 @@ def _shift_block(
     load += np.diff(offsets_of(n_places[filling_runs])[filling_offsets]) + widths
     mentioned, mention_starts = phrase_places(arrays, postings) if anchored else (np.empty(0, np.int64),) * 2
     best = np.zeros(len(sizes), dtype=np.int64)
-    for rows in row_chunks(np.flatnonzero((lengths > 0) & (widths >= lengths)), load, cells):
+    for rows in row_chunks(np.flatnonzero((lengths > 0) & (widths >= lengths)), load, _CELLS):
         starts = offsets_of(widths[rows])
         zero = starts[:-1] + lengths[rows] - 1  # the cell of shift 0
         query_index = ragged_indices(query.offsets[:-1][question[rows]], n_query[rows])

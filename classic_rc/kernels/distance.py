@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from classic_rc.kernels.arrays import (
-    BLOCK_TOKENS,
     MatchedBlock,
     Matches,
     Places,
     TokenArrays,
+    block_size,
     matched_blocks,
     offsets_of,
     places_of,
@@ -29,7 +29,7 @@ _Steps: TypeAlias = "tuple[NDArray[np.int64], NDArray[np.int64] | int]"
 _MANY_ROWS = 256
 """With this many candidates of one question, it is faster to compute the distance of every passage position."""
 
-CHUNK_ROWS = 2**14
+_CHUNK_ROWS = 2**14
 """How many candidates are measured at a time; it bounds memory if one passage has very many."""
 
 
@@ -37,9 +37,6 @@ def word_distance(
     arrays: TokenArrays,
     stop_words: NDArray[np.bool_],
     rule: DistanceRule = "mean",
-    *,
-    block_tokens: int = BLOCK_TOKENS,
-    chunk_rows: int = CHUNK_ROWS,
 ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
     """Return the distance of question words from the candidate's words, as a share of the passage's length.
 
@@ -64,9 +61,6 @@ def word_distance(
     rule : {"mean", "min", "min+1", "first"}
         ``mean`` is the authors' code; ``min`` is their paper as printed (Algorithm 2); ``min+1`` and ``first``
         are what two well-known re-implementations compute (see :mod:`classic_rc.solvers.sliding`).
-    block_tokens, chunk_rows : int
-        How many tokens are matched, and how many candidates measured, at a time. Both bound memory and do not
-        change the result.
 
     Returns
     -------
@@ -76,8 +70,8 @@ def word_distance(
     """
     n_candidates = len(arrays.candidate_question)
     distances, found = np.ones(n_candidates), np.zeros(n_candidates, dtype=np.bool_)
-    for block in matched_blocks(arrays, block_tokens):
-        distances[block.where], found[block.where] = word_distances(block, stop_words, rule, chunk_rows)
+    for block in matched_blocks(arrays):
+        distances[block.where], found[block.where] = word_distances(block, stop_words, rule)
     return distances, found
 
 
@@ -88,13 +82,12 @@ def window_and_distance(
     window: int | Literal["set", "passage"] = "set",
     word_weights: NDArray[np.int32] | None = None,
     rule: DistanceRule = "mean",
-    cells: int = 2**18,
 ) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.bool_]]:
     """Compute :func:`~classic_rc.kernels.sliding_window` and :func:`~classic_rc.kernels.word_distance` together.
 
     Parameters
     ----------
-    arrays, window, word_weights, cells
+    arrays, window, word_weights
         As in :func:`~classic_rc.kernels.sliding_window`.
     stop_words, rule
         As in :func:`~classic_rc.kernels.word_distance`; stop words count in windows.
@@ -108,7 +101,7 @@ def window_and_distance(
     n = len(arrays.candidate_question)
     windows, distances, found = np.zeros(n, dtype=np.int64), np.ones(n), np.zeros(n, dtype=np.bool_)
     for block in matched_blocks(arrays):
-        windows[block.where] = best_windows(block, window, word_weights, cells)
+        windows[block.where] = best_windows(block, window, word_weights)
         distances[block.where], found[block.where] = word_distances(block, stop_words, rule)
     return windows, distances, found
 
@@ -117,7 +110,6 @@ def word_distances(
     block: MatchedBlock,
     stop_words: NDArray[np.bool_],
     rule: DistanceRule = "mean",
-    chunk_rows: int = CHUNK_ROWS,
 ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
     """Return :func:`word_distance` of one block: two arrays of shape (n_candidates of the block,)."""
     arrays, postings = block.arrays, block.postings
@@ -127,7 +119,7 @@ def word_distances(
     found = (np.diff(questions.offsets)[question] > 0) & (np.diff(additions.offsets) > 0)
     distances = np.ones(len(question))
     lengths = np.diff(arrays.passage_offsets)
-    for rows, has_many in _split_rows(np.flatnonzero(found), question, chunk_rows):
+    for rows, has_many in _split_rows(np.flatnonzero(found), question):
         answer_places = places_of(postings, additions, rows)
         if has_many and rule != "first":
             steps, n_words = _nearest_steps_of_many(
@@ -140,17 +132,16 @@ def word_distances(
     return distances, found
 
 
-def _split_rows(
-    rows: NDArray[np.int64], question: NDArray[np.int64], chunk_rows: int
-) -> Iterator[tuple[NDArray[np.int64], bool]]:
+def _split_rows(rows: NDArray[np.int64], question: NDArray[np.int64]) -> Iterator[tuple[NDArray[np.int64], bool]]:
     """Split rows, by ascending question, into parts of bounded size; a question with many rows has its own."""
     of_row = question[rows]
     many = np.bincount(of_row)[of_row] >= _MANY_ROWS
     change = np.diff(of_row) > 0
     cuts = np.flatnonzero(change & (many[:-1] | many[1:])) + 1
+    size = block_size(_CHUNK_ROWS)
     for part in np.split(rows, cuts):
-        for start in range(0, len(part), chunk_rows):
-            yield part[start : start + chunk_rows], bool(many[np.searchsorted(rows, part[0])])
+        for start in range(0, len(part), size):
+            yield part[start : start + size], bool(many[np.searchsorted(rows, part[0])])
 
 
 def _select_runs(matches: Matches, selected: NDArray[np.bool_]) -> Matches:

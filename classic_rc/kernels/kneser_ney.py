@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from classic_rc.kernels.arrays import run_starts
+from classic_rc.kernels.arrays import block_size, run_starts
 
 START, END, UNKNOWN = 0, 1, 2
 """The first word ids. Every text begins with START, which is given and never predicted, and ends with END."""
@@ -35,9 +35,7 @@ class NGrams(NamedTuple):
     counts: NDArray[np.int64]  # (n_ngrams,): how often the texts have the k-gram
 
 
-def count_ngrams(
-    tokens: NDArray[np.int32], offsets: NDArray[np.int64], n_words: int, order: int, *, chunk: int = _CHUNK
-) -> list[NGrams]:
+def count_ngrams(tokens: NDArray[np.int32], offsets: NDArray[np.int64], n_words: int, order: int) -> list[NGrams]:
     """Count all n-grams within ragged texts: text i is ``tokens[offsets[i]:offsets[i + 1]]``.
 
     Parameters
@@ -47,9 +45,6 @@ def count_ngrams(
     offsets : ndarray of int64, shape (n_texts + 1,)
     order : int
         The largest n, at least 1.
-    chunk : int
-        How many positions are sorted at a time. It bounds the memory beyond tokens and tables and does not change
-        the result.
 
     Returns
     -------
@@ -67,7 +62,8 @@ def count_ngrams(
     rank: NDArray[Any] = tokens  # of the (k - 1)-gram that begins at each position, if the text is long enough
     for k in range(2, order + 1):
         # Chunks are counted one by one and merged, so the keys of all positions are never in memory at once.
-        chunks = [slice(start, start + chunk) for start in range(0, len(tokens), chunk)]
+        size = block_size(_CHUNK)
+        chunks = [slice(start, start + size) for start in range(0, len(tokens), size)]
         runs = (_count_keys(_ngram_keys(part, rank, tokens, room, k, n_words)[1]) for part in chunks)
         counted.append(_merge_all(runs))
         if k < order:
@@ -80,7 +76,7 @@ def count_ngrams(
     return counted
 
 
-def find(keys: NDArray[np.int64], wanted: NDArray[np.int64], *, chunk: int = _CHUNK) -> NDArray[np.int64]:
+def find(keys: NDArray[np.int64], wanted: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return the index in ascending `keys` of each of `wanted`, or -1.
 
     Examples
@@ -91,6 +87,7 @@ def find(keys: NDArray[np.int64], wanted: NDArray[np.int64], *, chunk: int = _CH
     places = np.full(len(wanted), -1, dtype=np.int64)
     if not len(keys):
         return places
+    chunk = block_size(_CHUNK)
     for start in range(0, len(wanted), chunk):
         # Sorted, distinct keys are searched in memory order, which the cache makes three times as fast.
         ordered, order = _sort_with_order(wanted[start : start + chunk])
@@ -153,10 +150,7 @@ def _count_keys(keys: NDArray[np.int64]) -> NGrams:
 
 
 def _merge_all(runs: Iterator[NGrams]) -> NGrams:
-    """Merge runs into one table.
-
-    Merging runs of about equal size first touches each key at most log2(n_runs) times.
-    """
+    """Merge runs into one table, those of about equal size first: each key is merged at most log2(n_runs) times."""
     merged: list[NGrams] = []
     for run in runs:
         merged.append(run)

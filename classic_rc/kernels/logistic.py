@@ -18,15 +18,15 @@ _MAX_HALVINGS = 50
 _MAX_ROOT_STEPS = 100
 _MAX_EXPONENT = 700.0
 """The exponential of this is finite, and of no consequence when added to a 1."""
-_EXACTNESS = 0.2
+_FIRST_ERROR = 0.2
 """The relative error of the first Newton steps."""
-_GOOD = 0.8
+_MODEL_SHARE = 0.8
 """The share of the decrease of the quadratic model that a step has to reach, or some rows are minimised again."""
-_LONG = 1.0
+_LARGE_CHANGE = 1.0
 """The least change of the margin of such a row."""
-_MAX_LONG = 512
+_MAX_LOCAL_ROWS = 512
 """How many such rows there are at most."""
-_RARE = 64
+_MAX_LOCAL_ENTRIES = 64
 """The most entries of the columns that are minimised for such rows."""
 _LOCAL_TOLERANCE = 1e-4
 _SUFFICIENT = 1e-4
@@ -37,7 +37,7 @@ _HEAD = 256
 """The most columns that the preconditioner inverts together: those with the most entries."""
 _HEAD_ROWS = 2**13
 """The rows, about, that the preconditioner estimates their correlations from."""
-_SAME = 0.9
+_REESTIMATE = 0.9
 """The share of the objective at the last estimate of the correlations below which they are estimated again."""
 _RIDGE = 1e-10
 """What rounding may subtract from the eigenvalues of the correlations, at most."""
@@ -256,17 +256,15 @@ def _minimise(
 def _search_line(
     problem: _Problem, point: _Point, direction: NDArray[np.float64], expected: float, solve_locally: bool
 ) -> _Point | None:
-    """Return a point in a direction that decreases the objective, or None if there is none.
-
-    `expected` is the decrease to first order, twice that of the quadratic model. A step may miss the latter because
-    of a few rows that have many rare columns: their margins change so much that the curvature at the start says
-    nothing. So the rare columns of these rows are minimised by themselves.
-    """
+    """Return a point in a direction that decreases the objective, to first order by `expected`, or None."""
+    # A step may miss the quadratic model's decrease, half of `expected`, because of a few rows that have many rare
+    # columns: their margins change so much that the curvature at the start says nothing. So the rare columns of
+    # these rows are minimised by themselves.
     change = problem.matrix.times(direction)
     size = 1.0
     for _ in range(_MAX_HALVINGS):
         reached = problem.at(point.w + size * direction, point.margins + size * change)
-        if solve_locally and point.objective - reached.objective < _GOOD * size * expected / 2:
+        if solve_locally and point.objective - reached.objective < _MODEL_SHARE * size * expected / 2:
             reached = _solve_locally(problem, reached, np.abs(size * change))
         if reached.objective <= point.objective - _SUFFICIENT * size * expected + _NOISE * point.objective:
             return reached
@@ -276,8 +274,8 @@ def _search_line(
 
 def _solve_locally(problem: _Problem, point: _Point, change: NDArray[np.float64]) -> _Point:
     """Minimise over the rare columns of the rows with the largest changes of the margin."""
-    longest = np.argsort(-change, kind="stable")[:_MAX_LONG]
-    columns, rows = problem.matrix.neighbourhood(longest[change[longest] > _LONG], _RARE)
+    longest = np.argsort(-change, kind="stable")[:_MAX_LOCAL_ROWS]
+    columns, rows = problem.matrix.neighbourhood(longest[change[longest] > _LARGE_CHANGE], _MAX_LOCAL_ENTRIES)
     if not len(columns):
         return point
     rows, losses = problem.losses.take(rows)
@@ -298,10 +296,7 @@ def _solve_newton(
     preconditioner: _Preconditioner,
     enough: float,
 ) -> NDArray[np.float64]:
-    """Return the Newton step, by preconditioned conjugate gradients, the more exactly the closer the optimum is.
-
-    The iteration also ends at a remaining gradient of the norm `enough`.
-    """
+    """Return the Newton step by preconditioned conjugate gradients, up to a gradient of the norm `enough`."""
     matrix = problem.matrix
     kind = matrix.fast_type
     # With a gradient of norm 1, float32 has range enough.
@@ -311,7 +306,7 @@ def _solve_newton(
     z = preconditioner(residual)
     p, rz = z, float(residual @ z)
     # Half of `rz`, times the squared norm, is about the decrease that is left.
-    stop = min(_EXACTNESS**2, float(np.sqrt(rz / point.objective)) * norm) * rz
+    stop = min(_FIRST_ERROR**2, float(np.sqrt(rz / point.objective)) * norm) * rz
     enough /= norm
     for _ in range(_MAX_PRODUCTS):
         curved = point.state.curve(matrix.times(p)).astype(kind, copy=False)
@@ -332,11 +327,7 @@ def _solve_newton(
 
 
 class _Preconditioner:
-    """An approximate inverse of the Hessian.
-
-    The most frequent columns are inverted together. Their correlations come from a sample of rows, their diagonal
-    from all rows. The other columns are inverted one by one.
-    """
+    """An approximate inverse of the Hessian: the most frequent columns are inverted together, the others alone."""
 
     def __init__(self, problem: _Problem) -> None:
         self._matrix, self._C = problem.matrix, problem.C
@@ -346,11 +337,11 @@ class _Preconditioner:
         self._objective = np.inf
 
     def update(self, point: _Point) -> None:
-        """Follow the losses' curvature; the correlations only if the objective fell by a tenth."""
+        """Follow the losses' curvature; estimate the correlations again if the objective fell by a tenth."""
         self._diagonal = self._matrix.squares(point.state.curvature) + 1 / self._C
         self._inverse = (1 / self._diagonal).astype(self._matrix.fast_type)
         self._scale = 1 / np.sqrt(self._diagonal[self._head])
-        if point.objective > _SAME * self._objective:
+        if point.objective > _REESTIMATE * self._objective:
             return
         self._objective = point.objective
         weight = point.state.weight[self._rows]
@@ -424,13 +415,7 @@ class _BinaryLosses:
     then :math:`\min_v r \log(1 + e^{-y (m + v \cdot x)}) + \|v\|^2 / 2C`, where r is the row's importance. With
     :math:`s = C \|x\|^2`, the minimum is where :math:`\tau = y (m + v \cdot x)` solves
     :math:`\tau = y m + r s / (1 + e^\tau)`.
-
-    Parameters
-    ----------
-    right : ndarray of float64, shape (n_rows,)
-    own : ndarray of float64, shape (n_rows,)
-        s of each row.
-    importance : ndarray of float64, shape (n_rows,)
+    `own` has s of each row.
     """
 
     def __init__(
@@ -482,13 +467,7 @@ def _shift_margins(margins: NDArray[np.float64], own: NDArray[np.float64]) -> ND
 
 
 class _ConditionalLosses:
-    """The log losses of questions.
-
-    Parameters
-    ----------
-    right : ndarray of float64, shape (n_rows,)
-    offsets : ndarray of int64, shape (n_questions + 1,)
-    """
+    """The log losses of questions, whose rows are ``offsets[i]:offsets[i + 1]``."""
 
     def __init__(self, right: NDArray[np.float64], offsets: NDArray[np.int64]) -> None:
         self._right, self._offsets, self._starts = right, offsets, offsets[:-1]

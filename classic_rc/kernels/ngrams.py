@@ -11,6 +11,9 @@ from numpy.typing import NDArray
 from classic_rc.kernels.arrays import Postings, TokenArrays, look_up, offsets_of, sums_by
 from classic_rc.kernels.window import row_chunks
 
+_CELLS = 2**18
+"""How many tokens of texts, without padding, are processed at a time."""
+
 
 class Texts(NamedTuple):
     """Ragged texts, each with a passage."""
@@ -127,12 +130,11 @@ def common_subsequences(
     other_tokens: NDArray[np.int32],
     other_starts: NDArray[np.int64],
     other_counts: NDArray[np.int64],
-    cells: int = 2**16,
 ) -> NDArray[np.int64]:
     """Return the length of the longest common subsequence of each text and its partner, shape (n_texts,).
 
     Text i is ``tokens[offsets[i]:offsets[i + 1]]``, its partner the `other_counts[i]` tokens of `other_tokens` from
-    `other_starts[i]` on. `cells` tokens of texts, without padding, are processed at a time, which bounds memory.
+    `other_starts[i]` on.
     """
     counts = np.diff(offsets)
     lengths = np.zeros(len(counts), dtype=np.int64)
@@ -141,7 +143,7 @@ def common_subsequences(
     sizes = 64 * _binary_digits(counts[rows]) + _binary_digits(other_counts[rows])
     order = np.argsort(sizes, kind="stable")
     for alike in np.split(rows[order], np.flatnonzero(np.diff(sizes[order])) + 1):
-        for some in row_chunks(alike, counts + other_counts, cells):
+        for some in row_chunks(alike, counts + other_counts, _CELLS):
             left = _columns(tokens, offsets[some], counts[some], -1)
             right = _columns(other_tokens, other_starts[some], other_counts[some], -2)
             lengths[some] = _common_lengths(left, right)
@@ -161,11 +163,9 @@ def _columns(
 
 
 def _common_lengths(left: NDArray[np.int32], right: NDArray[np.int32]) -> NDArray[np.int32]:
-    """Fill the table of the classical recurrence by its anti-diagonals, for all columns at once.
-
-    ``L[i, j] = max(L[i - 1, j], L[i, j - 1], L[i - 1, j - 1] + (left[i - 1] == right[j - 1]))``; diagonal k has the
-    cells with i + j = k, at row i.
-    """
+    """Fill the table of the classical recurrence by its anti-diagonals, for all columns at once."""
+    # L[i, j] = max(L[i - 1, j], L[i, j - 1], L[i - 1, j - 1] + (left[i - 1] == right[j - 1])); diagonal k has the
+    # cells with i + j = k, at row i.
     n, m = len(left), len(right)
     reversed_right = np.ascontiguousarray(right[::-1])
     older, old, new = (np.zeros((n + 1, left.shape[1]), dtype=np.int32) for _ in range(3))

@@ -9,7 +9,15 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from classic_rc.kernels.arrays import TokenArrays, binary_search, offsets_of, ragged_indices, run_starts, sums_by
+from classic_rc.kernels.arrays import (
+    TokenArrays,
+    binary_search,
+    block_size,
+    offsets_of,
+    ragged_indices,
+    run_starts,
+    sums_by,
+)
 from classic_rc.kernels.window import row_chunks
 from classic_rc.kernels.word_sets import WordSets, share
 
@@ -84,7 +92,7 @@ def pair_blocks(arrays: TokenArrays, tokens: int, pairs: int) -> Iterator[tuple[
         n_pairs = np.diff(part.candidate_offsets) * np.diff(part.question_offsets)[part.candidate_question]
         # A new block starts where the running load passes a multiple of `pairs`.
         load = offsets_of(np.maximum(n_pairs, _LEAST_PAIRS))[:-1]
-        starts = np.flatnonzero(np.diff(load // pairs, prepend=-1))
+        starts = run_starts(load // block_size(pairs))
         for start, stop in itertools.pairwise([*starts.tolist(), len(load)]):
             yield slice(where.start + start, where.start + stop), part.slice_candidates(start, stop)
 
@@ -93,7 +101,7 @@ def pair_blocks(arrays: TokenArrays, tokens: int, pairs: int) -> Iterator[tuple[
 # Words of the other candidates.
 
 
-CHUNK_PAIRS = 2**18
+_CHUNK_PAIRS = 2**18
 """How many pairs of equal words are processed at a time; it bounds memory."""
 
 
@@ -119,9 +127,7 @@ def _holders(
     return order, np.append(np.flatnonzero(is_first), len(keys)), group
 
 
-def mean_jaccard(
-    sets: WordSets, question: NDArray[np.int64], n_words: int, pairs: int = CHUNK_PAIRS
-) -> NDArray[np.float64]:
+def mean_jaccard(sets: WordSets, question: NDArray[np.int64], n_words: int) -> NDArray[np.float64]:
     """Return each candidate's mean Jaccard similarity with the other candidates of its question.
 
     The Jaccard similarity of sets X and Y is ``|X n Y| / |X u Y|``, 0 for two empty ones.
@@ -130,8 +136,6 @@ def mean_jaccard(
     ----------
     sets, question, n_words
         As in :func:`words_of_others`.
-    pairs : int
-        How many pairs of equal words are processed at a time. It bounds memory and does not change the result.
 
     Returns
     -------
@@ -144,7 +148,7 @@ def mean_jaccard(
     summed = offsets_of(n_pairs)
     per_text = summed[sets.offsets[1:]] - summed[sets.offsets[:-1]]
     totals = np.zeros(n_texts)
-    for rows in row_chunks(np.flatnonzero(sizes), per_text, pairs):
+    for rows in row_chunks(np.flatnonzero(sizes), per_text, _CHUNK_PAIRS):
         # The rows of a chunk are adjacent but for empty sets, so their entries are adjacent.
         entries = np.arange(sets.offsets[rows[0]], sets.offsets[rows[-1] + 1])
         others = sets.texts[order[ragged_indices(holders[group[entries]], n_pairs[entries])]]

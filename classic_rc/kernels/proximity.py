@@ -21,7 +21,7 @@ CANDIDATE_REACH = 6
 CLOSE = 3
 """A word of the candidate is close to one of the question within this many tokens."""
 
-CHUNK_PLACES = 2**17
+_CHUNK_PLACES = 2**18
 """How many places of matched words are measured at a time; it bounds memory."""
 
 
@@ -40,17 +40,13 @@ class Proximity(NamedTuple):
     close: NDArray[np.int64]  # how many occurrences of N's words are within 3 tokens of a word of Q
 
 
-def proximity(
-    block: MatchedBlock, questions: WordSets, candidates: WordSets, places: int = CHUNK_PLACES
-) -> Proximity:
+def proximity(block: MatchedBlock, questions: WordSets, candidates: WordSets) -> Proximity:
     """Measure the distances between the words of each candidate and those of its question.
 
     Parameters
     ----------
     questions, candidates : WordSets
         The words Q of the block's questions and the words N of its candidates.
-    places : int
-        How many places of words are measured at a time. It bounds memory and does not change the result.
     """
     arrays, postings = block.arrays, block.postings
     question, n = arrays.candidate_question, len(arrays.candidate_question)
@@ -63,7 +59,7 @@ def proximity(
     q_totals, n_totals = questions.totals()[question] * DECAY_SCALE, candidates.totals() * DECAY_SCALE
     # Sums of weights times decays stay below 2**63 for fewer than 2**18 occurrences of the rarest words.
     to_decay, from_decay = decay_weights(QUESTION_REACH), decay_weights(CANDIDATE_REACH)
-    for rows in _row_chunks(block, of_question, of_candidate, places):
+    for rows in _row_chunks(block, of_question, of_candidate):
         texts = question[rows]
         q_places, n_places = places_of(postings, of_question, texts), places_of(postings, of_candidate, rows)
         to_new, to_question = nearest_steps(q_places, n_places)
@@ -91,10 +87,8 @@ def _look_up(table: NDArray[np.int64], distances: NDArray[np.int64]) -> NDArray[
     return table[np.minimum(distances, len(table) - 1)]
 
 
-def _row_chunks(
-    block: MatchedBlock, questions: Matches, candidates: Matches, places: int
-) -> Iterator[NDArray[np.int64]]:
-    """Yield the candidates for which both sides have matches, with about `places` places at a time."""
+def _row_chunks(block: MatchedBlock, questions: Matches, candidates: Matches) -> Iterator[NDArray[np.int64]]:
+    """Yield the candidates for which both sides have matches, some at a time."""
     question = block.arrays.candidate_question
     found = (np.diff(questions.offsets)[question] > 0) & (np.diff(candidates.offsets) > 0)
     counts = np.diff(block.postings.offsets)
@@ -102,7 +96,7 @@ def _row_chunks(
     for matches in (questions, candidates):
         summed = offsets_of(counts[matches.runs])
         n_places.append(summed[matches.offsets[1:]] - summed[matches.offsets[:-1]])
-    return row_chunks(np.flatnonzero(found), n_places[0][question] + n_places[1], places)
+    return row_chunks(np.flatnonzero(found), n_places[0][question] + n_places[1], _CHUNK_PLACES)
 
 
 def nearest_steps(left: Places, right: Places) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

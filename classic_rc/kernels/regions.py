@@ -19,6 +19,9 @@ from classic_rc.kernels.word_sets import ContentWords, WordSets, share
 ATTENTION = 6.0
 """The factor of cov(Q) in the exponent of a region's weight."""
 
+_CELLS = 2**18
+"""How many cells are processed at a time."""
+
 
 class Regions(NamedTuple):
     """The regions that have the word of each run: those of run r are ``regions[offsets[r]:offsets[r + 1]]``."""
@@ -69,11 +72,11 @@ class Cells(NamedTuple):
         return np.repeat(np.arange(len(self.rows)), np.diff(self.starts))
 
 
-def cell_chunks(arrays: TokenArrays, n_sentences: NDArray[np.int64], cells: int) -> Iterator[Cells]:
-    """Yield the candidates with sentences in their passages, in chunks of about `cells` cells, at least one row."""
+def cell_chunks(arrays: TokenArrays, n_sentences: NDArray[np.int64]) -> Iterator[Cells]:
+    """Yield the candidates with sentences in their passages, in chunks of at least one row."""
     question = arrays.candidate_question
     sizes = n_sentences[arrays.question_passage]
-    for rows in row_chunks(np.flatnonzero(sizes[question] > 0), sizes[question], cells):
+    for rows in row_chunks(np.flatnonzero(sizes[question] > 0), sizes[question], _CELLS):
         questions, row_question = np.unique(question[rows], return_inverse=True)
         question_starts, counts = offsets_of(sizes[questions]), sizes[question[rows]]
         yield Cells(

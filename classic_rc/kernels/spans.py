@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from classic_rc.kernels.arrays import (
     BLOCK_TOKENS,
     TokenArrays,
+    block_size,
     match_words,
     offsets_of,
     passage_postings,
@@ -18,6 +19,7 @@ from classic_rc.kernels.arrays import (
 from classic_rc.kernels.weights import inverse_count_weights
 from classic_rc.kernels.window import INT32_SAFE, row_maxima
 
+_CELLS = 2**18  # (starts x passage tokens) that are processed at a time
 _WORTH_COPYING = 0.75  # the matrix is copied when less than this share of its rows still grows
 
 
@@ -26,7 +28,6 @@ def score_spans(
     question: NDArray[np.int32],
     max_tokens: int,
     word_weights: NDArray[np.int32] | None = None,
-    cells: int = 2**18,
 ) -> NDArray[np.int64]:
     """Return the best window's weight (:func:`~classic_rc.kernels.sliding_window`) for every span of a passage.
 
@@ -45,9 +46,6 @@ def score_spans(
         The longest span's length, at least 1.
     word_weights : ndarray of int32, shape (n_words,), optional
         As in :func:`~classic_rc.kernels.sliding_window`.
-    cells : int
-        How many cells (starts x passage tokens) are processed at a time. It bounds memory and does not change the
-        result.
 
     Returns
     -------
@@ -89,7 +87,7 @@ def score_spans(
             np.array([min(len(question_words), length)]),
             np.empty((2, length), own.dtype),
         )
-    n_rows = max(cells // length, 1)
+    n_rows = max(block_size(_CELLS) // length, 1)
     for first in range(0, length, n_rows):
         start, step = np.nonzero(grows[first : first + n_rows])
         start += first

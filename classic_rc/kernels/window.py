@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from classic_rc.kernels.arrays import (
-    BLOCK_TOKENS,
     MatchedBlock,
     Matches,
     Postings,
     TokenArrays,
+    block_size,
     matched_blocks,
     offsets_of,
     places_of,
@@ -25,14 +25,14 @@ from classic_rc.kernels.weights import SCALE, inverse_count_weights
 INT32_SAFE = 2**31 // SCALE - 1
 """31: a sum of up to this many weights of 1 fits into an int32."""
 
+_CELLS = 2**18
+"""How many cells (candidates x passage tokens) are processed at a time; each takes about 10 bytes."""
+
 
 def sliding_window(
     arrays: TokenArrays,
     window: int | Literal["set", "passage"] = "set",
     word_weights: NDArray[np.int32] | None = None,
-    cells: int = 2**18,
-    *,
-    block_tokens: int = BLOCK_TOKENS,
 ) -> NDArray[np.int64]:
     """Return the weight of the best window for every candidate.
 
@@ -51,11 +51,6 @@ def sliding_window(
     word_weights : ndarray of int32, shape (n_words,), optional
         Fixed-point weights of words (:mod:`classic_rc.kernels.weights`), at most 1 each; by default inverse counts
         in the candidate's own passage.
-    cells : int
-        How many cells (candidates x passage tokens) are processed at a time. It bounds memory to about
-        10 bytes per cell and does not change the result.
-    block_tokens : int
-        How many tokens are matched at a time. It bounds memory and does not change the result.
 
     Returns
     -------
@@ -63,8 +58,8 @@ def sliding_window(
         Fixed-point sums, of scale :data:`classic_rc.kernels.weights.SCALE`.
     """
     best = np.zeros(len(arrays.candidate_question), dtype=np.int64)
-    for block in matched_blocks(arrays, block_tokens):
-        best[block.where] = best_windows(block, window, word_weights, cells)
+    for block in matched_blocks(arrays):
+        best[block.where] = best_windows(block, window, word_weights)
     return best
 
 
@@ -72,7 +67,6 @@ def best_windows(
     block: MatchedBlock,
     window: int | Literal["set", "passage"] = "set",
     word_weights: NDArray[np.int32] | None = None,
-    cells: int = 2**18,
 ) -> NDArray[np.int64]:
     """Return :func:`sliding_window` of one block: shape (n_candidates of the block,)."""
     arrays, questions, additions = block.arrays, block.questions, block.additions
@@ -92,8 +86,8 @@ def best_windows(
     order = np.argsort(widths, kind="stable")
     order = order[widths[order] > 0]
     # The chunks share their memory: freeing and allocating it for each would take a fifth of the time.
-    memory = np.empty((3, min(cells + int(lengths.max(initial=0)), int(lengths.sum()))), dtype=weigh.dtype)
-    for rows in row_chunks(order, lengths, cells):
+    memory = np.empty((3, min(_CELLS + int(lengths.max(initial=0)), int(lengths.sum()))), dtype=weigh.dtype)
+    for rows in row_chunks(order, lengths, _CELLS):
         starts = offsets_of(lengths[rows])
         best[rows] = row_maxima(weigh.rows(rows, starts, memory[0]), starts, widths[rows], memory[1:])
     return best
@@ -160,10 +154,10 @@ def _fill_rows(
 
 
 def row_chunks(rows: NDArray[np.int64], lengths: NDArray[np.int64], cells: int) -> Iterator[NDArray[np.int64]]:
-    """Split `rows` into parts of about `cells` cells, at least one row each."""
+    """Split `rows` into parts of about `cells` cells (:func:`block_size`), at least one row each."""
     if not len(rows):
         return
-    chunk_of = offsets_of(lengths[rows])[:-1] // cells
+    chunk_of = offsets_of(lengths[rows])[:-1] // block_size(cells)
     yield from np.split(rows, np.flatnonzero(np.diff(chunk_of)) + 1)
 
 
@@ -213,7 +207,6 @@ def window_sweep(
     arrays: TokenArrays,
     sizes: Sequence[int] = range(2, 31),
     word_weights: NDArray[np.int32] | None = None,
-    cells: int = 2**18,
     *,
     smoothing: int = 0,
     last_window: bool = True,
@@ -227,7 +220,7 @@ def window_sweep(
     arrays : TokenArrays
     sizes : sequence of int
         Window sizes in tokens, at least 1 and ascending.
-    word_weights, cells
+    word_weights
         As in :func:`~classic_rc.kernels.sliding_window`.
     smoothing : int
         Added to each count within the passage.
@@ -242,17 +235,17 @@ def window_sweep(
         raise ValueError(f"sizes must be at least 1 and ascending, got {list(sizes)}")
     best = np.zeros((len(arrays.candidate_question), len(sizes)), dtype=np.int64)
     for block in matched_blocks(arrays):
-        best[block.where] = best_of_sizes(block, sizes, word_weights, cells, smoothing, last_window)
+        best[block.where] = best_of_sizes(block, sizes, word_weights, smoothing=smoothing, last_window=last_window)
     return best
 
 
 def best_of_sizes(
     block: MatchedBlock,
     sizes: Sequence[int],
-    word_weights: NDArray[np.int32] | None,
-    cells: int,
-    smoothing: int,
-    last_window: bool,
+    word_weights: NDArray[np.int32] | None = None,
+    *,
+    smoothing: int = 0,
+    last_window: bool = True,
 ) -> NDArray[np.int64]:
     """Return :func:`window_sweep` of one block: shape (n_candidates of the block, n_sizes)."""
     arrays, question = block.arrays, block.arrays.candidate_question
@@ -266,9 +259,9 @@ def best_of_sizes(
     best = np.zeros((len(question), len(sizes)), dtype=np.int64)
     padded = lengths + margin
     memory: NDArray[np.integer] = np.empty(
-        min(cells + int(padded.max(initial=0)), int(padded.sum())), dtype=weigh.dtype
+        min(_CELLS + int(padded.max(initial=0)), int(padded.sum())), dtype=weigh.dtype
     )
-    for rows in row_chunks(np.flatnonzero(lengths > 0), padded, cells):
+    for rows in row_chunks(np.flatnonzero(lengths > 0), padded, _CELLS):
         starts = offsets_of(padded[rows])
         row_weights = weigh.rows(rows, starts, memory)
         sums = row_weights.copy()
@@ -302,7 +295,6 @@ def pair_windows(
     candidates: Matches,
     sizes: Sequence[int],
     pair_sizes: Sequence[int],
-    cells: int = 2**18,
 ) -> PairWindows:
     """Return the best windows for a set of words of each question and one of each candidate.
 
@@ -317,8 +309,6 @@ def pair_windows(
         The sizes for which the windows of either set are wanted.
     pair_sizes : sequence of int
         The sizes for which the windows that have words of both are wanted.
-    cells : int
-        As in :func:`sliding_window`.
     """
     arrays, postings, question = block.arrays, block.postings, block.arrays.candidate_question
     lengths = np.diff(arrays.passage_offsets)[arrays.question_passage[question]]
@@ -330,10 +320,10 @@ def pair_windows(
     product, least = (np.zeros((len(question), len(pair_sizes)), dtype=np.int64) for _ in range(2))
     # As in `best_of_sizes`: empty cells behind each passage, so that windows may begin at each of its tokens.
     padded = lengths + (max([*sizes, *pair_sizes]) - 1)
-    n_cells = min(cells + int(padded.max(initial=0)), int(padded.sum()))
+    n_cells = min(_CELLS + int(padded.max(initial=0)), int(padded.sum()))
     row_memory, scratch = np.empty((3, n_cells), dtype), np.empty((2, n_cells), dtype)
     left_memory = np.empty(n_cells, dtype)
-    for rows in row_chunks(np.flatnonzero(lengths > 0), padded, cells):
+    for rows in row_chunks(np.flatnonzero(lengths > 0), padded, _CELLS):
         starts = offsets_of(padded[rows])
         of_question, of_candidate, of_both = (memory[: starts[-1]] for memory in row_memory)
         of_question.fill(0)

@@ -12,16 +12,17 @@ from functools import wraps
 from typing import Any, ClassVar, Literal, NamedTuple, Protocol, Self, dataclass_transform
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from classic_rc.decisions import Decision, default_decision
-from classic_rc.errors import DataError, OutputError, UsageError, system_failures, unknown_name
+from classic_rc.errors import DataError, NotFittedError, OutputError, UsageError, system_failures, unknown_name
 from classic_rc.kernels.arrays import offsets_of
 from classic_rc.metrics.base import primary_metric
 from classic_rc.parameters import Estimator, Parameter, clone, is_integer, is_number, parameter
 from classic_rc.predictions import Prediction, Scores
 from classic_rc.questions import Dataset, Question, Task
 from classic_rc.solvers.explanation import Explanation, given
+from classic_rc.solvers.registry import SOLVER_ENTRIES
 from classic_rc.text.analyzers import STOP_LISTS, get_analyzer, stop_list_signature
 from classic_rc.text.encode import SharedQuestions, encode, without_answers, without_gold
 from classic_rc.text.encoded import EncodedDataset
@@ -75,6 +76,9 @@ DECISION = parameter(
     "the rule that turns scores into answers; None is the task's default: the best candidate with partial credit "
     "for ties, or a tuned threshold if several candidates may be right",
     also="a Decision or None",
+)
+SPAN_DECISION = DECISION.but(
+    help="the rule that turns scores into answers; None selects the best span, and ties get partial credit"
 )
 SEED = parameter(0, "the seed of random draws", also="a whole number", fits=is_integer)
 REGULARISATION = parameter(
@@ -213,6 +217,9 @@ class Solver(Estimator, ABC):
         super().__init_subclass__(**kwargs)
         if "name" not in cls.__dict__:
             cls.name = cls.__name__
+        entry = SOLVER_ENTRIES.get(cls.name)
+        if entry is not None and entry.home == f"{cls.__module__}:{cls.__name__}":
+            cls.description = entry.description
         if "explain" in cls.__dict__:
             cls.explain = _with_answer(cls.explain)  # type: ignore[method-assign]
 
@@ -341,6 +348,19 @@ class Solver(Estimator, ABC):
     def __sklearn_is_fitted__(self) -> bool:
         """Return whether it can score: a solver that learns nothing always can."""
         return self.learns_from == "nothing" or any(name.endswith("_") for name in vars(self))
+
+    def require_fitted(self, attribute: str, problem: str | None = None, **fields: str) -> None:
+        """Check that a fit has stored an attribute.
+
+        Raises
+        ------
+        NotFittedError
+            It has not: `problem`, by default that the solver learns from gold.
+        """
+        if not hasattr(self, attribute):
+            hint = "call fit(train) first (on the command line --train DATA or --cv 5)"
+            problem = problem or f"{self.name} learns from gold answers: {hint}"
+            raise NotFittedError(problem, **{"field": self.name, **fields})
 
     @property
     def tunes_parameters(self) -> bool:
@@ -582,8 +602,12 @@ def _task_of(questions: Sequence[Question]) -> Task:
 def scores_without_evidence(values: ArrayLike, questions: Sequence[Question]) -> Scores:
     """Return the scores of all candidates, in order, without evidence: for solvers that do not read the passage."""
     scores = np.asarray(values, dtype=np.float64)
-    offsets = offsets_of(np.array([len(q.candidates) for q in questions], dtype=np.int64))
-    return Scores(scores, offsets, np.zeros(len(scores), dtype=np.bool_))
+    return Scores(scores, offsets_of(candidate_counts(questions)), np.zeros(len(scores), dtype=np.bool_))
+
+
+def candidate_counts(questions: Sequence[Question]) -> NDArray[np.int64]:
+    """Return the number of candidates of each question: shape (n_questions,)."""
+    return np.array([len(question.candidates) for question in questions], dtype=np.int64)
 
 
 def provenance(questions: Sequence[Question]) -> dict[str, Any]:

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache, partial
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Self, get_args
+from typing import Any, ClassVar, Literal, NamedTuple, Self, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from classic_rc.decisions import Decision
-from classic_rc.errors import NotFittedError
 from classic_rc.kernels.cloze import (
     Alignment,
     OwnWords,
@@ -42,9 +41,6 @@ from classic_rc.text.analyzers import get_analyzer
 from classic_rc.text.encode import tokens_before_placeholder
 from classic_rc.text.encoded import EncodedDataset
 
-if TYPE_CHECKING:
-    from classic_rc.solvers.base import Solver
-
 
 class MaximumFrequency(Solver):
     r"""The maximum frequency baseline: the candidate that occurs most often in the passage, as a phrase.
@@ -56,7 +52,6 @@ class MaximumFrequency(Solver):
 
     name = "max-frequency"
     needs_passages = True
-    description = "the candidate that the passage names most often"
     citation = "Hermann et al. 2015, Teaching Machines to Read and Comprehend, symbolic matching baselines"
     cites = ("hermann2015",)
     tasks = frozenset({Task.CLOZE})
@@ -88,7 +83,6 @@ class ExclusiveFrequency(MaximumFrequency):
     name = "exclusive-frequency"
     needs_only_arrays = False
     score_meaning = "how often the passage has the candidate, as a phrase; 0 if the query has it"
-    description = "the candidate that the passage names most often and the query does not"
 
     def _score_encoded(self, encoded: EncodedDataset) -> Scores:
         placeholders = tokens_before_placeholder([encoded[i] for i in encoded.order], encoded.analyzer)
@@ -109,7 +103,6 @@ class ClozeDistance(Solver):
 
     name = "cloze-distance"
     needs_passages = True
-    description = "how far query words are from their expected positions around the candidate's best mention"
     citation = "Hermann et al. 2015, Teaching Machines to Read and Comprehend, section 3.1, word distance benchmark"
     cites = ("hermann2015",)
     tasks = frozenset({Task.CLOZE})
@@ -206,7 +199,6 @@ class ClozeWindow(Solver):
 
     name = "cloze-window"
     needs_passages = True
-    description = "the best position-by-position match of the completed query with the passage"
     citation = "Hill, Bordes, Chopra and Weston 2015, The Goldilocks Principle, sliding window baseline"
     cites = ("hill2015",)
     tasks = frozenset({Task.CLOZE})
@@ -270,12 +262,8 @@ class ClozeWindow(Solver):
         """
         if self.weights == "passage":
             return None
-        if not hasattr(self, "passage_counts_"):
-            raise NotFittedError(
-                f"{self.name} with weights='idf' needs word counts: call fit(questions) first",
-                field="weights",
-                found="'idf'",
-            )
+        problem = f"{self.name} with weights='idf' needs word counts: call fit(questions) first"
+        self.require_fitted("passage_counts_", problem, field="weights", found="'idf'")
         # A word that is in no fitted passage counts as if one passage had it: it is rare, so its weight is the
         # largest. A count of 0 would mean a weight of 0.
         counts = np.array([self.passage_counts_.get(word, 1) for word in encoded.vocabulary], dtype=np.int64)

@@ -10,12 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from classic_rc.decisions import Decision
-from classic_rc.errors import NotFittedError
 from classic_rc.kernels.arrays import longest_runs, offsets_of
 from classic_rc.parameters import parameter
 from classic_rc.predictions import Scores
 from classic_rc.questions import Question, Task
-from classic_rc.solvers.base import ANALYZER, DECISION, UNIT, Solver, scores_without_evidence
+from classic_rc.solvers.base import ANALYZER, DECISION, UNIT, Solver, candidate_counts, scores_without_evidence
 from classic_rc.solvers.explanation import Explanation, Term, given, times
 from classic_rc.solvers.learning import gold_labels
 
@@ -26,16 +25,7 @@ NEGATIONS = frozenset("no not never none nobody nothing nowhere neither nor with
 
 
 class _Cue(Solver):
-    """One number per candidate, with a learned sign: whether more or less of it is better.
-
-    The learned sign is that of a sum over the right candidates of the training questions: of each candidate's cue
-    minus the mean cue of its question's candidates.
-
-    Attributes
-    ----------
-    direction_ : int
-        1 if more is better, -1 if less is.
-    """
+    """One number per candidate, with a learned sign: whether more or less of it is better."""
 
     learns_from = "gold"
     tasks = _CHOICES
@@ -58,8 +48,8 @@ class _Cue(Solver):
         right = gold_labels(self.name, questions)
         cue = self.cue(questions)
         question = np.repeat(np.arange(len(cue)), np.diff(cue.offsets))
-        # sum(cue * (right - expected)) is the sum in the class's docstring: in each question, `expected` spreads
-        # the right candidates evenly, which subtracts the mean cue once for each of them.
+        # The sign is that of the sum, over right candidates, of their cue minus the mean cue of the question's
+        # candidates: `expected` spreads the right candidates evenly, which subtracts the mean once for each.
         n_right = np.bincount(question, weights=right, minlength=len(cue))
         expected = (n_right / np.maximum(np.diff(cue.offsets), 1))[question]
         self.direction_ = 1 if np.sum(cue.values * (right - expected)) >= 0 else -1
@@ -67,12 +57,7 @@ class _Cue(Solver):
 
     def score_candidates(self, questions: Sequence[Question]) -> Scores:
         """Score each candidate with its cue times the learned sign."""
-        if not hasattr(self, "direction_"):
-            raise NotFittedError(
-                f"{self.name} learns from gold answers: call fit(train) first "
-                "(on the command line --train DATA or --cv 5)",
-                field=self.name,
-            )
+        self.require_fitted("direction_")
         cue = self.cue(questions)
         return Scores(self.direction_ * cue.values, cue.offsets, cue.evidence)
 
@@ -101,7 +86,6 @@ class Length(_Cue):
     """
 
     name = "length"
-    description = "the candidate's length; the better direction is learned"
     citation = "a partial-input check: option length, without question or passage"
     cites = ("classic_rc",)
     tasks = _CHOICES | {Task.CLOZE}
@@ -135,7 +119,6 @@ class NegationWords(_Cue):
     """
 
     name = "negation"
-    description = "the number of negation words in the candidate; the better direction is learned"
     citation = "negation as an artifact: Gururangan et al. 2018"
     cites = ("gururangan2018",)
     cue_name = "negation words"
@@ -175,7 +158,6 @@ class VerbatimOverlap(_Cue):
 
     name = "verbatim-overlap"
     needs_passages = True
-    description = "the longest run of words shared by candidate and passage; the better direction is learned"
     citation = "a partial-input check: passage and options without the question (after Kaushik and Lipton 2018)"
     cites = ("kaushik2018",)
     cue_name = "longest shared run"
@@ -214,7 +196,6 @@ class PositionPrior(Solver):
     """
 
     name = "position-prior"
-    description = "how often the candidate at this position is right in the training data"
     citation = "a partial-input check: answer position, without any text"
     cites = ("classic_rc",)
     learns_from = "gold"
@@ -241,12 +222,7 @@ class PositionPrior(Solver):
 
     def score_candidates(self, questions: Sequence[Question]) -> Scores:
         """Score each candidate with the share of its position, without evidence."""
-        if not hasattr(self, "shares_"):
-            raise NotFittedError(
-                f"{self.name} learns from gold answers: call fit(train) first "
-                "(on the command line --train DATA or --cv 5)",
-                field=self.name,
-            )
+        self.require_fitted("shares_")
         position = _positions(questions)
         known = position < len(self.shares_)
         values = np.where(known, self.shares_[np.where(known, position, 0)], self.overall_)
@@ -255,5 +231,5 @@ class PositionPrior(Solver):
 
 def _positions(questions: Sequence[Question]) -> NDArray[np.int64]:
     """Return each candidate's index in its question."""
-    offsets = offsets_of(np.array([len(q.candidates) for q in questions], dtype=np.int64))
+    offsets = offsets_of(candidate_counts(questions))
     return np.arange(offsets[-1]) - np.repeat(offsets[:-1], np.diff(offsets))

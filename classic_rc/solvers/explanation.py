@@ -166,6 +166,9 @@ def inverse_count(name: str, count: int, value: float, total: int = 1, note: str
     return logarithm(name, plus("", 1, divided("", total, count)), value, note)
 
 
+_MOST_EXPLAINED = 100
+
+
 @dataclass(frozen=True)
 class CandidateExplanation:
     """One candidate's score and its parts."""
@@ -256,6 +259,19 @@ class Explanation(Viewed):
             ),
             relative_ties=scores.relative_ties,
         )
+
+    def with_best(
+        self, explain: Callable[[int, CandidateExplanation], CandidateExplanation], others: Sequence[int] = ()
+    ) -> Explanation:
+        """Return the explanation with the 100 best candidates, and the ones at `others`, as `explain` returns them.
+
+        A span question has thousands of candidates, too many to read.
+        """
+        candidates = list(self.candidates)
+        best = np.argsort([-c.score for c in candidates], kind="stable")[:_MOST_EXPLAINED].tolist()
+        for i in dict.fromkeys([*best, *others]):
+            candidates[i] = explain(i, candidates[i])
+        return replace(self, candidates=tuple(candidates))
 
     def to_dict(self) -> dict[str, Any]:
         """Return the explanation as plain data, ready for JSON."""

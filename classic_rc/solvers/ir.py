@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Literal, NamedTuple, Self
 import numpy as np
 
 from classic_rc.decisions import Decision, Threshold
-from classic_rc.errors import DataError, NotFittedError, UsageError
+from classic_rc.errors import DataError, UsageError
 from classic_rc.kernels import bm25, tfidf
 from classic_rc.parameters import parameter, whole_number
 from classic_rc.predictions import Scores
@@ -116,7 +116,6 @@ class IRSolver(Solver):
     """
 
     name = "ir"
-    description = "a search engine's score of the best sentence about both question and candidate"
     citation = "Clark, Etzioni, Khashabi, Khot, Sabharwal, Tafjord and Turney 2016; Khashabi et al. 2018, MultiRC"
     cites = ("clark2016", "khashabi2018multirc", "robertson1994")
     variants: ClassVar[Mapping[str, Variant]] = IR_VARIANTS
@@ -213,8 +212,7 @@ class IRSolver(Solver):
         self._check_values()
         if not self._parts():
             return [self._new_engine().best_in_passages(questions)]
-        if not hasattr(self, "corpora_"):
-            raise NotFittedError(f"{self.name} has not opened its corpora: call fit(questions) first")
+        self.require_fitted("corpora_", f"{self.name} has not opened its corpora: call fit(questions) first")
         queries = [q.query for q in questions]
         options = [[c.text for c in q.candidates] for q in questions]
         return [self._search(corpus.engine, queries, options) for corpus in self.corpora_]
@@ -337,27 +335,16 @@ class IRSolver(Solver):
                 expected=expected,
             )
         if len({part for part in parts if isinstance(part, str)}) < sum(isinstance(part, str) for part in parts):
-            raise UsageError(
-                f"parameter 'corpus' of {self.name} names a corpus twice: {self.corpus}",
-                field="corpus",
-                found=repr(self.corpus),
-                expected="different corpora",
-            )
+            raise self.wrong_value("corpus", "different corpora", f"names a corpus twice: {self.corpus}")
         if self.depth is None and self.overlap is not None:
-            raise UsageError(
-                f"parameter 'overlap' of {self.name} has an effect only with depth: set depth=HITS too",
-                field="overlap",
-                found=repr(self.overlap),
-                expected="None, or depth too",
-            )
+            problem = "has an effect only with depth: set depth=HITS too"
+            raise self.wrong_value("overlap", "None, or depth too", problem)
         if self.depth is not None and not parts:
-            raise UsageError(
-                f"parameter 'depth' of {self.name} needs a corpus (corpus=paragraphs or an index): without one, "
-                "all sentences of the question's own passage are searched",
-                field="depth",
-                found=repr(self.depth),
-                expected="None, or a corpus",
+            problem = (
+                "needs a corpus (corpus=paragraphs or an index): without one, all sentences of the question's own "
+                "passage are searched"
             )
+            raise self.wrong_value("depth", "None, or a corpus", problem)
 
     def _search(self, engine: Engine, queries: Sequence[str], options: Sequence[Sequence[str]]) -> Best:
         if self.depth is None:
@@ -365,7 +352,6 @@ class IRSolver(Solver):
         return engine.best_among_top(queries, options, self.depth, self.overlap or engine.analyzer)
 
 
-_EXPLAINED_CANDIDATES = 100
 _NO_SENTENCE = "no sentence shares a word with both question and candidate"
 
 
@@ -384,16 +370,18 @@ def explain_sentences(solver: IRSolver, question: Question) -> Explanation:
     """
     scores = solver.score_candidates([question])
     bests = solver.best_sentences([question])
-    explained = [
-        plain if plain.evidence else replace(plain, make_formula=partial(given, "score", plain.score, _NO_SENTENCE))
-        for plain in Explanation.from_scores(solver.name, question, scores).candidates
-    ]
     passage_engine = None if solver.searches_corpora else _index_passage(solver, question)
-    for i in np.argsort(-scores[0], kind="stable")[:_EXPLAINED_CANDIDATES].tolist():
+
+    def explain(i: int, plain: CandidateExplanation) -> CandidateExplanation:
         location = _locate_best(solver, bests, i, passage_engine)
-        if location is not None:
-            explained[i] = _explain_candidate(solver, question, explained[i], location)
-    return Explanation(solver.name, question, tuple(explained))
+        return plain if location is None else _explain_candidate(solver, question, plain, location)
+
+    explanation = Explanation.from_scores(solver.name, question, scores)
+    without = [
+        plain if plain.evidence else replace(plain, make_formula=partial(given, "score", plain.score, _NO_SENTENCE))
+        for plain in explanation.candidates
+    ]
+    return replace(explanation, candidates=tuple(without)).with_best(explain)
 
 
 def _locate_best(
@@ -428,7 +416,7 @@ def _explain_candidate(
     if source is None:
         marks = tuple(_mark_sentence(solver, question, plain.text, number, term_scores))
     quote = None if source is None else engine.sentence(number)
-    return CandidateExplanation(plain.text, plain.score, plain.evidence, marks, term_scores, quote, source, formula)
+    return replace(plain, marks=marks, numbers=term_scores, quote=quote, source=source, make_formula=formula)
 
 
 def _explain_term(similarity: Similarity, fact: TermFacts, facts: QueryFacts) -> Term:

@@ -201,6 +201,19 @@ def one_thread() -> AbstractContextManager[object]:
     return limits
 
 
+def check_shape(array: NDArray[Any], shape: tuple[int, ...]) -> None:
+    """Check the shape of an array of a saved solver."""
+    if array.shape != shape:
+        raise ValueError(f"an array has shape {array.shape}, expected {shape}")
+
+
+def check_ascending(numbers: NDArray[Any], below: int) -> None:
+    """Check that the numbers of a saved solver ascend from 0 or more, below a limit."""
+    in_order = numbers.ndim == 1 and (np.diff(numbers) > 0).all()
+    if not in_order or (len(numbers) and not 0 <= numbers[0] <= numbers[-1] < below):
+        raise ValueError(f"numbers are not ascending and below {below}")
+
+
 LEARNERS = ("newton", "liblinear")
 """Two learners of one logistic regression. Newton steps, the default, end within 1e-10 of the optimal objective;
 LIBLINEAR, the learner of the papers, is slower and may stop before the optimum."""

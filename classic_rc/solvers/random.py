@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-import numpy as np
-
 from classic_rc.decisions import Argmax, Decision, Threshold
 from classic_rc.kernels.draws import text_keys, uniform_draws
 from classic_rc.predictions import Prediction, Scores
 from classic_rc.questions import Question, Task
-from classic_rc.solvers.base import DECISION, SEED, Solver, scores_without_evidence
+from classic_rc.solvers.base import DECISION, SEED, Solver, candidate_counts, scores_without_evidence
 
 
 class Random(Solver):
@@ -27,7 +25,6 @@ class Random(Solver):
     """
 
     name = "random"
-    description = "chance level, in expectation"
     citation = "uniform guessing, in closed form"
     cites = ("classic_rc",)
     score_meaning = "a draw from the question's id, the seed and the candidate's index"
@@ -43,8 +40,7 @@ class Random(Solver):
     def score_candidates(self, questions: Sequence[Question]) -> Scores:
         """Draw a score for every candidate; never with evidence, because no text is read."""
         self.check_parameters()
-        counts = np.array([len(q.candidates) for q in questions], dtype=np.int64)
-        draws = uniform_draws(text_keys([q.id for q in questions]), counts, self.seed)
+        draws = uniform_draws(text_keys([q.id for q in questions]), candidate_counts(questions), self.seed)
         return scores_without_evidence(draws, questions)
 
     def expectation(self, questions: Sequence[Question]) -> list[Prediction]:

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import Any
 
 from classic_rc.plugins import Registry, accept_classes
 from classic_rc.questions import Task
-
-if TYPE_CHECKING:
-    from classic_rc.solvers.base import Solver
 
 
 @dataclass(frozen=True)
@@ -18,7 +15,7 @@ class SolverEntry:
     """A solver's entry in the registry: what lists show without importing its class."""
 
     home: str  # "module:Class"
-    description: str  # equal to the class's `description`
+    description: str  # the class's `description` too
     variants: tuple[str, ...] = ()  # names of the class's variants
 
 
@@ -140,12 +137,12 @@ SOLVER_ENTRIES: Mapping[str, SolverEntry] = {
 """The package's own solvers, in the order of tables. To add a solver, add one entry here."""
 
 
-SOLVERS: Registry[type[Solver]] = Registry(
+SOLVERS: Registry[Any] = Registry(
     "solver",
     {name: line.home for name, line in SOLVER_ENTRIES.items()},
     accept_classes("classic_rc:Solver"),
 )
-"""All solvers: the package's own in the order of tables, then those that other packages plug in."""
+"""All solver classes: the package's own in the order of tables, then those that other packages plug in."""
 
 SHORT_NAMES: Mapping[str, str] = {
     "sw": "sliding-window",

@@ -195,13 +195,7 @@ def solver_from_plain(described: Mapping[str, Any], arrays: Mapping[str, NDArray
 
 
 def _check_types(header: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> None:
-    """Check what is common to all saved solvers, before anything is made from it.
-
-    Raises
-    ------
-    TypeError or ValueError
-        A part has another type, a number is not finite or too large, or an array has no numbers.
-    """
+    """Check the types and the numbers of what all saved solvers have, before anything is made from it."""
     parts = {"solver": str, "params": dict, "state": dict, "caveats": list}
     for name, kind in parts.items():
         if not isinstance(header[name], kind):
@@ -235,10 +229,7 @@ _TRIAL_TEXT = "Ann met Bob at the market. Bob sold pears."
 
 
 def _try_out(solver: Solver) -> None:
-    """Answer a small question of each task, so that a state that cannot be used is an error before a run.
-
-    What the solver itself refuses, such as questions without annotation, is no fault of the state.
-    """
+    """Answer a small question of each task, so that a state that cannot be used is an error before a run."""
     passage = Passage("trial", _TRIAL_TEXT)
     spans = tuple(Candidate(_TRIAL_TEXT[a:b], a, b) for a, b in ((0, 3), (8, 11)))
     solver.check_parameters()
@@ -253,7 +244,7 @@ def _try_out(solver: Solver) -> None:
         question = Question("trial", passage, text, spans, None, task)
         try:
             solver.predict([question])
-        except ClassicRCError:
+        except ClassicRCError:  # such as questions without annotation: no fault of the state
             continue
 
 
@@ -325,7 +316,6 @@ class SavedSolver(Solver):
     """
 
     name = "saved"
-    description = "a fitted solver, loaded from a file (path=FILE; see `classic-rc fit`)"
     cites = ("classic_rc",)
 
     path: str = PATH.but(help="a file that :func:`save_solver` or ``classic-rc fit`` wrote")

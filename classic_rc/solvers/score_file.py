@@ -8,14 +8,14 @@ from typing import Any, Self, TypeAlias
 import numpy as np
 
 from classic_rc.decisions import Decision, GivenAnswers
-from classic_rc.errors import ClassicRCError, DataError, NotFittedError, UsageError
+from classic_rc.errors import ClassicRCError, DataError, UsageError
 from classic_rc.formats.registry import has_scores, read_predictions, read_scores
 from classic_rc.io.files import read_bytes, sha256_of_bytes, sha256_of_text
 from classic_rc.kernels.arrays import offsets_of
 from classic_rc.parameters import parameter
 from classic_rc.predictions import AnswerCounts, Prediction, Scores
 from classic_rc.questions import Question, Task, candidate_texts
-from classic_rc.solvers.base import DECISION, PATH, Solver
+from classic_rc.solvers.base import DECISION, PATH, Solver, candidate_counts
 from classic_rc.text.squad import normalise_squad_answer
 
 _Identity: TypeAlias = "tuple[str, str, str, str]"
@@ -47,7 +47,6 @@ class ScoreFile(Solver):
     """
 
     name = "score-file"
-    description = "scores or answers read from a file (path=FILE)"
     score_meaning = "read from the file"
     cites = ("classic_rc",)
 
@@ -67,7 +66,7 @@ class ScoreFile(Solver):
 
     @property
     def has_given_scores(self) -> bool:
-        """True: nobody can tell from the scores what the system that made them learned from."""
+        """True: the scores do not show what the system that made them has learned from."""
         return True
 
     def fit(self, questions: Sequence[Question], y: Any = None) -> Self:
@@ -91,8 +90,7 @@ class ScoreFile(Solver):
 
     def score_candidates(self, questions: Sequence[Question]) -> Scores:
         """Return the file's scores of `questions`, with the file's evidence flags."""
-        if not hasattr(self, "scores_"):
-            raise NotFittedError("score-file is not fitted: call fit(questions) first", field="score-file")
+        self.require_fitted("scores_", "score-file is not fitted: call fit(questions) first")
         rows = [self._row_of.get(_identity(question), -1) for question in questions]
         return self._read(questions) if -1 in rows else self.scores_.take(np.array(rows, dtype=np.int64))
 
@@ -187,14 +185,8 @@ class ScoreFile(Solver):
 
 
 def _shares(predictions: Sequence[Prediction], questions: Sequence[Question], path: str) -> Scores:
-    """Return the share of each question's answers that choose a candidate.
-
-    Raises
-    ------
-    UsageError
-        An answer is not a candidate, or there are several selections of options, which shares cannot express.
-    """
-    sizes = np.array([len(question.candidates) for question in questions], dtype=np.int64)
+    """Return the share of each question's answers that choose a candidate."""
+    sizes = candidate_counts(questions)
     values = np.zeros(int(sizes.sum()))
     offsets = offsets_of(sizes)
     others: list[str] = []

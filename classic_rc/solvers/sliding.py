@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, Self, get_args
+from dataclasses import replace
+from typing import Any, ClassVar, Literal, NamedTuple, Self, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from classic_rc.decisions import Argmax, Decision
-from classic_rc.errors import NotFittedError, UsageError
+from classic_rc.errors import UsageError
 from classic_rc.kernels.distance import DistanceRule, window_and_distance, word_distance
 from classic_rc.kernels.reference.distance import word_distance as plain_word_distance
 from classic_rc.kernels.weights import SCALE, inverse_count_weights
@@ -18,15 +19,12 @@ from classic_rc.kernels.window import sliding_window, window_sweep
 from classic_rc.metrics.base import primary_metric
 from classic_rc.parameters import number, parameter, whole_number
 from classic_rc.predictions import Scores
-from classic_rc.questions import Candidate, Question
+from classic_rc.questions import Question
 from classic_rc.solvers.base import ANALYZER, DECISION, STOP_WORDS, Scorer, Solver, Variant
 from classic_rc.solvers.explanation import CandidateExplanation, Explanation, Mark, Term, given, minus, plus, times
 from classic_rc.solvers.match_formulas import best_window, distance_term
 from classic_rc.text.analyzers import get_analyzer, stemmer, stop_words
 from classic_rc.text.encoded import EncodedDataset
-
-if TYPE_CHECKING:
-    from classic_rc.solvers.base import Solver
 
 _RELEASE = "the authors' released score files (partial credit for ties)"
 _PAPER = "Richardson, Burges and Renshaw 2013, MCTest"
@@ -175,12 +173,8 @@ class _Matcher(Solver):
     def _word_weights(self, encoded: EncodedDataset) -> NDArray[np.int32] | None:
         if self.inverse_counts == "passage":
             return None
-        if not hasattr(self, "word_counts_"):
-            raise NotFittedError(
-                f"{self.name} with inverse_counts='corpus' needs word counts: call fit(questions) first",
-                field="inverse_counts",
-                found="'corpus'",
-            )
+        problem = f"{self.name} with inverse_counts='corpus' needs word counts: call fit(questions) first"
+        self.require_fitted("word_counts_", problem, field="inverse_counts", found="'corpus'")
         # A word that is in no fitted passage counts as if seen once: it is rare, so its weight is the largest. A
         # count of 0 would mean a weight of 0.
         counts = np.array([self.word_counts_.get(w, 1) for w in encoded.vocabulary], dtype=np.int64)
@@ -208,7 +202,6 @@ class SlidingWindow(_Matcher):
     """
 
     name = "sliding-window"
-    description = "the passage window with the most weight of question and candidate words"
     citation = "Richardson, Burges and Renshaw 2013, MCTest, Algorithm 1"
     cites = ("richardson2013",)
     variants: ClassVar[Mapping[str, Variant]] = WINDOW_VARIANTS
@@ -258,12 +251,9 @@ class SlidingWindow(_Matcher):
     def score_candidates(self, questions: Sequence[Question]) -> Scores:
         """Score each candidate with its best window's weight; no evidence if no word of the passage matches."""
         self.check_parameters()
-        if self.window == "tuned" and not hasattr(self, "window_"):
-            raise NotFittedError(
-                "the window is not tuned: call tune(questions) with gold answers (on the command line --tune DATA)",
-                field="window",
-                found="'tuned'",
-            )
+        if self.window == "tuned":
+            problem = "the window is not tuned: call tune(questions) with gold (on the command line --tune DATA)"
+            self.require_fitted("window_", problem, field="window", found="'tuned'")
         encoded = self.encoded(questions)
         window = self.window_ if self.window == "tuned" else self.window
         values = sliding_window(encoded.arrays, window, self._word_weights(encoded)) / SCALE
@@ -281,7 +271,6 @@ class WordDistance(_Matcher):
     """
 
     name = "word-distance"
-    description = "how close the question's words are to the candidate's words in the passage"
     citation = "Richardson, Burges and Renshaw 2013, MCTest, Algorithm 2"
     cites = ("richardson2013",)
     variants: ClassVar[Mapping[str, Variant]] = DISTANCE_VARIANTS
@@ -312,7 +301,6 @@ class SlidingWindowDistance(_Matcher):
     """
 
     name = "sw+d"
-    description = "sliding window minus a multiple of the word distance"
     citation = "Richardson, Burges and Renshaw 2013, MCTest, Algorithms 1 and 2, and the authors' release"
     cites = ("richardson2013",)
     variants: ClassVar[Mapping[str, Variant]] = WINDOW_AND_DISTANCE_VARIANTS
@@ -344,9 +332,6 @@ class SlidingWindowDistance(_Matcher):
         return encoded.scores(windows - self.distance_weight * distances, (windows > 0) | found)
 
 
-_MARKED_CANDIDATES = 100
-
-
 class _Passage(NamedTuple):
     tokens: list[str]
     places: list[tuple[int, int]]  # the character offsets of each token
@@ -355,8 +340,7 @@ class _Passage(NamedTuple):
 def explain_match(solver: Solver, question: Question) -> Explanation:
     """Explain a question's scores by the best window and the nearest word pair of each candidate.
 
-    A solver without a window or without a distance has only the marks of the other. Only the 100 best candidates
-    have marks.
+    A solver without a window or without a distance has only the marks of the other.
     """
     params = solver.get_params(deep=False)
     analyzer = get_analyzer(params["analyzer"])
@@ -368,8 +352,8 @@ def explain_match(solver: Solver, question: Question) -> Explanation:
     count_of = _word_counter(solver, passage.tokens)
     stop = _stop_tokens(params["stop_words"], analyzer.stemmer, passage.tokens) if "stop_words" in params else None
 
-    def explain_candidate(candidate: Candidate, score: float, evidence: bool) -> CandidateExplanation:
-        answer = analyzer.analyze(candidate.text)
+    def explain_candidate(i: int, plain: CandidateExplanation) -> CandidateExplanation:
+        answer = analyzer.analyze(plain.text)
         marks: list[Mark] = []
         numbers: dict[str, float] = {}
         sum_of_weights: Term | None = None
@@ -391,16 +375,11 @@ def explain_match(solver: Solver, question: Question) -> Explanation:
                 if "distance_weight" in params:
                     distance = times("", given("distance weight", numbers["distance_weight"]), distance)
                 parts.append(minus("", distance))
-            return plus("score", *parts, value=score) if len(parts) > 1 else parts[0].renamed("score")
+            return plus("score", *parts, value=plain.score) if len(parts) > 1 else parts[0].renamed("score")
 
-        return CandidateExplanation(candidate.text, score, evidence, tuple(marks), numbers, make_formula=formula)
+        return replace(plain, marks=tuple(marks), numbers=numbers, make_formula=formula)
 
-    # A span question has thousands of candidates, too many to read: only the best get marks.
-    ranked = np.argsort(-scores[0], kind="stable")[:_MARKED_CANDIDATES]
-    explained = list(Explanation.from_scores(solver.name, question, scores).candidates)
-    for i in ranked.tolist():
-        explained[i] = explain_candidate(question.candidates[i], explained[i].score, explained[i].evidence)
-    return Explanation(solver.name, question, tuple(explained))
+    return Explanation.from_scores(solver.name, question, scores).with_best(explain_candidate)
 
 
 def _word_counter(solver: Any, tokens: Sequence[str]) -> Callable[[str], int]:

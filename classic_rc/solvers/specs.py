@@ -106,7 +106,7 @@ def solver_spec(solver: Solver) -> str:
 def changed_texts(solver: Solver) -> dict[str, str]:
     """Return the parameters that differ from those of the solver's variant, or from the defaults, as texts.
 
-    The parameters of a decision stand for it.
+    A decision is shown by its parameters.
     """
     cls, variant = type(solver), solver.variant_name()
     if variant is None:

@@ -9,12 +9,12 @@ from typing import Any, ClassVar, Literal, Self
 import numpy as np
 
 from classic_rc.decisions import Abstain, Decision, Threshold
-from classic_rc.errors import NotFittedError, UsageError
+from classic_rc.errors import UsageError
 from classic_rc.kernels.arrays import offsets_of
 from classic_rc.parameters import whole_number
 from classic_rc.predictions import Scores
 from classic_rc.questions import Question, Task, candidate_texts, normalised_text
-from classic_rc.solvers.base import DECISION, UNIT, Solver, Variant, scores_without_evidence
+from classic_rc.solvers.base import DECISION, UNIT, Solver, Variant, candidate_counts, scores_without_evidence
 
 
 class _Constant(Solver):
@@ -31,7 +31,7 @@ class _Constant(Solver):
 
     def score_candidates(self, questions: Sequence[Question]) -> Scores:
         """Score every candidate with the constant."""
-        return scores_without_evidence(np.full(_candidate_counts(questions).sum(), self.constant), questions)
+        return scores_without_evidence(np.full(candidate_counts(questions).sum(), self.constant), questions)
 
     def default_decision(self, task: Task) -> Decision:
         """Return a threshold between the two constants."""
@@ -45,7 +45,6 @@ class AllPositive(_Constant):
     """
 
     name = "all-positive"
-    description = "every candidate is right"
     constant = 1.0
 
 
@@ -56,7 +55,6 @@ class AllNegative(_Constant):
     """
 
     name = "all-negative"
-    description = "no candidate is right"
     constant = 0.0
 
 
@@ -74,7 +72,6 @@ class ConstantPosition(Solver):
     """
 
     name = "constant-position"
-    description = "always the candidate at one position"
     citation = "a partial-input check: answer position, without any text"
     cites = ("classic_rc",)
     tasks = frozenset({Task.SINGLE_CHOICE})
@@ -126,7 +123,7 @@ class ConstantPosition(Solver):
     def score_candidates(self, questions: Sequence[Question]) -> Scores:
         """Score the candidate at the position with 1, the others with 0."""
         self.check_parameters()
-        counts = _candidate_counts(questions)
+        counts = candidate_counts(questions)
         offsets = offsets_of(counts)
         # A question without candidates has no position to choose; it keeps its empty row of scores.
         chosen = np.minimum(self._chosen_index(counts), counts - 1)[counts > 0]
@@ -138,13 +135,7 @@ class ConstantPosition(Solver):
         if self.position == "last":
             return counts - 1
         if self.position == "majority":
-            if not hasattr(self, "position_"):
-                raise NotFittedError(
-                    "position='majority' is learned from gold answers: call fit(train) first "
-                    "(on the command line --train DATA)",
-                    field="position",
-                    found="'majority'",
-                )
+            self.require_fitted("position_")
             return np.full_like(counts, self.position_)
         return np.minimum(0 if self.position == "first" else self.position, counts)
 
@@ -164,7 +155,6 @@ class Majority(Solver):
     """
 
     name = "majority"
-    description = "the candidate whose text is right most often in the training data"
     citation = "the majority class of the training data"
     cites = ("classic_rc",)
     tasks = frozenset({Task.SINGLE_CHOICE})
@@ -195,12 +185,7 @@ class Majority(Solver):
     def score_candidates(self, questions: Sequence[Question]) -> Scores:
         """Score each candidate with the number of times that its text was right."""
         self.check_parameters()
-        if not hasattr(self, "counts_"):
-            raise NotFittedError(
-                "majority is learned from gold answers: call fit(train) first (on the command line --train DATA or "
-                "--cv 5)",
-                field="majority",
-            )
+        self.require_fitted("counts_")
         texts = [text for question in questions for text in candidate_texts(question.candidates)]
         values = [self.counts_.get(normalised_text(text), 0) for text in texts]
         return scores_without_evidence(np.array(values, dtype=np.float64), questions)
@@ -215,7 +200,6 @@ class NoAnswer(Solver):
     """
 
     name = "no-answer"
-    description = "always the empty answer, for data in which some questions have none"
     citation = "Rajpurkar, Jia and Liang 2018, SQuAD 2.0"
     cites = ("rajpurkar2018",)
     tasks = frozenset({Task.SPAN})
@@ -227,7 +211,7 @@ class NoAnswer(Solver):
     def score_candidates(self, questions: Sequence[Question]) -> Scores:
         """Score all candidates with 0."""
         self.check_parameters()
-        return scores_without_evidence(np.zeros(_candidate_counts(questions).sum()), questions)
+        return scores_without_evidence(np.zeros(candidate_counts(questions).sum()), questions)
 
     def default_decision(self, task: Task) -> Decision:
         """Return the rule that answers with the empty text."""
@@ -262,7 +246,6 @@ class LongestCandidate(_ByLength):
 
     name = "longest"
     score_meaning = "the length of the candidate"
-    description = "the candidate with the longest text"
     sign = 1
 
 
@@ -276,9 +259,4 @@ class ShortestCandidate(_ByLength):
 
     name = "shortest"
     score_meaning = "minus the length of the candidate"
-    description = "the candidate with the shortest text"
     sign = -1
-
-
-def _candidate_counts(questions: Sequence[Question]) -> np.ndarray:
-    return np.array([len(q.candidates) for q in questions], dtype=np.int64)

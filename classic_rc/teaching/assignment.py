@@ -58,7 +58,7 @@ class Function:
     uses : tuple of str
         Functions that it is built on: what is built on a known mistake can be right.
     allowed : callable
-        Takes arguments, and says whether anybody would use them.
+        Takes arguments, and says whether a call with them makes sense.
     simplify : callable, optional
         Takes arguments and returns simpler ones, where they depend on each other.
     """
@@ -101,7 +101,7 @@ class Assignment:
     checks : tuple of Check
     functions : mapping of str to Function
     packages : tuple of str
-        What submissions may import beside Python's library; ``classic_rc`` is its part for students.
+        What submissions may import in addition to Python's library; ``classic_rc`` is its part for students.
     floor : str or None
         The solver that accuracy is compared with.
     make_questions, make_files : callable, optional
@@ -109,7 +109,7 @@ class Assignment:
     template : Change, str or None
         What students start from: a change of the reference, a text, or its functions without bodies.
     suffixes : tuple of str
-        The kinds of files beside code that belong to a submission.
+        The kinds of files, other than code, that belong to a submission.
     name, file, rules, known_mistakes, choice
         Set when it is loaded; `choice` are the class's rules in words.
     """
@@ -163,8 +163,8 @@ class Assignment:
 
     def known(self, name: str) -> dict[str, tuple[Change, ...]]:
         """Return what may be wrong with a function, and the change of the reference that makes it so."""
-        source, told = self.source(), self.known_mistakes.get(name, {})
-        return {words: ((old, new),) for words, (old, new) in told.items() if old in source}
+        source, mistakes = self.source(), self.known_mistakes.get(name, {})
+        return {words: ((old, new),) for words, (old, new) in mistakes.items() if old in source}
 
     def others(self, name: str) -> dict[str, tuple[Change, ...]]:
         """Return the rules of other classes for a function, and the changes of the reference that make them so."""
@@ -174,15 +174,17 @@ class Assignment:
             node for node in ast.parse(source).body if getattr(node, "name", name) in {*self.functions} - {name}
         ]
         elsewhere = "".join(ast.get_source_segment(source, node) or "" for node in nodes)
-        told: dict[str, tuple[Change, ...]] = {}
+        found: dict[str, tuple[Change, ...]] = {}
         for key, rules in self.rules.items():
             own = self.choice.get(key, pages[key])
             if rules[own].strip() not in elsewhere:
-                told |= {f"{one}; in your class, {own}": ((rules[own], rules[one]),) for one in rules if one != own}
+                found |= {
+                    f"{one}; in your class, {own}": ((rules[own], rules[one]),) for one in rules if one != own
+                }
         if self.choice:
             changes = tuple((self.rules[key][own], self.rules[key][pages[key]]) for key, own in self.choice.items())
-            told["these are the rules of the page; your class has its own"] = changes
-        return told
+            found["these are the rules of the page; your class has its own"] = changes
+        return found
 
     def start(self) -> bytes:
         """Return the file that students start from."""
@@ -205,9 +207,9 @@ class Assignment:
         page = self.file.with_name("README.md")
         text = page.read_text(encoding="utf-8") if page.is_file() else f"# {self.title}\n"
         if own.choice:
-            told = "".join(f"- {own.choice[key]}\n  (not: {next(iter(self.rules[key]))})\n" for key in own.choice)
+            rules = "".join(f"- {own.choice[key]}\n  (not: {next(iter(self.rules[key]))})\n" for key in own.choice)
             head, _, rest = text.partition("\n")
-            text = f"{head}\n\n**The rules of your class** take the place of what this page says:\n\n{told}{rest}"
+            text = f"{head}\n\n**The rules of your class** take the place of what this page says:\n\n{rules}{rest}"
         declared = json.dumps({"assignment": self.name, "rules": own.choice}, indent=2, ensure_ascii=False) + "\n"
         files = {"README.md": text.encode(), DECLARATION: declared.encode(), self.main: own.start()}
         return files | (self.make_files(seed) if self.make_files else {})
@@ -248,8 +250,8 @@ def load_assignment(which: Assignment | str | PathLike[str], rules: Mapping[str,
         )
     try:
         found = replace(_import(file).ASSIGNMENT, name=file.parent.name if is_own else file.stem, file=file)
-        told = tomllib.loads(data.read_text("utf-8")) if (data := file.with_name("rules.toml")).is_file() else {}
-        found = replace(found, rules=_expand(told.get("rules", {})), known_mistakes=told.get("mistakes", {}))
+        data = tomllib.loads(path.read_text("utf-8")) if (path := file.with_name("rules.toml")).is_file() else {}
+        found = replace(found, rules=_expand(data.get("rules", {})), known_mistakes=data.get("mistakes", {}))
         names = [check.name for check in found.checks]
         for check in found.checks:
             if isinstance(check.run, str):
@@ -273,8 +275,8 @@ def read_declaration(place: Path) -> tuple[str, dict[str, str], int | None] | No
     if file is None:
         return None
     try:
-        told = json.loads(file.read_bytes())
-        name, rules, seed = told["assignment"], dict(told.get("rules", {})), told.get("seed")
+        content = json.loads(file.read_bytes())
+        name, rules, seed = content["assignment"], dict(content.get("rules", {})), content.get("seed")
         if not isinstance(name, str) or not (seed is None or type(seed) is int):
             raise ValueError
     except (ValueError, KeyError, TypeError, RecursionError):
@@ -344,8 +346,10 @@ class Submission:
         """The name of the one solver class that the file defines."""
         found = [name for name, kind in self.names.items() if kind == "solver"]
         if len(found) != 1:
-            told = ", ".join(found) or "none"
-            raise CheckFailedError(f"the file must define exactly one subclass of classic_rc.Solver; found: {told}")
+            names = ", ".join(found) or "none"
+            raise CheckFailedError(
+                f"the file must define exactly one subclass of classic_rc.Solver; found: {names}"
+            )
         return found[0]
 
     def score(self, dataset: Dataset) -> list[list[float]]:

@@ -55,8 +55,8 @@ class _Comparison:
         drawn = cases_of(self.assignment, name, submission.seed)
         self.cases = [case for case in drawn if (where is None or where(*case)) and self._has_value(case)]
         if not self.cases:
-            told = f"the assignment has no cases for {name}, so every answer would pass"
-            raise UsageError(told, field="assignment")
+            message = f"the assignment has no cases for {name}, so every answer would pass"
+            raise UsageError(message, field="assignment")
         self.found: list[_Outcome] = []
 
     def _has_value(self, case: Case) -> bool:
@@ -87,7 +87,7 @@ class _Comparison:
 
     def name_mistake(self, mistakes: Mapping[str, Sequence[Change]]) -> str | None:
         """Return the first mistake that explains every outcome."""
-        return next((told for told, changes in mistakes.items() if self._explains(changes)), None)
+        return next((cause for cause, changes in mistakes.items() if self._explains(changes)), None)
 
     def _explains(self, changes: Sequence[Change]) -> bool:
         for case, own in zip(self.cases, self.found, strict=False):
@@ -123,7 +123,7 @@ class _Comparison:
                     if not is_usual:
                         continue
                     expected = self.right(simpler)
-                except (ValueError, TypeError, LookupError, ArithmeticError):  # no input that anybody would use
+                except (ValueError, TypeError, LookupError, ArithmeticError):  # no sensible input
                     continue
                 n_calls += 1
                 if n_calls > _MAX_CALLS or time.monotonic() > deadline:
@@ -153,22 +153,22 @@ def compare_function(submission: Submission, name: str, where: Callable[..., boo
     failing = own.ask_all()
     if not failing:
         return
-    told: str | None = None
+    cause: str | None = None
     case, outcome = failing[-1]
     if not outcome.has_ended:
         case, outcome = min(failing, key=lambda one: _size(one[0]))
         again = own.ask(case)
         if again.raised == outcome.raised and (again.value == outcome.value or is_near(again.value, outcome.value)):
             mistakes = own.assignment.known(name) | own.assignment.others(name)
-            told = own.name_mistake(mistakes) or own.name_constant()
+            cause = own.name_mistake(mistakes) or own.name_constant()
             case, outcome = own.shrink(case, outcome)
         else:
-            told = "your function gives different values when it is called twice with the same input"
-    raise _told(name, case, outcome, own.right(case), told)
+            cause = "your function gives different values when it is called twice with the same input"
+    raise _failure(name, case, outcome, own.right(case), cause)
 
 
 def cases_of(assignment: Assignment, name: str, seed: int) -> list[Case]:
-    """Return the arguments of the calls of a grading; those that nobody would use are left out."""
+    """Return the arguments of the calls of a grading; those that make no sense are left out."""
     declared = assignment.functions[name]
     return [case for case in declared.cases(Random(f"{assignment.name} {name} {seed}")) if declared.allowed(*case)]
 
@@ -178,8 +178,8 @@ def _own_mistakes(submission: Submission, name: str) -> list[Change]:
     own = _Comparison(submission, name)
     if name in submission.names and own.ask_all():
         known = submission.assignment.known(name)
-        if (told := own.name_mistake(known)) is not None:
-            return [*own.built_on, *known[told]]
+        if (cause := own.name_mistake(known)) is not None:
+            return [*own.built_on, *known[cause]]
     return own.built_on
 
 
@@ -264,7 +264,7 @@ def _size(case: Case) -> tuple[float, ...]:
     return len(leaves), len(parts), n_words, sum(len(repr(one)) for one in numbers), sum(map(abs, numbers))
 
 
-def _told(name: str, case: Case, own: _Outcome, expected: Any, mistake: str | None) -> CheckFailedError:
+def _failure(name: str, case: Case, own: _Outcome, expected: Any, mistake: str | None) -> CheckFailedError:
     call = f"{name}({', '.join(map(repr, case))})"
     found = _shown(own.value) if own.error is None else own.error.problem
     lines = [] if mistake is None else [f"likely cause: {mistake}"]

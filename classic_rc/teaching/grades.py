@@ -21,7 +21,7 @@ from classic_rc.teaching.assignment import Assignment
 from classic_rc.teaching.similarity import Similarity
 
 STUDENTS = "students"
-"""The folder of the students' pages, beside the teacher's page."""
+"""The folder of the students' pages, next to the teacher's page."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,10 +196,10 @@ def gradescope_json(grade: Grade, similar: Sequence[str] = ()) -> dict[str, Any]
         }
         for check in grade.checks
     ]
-    told = "; ".join(filter(None, [grade.problem and f"not gradable: {grade.problem}", grade.note]))
+    output = "; ".join(filter(None, [grade.problem and f"not gradable: {grade.problem}", grade.note]))
     result: dict[str, Any] = {"score": grade.earned, "visibility": "visible", "stdout_visibility": "hidden"}
     result |= {"tests": tests, "extra_data": {"isolation": grade.isolation, "similar": [*similar]}} | (
-        {"output": told} if told else {}
+        {"output": output} if output else {}
     )
     if grade.accuracy is not None:
         result["leaderboard"] = [

@@ -85,7 +85,7 @@ def grade_folder(
 
 
 def new_seed() -> int:
-    """Return a seed that nobody can know before."""
+    """Return a seed that cannot be known before."""
     return secrets.randbelow(2**31)
 
 
@@ -103,8 +103,8 @@ class Grader:
 
     def __post_init__(self) -> None:
         if not self.limits.seconds > 0:
-            told = f"the time limit must be a positive number of seconds, got {self.limits.seconds:g}"
-            raise UsageError(told, field="timeout", found=f"{self.limits.seconds:g}")
+            message = f"the time limit must be a positive number of seconds, got {self.limits.seconds:g}"
+            raise UsageError(message, field="timeout", found=f"{self.limits.seconds:g}")
         if self.data is not None:
             _check_data(self.data)
 
@@ -141,8 +141,10 @@ class Grader:
         trees = [tree for one in found if one.main in one.files and (tree := parse_source(one.files[one.main]))]
         misfits = [tree for tree in trees if tree.body and not _defined(tree) & wanted]
         if wanted and 2 * len(misfits) > len(trees):
-            told = f"define none of {', '.join(sorted(wanted - {'class'}))}: they are no submissions to {own.name}"
-            problem = f"{len(misfits)} of {len(trees)} files {told}"
+            message = (
+                f"define none of {', '.join(sorted(wanted - {'class'}))}: they are no submissions to {own.name}"
+            )
+            problem = f"{len(misfits)} of {len(trees)} files {message}"
             raise UsageError(
                 problem, field="--assignment", found=own.name, expected="the assignment that was handed out"
             )
@@ -159,8 +161,8 @@ class Grader:
             except SubmissionError as error:
                 first = self._failed(checks[0], error)
                 if error.problem.startswith("ModuleNotFoundError"):
-                    told = f"your file may import Python's library and {', '.join(self.assignment.packages)}"
-                    first = replace(first, details=f"{first.details}\n{told}".strip())
+                    message = f"your file may import Python's library and {', '.join(self.assignment.packages)}"
+                    first = replace(first, details=f"{first.details}\n{message}".strip())
                 others = (_nothing(check, "the file does not load") for check in checks[1:])
                 return Grade(one.student, one.file, (first, *others), self.isolation.kind)
             is_hidden = self.data is not None
@@ -202,8 +204,8 @@ class Grader:
         except Exception as error:
             is_students = isinstance(error, SubmissionError | AssertionError)
             if isinstance(check.run, str) and not is_students:
-                told = f"the check {check.name} does not work: {type(error).__name__}: {error}"
-                raise UsageError(told, field="assignment", found=self.assignment.name) from error
+                message = f"the check {check.name} does not work: {type(error).__name__}: {error}"
+                raise UsageError(message, field="assignment", found=self.assignment.name) from error
             return self._failed(check, error)
         share = 0.0 if math.isnan(share) else min(max(share, 0.0), 1.0)
         problem = None if share == 1 else f"{100 * share:.0f} % of the points"
@@ -212,7 +214,7 @@ class Grader:
     def _failed(self, check: Check, error: Exception) -> CheckResult:
         """Return the result of a check that raised: the student's mistake, or the student's error.
 
-        With hidden questions, nothing in it is of the student's choice: it could be a message about them.
+        With hidden questions, nothing in it is of the student's choice: it could quote them.
         """
         explained: tuple[tuple[Explanation, ...], ...] = ()
         if isinstance(error, SubmissionError | CheckFailedError):
@@ -247,13 +249,15 @@ def _defined(tree: ast.Module | None) -> set[str]:
 def _check_data(data: Dataset) -> None:
     """Check that questions can be put to a student's solver and have answers."""
     if data.task is None or data.task.has_spans:
-        told = f"students' solvers choose among candidates, but {data.name} has questions of the task {data.task}"
+        message = (
+            f"students' solvers choose among candidates, but {data.name} has questions of the task {data.task}"
+        )
         expected = "single-choice, multiple-answer or cloze"
-        raise UsageError(told, field="--data", found=str(data.task), expected=expected)
+        raise UsageError(message, field="--data", found=str(data.task), expected=expected)
     missing = next((question.id for question in data if question.gold is None), None)
     if missing is not None:
-        told = f"the questions need gold: question {missing} of {data.name} has none"
-        raise UsageError(told, field="--data", found=missing, expected="questions with gold")
+        message = f"the questions need gold: question {missing} of {data.name} has none"
+        raise UsageError(message, field="--data", found=missing, expected="questions with gold")
 
 
 def _nothing(check: Check, problem: str) -> CheckResult:

@@ -59,7 +59,7 @@ class Isolation:
     """How far a student's process is apart from everything else, by its kind.
 
     ``bubblewrap``: no files but Python's and its own, no network, no other processes. ``container``: what its
-    command makes it; ``{folder}`` stands for what that must show read-only. ``other user``: it can neither read nor
+    command makes it; ``{folder}`` is what it must show read-only. ``other user``: it can neither read nor
     write what is closed to others; `user` is its number. ``none``: for code that you trust.
     """
 
@@ -138,8 +138,8 @@ def bubblewrap_problem() -> str | None:
     done = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)
     if done.returncode == 0:
         return None
-    told = done.stderr.strip().splitlines() or [f"exit code {done.returncode}"]
-    return f"bubblewrap does not work here: {told[-1][:200]} (some systems refuse user namespaces)"
+    message = done.stderr.strip().splitlines() or [f"exit code {done.returncode}"]
+    return f"bubblewrap does not work here: {message[-1][:200]} (some systems refuse user namespaces)"
 
 
 def choose_isolation(
@@ -160,7 +160,7 @@ def choose_isolation(
         The command of a container.
     closed, graders : iterable of path
         Files and folders that students' code must not reach: hidden questions, results, submissions of others; and
-        what grades, beside this package.
+        what grades, in addition to this package.
     packages : iterable of str
         What it must be able to import.
 
@@ -208,12 +208,12 @@ def choose_isolation(
     except (OSError, ValueError):
         missing, reached = [_PYTHON], []
     if missing:
-        told = f"the user of students' processes cannot read {missing[0]}: install it where every user can"
-        raise UsageError(told, field="--unsafe", found=missing[0])
+        message = f"the user of students' processes cannot read {missing[0]}: install it where every user can"
+        raise UsageError(message, field="--unsafe", found=missing[0])
     if reached:
         close = f"chmod -R go-rwx {' '.join(reached)}"
-        told = f"students' code could reach {', '.join(reached)}: close them with `{close}`"
-        raise UsageError(told, field="--unsafe", found=reached[0])
+        message = f"students' code could reach {', '.join(reached)}: close them with `{close}`"
+        raise UsageError(message, field="--unsafe", found=reached[0])
     return Isolation("other user")
 
 
@@ -255,7 +255,7 @@ def is_root() -> bool:
 
 
 def _places(package: str) -> list[Path]:
-    """Return the folder of an installed package, and that of libraries which its wheel has beside it."""
+    """Return the folder of an installed package, and that of libraries that its wheel has next to it."""
     spec = find_spec(package) if package != "classic_rc" else None
     if spec is None or spec.submodule_search_locations is None:
         return []

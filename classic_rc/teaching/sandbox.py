@@ -34,7 +34,7 @@ _FORGES = "writes to the grader's channel, or answers with too much data"
 
 _ROOT = Path(__file__).resolve().parents[1]
 _PACKAGE = "_version errors plugins questions predictions kernels/arrays kernels/byte_pieces".split()
-"""Modules that submissions may import as ``classic_rc``, beside ``io`` and ``text``."""
+"""Modules that submissions may import as ``classic_rc``, in addition to ``io`` and ``text``."""
 
 _INIT = """
 from classic_rc._version import __version__
@@ -102,7 +102,7 @@ class Sandbox:
     """One student's file in a process, ready to be called. Use it as a context manager.
 
     `files` are the student's by name and `main` is the one that is loaded; `packages` are installed ones that the
-    code may import, where ``classic_rc`` stands for the part for students.
+    code may import, where ``classic_rc`` is its part for students.
     """
 
     files: Mapping[str, bytes]

@@ -67,13 +67,13 @@ class Similarity:
 
     def of(self, student: str) -> list[str]:
         """Return what to look at for one student: the known code, and the cluster."""
-        told = [str(own) for own in self.matches if own.first == student and own.second.startswith("known: ")]
+        remarks = [str(own) for own in self.matches if own.first == student and own.second.startswith("known: ")]
         others = [", ".join(sorted({*one} - {student})) for one in self.clusters if student in one]
-        return told + [f"nearly the same code: {names}" for names in others]
+        return remarks + [f"nearly the same code: {names}" for names in others]
 
     @property
     def distribution(self) -> str:
-        """How much of the code all pairs share, in a line; the flagged ones stand out of it."""
+        """How much of the code all pairs share, in a line."""
         if len(self.shares) < 2:
             return f"{len(self.shares)} pairs of submissions"
         low, middle, high = (f"{own:.2f}" for own in quantiles(self.shares, n=4))
@@ -137,14 +137,14 @@ def _match(first: str, second: str, runs: Mapping[str, Runs]) -> Match:
 
 def _places(places: Sequence[str]) -> str:
     """Return lines as ranges of each file: ``lines 3-9, 12 of ann.py``."""
-    told = []
+    parts = []
     for file in dict.fromkeys(place.rpartition(":")[0] for place in places if ":" in place):
         lines = sorted({int(place.rpartition(":")[2]) for place in places if place.startswith(f"{file}:")})
         starts = [lines[0]] + [after for before, after in pairwise(lines) if after - before > 2]
         ends = [before for before, after in pairwise(lines) if after - before > 2] + [lines[-1]]
         ranges = (f"{a}-{b}" if a < b else str(a) for a, b in zip(starts, ends, strict=True))
-        told.append(f"lines {', '.join(ranges)} of {file or 'the file'}")
-    return "; ".join(told)
+        parts.append(f"lines {', '.join(ranges)} of {file or 'the file'}")
+    return "; ".join(parts)
 
 
 def _runs(files: Mapping[str, bytes], given: set[tuple[str, ...]]) -> Runs:

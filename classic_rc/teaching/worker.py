@@ -105,7 +105,7 @@ class _Submission:
             return self.answer(request)
 
     def _add(self, name: str) -> bool:
-        """Import what a name usually stands for; whether it is known, new, and used as a module is."""
+        """Import what a name usually means; return whether it is known, new, and used as a module."""
         is_module = name in sys.stdlib_module_names and f"{name}." in self.file.read_text("utf-8", "replace")
         if name in self.added or not (name in _USUAL or is_module):
             return False
@@ -163,7 +163,7 @@ def _kind(value: object) -> str:
 
 
 def _plain(value: Any) -> Any:
-    """Return what JSON does not know as what it knows: arrays, other numbers, sets and whatever gives items."""
+    """Return what JSON does not know as what it knows: arrays, other numbers, sets and iterables."""
     if isinstance(value, set | frozenset):
         return sorted(value)
     if hasattr(value, "tolist"):

@@ -13,8 +13,7 @@ from classic_rc.evaluation import evaluate
 from classic_rc.folds import FoldPlan, find_overlap
 from classic_rc.predictions import Scores
 from classic_rc.questions import Dataset, Task
-from classic_rc.solvers import LongestCandidate, parse_solver
-from classic_rc.solvers.combination import Combination
+from classic_rc.solvers import Combination, LongestCandidate, parse_solver
 from classic_rc.testing import synthetic_dataset
 from tests.errors import raises
 from tests.own_solvers import Remembers

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from classic_rc.kernels import cloze_distance, cloze_window, inverse_count_weights, phrase_counts, reference
-from classic_rc.kernels.arrays import passage_postings
+from classic_rc.kernels.arrays import passage_postings, small_blocks
 from classic_rc.kernels.cloze import phrase_places
 from classic_rc.kernels.reference.phrases import phrase_starts
 from tests.depth import examples
@@ -43,9 +43,10 @@ def places(*numbers):
 def test_cloze_distance_equals_reference(case, max_distance, alignment, own_words, pairs):
     problem, placeholders, ignored = case
     counted = ~flags_of(problem.n_words, ignored)
-    distances, found = cloze_distance(
-        problem.arrays, places(*placeholders), counted, max_distance, alignment, own_words, pairs
-    )
+    with small_blocks(pairs):
+        distances, found = cloze_distance(
+            problem.arrays, places(*placeholders), counted, max_distance, alignment, own_words
+        )
     options = {"max_distance": max_distance, "ignored": ignored, "alignment": alignment, "own_words": own_words}
     texts = list(each(problem, placeholders))
     assert distances.tolist() == [reference.cloze_distance(*t, **options) for t in texts]
@@ -67,7 +68,8 @@ def test_cloze_window_equals_reference(case, anchored, idf, cells):
     problem, placeholders, _ = case
     n_words = problem.n_words
     weights = inverse_count_weights(np.arange(1, n_words + 1), total=n_words) if idf else None
-    got = cloze_window(problem.arrays, places(*placeholders), anchored, weights, cells)
+    with small_blocks(cells):
+        got = cloze_window(problem.arrays, places(*placeholders), anchored, weights)
     weigh = (lambda word: int(weights[word])) if idf else None
     assert got.tolist() == [
         reference.cloze_window(*texts, anchored=anchored, weigh=weigh) for texts in each(problem, placeholders)
@@ -76,7 +78,7 @@ def test_cloze_window_equals_reference(case, anchored, idf, cells):
 
 @settings(max_examples=examples(33, 200))
 @given(case=queries())
-def test_phrases_stand_where_the_reference_finds_them(case):
+def test_phrases_are_where_the_reference_finds_them(case):
     problem, placeholders, _ = case
     if not problem.candidates:
         return
@@ -105,9 +107,9 @@ def test_a_block_in_the_middle_takes_its_own_placeholders():
     whole = cloze_distance(arrays, places(1, 0, 2), np.ones(4, dtype=bool))[0].tolist()
     window = cloze_window(arrays, places(1, 0, 2)).tolist()
     assert len(set(whole)) > 1
-    parts, _ = cloze_distance(arrays, places(1, 0, 2), np.ones(4, dtype=bool), block_tokens=1)
-    assert parts.tolist() == whole
-    assert cloze_window(arrays, places(1, 0, 2), block_tokens=1).tolist() == window
+    with small_blocks(1):
+        assert cloze_distance(arrays, places(1, 0, 2), np.ones(4, dtype=bool))[0].tolist() == whole
+        assert cloze_window(arrays, places(1, 0, 2)).tolist() == window
 
 
 def test_a_mention_of_two_words_is_met_at_both_ends():

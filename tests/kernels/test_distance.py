@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from classic_rc.kernels import phrase_counts, reference, sliding_window, window_and_distance, word_distance
+from classic_rc.kernels.arrays import small_blocks
 from classic_rc.kernels.weights import SCALE
 from tests.depth import examples
 from tests.kernels.builders import Problem, flags_of, problems_with_stop_words
@@ -76,13 +77,11 @@ def test_blocks_cover_every_candidate_once():
     arrays = Problem(20, passages, questions, candidates).arrays
     flags = np.zeros(20, dtype=bool)
     whole = sliding_window(arrays), word_distance(arrays, flags)[0], phrase_counts(arrays)
-    parts = (
-        sliding_window(arrays, block_tokens=50),
-        word_distance(arrays, flags, block_tokens=50, chunk_rows=3)[0],
-        phrase_counts(arrays, block_tokens=50),
-    )
-    for one, other in zip(whole, parts, strict=True):
-        assert one.tolist() == other.tolist()
+    for size in (3, 50):
+        with small_blocks(size):
+            parts = sliding_window(arrays), word_distance(arrays, flags)[0], phrase_counts(arrays)
+        for one, other in zip(whole, parts, strict=True):
+            assert one.tolist() == other.tolist()
 
 
 @pytest.mark.parametrize(

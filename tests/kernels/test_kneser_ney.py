@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from classic_rc.kernels.arrays import small_blocks
 from classic_rc.kernels.kneser_ney import (
     END,
     FALLBACK_DISCOUNTS,
@@ -46,7 +47,8 @@ def spelled(tables: list[NGrams], n_words: int = N_WORDS) -> list[list[tuple[int
 
 @given(NUMBERS, st.integers(1, 5), st.integers(1, 40))
 def test_counts_are_those_of_a_counter_whatever_the_chunk(texts, order, chunk):
-    tables = count_ngrams(*ragged(texts), N_WORDS, order, chunk=chunk)
+    with small_blocks(chunk):
+        tables = count_ngrams(*ragged(texts), N_WORDS, order)
     assert len(tables) == order
     for k, (table, words) in enumerate(zip(tables, spelled(tables), strict=True), start=1):
         expected = Counter(tuple(text[i : i + k]) for text in texts for i in range(len(text) - k + 1))
@@ -91,7 +93,8 @@ def test_find_looks_in_pieces():
     rng = np.random.default_rng(0)
     keys, wanted = np.unique(rng.integers(0, 500, 200)), rng.integers(0, 500, 1000)
     whole = find(keys, wanted)
-    assert np.array_equal(find(keys, wanted, chunk=7), whole)
+    with small_blocks(7):
+        assert np.array_equal(find(keys, wanted), whole)
 
 
 @pytest.mark.parametrize("texts", [[], [[]], [[], []], [[1]]])
@@ -111,9 +114,9 @@ def zipfian_texts(n_texts: int, seed: int = 0) -> list[list[str]]:
 class Fast:
     """The kernel behind the reference's interface."""
 
-    def __init__(self, texts, order, discounts=None, chunk=2**20):
+    def __init__(self, texts, order, discounts=None):
         self.ids = {word: i for i, word in enumerate(dict.fromkeys(itertools.chain(*texts)), len(MARKS))}
-        self.tables = count_ngrams(*self.arrays(texts), len(self.ids) + len(MARKS), order, chunk=chunk)
+        self.tables = count_ngrams(*self.arrays(texts), len(self.ids) + len(MARKS), order)
         self.model = kneser_ney(self.tables, None if discounts is None else np.array(discounts))
 
     def arrays(self, texts):
@@ -167,7 +170,9 @@ def test_probabilities_sum_to_one_after_any_context(texts, order, context, begin
 
 @given(TEXTS, ORDERS, st.integers(1, 50))
 def test_the_bits_do_not_depend_on_the_chunk(texts, order, chunk):
-    whole, pieces = Fast(texts, order).model, Fast(texts, order, chunk=chunk).model
+    whole = Fast(texts, order).model
+    with small_blocks(chunk):
+        pieces = Fast(texts, order).model
     for name in ("keys", "probabilities", "backoffs", "counts"):
         for one, other in zip(getattr(whole, name), getattr(pieces, name), strict=True):
             assert one.tobytes() == other.tobytes()

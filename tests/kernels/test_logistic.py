@@ -202,10 +202,10 @@ def rows_with_many_rare_columns(questions: bool) -> dict[str, object]:
 @pytest.mark.parametrize("questions", [False, True])
 def test_minimising_some_rows_by_themselves_does_not_change_the_optimum(questions, monkeypatch):
     problem = rows_with_many_rare_columns(questions)
-    monkeypatch.setattr(logistic, "_MAX_LONG", 0)
+    monkeypatch.setattr(logistic, "_MAX_LOCAL_ROWS", 0)
     expected = fit_logistic(**problem, tolerance=1e-12)
-    monkeypatch.setattr(logistic, "_MAX_LONG", 50)
-    monkeypatch.setattr(logistic, "_GOOD", np.inf)  # after every step
+    monkeypatch.setattr(logistic, "_MAX_LOCAL_ROWS", 50)
+    monkeypatch.setattr(logistic, "_MODEL_SHARE", np.inf)  # after every step
     n_minimised = []
     minimise = logistic._minimise
     monkeypatch.setattr(logistic, "_minimise", lambda *args, **kw: n_minimised.append(1) or minimise(*args, **kw))

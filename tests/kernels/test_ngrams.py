@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from classic_rc.kernels import reference
-from classic_rc.kernels.arrays import offsets_of, passage_postings
+from classic_rc.kernels.arrays import offsets_of, passage_postings, small_blocks
 from classic_rc.kernels.ngrams import Texts, common_subsequences, longest_found, ngram_counts
 from classic_rc.kernels.word_sets import share
 from tests.kernels.builders import problems, ragged
@@ -41,7 +41,8 @@ def texts_of(most, size):
 @given(st.integers(0, 12).flatmap(lambda n: st.tuples(texts_of(n, 25), texts_of(n, 15))), st.integers(1, 99))
 def test_common_subsequences(sides, cells):
     (tokens, offsets), (others, other_offsets) = map(ragged, sides)
-    got = common_subsequences(tokens, offsets, others, other_offsets[:-1], np.diff(other_offsets), cells)
+    with small_blocks(cells):
+        got = common_subsequences(tokens, offsets, others, other_offsets[:-1], np.diff(other_offsets))
     expected = [reference.ngrams.common_subsequence(left, right) for left, right in zip(*sides, strict=True)]
     assert got.tolist() == expected
 

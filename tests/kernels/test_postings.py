@@ -7,7 +7,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from classic_rc.kernels import reference
-from classic_rc.kernels.arrays import longest_runs, look_up, match_words, matched_blocks, passage_postings
+from classic_rc.kernels.arrays import (
+    longest_runs,
+    look_up,
+    match_words,
+    matched_blocks,
+    passage_postings,
+    small_blocks,
+)
 from tests.kernels.builders import Problem, problems
 
 TEXT = st.lists(st.integers(0, 3), max_size=9)
@@ -25,15 +32,17 @@ def test_it_is_the_longest_run_of_a_plain_search(content):
 @given(problems(), st.integers(1, 80))
 def test_blocks_of_whole_questions(problem, tokens):
     question = problem.arrays.candidate_question
+    with small_blocks(tokens):
+        whole = list(matched_blocks(problem.arrays, whole_questions=True))
+        cut = [block.where.start for block in matched_blocks(problem.arrays)]
     stops = [0]
-    for block in matched_blocks(problem.arrays, tokens, whole_questions=True):
+    for block in whole:
         assert block.where.start == stops[-1]
         assert (block.arrays.candidate_question + question[block.where.start] == question[block.where]).all()
         stops.append(block.where.stop)
     assert stops[-1] == len(question)
     assert all(question[stop - 1] < question[stop] for stop in stops[1:-1])
     # A question is not put into a block that is full without it.
-    cut = [block.where.start for block in matched_blocks(problem.arrays, tokens)]
     assert {int(question[start]) for start in cut} == {int(question[start]) for start in stops[:-1]}
 
 

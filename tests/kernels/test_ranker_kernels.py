@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from classic_rc.kernels import reference
-from classic_rc.kernels.arrays import matched_blocks, passage_postings
+from classic_rc.kernels.arrays import matched_blocks, passage_postings, small_blocks
 from classic_rc.kernels.pairs import mean_jaccard, words_of_others
 from classic_rc.kernels.proximity import proximity
 from classic_rc.kernels.regions import word_regions
@@ -19,7 +19,7 @@ from tests.kernels.builders import Problem, flags_of, problems_with_stop_words
 
 def whole_block(problem):
     """The arrays as one block."""
-    return next(matched_blocks(problem.arrays, 2**20, whole_questions=True))
+    return next(matched_blocks(problem.arrays, whole_questions=True))
 
 
 def plain_sets(problem, stop):
@@ -78,7 +78,8 @@ def test_distances(drawn, places, data):
     weights = data.draw(st.lists(st.integers(1, 2**24), min_size=problem.n_words, max_size=problem.n_words))
     block = whole_block(problem)
     words = content_words(block, flags_of(problem.n_words, stop), np.array(weights))
-    got = proximity(block, words.questions, words.new, places)
+    with small_blocks(places):
+        got = proximity(block, words.questions, words.new)
     expected = [
         reference.proximity.proximity(passage, q, n, weights.__getitem__)
         for passage, q, _, n in plain_sets(problem, stop)
@@ -98,7 +99,8 @@ def test_contrasts(drawn, pairs):
     others = [
         [sets[j] for j in np.flatnonzero(question == question[i]).tolist() if j != i] for i in range(len(sets))
     ]
-    got = mean_jaccard(words.candidates, question, problem.n_words, pairs)
+    with small_blocks(pairs):
+        got = mean_jaccard(words.candidates, question, problem.n_words)
     assert got.tolist() == [reference.evidence.mean_jaccard(*own) for own in zip(sets, others, strict=True)]
     shared = words_of_others(words.candidates, question, problem.n_words)
     assert shared.tolist() == [
@@ -124,7 +126,8 @@ def test_windows_of_pairs(drawn, cells):
     block = whole_block(problem)
     words = content_words(block, flags_of(problem.n_words, stop), np.ones(problem.n_words, dtype=np.int64))
     sizes = [1, 3, 10, 45]
-    got = pair_windows(block, words.questions.matches(), words.new.matches(), sizes, sizes, cells)
+    with small_blocks(cells):
+        got = pair_windows(block, words.questions.matches(), words.new.matches(), sizes, sizes)
     expected = [
         [reference.proximity.pair_window(p, q, n, size) for size in sizes]
         for p, q, _, n in plain_sets(problem, stop)

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from classic_rc.kernels import inverse_count_weights, reference, sliding_window, window_sweep
+from classic_rc.kernels.arrays import small_blocks
 from tests.depth import examples
 from tests.kernels.builders import Problem, problems
 
@@ -21,7 +22,8 @@ from tests.kernels.builders import Problem, problems
     cells=st.sampled_from([1, 30, 2**20]),
 )
 def test_sliding_window_equals_reference(problem, window, cells):
-    got = sliding_window(problem.arrays, window, cells=cells)
+    with small_blocks(cells):
+        got = sliding_window(problem.arrays, window)
     assert got.tolist() == [reference.sliding_window(*texts, window) for texts in problem.texts]
 
 
@@ -44,7 +46,8 @@ def test_sliding_window_takes_corpus_counts(problem, counts):
 def test_the_sweep_equals_every_size_by_itself(problem, sizes, cells, corpus):
     arrays = problem.arrays
     weights = inverse_count_weights(np.arange(1, problem.n_words + 1)) if corpus else None
-    got = window_sweep(arrays, sizes, weights, cells)
+    with small_blocks(cells):
+        got = window_sweep(arrays, sizes, weights)
     for column, size in enumerate(sizes):
         assert got[:, column].tolist() == sliding_window(arrays, size, weights).tolist()
 

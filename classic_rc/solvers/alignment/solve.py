@@ -119,10 +119,8 @@ def _keeps_limits(n_edges: NDArray[np.int64], program: Program, constants: Const
 
 
 def _bound_several(nets: NDArray[np.float64], constants: Constants) -> NDArray[np.float64]:
-    """Bound graphs of several sentences: each sentence's own net value plus the greatest ones of the others.
-
-    At least one other sentence is added, whatever its value; further ones, up to the limit, only if they add to it.
-    """
+    """Bound graphs of several sentences: each sentence's own net value plus the greatest ones of the others."""
+    # At least one other sentence is added, whatever its value; further ones, up to the limit, if they add to it.
     most = len(nets) if constants.max_sentences is None else min(constants.max_sentences, len(nets))
     if most < 2:
         return np.full(len(nets), -np.inf)

@@ -25,7 +25,7 @@ from classic_rc.solvers.alignment.texts import (
     RunChunker,
     align_questions,
 )
-from classic_rc.solvers.base import ANALYZER, ANNOTATIONS, DECISION, STOP_WORDS, WORDNET, Solver
+from classic_rc.solvers.base import ANALYZER, ANNOTATIONS, DECISION, STOP_WORDS, WORDNET, Solver, candidate_counts
 from classic_rc.solvers.explanation import Explanation, Mark, Term, given, minus, plus, times
 from classic_rc.text.analyzers import STEMMERS, get_analyzer, stemmer, stop_words
 from classic_rc.text.annotated import TextChunk
@@ -55,7 +55,6 @@ class AlignmentILP(Solver):
     """
 
     name = "alignment-ilp"
-    description = "the best support graph between question, passage and candidate, by integer programming"
     citation = (
         "after Khashabi, Khot, Sabharwal and Roth 2018, Question Answering as Global Reasoning over Semantic "
         "Abstractions, AAAI"
@@ -215,7 +214,7 @@ class AlignmentILP(Solver):
         self.stopped_ = {id: n for part in parts for id, n in part.stopped.items()}
         return Scores(
             np.array([value for part in parts for value in part.values]),
-            offsets_of(np.array([len(q.candidates) for q in questions], dtype=np.int64)),
+            offsets_of(candidate_counts(questions)),
             np.array([flag for part in parts for flag in part.evidence]),
         )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cache, partial
@@ -11,14 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from classic_rc.decisions import Argmax, Decision, TunedThreshold
-from classic_rc.errors import NotFittedError, UsageError
+from classic_rc.errors import UsageError, unknown_name
 from classic_rc.folds import FoldPlan, passage_groups
 from classic_rc.metrics.base import primary_metric
-from classic_rc.parameters import is_number, parameter, whole_number
+from classic_rc.parameters import clone, is_number, parameter, whole_number
 from classic_rc.predictions import Scores
 from classic_rc.questions import Question, Task
-from classic_rc.solvers.base import DECISION, REGULARISATION, Scorer, Solver, Variant, provenance
-from classic_rc.solvers.combination.composite import Composite, clone_members_unfitted
+from classic_rc.solvers.base import DECISION, REGULARISATION, Scorer, Solver, Variant, provenance, score_questions
 from classic_rc.solvers.combination.weights import (
     TrainingResult,
     Weighting,
@@ -35,7 +35,10 @@ from classic_rc.solvers.learning import OutOfFold, gold_labels
 from classic_rc.solvers.saved import has_fitted_state, solver_from_plain, solver_to_plain
 from classic_rc.solvers.score_file import ScoreFile
 from classic_rc.solvers.sliding import WINDOW_AND_DISTANCE_VARIANTS, SlidingWindowDistance
-from classic_rc.text.encode import without_gold
+from classic_rc.solvers.specs import parse_solver
+from classic_rc.text.analyzers import Analyzer, get_analyzer
+from classic_rc.text.encode import encode, without_gold
+from classic_rc.text.encoded import EncodedDataset
 
 
 def _entailment_variant(name: str, weight: float) -> Variant:
@@ -92,7 +95,35 @@ def _normalised(name: str, score: Term, centre: float, scale: float, value: floa
     return divided(f"{name}, normalised", plus("", score, minus("", mean)), deviation, value)
 
 
-class Combination(Composite):
+def _scores_encoded(member: Solver) -> bool:
+    """Return whether the member scores encoded questions."""
+    return member.takes_encoding and member.analyzer is not None
+
+
+def _make_members(name: str, solvers: Any) -> list[Any]:
+    """Parse specifications and clone solvers, so that setting a member's parameters changes no other solver."""
+    if not isinstance(solvers, list | tuple):
+        raise UsageError(
+            f"parameter 'solvers' of {name} must be a list, solvers=[A; B], got {solvers!r}",
+            field="solvers",
+            found=repr(solvers),
+            expected="a list",
+        )
+    members = []
+    for number, member in enumerate(solvers, start=1):
+        try:
+            members.append(parse_solver(member) if isinstance(member, str) else clone(member, safe=False))
+        except UsageError as error:
+            raise UsageError(
+                f"member {number} of {name}, {member!r}: {error}",
+                field=error.field,
+                found=error.found,
+                expected=error.expected,
+            ) from error
+    return members
+
+
+class Combination(Solver):
     r"""A weighted sum of other solvers' scores.
 
     .. math:: s = b + \sum_i (w_i s_i + v_i e_i)
@@ -116,11 +147,17 @@ class Combination(Composite):
     """
 
     name = "combination"
-    description = "a weighted sum of other solvers' scores: solvers=[A; B],weights=[1; 0.5], tuned or stacked"
     citation = "Richardson, Burges and Renshaw 2013, MCTest (fixed weights); Clark et al. 2016 (stacked)"
     cites = ("richardson2013", "clark2016")
     variants: ClassVar[Mapping[str, Variant]] = COMBINATION_VARIANTS
 
+    solvers: Sequence[Solver] = parameter(
+        (),
+        "the members, at least two. A member's name is its solver's name; members with the same name are numbered "
+        "from 1. A member's parameters are also the combination's, after its name and two underscores as in "
+        "scikit-learn: ``sw+d__distance_weight``",
+        also="a list of solvers",
+    )
     weights: Sequence[float] | Literal["tuned", "stacked"] | None = parameter(
         None,
         "the weight of each member's scores. None is 1 for each. ``tuned``: the non-negative weights with the "
@@ -149,12 +186,22 @@ class Combination(Composite):
     decision: Decision | None = DECISION
 
     @property
+    def members(self) -> Sequence[Solver]:
+        """The member solvers; the fitted ones after a fit."""
+        return getattr(self, "solvers_", None) or list(self._members_by_name().values())
+
+    @property
+    def member_names(self) -> list[str]:
+        """The members' names."""
+        return list(self._members_by_name())
+
+    @property
     def learns_from(self) -> Literal["nothing", "passages", "gold"]:  # type: ignore[override]
-        """``"gold"`` if stacked, else what the members learn from; at least ``"passages"`` if standardised."""
-        of_members = super().learns_from
-        if self._weights_are("stacked"):
+        """What the members learn from; ``"gold"`` if stacked, and at least ``"passages"`` if standardised."""
+        sources = {member.learns_from for member in self._members_by_name().values()}
+        if self._weights_are("stacked") or "gold" in sources:
             return "gold"
-        return "passages" if of_members == "nothing" and self.normalise == "standard" else of_members
+        return "passages" if self.normalise == "standard" or "passages" in sources else "nothing"
 
     @property
     def tasks(self) -> frozenset[Task]:  # type: ignore[override]
@@ -163,8 +210,57 @@ class Combination(Composite):
         Span tasks are not included if scores are stacked or standardised: the scores of all generated spans are
         never in memory at once.
         """
+        of_members = frozenset(Task).intersection(*(member.tasks for member in self._members_by_name().values()))
         needs_all_scores = self._weights_are("stacked") or self.normalise == "standard"
-        return frozenset(task for task in super().tasks if not (needs_all_scores and task.has_spans))
+        return frozenset(task for task in of_members if not (needs_all_scores and task.has_spans))
+
+    @property
+    def analyzer(self) -> Any:
+        """The analyzer of the members that take encoded questions, or None if they do not share one."""
+        analyzers = {get_analyzer(member.analyzer) for member in self.members if _scores_encoded(member)}
+        return next(iter(analyzers)) if len(analyzers) == 1 else None
+
+    @property
+    def needs_only_arrays(self) -> bool:  # type: ignore[override]
+        """Whether no member reads a question object."""
+        return self.analyzer is not None and all(_scores_encoded(m) and m.needs_only_arrays for m in self.members)
+
+    def caveats(self, questions: Sequence[Question]) -> tuple[str, ...]:
+        """Return the combination's own caveats, then its members'."""
+        members = zip(self.member_names, self.members, strict=True)
+        theirs = (f"{name}: {caveat}" for name, member in members for caveat in member.caveats(questions))
+        return (*super().caveats(questions), *theirs)
+
+    def score_members(self, members: Sequence[Solver], questions: Sequence[Question]) -> list[Scores]:
+        """Return the scores of some fitted members. Members with the same analyzer share one encoding.
+
+        Raises
+        ------
+        UsageError
+            A score is not finite.
+        """
+        encodings: dict[Analyzer, EncodedDataset] = {}
+        plain = questions
+        if isinstance(questions, EncodedDataset):
+            encodings[questions.analyzer], plain = questions, questions.questions
+        scored = []
+        for member in members:
+            readable = plain
+            if _scores_encoded(member):
+                analyzer = get_analyzer(member.analyzer)
+                readable = encodings[analyzer] = encodings.get(analyzer) or encode(plain, analyzer)
+            scores = score_questions(member, readable)
+            finite = np.isfinite(scores.values)
+            if not finite.all():
+                found = str(scores.values[~finite][0])
+                raise UsageError(
+                    f"{self.name} needs finite scores, and member {member.name} has the score {found}",
+                    field="solvers",
+                    found=found,
+                    expected="finite scores",
+                )
+            scored.append(scores)
+        return scored
 
     @property
     def tunes_parameters(self) -> bool:
@@ -195,7 +291,7 @@ class Combination(Composite):
         if self.learns_from == "gold":
             train = self._training(train)
             self.trained_on_ = provenance(train)
-        self.solvers_ = [clone_members_unfitted(member).fit_for(asked, train) for member in self.solvers]
+        self.solvers_ = [clone(member).fit_for(asked, train) for member in self.solvers]
         if self.normalise == "standard":
             scored = self.score_members(self.solvers_, without_gold(asked))
             pairs = [centre_and_scale(join_ties(scores)) for scores in scored]
@@ -219,14 +315,14 @@ class Combination(Composite):
         decision, metric = self.decision_for(questions[0].task), primary_metric(questions[0].task)
 
         def objective(scores: Scores) -> float:
-            fitted = clone_members_unfitted(decision).fit(scores, questions)
+            fitted = clone(decision).fit(scores, questions)
             if isinstance(fitted, TunedThreshold):
                 return fitted.best_score_
             return metric(questions, fitted.decide(scores, questions))
 
         weighting = search_weights(scored, objective)
         self._set_weighting(weighting)
-        self.decision_ = clone_members_unfitted(decision).fit(weighting.total(scored), questions)
+        self.decision_ = clone(decision).fit(weighting.total(scored), questions)
         return self
 
     def score_candidates(self, questions: Sequence[Question]) -> Scores:
@@ -241,8 +337,7 @@ class Combination(Composite):
     def member_scores(self, questions: Sequence[Question]) -> list[Scores]:
         """Return each member's normalised scores."""
         self._check_values()
-        if not hasattr(self, "solvers_"):
-            raise NotFittedError(f"the members of {self.name} are not fitted: call fit(questions) first")
+        self.require_fitted("solvers_", f"the members of {self.name} are not fitted: call fit(questions) first")
         return self._normalise_scores(self.score_members(self.solvers_, questions))
 
     def explain(self, question: Question) -> Explanation:
@@ -299,6 +394,52 @@ class Combination(Composite):
             members.append(terms)
         return members
 
+    @classmethod
+    def from_params(cls, params: Mapping[str, Any]) -> Self:
+        """Return a solver with the parameters `params`.
+
+        Members may be specifications, and a parameter may be a member's (``MEMBER__PARAMETER``).
+
+        Raises
+        ------
+        UsageError
+            A member or a parameter is unknown, or a specification is invalid.
+        """
+        own = {name: value for name, value in params.items() if "__" not in name}
+        if "solvers" in own:
+            own["solvers"] = _make_members(cls.name, own["solvers"])
+        combination = super().from_params(own)
+        members = combination._members_by_name()
+        for name, value in params.items():
+            if name in own:
+                continue
+            member, _, parameter = name.partition("__")
+            if member not in members:
+                raise unknown_name(f"member of {cls.name}", member, members or ["(none: give solvers=[A; B])"])
+            known = members[member].get_params()
+            if parameter not in known:
+                raise unknown_name(f"parameter of {member}", parameter, known)
+            members[member].set_params(**{parameter: value})
+        return combination
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """Return the parameters; if `deep`, also the members by name and the members' parameters."""
+        params: dict[str, Any] = super().get_params(deep=deep)
+        for name, member in self._members_by_name().items() if deep else ():
+            params[name] = member
+            params |= {f"{name}__{inner}": value for inner, value in member.get_params().items()}
+        return params
+
+    def set_params(self, **params: Any) -> Self:
+        """Set parameters, members by name, or members' parameters."""
+        if "solvers" in params:  # first, because the other names depend on the members
+            self.solvers = params.pop("solvers")
+        members = self._members_by_name()
+        if not params.keys().isdisjoint(members):
+            self.solvers = [params.pop(name, member) for name, member in members.items()]
+        super().set_params(**params)
+        return self
+
     def fitted_state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         """Return the weights and the members' states, for :func:`~classic_rc.solvers.saved.save_solver`."""
         state: dict[str, Any] = {"weighting": list(self._fitted_weighting()), "members": []}
@@ -318,7 +459,7 @@ class Combination(Composite):
         self.solvers_ = []
         for i, (member, member_state) in enumerate(zip(self.solvers, state["members"], strict=True)):
             if member_state is None:
-                self.solvers_.append(clone_members_unfitted(member).fit([]))
+                self.solvers_.append(clone(member).fit([]))
                 continue
             member_arrays = {
                 name.removeprefix(f"{i}."): a for name, a in arrays.items() if name.startswith(f"{i}.")
@@ -332,7 +473,24 @@ class Combination(Composite):
         return self
 
     def _check_values(self) -> None:
-        self.check_members()
+        if not isinstance(self.solvers, list | tuple) or len(self.solvers) < 2:
+            raise self.wrong_value("solvers", "two solvers or more, solvers=[A; B]")
+        for number, member in enumerate(self.solvers, start=1):
+            if not isinstance(member, Solver):
+                raise UsageError(
+                    f"member {number} of {self.name} is not a solver: {member!r}",
+                    field="solvers",
+                    found=repr(member),
+                    expected="a solver",
+                )
+            if member.tunes_parameters:
+                raise UsageError(
+                    f"member {number} of {self.name}, {member.name}, has parameters that are tuned: "
+                    "set them to fixed values",
+                    field="solvers",
+                    found=member.name,
+                    expected="a solver whose parameters are fixed",
+                )
         self.check_parameters()
         if self.weights is None or self._weights_are("tuned") or self._weights_are("stacked"):
             return
@@ -340,12 +498,19 @@ class Combination(Composite):
         numbers = [weight for weight in weights if is_number(weight)]
         if not len(numbers) == len(weights) == len(self.solvers):
             expected = f"'tuned', 'stacked' or a finite number for each of its {len(self.solvers)} members"
-            raise UsageError(
-                f"parameter 'weights' of {self.name} must be {expected}, weights=[1; 0.5], got {self.weights!r}",
-                field="weights",
-                found=repr(self.weights),
-                expected=expected,
-            )
+            raise self.wrong_value("weights", expected)
+
+    def _members_by_name(self) -> dict[str, Solver]:
+        """Return the members by name, without those that are not solvers: :meth:`check_members` reports them."""
+        listed = self.solvers if isinstance(self.solvers, list | tuple) else ()
+        solvers = [solver for solver in listed if isinstance(solver, Solver)]
+        total, seen = Counter(type(solver).name for solver in solvers), Counter[str]()
+        by_name = {}
+        for solver in solvers:
+            name = type(solver).name
+            seen[name] += 1
+            by_name[f"{name}-{seen[name]}" if total[name] > 1 else name] = solver
+        return by_name
 
     def _weights_are(self, how: str) -> bool:
         """Return whether `weights` is the string `how`."""
@@ -360,12 +525,9 @@ class Combination(Composite):
         }
 
     def _stack(self, scored: list[Scores], train: Sequence[Question]) -> None:
-        """Set the weights of a logistic regression, or better ones if the best member alone is better out of fold.
-
-        The regression maximises the likelihood of all labels, which is not the metric: large penalties in a
-        member's scores, or probabilities that were normalised within the question, can cost most of what a member
-        knows. Too few questions cannot show that.
-        """
+        """Set the weights of a logistic regression, or better ones if a member alone is better out of fold."""
+        # The regression maximises the likelihood of all labels, which is not the metric: large penalties in a
+        # member's scores, or probabilities that were normalised within the question, cost what it knows.
         right = gold_labels(self.name, train)
         self._set_weighting(stack(scored, right, self.C))
         labels = Scores(right.astype(np.float64), scored[0].offsets, scored[0].evidence)
@@ -404,11 +566,11 @@ class Combination(Composite):
         self.weights_, self.evidence_weights_ = tuple(weights), tuple(evidence_weights)
 
     def _fitted_weighting(self) -> Weighting:
-        if not hasattr(self, "weights_"):
-            raise NotFittedError(
-                f"the weights of {self.name} are not set: call fit(questions) and, if the weights are tuned, "
-                "tune(questions) with a split that has gold answers (on the command line --tune DATA)"
-            )
+        self.require_fitted(
+            "weights_",
+            f"the weights of {self.name} are not set: call fit(questions) and, if the weights are tuned, "
+            "tune(questions) with a split that has gold answers (on the command line --tune DATA)",
+        )
         return Weighting(self.weights_, self.evidence_weights_, self.bias_)
 
     def _normalise_scores(self, scored: list[Scores]) -> list[Scores]:
@@ -429,7 +591,7 @@ class Combination(Composite):
 
         def score_out_of_fold(member: Solver) -> Scores:
             def learn(part: Sequence[Question]) -> Solver:
-                return clone_members_unfitted(member).fit_for(asked, part)
+                return clone(member).fit_for(asked, part)
 
             return OutOfFold(learn, train, FoldPlan(self.folds, self.group).folds(train)).score_candidates(train)
 

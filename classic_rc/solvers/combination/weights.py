@@ -111,11 +111,7 @@ def join_ties(scores: Scores) -> Scores:
 
 
 def _shrink(values: NDArray[np.float64], group: NDArray[np.int64], n_groups: int) -> NDArray[np.float64]:
-    """Divide each group's values by a power of two, so that their squares neither overflow nor vanish.
-
-    Powers of two change no digit, and standardised values do not depend on the unit. Values of a usual size stay
-    as they are.
-    """
+    """Divide each group's unusual values by a power of two: no digit changes, and their squares do not overflow."""
     largest = np.zeros(n_groups)
     np.maximum.at(largest, group, np.abs(values))
     return np.ldexp(values, -_unusual_exponent(largest)[group])

@@ -30,7 +30,7 @@ from classic_rc.kernels.cloze import Alignment, counted_lengths, mention_distanc
 from classic_rc.kernels.window import row_chunks
 from classic_rc.kernels.word_sets import share
 from classic_rc.questions import Passage, Question
-from classic_rc.solvers.feature_ranker.features import CELLS, Feature
+from classic_rc.solvers.feature_ranker.features import Feature
 from classic_rc.text.encode import encode_pieces, tokens_before_placeholder
 from classic_rc.text.encoded import EncodedDataset, stop_flags
 from classic_rc.text.sentences import passage_sentences
@@ -42,6 +42,9 @@ ALIGNED_REACH = 8
 """The largest distance of a word from its expected place, as of the word distance of Hermann et al. 2015."""
 REACH = 20
 """The largest distance of a word from a mention, about the length of a sentence."""
+
+_PAIRS = 2**18
+"""How many pairs of a mention with a word or another mention are processed at a time."""
 
 CONTEXTS = tuple((left, right) for left in range(3) for right in range(3) if left or right)
 """How many tokens on the left and on the right of the placeholder are compared."""
@@ -149,23 +152,15 @@ def entity_sentences(passage: Passage) -> list[tuple[int, int]]:
     return [(start, end) for start, end in pieces if start < end]
 
 
-def entity_features(
-    texts: EntityTexts,
-    groups: Collection[str] = ENTITY_GROUPS,
-    *,
-    block_tokens: int = BLOCK_TOKENS,
-    cells: int = CELLS,
-) -> NDArray[np.float32]:
+def entity_features(texts: EntityTexts, groups: Collection[str] = ENTITY_GROUPS) -> NDArray[np.float32]:
     """Return the features of the distinct candidates of each question, in the order of :data:`ENTITY_FEATURES`.
 
     This is :func:`classic_rc.kernels.reference.entity_features` for all candidates at once, rounded to float32: the
-    380,000 training questions of CNN have about ten million candidates. `block_tokens` tokens are matched, and
-    `cells` pairs of a mention with a word or another mention processed, at a time: both bound memory and do not
-    change the result.
+    380,000 training questions of CNN have about ten million candidates.
     """
     names = [name for group in ENTITY_GROUPS if group in groups for name in ENTITY_FEATURES[group]]
     matrix = np.zeros((len(texts.encoded.arrays.candidate_question), len(names)), dtype=np.float32)
-    for block in _blocks(texts, block_tokens, cells):
+    for block in _blocks(texts):
         columns: _Columns = {}
         for group, compute in _COLUMNS.items():
             if group in groups:
@@ -184,7 +179,7 @@ def mention_sentences(texts: EntityTexts) -> NDArray[np.int64]:
         The index of the sentence in its passage, that of the first of equally near mentions; -1 without a mention.
     """
     best = np.full(len(texts.encoded.arrays.candidate_question), -1, dtype=np.int64)
-    for block in _blocks(texts, BLOCK_TOKENS, CELLS):
+    for block in _blocks(texts):
         # The nearest mention, of equally near ones the first, is assigned last.
         order = np.lexsort((-np.arange(len(block.starts)), -_distances(block, None)))
         passages = block.arrays.question_passage[block.question]
@@ -209,7 +204,6 @@ class _Block(NamedTuple):
     counted: NDArray[np.bool_]  # (n_words,): no stop words
     sentence_offsets: NDArray[np.int64]  # (n_sentences + 1,): of the block's passages
     passage_sentences: NDArray[np.int64]  # (n_passages + 1,)
-    cells: int
 
     @property
     def n(self) -> int:
@@ -225,9 +219,9 @@ _Columns = dict[str, NDArray[Any]]
 """Columns by name, a row for each candidate of a block."""
 
 
-def _blocks(texts: EntityTexts, block_tokens: int, cells: int) -> Iterator[_Block]:
+def _blocks(texts: EntityTexts) -> Iterator[_Block]:
     arrays = texts.encoded.arrays
-    for where, block in arrays.blocks(block_tokens, whole_questions=True):
+    for where, block in arrays.blocks(BLOCK_TOKENS, whole_questions=True):
         first, last = arrays.candidate_question[[where.start, where.stop - 1]].tolist()
         passage = int(arrays.question_passage[first])
         of_passage = texts.passage_sentences[passage : passage + len(block.passage_offsets)]
@@ -252,7 +246,6 @@ def _blocks(texts: EntityTexts, block_tokens: int, cells: int) -> Iterator[_Bloc
             ~texts.stop,
             offsets,
             of_passage - of_passage[0],
-            cells,
         )
 
 
@@ -308,7 +301,6 @@ def _distances(block: _Block, alignment: Alignment | None) -> NDArray[np.int64]:
         block.counted,
         REACH if alignment is None else ALIGNED_REACH,
         alignment,
-        pairs=block.cells,
     )
 
 
@@ -349,7 +341,7 @@ def _words_in_sentence(block: _Block) -> NDArray[np.float64]:
     wanted = sizes[arrays.candidate_question] - np.bincount(own[shared], minlength=block.n)
     of_sentences = distinct_words(arrays.passage_tokens, block.sentence_offsets, n_words)
     best = np.zeros(block.n, dtype=np.int64)
-    for part in row_chunks(np.arange(len(block.candidates)), sizes[block.question], block.cells):
+    for part in row_chunks(np.arange(len(block.candidates)), sizes[block.question], _PAIRS):
         counts = sizes[block.question[part]]
         word = words[ragged_indices(offsets[block.question[part]], counts)]
         row = np.repeat(part, counts)
@@ -366,7 +358,7 @@ def _entity_in_sentence(block: _Block) -> NDArray[np.bool_]:
     named = named[np.argsort(keys[named], kind="stable")]
     left, right = (np.searchsorted(keys[named], keys, side=side) for side in ("left", "right"))
     together = np.zeros(len(keys), dtype=np.bool_)
-    for part in row_chunks(np.arange(len(keys)), right - left, block.cells):
+    for part in row_chunks(np.arange(len(keys)), right - left, _PAIRS):
         counts = (right - left)[part]
         one, other = np.repeat(part, counts), named[ragged_indices(left[part], counts)]
         apart = (block.stops[one] <= block.starts[other]) | (block.stops[other] <= block.starts[one])

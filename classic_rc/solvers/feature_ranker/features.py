@@ -13,7 +13,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from classic_rc.kernels.arrays import (
-    BLOCK_TOKENS,
     MatchedBlock,
     matched_blocks,
     offsets_of,
@@ -56,9 +55,6 @@ CONTENT_WINDOWS = (10, 20, 40)
 PAIR_WINDOWS = (12, 25, 50)
 REGIONS = (1, 2, 3)
 LONGEST_RUN = 5
-
-CELLS = 2**18
-"""How many pairs of a candidate and a sentence are processed at a time; it bounds memory."""
 
 
 class Feature(NamedTuple):
@@ -175,12 +171,7 @@ MAIN_FEATURES = frozenset(feature.name for feature in TABLE if feature.main)
 
 
 def dense_features(
-    texts: RankerTexts,
-    rarity: NDArray[np.int64],
-    groups: Collection[str] = GROUPS,
-    *,
-    block_tokens: int = BLOCK_TOKENS,
-    cells: int = CELLS,
+    texts: RankerTexts, rarity: NDArray[np.int64], groups: Collection[str] = GROUPS
 ) -> NDArray[np.float64]:
     """Return the features of all candidates, equal ones included, in the arrays' order.
 
@@ -191,9 +182,6 @@ def dense_features(
         :data:`STOP_RARITY` instead.
     groups : collection of str
         Of :data:`GROUPS`.
-    block_tokens, cells : int
-        How many tokens are matched, and how many pairs of a candidate with a sentence or token are processed, at a
-        time. Both bound memory and do not change the result.
 
     Returns
     -------
@@ -207,7 +195,7 @@ def dense_features(
     sizes = [len(FEATURES[group]) for group in chosen]
     arrays, rows = texts.encoded.arrays, texts.encoded.candidate_rows
     matrix = np.zeros((len(arrays.candidate_question) if rows is None else len(rows), sum(sizes)))
-    for block in _blocks(texts, rarity, block_tokens, cells):
+    for block in _blocks(texts, rarity):
         values = _block_features(block, chosen)
         first, last = arrays.candidate_question[[block.matched.where.start, block.matched.where.stop - 1]].tolist()
         if rows is None:
@@ -231,9 +219,9 @@ def evidence_sentences(texts: RankerTexts, rarity: NDArray[np.int64]) -> NDArray
     The first of equal ones; -1 if no sentence has words of both.
     """
     best = np.full(len(texts.encoded.arrays.candidate_question), -1, dtype=np.int64)
-    for block in _blocks(texts, rarity, BLOCK_TOKENS, CELLS):
+    for block in _blocks(texts, rarity):
         regions = word_regions(block.matched.arrays, block.matched.postings, block.token_sentences, 1)
-        for cells in cell_chunks(block.matched.arrays, block.n_sentences, block.cells):
+        for cells in cell_chunks(block.matched.arrays, block.n_sentences):
             q, c = question_cells(block.words, cells, regions), candidate_cells(block.words, cells, regions)
             best[block.matched.where.start + cells.rows] = sentence_scores(q, c, cells).evidence
     return best
@@ -253,19 +241,18 @@ class _Block(NamedTuple):
     first_sentence: int  # the block's first sentence among all
     passage_sentences: NDArray[np.int64]  # (n_passages + 1,)
     token_sentences: NDArray[np.int64]  # (n_passage_tokens,): the index of each token's sentence in its passage
-    cells: int
 
 
 _Columns = dict[str, NDArray[Any]]
 """Columns by name, a row for each distinct candidate of a block."""
 
 
-def _blocks(texts: RankerTexts, rarity: NDArray[np.int64], block_tokens: int, cells: int) -> Iterator[_Block]:
+def _blocks(texts: RankerTexts, rarity: NDArray[np.int64]) -> Iterator[_Block]:
     """Yield the questions in blocks, their words matched."""
     arrays = texts.encoded.arrays
     weights = np.where(texts.stop, STOP_RARITY, np.maximum(rarity, 1))
     negations = word_flags(texts.encoded.vocabulary, NEGATIONS)
-    for matched in matched_blocks(arrays, block_tokens, whole_questions=True):
+    for matched in matched_blocks(arrays, whole_questions=True):
         first, last = arrays.candidate_question[[matched.where.start, matched.where.stop - 1]].tolist()
         passage = int(arrays.question_passage[first])
         passage_sentences = texts.passage_sentences[passage : passage + len(matched.arrays.passage_offsets)]
@@ -286,7 +273,6 @@ def _blocks(texts: RankerTexts, rarity: NDArray[np.int64], block_tokens: int, ce
             first_sentence,
             passage_sentences,
             np.repeat(within, np.diff(offsets)),
-            cells,
         )
 
 
@@ -313,13 +299,11 @@ def _block_features(block: _Block, groups: Collection[str]) -> _Columns:
 
 def _window_columns(block: _Block) -> _Columns:
     matched, words = block.matched, block.words
-    sweep = best_of_sizes(matched, range(SWEEP.start, max(WINDOWS) + 1), None, block.cells, 0, True)
-    pairs = pair_windows(
-        matched, words.questions.matches(), words.new.matches(), CONTENT_WINDOWS, PAIR_WINDOWS, block.cells
-    )
+    sweep = best_of_sizes(matched, range(SWEEP.start, max(WINDOWS) + 1))
+    pairs = pair_windows(matched, words.questions.matches(), words.new.matches(), CONTENT_WINDOWS, PAIR_WINDOWS)
     columns: _Columns = {
-        "window set": best_windows(matched, "set", None, block.cells) / WINDOW_SCALE,
-        f"window {LONG_WINDOW}": best_windows(matched, LONG_WINDOW, None, block.cells) / WINDOW_SCALE,
+        "window set": best_windows(matched, "set") / WINDOW_SCALE,
+        f"window {LONG_WINDOW}": best_windows(matched, LONG_WINDOW) / WINDOW_SCALE,
         "window sweep": sweep[:, : len(SWEEP)].sum(axis=1) / WINDOW_SCALE,
     }
     columns |= {f"window {size}": sweep[:, size - SWEEP.start] / WINDOW_SCALE for size in WINDOWS}
@@ -332,7 +316,7 @@ def _window_columns(block: _Block) -> _Columns:
 
 
 def _distance_columns(block: _Block) -> _Columns:
-    measured = proximity(block.matched, block.words.questions, block.words.new, block.cells)
+    measured = proximity(block.matched, block.words.questions, block.words.new)
     return {
         "distance mean": measured.mean,
         "distance weighted": measured.weighted_mean,
@@ -387,7 +371,7 @@ def _contrast_columns(block: _Block) -> tuple[_Columns, WordSets]:
     of_others = words_of_others(words.candidates, arrays.candidate_question, arrays.n_words)
     own = words.new.select(~of_others[words.is_new])
     columns: _Columns = {
-        "jaccard": mean_jaccard(words.candidates, arrays.candidate_question, arrays.n_words, block.cells),
+        "jaccard": mean_jaccard(words.candidates, arrays.candidate_question, arrays.n_words),
         "shared words": words.candidates.coverage(of_others),
         "own words": own.coverage(own.matched),
     }
@@ -397,10 +381,7 @@ def _contrast_columns(block: _Block) -> tuple[_Columns, WordSets]:
 def _region_columns(
     block: _Block, groups: Collection[str], own: WordSets | None
 ) -> tuple[_Columns, NDArray[np.int64]]:
-    """Return the features of sentences and speakers' turns, and each candidate's best sentence.
-
-    `own` has the words U, if they are wanted.
-    """
+    """Return the features of sentences and speakers' turns, and each candidate's best sentence; `own` has U."""
     arrays, words = block.matched.arrays, block.words
     n = len(arrays.candidate_question)
     names = {
@@ -414,7 +395,7 @@ def _region_columns(
         size: word_regions(arrays, block.matched.postings, block.token_sentences, size)
         for size in (REGIONS if "sentences" in groups else REGIONS[:1])
     }
-    for cells in cell_chunks(arrays, block.n_sentences, block.cells):
+    for cells in cell_chunks(arrays, block.n_sentences):
         for size, found in regions.items():
             q, c = question_cells(words, cells, found), candidate_cells(words, cells, found)
             if "sentences" in groups:
@@ -479,9 +460,7 @@ def _ngram_columns(block: _Block, best: NDArray[np.int64]) -> _Columns:
     first = block.sentence_offsets[np.minimum(sentence, len(block.sentence_offsets) - 1)]
     last = block.sentence_offsets[np.minimum(sentence + 1, len(block.sentence_offsets) - 1)]
     sizes_of_best = np.where(best >= 0, last - first, 0)
-    common = common_subsequences(
-        statements, starts, arrays.passage_tokens, first, sizes_of_best, block.cells
-    ).astype(np.float64)
+    common = common_subsequences(statements, starts, arrays.passage_tokens, first, sizes_of_best).astype(np.float64)
     columns["subsequence"] = common
     columns["subsequence share"] = share(common, statement_lengths.astype(np.float64))
 

@@ -151,7 +151,7 @@ class LexicalCells:
         numbers[numbers == 0] = -1
         if not len(numbers):
             numbers = np.full(1, -1)
-        for where, arrays in pair_blocks(texts.encoded.arrays, block_size(_BLOCK_TOKENS), block_size(_BLOCK_PAIRS)):
+        for where, arrays in pair_blocks(texts.encoded.arrays, _BLOCK_TOKENS, _BLOCK_PAIRS):
             first = texts.encoded.arrays.candidate_question[where.start]
             types = texts.types[first : first + len(arrays.question_passage)]
             parts_of = _block_cells(arrays, texts.stop, types, numbers)

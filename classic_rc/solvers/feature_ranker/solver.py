@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from classic_rc.decisions import Decision
-from classic_rc.errors import NotFittedError, UsageError, unknown_name
+from classic_rc.errors import UsageError, unknown_name
 from classic_rc.folds import FoldPlan
 from classic_rc.kernels.arrays import block_size, offsets_of
 from classic_rc.kernels.logistic import Features
@@ -26,7 +26,7 @@ from classic_rc.solvers.feature_ranker.tables import ENTITIES, OPTIONS, TABLES
 from classic_rc.solvers.feature_ranker.training import Cases, Learner, fold_numbers
 from classic_rc.solvers.feature_ranker.vectors import CountVectors, vector_features
 from classic_rc.solvers.feature_ranker.words import TrainingWords
-from classic_rc.solvers.learning import gold_labels, one_thread, require_task
+from classic_rc.solvers.learning import check_ascending, check_shape, gold_labels, one_thread, require_task
 from classic_rc.text.encoded import EncodedDataset
 
 GROUPS = tuple(OPTIONS.groups)
@@ -93,7 +93,6 @@ class FeatureRanker(Solver):
     """
 
     name = "feature-ranker"
-    description = "a log-linear ranker over windows, distances, sentences, n-grams, count vectors and learned words"
     citation = (
         "features after Richardson et al. 2013, MCTest, and Smith et al. 2015, for cloze questions after Chen et "
         "al. 2016; put together in this package"
@@ -236,7 +235,7 @@ class FeatureRanker(Solver):
             The questions' task has other features than the task that the solver learned.
         """
         self.check_parameters()
-        self._check_fitted()
+        self.require_fitted("ranker_")
         if not len(questions):
             return Scores(np.empty(0), np.zeros(1, dtype=np.int64), np.empty(0, dtype=np.bool_))
         texts = self._texts(questions)
@@ -301,7 +300,7 @@ class FeatureRanker(Solver):
 
     def fitted_state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         """Return what was learned, for :func:`~classic_rc.solvers.saved.save_solver`."""
-        self._check_fitted()
+        self.require_fitted("ranker_")
         design = self.ranker_.design
         state: dict[str, Any] = {
             "table": self.table_.name,
@@ -351,8 +350,8 @@ class FeatureRanker(Solver):
             arrays.get("deviation"),
         )
         for array in (design.scale, *([] if design.mean is None else [design.mean, arrays["deviation"]])):
-            _check_shape(array, (len(columns),))
-        _check_shape(arrays["weights"], (design.n_columns,))
+            check_shape(array, (len(columns),))
+        check_shape(arrays["weights"], (design.n_columns,))
         self.columns_, self.ranker_ = columns, Ranker(design, arrays["weights"])
         self.chosen_ = {str(name): float(value) for name, value in state["chosen"].items()}
         return self
@@ -365,7 +364,7 @@ class FeatureRanker(Solver):
             numbers, vectors = arrays["vector_words"].astype(np.int64), arrays["vectors"]
             if vectors.ndim != 2 or vectors.shape[0] != len(numbers) or vectors.dtype != np.int16:
                 raise ValueError("the vectors do not match their words")
-            _check_ascending(numbers, len(words))
+            check_ascending(numbers, len(words))
             self.vectors_ = CountVectors(numbers, vectors)
         if state["cells"] is not None:
             tables = {group: arrays[f"cells.{group}"] for group in state["cells"]}
@@ -373,16 +372,9 @@ class FeatureRanker(Solver):
                 raise ValueError("a group of cells is unknown")
             self.cells_ = LexicalCells(words, tables)
             for table in tables.values():
-                _check_ascending(table, self.cells_.base**3)
+                check_ascending(table, self.cells_.base**3)
             self.cell_weights_ = arrays["cell_weights"]
-            _check_shape(self.cell_weights_, (self.cells_.n_columns,))
-
-    def _check_fitted(self) -> None:
-        if not hasattr(self, "ranker_"):
-            raise NotFittedError(
-                f"{self.name} is not fitted: call fit() with questions that have gold answers "
-                "(on the command line --train DATA)"
-            )
+            check_shape(self.cell_weights_, (self.cells_.n_columns,))
 
     def _groups(self) -> tuple[str, ...]:
         known = tuple(self.table_.groups)
@@ -469,7 +461,7 @@ def _restore_words(state: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]])
     words = list(state["words"])
     if any(not isinstance(word, str) for word in words) or words != sorted(set(words)):
         raise ValueError("the words are not distinct strings in order")
-    _check_shape(arrays["passages_with"], (len(words),))
+    check_shape(arrays["passages_with"], (len(words),))
     return TrainingWords(words, arrays["passages_with"].astype(np.int64), int(state["n_passages"]))
 
 
@@ -481,15 +473,3 @@ def _differs(values: NDArray[np.floating[Any]], offsets: NDArray[np.int64], *, r
         return bool(values.max() > values.min())
     starts = offsets[:-1][np.diff(offsets) > 0]
     return bool((np.maximum.reduceat(values, starts) > np.minimum.reduceat(values, starts)).any())
-
-
-def _check_shape(array: NDArray[Any], shape: tuple[int, ...]) -> None:
-    if array.shape != shape:
-        raise ValueError(f"an array has shape {array.shape}, expected {shape}")
-
-
-def _check_ascending(numbers: NDArray[Any], below: int) -> None:
-    if numbers.ndim != 1 or (
-        len(numbers) and (numbers[0] < 0 or numbers[-1] >= below or (np.diff(numbers) <= 0).any())
-    ):
-        raise ValueError(f"numbers are not ascending and below {below}")

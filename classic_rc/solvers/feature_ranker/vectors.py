@@ -155,12 +155,10 @@ def _left_singular(matrix: csr_matrix, n_dimensions: int) -> NDArray[np.float64]
 
 
 def _quantised(vectors: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return vectors divided by their lengths, in whole units of 2**-14; 0 stays 0.
-
-    Their components are rounded to 20 bits first, so that the sum of the squares is exact.
-    """
+    """Return vectors divided by their lengths, in whole units of 2**-14; 0 stays 0."""
     if not vectors.size:
         return vectors
+    # Components are rounded to 20 bits first, so that the sum of the squares is exact.
     exponent = np.frexp(np.abs(vectors).max(axis=1))[1]
     cut = np.rint(np.ldexp(vectors, (20 - exponent)[:, None]))
     lengths = np.sqrt(np.einsum("ij,ij->i", cut, cut))
@@ -339,13 +337,10 @@ def _best_words(
     questions: WordCounts,
     sentence_words: WordCounts,
     sentences: _Sentences,
-    asked: NDArray[np.int64],
+    asked: NDArray[np.int64],  # (n_questions,): the sentence, or -1
     space: _Space,
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Return the mean best cosine of each candidate's new words with words of the passage and of a sentence.
-
-    `asked` has the sentence of each question, or -1.
-    """
+    """Return the mean best cosine of each candidate's new words with words of the passage and of a sentence."""
     question, n = arrays.candidate_question, len(arrays.candidate_question)
     n_words = space.n_words
     is_new = occurrences(questions, question[candidates.texts], candidates.words) == 0

@@ -161,10 +161,7 @@ def _smoothed_weights(counts: NDArray[np.int64]) -> NDArray[np.int32]:
 
 
 def _apply_negation_rule(texts: LexicalTexts) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
-    """Return, for each component, the candidates without a word in the passage, and where the rule decides.
-
-    Both have shape (n_candidates, 4). The rule decides for negated questions with exactly one such candidate.
-    """
+    """Return which candidates have no word in the passage, and where the rule decides: shape (n_candidates, 4)."""
     question = texts.words.candidate_question
     own_words, own_stems = texts.words.without_questions(), texts.stems.without_questions()
     all_tokens, kept = np.ones(len(texts.kept), dtype=np.int32), texts.kept.astype(np.int32)

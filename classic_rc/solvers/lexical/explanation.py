@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from itertools import accumulate
 from typing import NamedTuple
@@ -31,8 +32,6 @@ from classic_rc.solvers.lexical.components import COMPONENTS, SMOOTHING, WIDTHS,
 from classic_rc.solvers.lexical.texts import LexicalTexts, Token
 from classic_rc.solvers.match_formulas import distance_term
 
-_MARKED_CANDIDATES = 100
-
 
 def explain_components(
     solver: str,
@@ -52,38 +51,28 @@ def explain_components(
     sentences, counts = assign_sentences(components.texts, bugs)
     token_weights = inverse_count_weights(components.texts.stem_counts + SMOOTHING).tolist()
     rows = components.texts.encoded.candidate_rows
-    explained = list(Explanation.from_scores(solver, question, scores).candidates)
-    for i in np.argsort(-scores[0], kind="stable")[:_MARKED_CANDIDATES].tolist():
+
+    def explain(i: int, plain: CandidateExplanation) -> CandidateExplanation:
         row = i if rows is None else int(rows[i])
         kinds = _match_kinds(components.texts.stems, row)
         matched = [weight if kind else 0 for weight, kind in zip(token_weights, kinds, strict=True)]
         in_sentences = [weight if counted else 0 for weight, counted in zip(matched, counts.tolist(), strict=True)]
-        explained[i] = CandidateExplanation(
-            explained[i].text,
-            explained[i].score,
-            explained[i].evidence,
-            _mark_window(tokens, matched, kinds),
-            {
-                f"{name} (negation)" if ruled else name: weight * score
-                for name, weight, score, ruled in zip(
-                    COMPONENTS,
-                    weights,
-                    components.scores[row].tolist(),
-                    components.ruled[row].tolist(),
-                    strict=True,
-                )
-            },
-            quote := _quote_sentences(question.passage.text, tokens, in_sentences, sentences.tolist()),
-            "best sentences" if quote else None,
-            partial(
-                _explain_score,
-                _Matched(components, row, tokens, bugs),
-                weights,
-                explained[i].score,
-                matched,
+        shares = zip(
+            COMPONENTS, weights, components.scores[row].tolist(), components.ruled[row].tolist(), strict=True
+        )
+        quote = _quote_sentences(question.passage.text, tokens, in_sentences, sentences.tolist())
+        return replace(
+            plain,
+            marks=_mark_window(tokens, matched, kinds),
+            numbers={f"{name} (negation)" if ruled else name: weight * own for name, weight, own, ruled in shares},
+            quote=quote,
+            source="best sentences" if quote else None,
+            make_formula=partial(
+                _explain_score, _Matched(components, row, tokens, bugs), weights, plain.score, matched
             ),
         )
-    return Explanation(solver, question, tuple(explained))
+
+    return Explanation.from_scores(solver, question, scores).with_best(explain)
 
 
 class _Matched(NamedTuple):

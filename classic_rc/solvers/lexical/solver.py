@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from classic_rc.decisions import Argmax, Decision
-from classic_rc.errors import NotFittedError, UsageError
 from classic_rc.parameters import parameter
 from classic_rc.predictions import Scores
 from classic_rc.questions import Question, Task
@@ -25,7 +24,7 @@ from classic_rc.solvers.base import (
     provenance,
 )
 from classic_rc.solvers.explanation import Explanation
-from classic_rc.solvers.learning import gold_labels
+from classic_rc.solvers.learning import check_shape, gold_labels
 from classic_rc.solvers.lexical.components import (
     COMPONENTS,
     Components,
@@ -95,7 +94,6 @@ class LexicalMatcher(Solver):
     """
 
     name = "lexical"
-    description = "a weighted sum of windows, word distance, bag of words and best sentences"
     citation = "Smith et al. 2015, A Strong Lexical Matching Method for the Machine Comprehension Test, EMNLP"
     cites = ("smith2015",)
     tasks: ClassVar[frozenset[Task]] = frozenset({Task.SINGLE_CHOICE, Task.MULTIPLE_ANSWER, Task.CLOZE})
@@ -194,13 +192,7 @@ class LexicalMatcher(Solver):
         """
         if self.weights != "learned":
             return component_weights(self.weights)
-        if not hasattr(self, "weights_"):
-            raise NotFittedError(
-                f"{self.name} with weights='learned' learns from gold answers: call fit(train) first "
-                "(on the command line --train DATA)",
-                field="weights",
-                found="'learned'",
-            )
+        self.require_fitted("weights_")
         return self.weights_
 
     def components(self, questions: Sequence[Question]) -> Components:
@@ -295,8 +287,7 @@ class LexicalMatcher(Solver):
         KeyError or ValueError
             The state has no four weights.
         """
-        if arrays["weights"].shape != (len(COMPONENTS),):
-            raise ValueError(f"weights of shape {arrays['weights'].shape}, expected ({len(COMPONENTS)},)")
+        check_shape(arrays["weights"], (len(COMPONENTS),))
         self.weights_ = arrays["weights"]
         self._read_files()
         return self
@@ -310,14 +301,8 @@ class LexicalMatcher(Solver):
         needs_annotation = {"normaliser": self.normaliser == "lemma", "coreference": self.coreference != "none"}
         for name, needed in needs_annotation.items():
             if needed and self.annotations is None:
-                value = getattr(self, name)
-                raise UsageError(
-                    f"parameter {name!r} of {self.name} is {value!r}, which needs an annotation file: "
-                    "annotations=FILE",
-                    field=name,
-                    found=repr(value),
-                    expected="annotations=FILE",
-                )
+                problem = f"is {getattr(self, name)!r}, which needs an annotation file: annotations=FILE"
+                raise self.wrong_value(name, "annotations=FILE", problem)
 
     def _read_files(self) -> None:
         annotations = None if self.annotations is None else read_annotations(self.annotations)
@@ -325,13 +310,8 @@ class LexicalMatcher(Solver):
         self.files_ = annotations, categories
         has_categories = categories is not None or (annotations is not None and annotations.has_categories)
         if self.coreference == "rules" and not has_categories:
-            raise UsageError(
-                f"parameter 'coreference' of {self.name} is 'rules', which needs question categories: "
-                "categories=FOLDER (or coreference='all')",
-                field="coreference",
-                found="'rules'",
-                expected="categories=FOLDER",
-            )
+            problem = "is 'rules', which needs question categories: categories=FOLDER (or coreference='all')"
+            raise self.wrong_value("coreference", "categories=FOLDER", problem)
 
     def _files(self) -> tuple[Annotations | None, Categories | None]:
         if not hasattr(self, "files_"):

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from classic_rc.errors import DataError
-from classic_rc.kernels.arrays import TokenArrays, block_size, offsets_of, runs_of
+from classic_rc.kernels.arrays import TokenArrays, offsets_of, runs_of
 from classic_rc.kernels.lexical import token_counts
 from classic_rc.questions import Passage, Question
 from classic_rc.text.analyzers import get_analyzer, stemmer
@@ -126,7 +126,7 @@ class RawTexts:
         loads = loads + np.bincount(arrays.candidate_question, np.diff(arrays.candidate_offsets), len(loads))
         first = np.flatnonzero(np.diff(arrays.question_passage, prepend=-1))
         loads[first] += np.diff(arrays.passage_offsets)[arrays.question_passage[first]]
-        for start, stop in runs_of(loads.astype(np.int64), block_size(_BLOCK_TOKENS)):
+        for start, stop in runs_of(loads.astype(np.int64), _BLOCK_TOKENS):
             yield self._texts_of(self.encoded.part(start, stop, with_questions=False), start, stop)
 
     def _texts_of(self, encoded: EncodedDataset, start: int, stop: int) -> LexicalTexts:

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from classic_rc.decisions import Decision
-from classic_rc.errors import NotFittedError, UsageError
+from classic_rc.errors import UsageError
 from classic_rc.kernels.kneser_ney import MARKS, find
 from classic_rc.kernels.pairs import occurrences
 from classic_rc.parameters import is_number, parameter
@@ -23,7 +23,17 @@ from classic_rc.questions import Question, Task
 from classic_rc.retrieval.reading import read_texts
 from classic_rc.retrieval.texts import StoredTexts
 from classic_rc.solvers.base import ANALYZER, CORPUS, DECISION, Solver, provenance
-from classic_rc.solvers.explanation import Explanation, Term, divided, given, logarithm, minus, plus, times
+from classic_rc.solvers.explanation import (
+    CandidateExplanation,
+    Explanation,
+    Term,
+    divided,
+    given,
+    logarithm,
+    minus,
+    plus,
+    times,
+)
 from classic_rc.solvers.ngram_lm.model import LanguageModel
 from classic_rc.solvers.ngram_lm.texts import (
     ScoredTexts,
@@ -38,9 +48,6 @@ from classic_rc.solvers.ngram_lm.texts import (
 
 # ------------------------------------------------------------------------------------------------------------------
 # The explanation.
-
-
-_EXPLAINED_CANDIDATES = 100
 
 
 class TokenExplainer(NamedTuple):
@@ -180,8 +187,7 @@ def explain_tokens(
             return divided("score", total, n_words, value=score)
         return replace(total, name="score", value=score)
 
-    explained = list(Explanation.from_scores(solver, question, scores).candidates)
-    for i in np.argsort(-scores[0], kind="stable")[:_EXPLAINED_CANDIDATES].tolist():
+    def explain(i: int, plain: CandidateExplanation) -> CandidateExplanation:
         row = int(tokens.texts.rows[i])
         scored = tokens.of_answer(row)
         numbers: dict[str, float] = {}
@@ -191,9 +197,9 @@ def explain_tokens(
         numbers["other words"] = of_others
         if by_length:
             numbers["words in all"] = float(n_others + len(scored.logs))
-        make_formula = partial(formula, explained[i].score, row, scored)
-        explained[i] = replace(explained[i], numbers=numbers, make_formula=make_formula)
-    return Explanation(solver, question, tuple(explained))
+        return replace(plain, numbers=numbers, make_formula=partial(formula, plain.score, row, scored))
+
+    return Explanation.from_scores(solver, question, scores).with_best(explain)
 
 
 # ------------------------------------------------------------------------------------------------------------------
@@ -224,7 +230,6 @@ class NGramLM(Solver):
     """
 
     name = "ngram-lm"
-    description = "the probability of the query with the candidate in it, from an n-gram language model"
     citation = "Chen and Goodman 1998 (modified Kneser-Ney); Hill et al. 2015 (cache); Trinh and Le 2018 (scoring)"
     cites = ("chen1998", "hill2015", "trinh2018")
     takes_encoding = False  # it puts candidates in the place of the placeholder
@@ -289,13 +294,8 @@ class NGramLM(Solver):
         for part in self._parts():
             is_file = part != "" and Path(part).exists()  # Path("") is the current folder
             if part not in _QUESTION_TEXTS and not is_file:
-                raise UsageError(
-                    f"parameter 'corpus' of {self.name} must name 'passages', 'queries' or text files: "
-                    f"there is no file {part!r}",
-                    field="corpus",
-                    found=repr(part),
-                    expected="'passages', 'queries' or text files",
-                )
+                expected = "'passages', 'queries' or text files"
+                raise self.wrong_value("corpus", expected, f"must name {expected}: there is no file {part!r}")
         self.sources_: list[str] = []
         self.model_ = LanguageModel.fit(
             self._read_texts(questions),
@@ -377,8 +377,7 @@ class NGramLM(Solver):
         return self
 
     def _fitted_model(self) -> LanguageModel:
-        if not hasattr(self, "model_"):
-            raise NotFittedError(f"{self.name} has no language model yet: call fit(questions) first")
+        self.require_fitted("model_", f"{self.name} has no language model yet: call fit(questions) first")
         return self.model_
 
     def _parts(self) -> list[str]:

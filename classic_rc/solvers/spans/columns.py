@@ -367,10 +367,10 @@ class Block:
         """Return the attributes of tokens; `offset` leads to the token outside: -1 or 1."""
         begin, end = self.begin[place], self.end[place]
 
-        def beside(values: NDArray[np.generic], steps: int) -> Codes:
-            outside = place + steps * offset
-            inside = (outside >= begin) & (outside < end)
-            return np.where(inside, values[np.where(inside, outside, 0)], EDGE).astype(np.uint32)
+        def outside(values: NDArray[np.generic], steps: int) -> Codes:
+            at = place + steps * offset
+            inside = (at >= begin) & (at < end)
+            return np.where(inside, values[np.where(inside, at, 0)], EDGE).astype(np.uint32)
 
         left, right = self.left[place], self.right[place]
         has_left, has_right = left >= begin, right < end
@@ -398,10 +398,10 @@ class Block:
             "shape": lambda: self.shape[place],
             "word": lambda: self.word[place],
             "is question word": lambda: self.matched[place].astype(np.uint32),
-            "outside class": lambda: beside(self.word_class, 1),
-            "farther class": lambda: beside(self.word_class, 2),
-            "outside word": lambda: beside(self.word, 1),
-            "outside is question word": lambda: beside(self.matched, 1),
+            "outside class": lambda: outside(self.word_class, 1),
+            "farther class": lambda: outside(self.word_class, 2),
+            "outside word": lambda: outside(self.word, 1),
+            "outside is question word": lambda: outside(self.matched, 1),
             "left distance": lambda: distance(place - some_left, has_left),
             "right distance": lambda: distance(some_right - place, has_right),
             "left step": lambda: np.where(has_left, self.step[some_left], 9).astype(np.uint32),
@@ -410,7 +410,7 @@ class Block:
             "right path": lambda: path(place + has_right, some_right, has_right),
             "verb side": verb_side,
             "is head": lambda: self.is_head[place].astype(np.uint32),
-            "outside is head": lambda: beside(self.is_head, 1),
+            "outside is head": lambda: outside(self.is_head, 1),
             "near share": near_share,
             "is best": lambda: (self.rank[self.sentence[place]] == 0).astype(np.uint32),
         }

@@ -3,24 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
 from typing import Any, ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from classic_rc.decisions import Decision
-from classic_rc.errors import DataError, NotFittedError, unknown_name
+from classic_rc.errors import DataError, unknown_name
 from classic_rc.kernels.arrays import block_size, offsets_of
 from classic_rc.kernels.draws import text_keys, uniform_draws
 from classic_rc.metrics.quoref import normalise_quoref_answer
 from classic_rc.parameters import is_number, parameter, whole_number
 from classic_rc.predictions import Scores
 from classic_rc.questions import Candidate, Question, Task
-from classic_rc.solvers.base import SEED, Solver, Variant, provenance
-from classic_rc.solvers.explanation import Explanation
-from classic_rc.solvers.learning import require_gold, require_task
-from classic_rc.solvers.spans.columns import GROUPS, N_COLUMNS, Asked, ColumnMaker, blocks_of
-from classic_rc.solvers.spans.explanation import SPAN_DECISION, explain_columns
+from classic_rc.solvers.base import SEED, SPAN_DECISION, Solver, Variant, provenance
+from classic_rc.solvers.explanation import CandidateExplanation, Explanation, Mark, Term, given, plus
+from classic_rc.solvers.learning import check_ascending, check_shape, require_gold, require_task
+from classic_rc.solvers.spans.columns import GROUPS, N_COLUMNS, Asked, Block, ColumnMaker, Part, blocks_of
 from classic_rc.solvers.spans.texts import Lexicon, Rarity, ReadCandidates, ReadPassage, ReadQuestion
 from classic_rc.text.squad import normalise_squad_answer
 
@@ -71,7 +72,6 @@ class SpanRanker(Solver):
     """
 
     name = "span-ranker"
-    description = "a log-linear model of spans: words, classes, distances and paths at both ends, and the inside"
     citation = (
         "features after Rajpurkar, Zhang, Lopyrev and Liang 2016, SQuAD, section 5.2, without a parse; put "
         "together in this package"
@@ -143,7 +143,7 @@ class SpanRanker(Solver):
 
     def score_candidates(self, questions: Sequence[Question]) -> Scores:
         """Score each span; it has evidence if its sentence has a content word of the question."""
-        self._check_fitted()
+        self.require_fitted("weights_")
         maker = ColumnMaker(self._groups())
         parts, order = [], [np.empty(0, dtype=np.int64)]
         for index, asked, lexicon in self._read(questions):
@@ -172,9 +172,24 @@ class SpanRanker(Solver):
             return Explanation.from_scores(self.name, question, scores)
         ((_, (asked,), lexicon),) = self._read([question])
         right = [i for own in _Labels().of(question) for i in own] if question.gold else []
-        return explain_columns(
-            self.name, question, scores, ColumnMaker(self._groups()), asked, lexicon, self.weights_, right
-        )
+        block = Block([asked], lexicon)
+        parts = list(ColumnMaker(self._groups()).parts(block))
+        columns = [part.columns() for part in parts]
+        names = lexicon.names | block.path_names(lexicon)
+
+        def explain(i: int, plain: CandidateExplanation) -> CandidateExplanation:
+            terms = []
+            for part, own in zip(parts, columns, strict=True):
+                row = i if part.rows is None else int(part.rows[i])
+                terms += _part_terms(part, row, own[:, row], self.weights_, names)
+            return replace(
+                plain,
+                marks=tuple(_mark_ends(block, asked, i)),
+                numbers={term.name: term.value for term in terms},
+                make_formula=partial(plus, "score", *terms, value=plain.score),
+            )
+
+        return Explanation.from_scores(self.name, question, scores).with_best(explain, right)
 
     def companions(self) -> Sequence[Self]:
         """Return the same learner that reads only the wh-word of the question: what this alone gives away."""
@@ -188,7 +203,7 @@ class SpanRanker(Solver):
 
     def fitted_state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         """Return the stems and the weights that are not 0, for :func:`~classic_rc.solvers.saved.save_solver`."""
-        self._check_fitted()
+        self.require_fitted("weights_")
         columns = np.flatnonzero(self.weights_)
         return {"stems": self.rarity_.stems, "n_passages": self.rarity_.n_passages}, {
             "passages_with": self.rarity_.passages_with.astype(np.int32),
@@ -206,24 +221,14 @@ class SpanRanker(Solver):
         """
         self._groups()
         stems, passages_with = [str(stem) for stem in state["stems"]], arrays["passages_with"]
-        if passages_with.shape != (len(stems),):
-            raise ValueError(f"{len(passages_with)} counts for {len(stems)} stems")
+        check_shape(passages_with, (len(stems),))
         columns, weights = arrays["columns"].astype(np.int64), arrays["weights"].astype(np.float32)
-        if columns.ndim != 1 or weights.shape != columns.shape:
-            raise ValueError(f"{len(weights)} weights for {len(columns)} columns")
-        if len(columns) and (columns[0] < 0 or columns[-1] >= N_COLUMNS or (np.diff(columns) <= 0).any()):
-            raise ValueError(f"columns are not ascending and below {N_COLUMNS}")
+        check_ascending(columns, N_COLUMNS)
+        check_shape(weights, columns.shape)
         self.rarity_ = Rarity(stems, passages_with.astype(np.int64), int(state["n_passages"]))
         self.weights_ = np.zeros(N_COLUMNS, dtype=np.float32)
         self.weights_[columns] = weights
         return self
-
-    def _check_fitted(self) -> None:
-        if not hasattr(self, "weights_"):
-            raise NotFittedError(
-                f"{self.name} learns from gold answers: call fit(train) first (on the command line --train DATA or "
-                "--cv 5)"
-            )
 
     def _groups(self) -> tuple[str, ...]:
         self.check_parameters()
@@ -231,6 +236,30 @@ class SpanRanker(Solver):
         for name in sorted(names - {"default", *GROUPS}):
             raise unknown_name("group of span features", name, ["default", *GROUPS])
         return tuple(group for group in GROUPS if group in names or "default" in names)
+
+
+def _part_terms(
+    part: Part, row: int, columns: NDArray[np.int32], weights: NDArray[np.float32], names: Mapping[int, str]
+) -> list[Term]:
+    """Return what each group of one part adds to a score, with its features, the largest first."""
+    groups: dict[str, list[Term]] = {}
+    for (group, template), weight in zip(part.templates, weights[columns].tolist(), strict=True):
+        values = (int(part.values(name)[row]) for name in template)
+        label = ", ".join(f"{name} {names.get(v, str(v))!r}" for name, v in zip(template, values, strict=True))
+        groups.setdefault(group, []).append(given(label, weight))
+    return [
+        plus(f"{part.name}: {group}" if part.name != group else group, *sorted(own, key=lambda t: -abs(t.value)))
+        for group, own in groups.items()
+    ]
+
+
+def _mark_ends(block: Block, asked: Asked, i: int) -> list[Mark]:
+    """Mark the span, and the question's words in the rest of its sentence."""
+    first, last, passage = int(block.first[i]), int(block.last[i]), asked.passage
+    around = [*range(int(block.begin[first]), first), *range(last + 1, int(block.end[first]))]
+    places = [(passage.starts[j], passage.ends[j], "question") for j in around if block.matched[j]]
+    places.append((passage.starts[first], passage.ends[last], "candidate"))
+    return [Mark(int(start), int(end), kind) for start, end, kind in sorted(places)]
 
 
 def _by_passage(questions: Sequence[Question]) -> list[list[int]]:

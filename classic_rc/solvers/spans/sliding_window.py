@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from itertools import pairwise
 from typing import Any, ClassVar, Literal, NamedTuple, get_args
@@ -20,10 +21,9 @@ from classic_rc.kernels.window import sliding_window
 from classic_rc.parameters import number, parameter
 from classic_rc.predictions import Scores
 from classic_rc.questions import Question, Task
-from classic_rc.solvers.base import ANALYZER, STOP_WORDS, Solver, Variant
-from classic_rc.solvers.explanation import Explanation, Term, given, minus, plus, times
+from classic_rc.solvers.base import ANALYZER, SPAN_DECISION, STOP_WORDS, Solver, Variant
+from classic_rc.solvers.explanation import CandidateExplanation, Explanation, Mark, Term, given, minus, plus, times
 from classic_rc.solvers.match_formulas import best_window, distance_term
-from classic_rc.solvers.spans.explanation import SPAN_DECISION, explain_spans
 from classic_rc.text.encoded import stop_flags
 from classic_rc.text.spans import EncodedSpans, encode_spans
 
@@ -46,7 +46,6 @@ class SpanSlidingWindow(Solver):
     """
 
     name = "span-sw"
-    description = "question words and bigrams in the span's sentence, then the sliding window"
     citation = _PAPER
     cites = ("rajpurkar2016",)
     tasks: ClassVar[frozenset[Task]] = frozenset({Task.SPAN, Task.MULTI_SPAN})
@@ -99,10 +98,18 @@ class SpanSlidingWindow(Solver):
         terms = self._compute_terms(spans)
         n_tokens = int(np.diff(spans.passage_offsets)[0])
 
-        def explain_score(i: int, score: float) -> tuple[dict[str, float], Callable[[], Term]]:
-            return terms.numbers(i), partial(self._formula, spans, i, score, terms, n_tokens)
+        in_question = np.isin(spans.tokens, spans.question_tokens)
 
-        return explain_spans(self, question, spans, explain_score)
+        def explain(i: int, plain: CandidateExplanation) -> CandidateExplanation:
+            return replace(
+                plain,
+                marks=tuple(_mark_span(spans, i, in_question)),
+                numbers=terms.numbers(i),
+                make_formula=partial(self._formula, spans, i, plain.score, terms, n_tokens),
+            )
+
+        scores = self.score_candidates([question])
+        return Explanation.from_scores(self.name, question, scores).with_best(explain)
 
     def _formula(self, spans: EncodedSpans, i: int, score: float, terms: _SpanTerms, n_tokens: int) -> Term:
         """Return a span's score with its numbers: the overlap, the window's words, and the distance's steps."""
@@ -185,6 +192,17 @@ class _SpanTerms(NamedTuple):
         """Return a candidate's terms by name."""
         terms = {"overlap": float(self.overlap[i]), "sliding_window": float(self.window[i])}
         return terms if self.distance is None else {**terms, "distance": float(self.distance[i])}
+
+
+def _mark_span(spans: EncodedSpans, i: int, in_question: NDArray[np.bool_]) -> list[Mark]:
+    """Mark the span, and the question's words in the rest of its sentence."""
+    first, last = spans.first[i], spans.last[i]
+    begin, end = spans.sentence_offsets[spans.sentence[i] : spans.sentence[i] + 2]
+    around = [*range(begin, first), *range(last, end)]
+    places = [(spans.token_starts[j], spans.token_ends[j], "question") for j in around if in_question[j]]
+    if first < last:
+        places.append((spans.token_starts[first], spans.token_ends[last - 1], "candidate"))
+    return [Mark(int(start), int(end), kind) for start, end, kind in sorted(places)]
 
 
 def _restore_order(values: NDArray[Any], order: NDArray[np.int64]) -> NDArray[Any]:

@@ -303,11 +303,7 @@ def _find_head(words: Sequence[str], classes: Sequence[str], begin: int, auxilia
 
 
 def _find_verb(words: Sequence[str], classes: Sequence[str], begin: int, auxiliary: int) -> int:
-    """Return the place of the first word that may be the main verb, or -1.
-
-    It is written small, ends like no adverb, and does not follow a determiner or a preposition. Before it comes the
-    auxiliary or, without one, what the wh-word belongs to.
-    """
+    """Return the place of the first lower-case word after the auxiliary that may be the main verb, or -1."""
     start = auxiliary + 1 if auxiliary < len(words) else begin
     for i in range(start, len(words)):
         follows = classes[i - 1] if i > start else ""

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from classic_rc.errors import UsageError
 from classic_rc.kernels.arrays import binary_search, offsets_of, ragged_indices, run_starts
+from classic_rc.solvers.learning import check_shape
 from classic_rc.solvers.surface.features import FeatureBlock, FeatureSet, WordFeatures
 from classic_rc.text.encoded import EncodedDataset
 
@@ -245,8 +246,7 @@ class Design:
             The state does not match the features.
         """
         columns = WordColumns(state["words"], {group: arrays[f"keys.{group}"] for group in features.word_groups})
-        if arrays["scale"].shape != (len(features.numbers),):
-            raise ValueError(f"{len(arrays['scale'])} scales for {len(features.numbers)} lengths and counts")
+        check_shape(arrays["scale"], (len(features.numbers),))
         return cls(features, columns, arrays["scale"])
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from classic_rc.errors import UsageError, unknown_name
-from classic_rc.kernels.arrays import TokenArrays, block_size, offsets_of, ragged_indices
+from classic_rc.kernels.arrays import TokenArrays, offsets_of, ragged_indices
 from classic_rc.kernels.pairs import WordCounts, occurrences, pair_blocks, word_counts, word_pairs
 from classic_rc.text.encoded import EncodedDataset
 
@@ -128,8 +128,7 @@ class FeatureSet:
     def blocks(self, encoded: EncodedDataset) -> Iterator[FeatureBlock]:
         """Yield the features of an encoding's candidates in blocks, so that memory is bounded."""
         word_lengths = np.fromiter(map(len, encoded.vocabulary), np.int64, len(encoded.vocabulary))
-        sizes = block_size(_BLOCK_TOKENS), block_size(_BLOCK_PAIRS)
-        for where, arrays in pair_blocks(self._hide_inputs(encoded.arrays), *sizes):
+        for where, arrays in pair_blocks(self._hide_inputs(encoded.arrays), _BLOCK_TOKENS, _BLOCK_PAIRS):
             matches = _match_words(arrays)
             numbers = {**_text_lengths(arrays, word_lengths), **_count_shared(arrays, matches)}
             table = np.empty((where.stop - where.start, len(self.numbers)))
@@ -140,12 +139,8 @@ class FeatureSet:
 
     def _hide_inputs(self, arrays: TokenArrays) -> TokenArrays:
         """Return the arrays with empty texts for the inputs that are not read."""
-        read = INPUTS[self.inputs]
-        if "passage" not in read:
-            arrays = arrays.without_passages()
-        if "question" not in read:
-            return arrays.without_questions()
-        if self.question_words is None:
+        arrays = arrays.with_inputs(INPUTS[self.inputs])
+        if self.question_words is None or "question" not in INPUTS[self.inputs]:
             return arrays
         lengths = np.minimum(np.diff(arrays.question_offsets), self.question_words)
         tokens = arrays.question_tokens[ragged_indices(arrays.question_offsets[:-1], lengths)]
@@ -173,11 +168,8 @@ def _match_words(arrays: TokenArrays) -> _Matches:
 
 
 def _is_prominent(arrays: TokenArrays, matches: _Matches) -> NDArray[np.bool_]:
-    """Return which candidate words occur in the passage more often than its ratio of types to tokens.
-
-    This is the release's "more often than average". The ratio is at most 1, so every word of a passage in which any
-    word recurs is prominent.
-    """
+    """Return which candidate words occur in the passage more often than its ratio of types to tokens."""
+    # The release's "more often than average". If any word recurs, the ratio is below 1 and all are prominent.
     passage = arrays.question_passage[arrays.candidate_question[matches.candidates.texts]]
     n_types, n_tokens = np.diff(matches.passages.offsets), np.diff(arrays.passage_offsets)
     return matches.in_passage * n_tokens[passage] > n_types[passage]

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from classic_rc.decisions import Decision
-from classic_rc.errors import DataError, NotFittedError
+from classic_rc.errors import DataError
 from classic_rc.kernels.arrays import offsets_of, ragged_indices
 from classic_rc.kernels.blocked_matrix import Features, count_entries, find_equal_columns, renumber_columns
 from classic_rc.parameters import parameter, whole_number
@@ -31,7 +31,7 @@ from classic_rc.solvers.explanation import (
     plus,
     times,
 )
-from classic_rc.solvers.learning import LEARNERS, LogisticModel, fit_model, gold_labels, require_task
+from classic_rc.solvers.learning import LEARNERS, LogisticModel, check_shape, fit_model, gold_labels, require_task
 from classic_rc.solvers.surface.design import Design, TrainingMatrix
 from classic_rc.solvers.surface.features import INPUTS, FeatureSet, feature_groups
 from classic_rc.text.analyzers import get_analyzer
@@ -82,7 +82,6 @@ class SurfaceLR(Solver):
     """
 
     name = "surface-lr"
-    description = "logistic regression on lengths, shared words, words, and pairs of words"
     citation = "Merkhofer et al. 2018, MITRE at SemEval-2018 Task 11; Khashabi et al. 2018, SurfaceLR"
     cites = ("merkhofer2018", "khashabi2018multirc")
     learns_from = "gold"
@@ -160,7 +159,8 @@ class SurfaceLR(Solver):
         A candidate has evidence if the passage is read and has one of its words.
         """
         self.check_parameters()
-        model = self._fitted_model()
+        self.require_fitted("model_")
+        model = self.model_
         encoded = self.encoded(questions)
         n_distinct = len(encoded.arrays.candidate_question)
         values, evidence = np.empty(n_distinct), np.empty(n_distinct, dtype=np.bool_)
@@ -179,7 +179,8 @@ class SurfaceLR(Solver):
 
     def fitted_state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         """Return the words, the columns and the weights, for :func:`~classic_rc.solvers.saved.save_solver`."""
-        model = self._fitted_model()
+        self.require_fitted("model_")
+        model = self.model_
         state, arrays = self.design_.to_state()
         return {"bias": model.bias, **state}, {"weights": model.weights, **arrays}
 
@@ -192,17 +193,9 @@ class SurfaceLR(Solver):
             The state does not match the parameters.
         """
         design, weights = Design.from_state(self._feature_set(), state, arrays), arrays["weights"]
-        if weights.shape != (design.n_features,):
-            raise ValueError(f"{len(weights)} weights for {design.n_features} features")
+        check_shape(weights, (design.n_features,))
         self.design_, self.model_ = design, LogisticModel(weights, float(state["bias"]))
         return self
-
-    def _fitted_model(self) -> LogisticModel:
-        if not hasattr(self, "model_"):
-            raise NotFittedError(
-                f"{self.name} learns from gold answers: call fit(train) first (on the command line --train DATA)"
-            )
-        return self.model_
 
     def _feature_set(self) -> FeatureSet:
         self.check_parameters()
@@ -237,7 +230,6 @@ def _reorder_flags(right: NDArray[np.int64], encoded: EncodedDataset) -> NDArray
 
 
 _SHOWN_FEATURES = 8
-_EXPLAINED_CANDIDATES = 100
 
 _LABELS = {
     "answer": "candidate has {word!r}",
@@ -263,27 +255,28 @@ def explain_features(solver: SurfaceLR, question: Question) -> Explanation:
     marked.
     """
     scores = solver.score_candidates([question])
-    explained = list(Explanation.from_scores(solver.name, question, scores).candidates)
     encoded = solver.encoded([question])
     terms = _compute_terms(solver, encoded)
     located = get_analyzer(solver.analyzer).locate(question.passage.text)
     reads_passage = "passage" in INPUTS[solver.design_.features.inputs]
-    for i in np.argsort(-scores[0], kind="stable")[:_EXPLAINED_CANDIDATES].tolist():
+    bias, one_is_right = solver.model_.bias, question.task is not Task.MULTIPLE_ANSWER
+
+    def explain(i: int, plain: CandidateExplanation) -> CandidateExplanation:
         row = i if encoded.candidate_rows is None else int(encoded.candidate_rows[i])
         word_weights: dict[str, float] = defaultdict(float)
         for term in terms[row]:
             if term.group in _PASSAGE_GROUPS:
                 word_weights[term.word] += term.weight
         shared = _candidate_words(encoded, row) if reads_passage else set()
-        explained[i] = CandidateExplanation(
-            explained[i].text,
-            explained[i].score,
-            explained[i].evidence,
-            tuple(Mark(start, end, "candidate", word_weights.get(w)) for w, start, end in located if w in shared),
-            _shown_numbers(terms[row], solver.model_.bias, one_is_right=question.task is not Task.MULTIPLE_ANSWER),
-            make_formula=partial(_explain_score, terms[row], solver.model_.bias, solver.output, explained[i].score),
+        marks = (Mark(start, end, "candidate", word_weights.get(w)) for w, start, end in located if w in shared)
+        return replace(
+            plain,
+            marks=tuple(marks),
+            numbers=_shown_numbers(terms[row], bias, one_is_right=one_is_right),
+            make_formula=partial(_explain_score, terms[row], bias, solver.output, plain.score),
         )
-    return Explanation(solver.name, question, tuple(explained))
+
+    return Explanation.from_scores(solver.name, question, scores).with_best(explain)
 
 
 class _Term(NamedTuple):

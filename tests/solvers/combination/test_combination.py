@@ -42,7 +42,7 @@ from classic_rc.solvers import (
     parse_solver,
     save_solver,
 )
-from classic_rc.solvers.combination import composite as composite_module
+from classic_rc.solvers.combination import solver as combination_module
 from classic_rc.solvers.combination.weights import search_shares, standardise_within_questions
 from classic_rc.testing import check_solver, synthetic_dataset
 from classic_rc.text.encode import encode
@@ -288,7 +288,7 @@ def test_texts_are_encoded_once_per_analyzer(monkeypatch):
         made.append(analyzer.spec)
         return encode(questions, analyzer)
 
-    monkeypatch.setattr(composite_module, "encode", counted)
+    monkeypatch.setattr(combination_module, "encode", counted)
     solver = parse_solver(
         "combination,solvers=[sw+d; sliding-window; word-distance,analyzer=treebank; ir; longest; score-file]"
     )

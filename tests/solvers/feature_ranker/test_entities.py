@@ -16,12 +16,11 @@ from classic_rc.datasets import load
 from classic_rc.errors import UsageError
 from classic_rc.evaluation import evaluate
 from classic_rc.kernels import reference
-from classic_rc.kernels.arrays import offsets_of, passage_postings
+from classic_rc.kernels.arrays import offsets_of, passage_postings, small_blocks
 from classic_rc.kernels.cloze import mention_distances, phrase_places, query_counts
 from classic_rc.questions import Candidate, Dataset, Passage, Question, Task
 from classic_rc.reports.verdict import parts_sum_to_score
-from classic_rc.solvers import ExclusiveFrequency, load_solver, save_solver
-from classic_rc.solvers.feature_ranker import FeatureRanker
+from classic_rc.solvers import ExclusiveFrequency, FeatureRanker, load_solver, save_solver
 from classic_rc.solvers.feature_ranker.entities import (
     ENTITY_FEATURES,
     ENTITY_GROUPS,
@@ -111,10 +110,11 @@ def test_features_of_random_texts(problem):
 
 
 @settings(max_examples=examples(10, 60))
-@given(problem=cloze_problems(), tokens=st.integers(1, 60), cells=st.integers(1, 60))
-def test_blocks_change_no_bit(problem, tokens, cells):
+@given(problem=cloze_problems(), size=st.integers(1, 60))
+def test_blocks_change_no_bit(problem, size):
     texts = texts_of_problem(*problem)
-    in_blocks = entity_features(texts, block_tokens=tokens, cells=cells)
+    with small_blocks(size):
+        in_blocks = entity_features(texts)
     assert in_blocks.tolist() == entity_features(texts).tolist()
 
 
@@ -146,9 +146,8 @@ def test_distances_of_mentions_equal_the_reference(problem, most, pairs):
     mentions = phrase_places(arrays, postings)
     counted = ~flags_of(problem.n_words, stop)
     for alignment in ("ends", "first", "last"):
-        got = mention_distances(
-            arrays, postings, *mentions, gaps, counted, most, alignment, "match", pairs
-        ).tolist()
+        with small_blocks(pairs):
+            got = mention_distances(arrays, postings, *mentions, gaps, counted, most, alignment).tolist()
         expected = []
         for (q, _), (passage, query, candidate) in zip(problem.candidates, problem.texts, strict=True):
             aligned = reference.cloze.alignments(

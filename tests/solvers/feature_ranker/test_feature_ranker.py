@@ -16,8 +16,7 @@ from classic_rc.predictions import Scores
 from classic_rc.questions import Candidate, Dataset, Passage, Question, Task
 from classic_rc.reports.explanations import explanation_text
 from classic_rc.reports.verdict import parts_sum_to_score
-from classic_rc.solvers import load_solver, parse_solver, save_solver
-from classic_rc.solvers.feature_ranker import FeatureRanker
+from classic_rc.solvers import FeatureRanker, load_solver, parse_solver, save_solver
 from classic_rc.solvers.feature_ranker.features import FEATURES
 from classic_rc.testing import synthetic_dataset
 from tests.errors import raises

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from benchmarks.ranker import plain_questions, word_lists, word_rarity
 from classic_rc.datasets import load
 from classic_rc.kernels import reference
-from classic_rc.kernels.arrays import offsets_of
+from classic_rc.kernels.arrays import offsets_of, small_blocks
 from classic_rc.questions import Candidate, Dataset, Passage, Question, Task
 from classic_rc.solvers.feature_ranker.features import (
     FEATURES,
@@ -125,12 +125,13 @@ def test_evidence_of_random_texts(problem):
 
 
 @settings(max_examples=examples(10, 60))
-@given(problem=ranker_problems(), tokens=st.integers(1, 60), cells=st.integers(1, 60))
-def test_blocks_change_no_bit(problem, tokens, cells):
+@given(problem=ranker_problems(), size=st.integers(1, 60))
+def test_blocks_change_no_bit(problem, size):
     *parts, rarity = problem
     texts = ranker_texts_of(*parts)
     whole = dense_features(texts, rarity, computed_groups())
-    in_blocks = dense_features(texts, rarity, computed_groups(), block_tokens=tokens, cells=cells)
+    with small_blocks(size):
+        in_blocks = dense_features(texts, rarity, computed_groups())
     assert in_blocks.tolist() == whole.tolist()
 
 

@@ -16,7 +16,7 @@ from classic_rc.errors import UsageError
 from classic_rc.evaluation import evaluate
 from classic_rc.evaluation.option_orders import N_ORDERS, reorder_options
 from classic_rc.questions import Candidate, Dataset, Passage, Question, Task
-from classic_rc.solvers.feature_ranker import FeatureRanker
+from classic_rc.solvers import FeatureRanker
 from classic_rc.testing import synthetic_dataset
 from tests.depth import examples
 from tests.errors import raises

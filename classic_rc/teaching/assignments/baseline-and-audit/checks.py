@@ -29,7 +29,7 @@ def with_data(submission, run):
         or not re.fullmatch(r"[\w-]+\.jsonl", name)
         or name not in submission.sandbox.files
     ):
-        raise CheckFailedError("DATA must name a .jsonl file beside this one")
+        raise CheckFailedError("DATA must name a .jsonl file next to this one")
     folder = make_folder()
     try:
         (folder / name).write_bytes(submission.sandbox.files[name])
@@ -137,7 +137,7 @@ def check_page(submission):
         raise CheckFailedError(f"page.md does not mention {json.dumps(missing[:5])}"[:300])
 
 
-TEMPLATE = '''"""The floor and the artefacts of a dataset. The data and page.md are beside this file."""
+TEMPLATE = '''"""The floor and the artefacts of a dataset. The data and page.md are next to this file."""
 
 DATA = "data.jsonl"
 
