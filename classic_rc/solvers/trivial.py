@@ -135,7 +135,7 @@ class ConstantPosition(Solver):
         if self.position == "last":
             return counts - 1
         if self.position == "majority":
-            self.require_fitted("position_")
+            self.require_fitted("position_", field="position", found="'majority'")
             return np.full_like(counts, self.position_)
         return np.minimum(0 if self.position == "first" else self.position, counts)
 

@@ -192,7 +192,7 @@ class LexicalMatcher(Solver):
         """
         if self.weights != "learned":
             return component_weights(self.weights)
-        self.require_fitted("weights_")
+        self.require_fitted("weights_", field="weights", found="'learned'")
         return self.weights_
 
     def components(self, questions: Sequence[Question]) -> Components:
