@@ -501,7 +501,7 @@ class Combination(Solver):
             raise self.wrong_value("weights", expected)
 
     def _members_by_name(self) -> dict[str, Solver]:
-        """Return the members by name, without those that are not solvers: :meth:`check_members` reports them."""
+        """Return the members by name, without those that are not solvers, which `_check_values` reports."""
         listed = self.solvers if isinstance(self.solvers, list | tuple) else ()
         solvers = [solver for solver in listed if isinstance(solver, Solver)]
         total, seen = Counter(type(solver).name for solver in solvers), Counter[str]()
