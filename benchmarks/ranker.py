@@ -18,8 +18,7 @@ from classic_rc.datasets import load
 from classic_rc.kernels import reference
 from classic_rc.questions import Question
 from classic_rc.solvers.feature_ranker.features import GROUPS, STOP_RARITY, dense_features
-from classic_rc.solvers.feature_ranker.texts import NEGATIONS, RankerTexts, ranker_texts, word_flags
-from classic_rc.solvers.feature_ranker.words import TrainingWords
+from classic_rc.solvers.feature_ranker.texts import NEGATIONS, RankerTexts, TrainingWords, ranker_texts, word_flags
 
 _FILES: dict[str, tuple[str, dict[str, Any]]] = {
     "MC500 train": ("mctest/mc500.train.tsv", {}),

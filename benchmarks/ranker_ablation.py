@@ -21,11 +21,10 @@ from classic_rc.datasets import join_datasets, load
 from classic_rc.evaluation.resampling import percentile_interval, resample_means
 from classic_rc.folds import FoldPlan, passage_groups
 from classic_rc.questions import Dataset, Task
-from classic_rc.solvers.feature_ranker.design import Design, Ranker
 from classic_rc.solvers.feature_ranker.solver import FeatureRanker
 from classic_rc.solvers.feature_ranker.tables import OPTIONS
 from classic_rc.solvers.feature_ranker.texts import RankerTexts
-from classic_rc.solvers.feature_ranker.training import Cases, Learner
+from classic_rc.solvers.feature_ranker.training import Cases, Design, Learner, Ranker
 from classic_rc.solvers.learning import one_thread
 
 _GROUPS = tuple(group for group in OPTIONS.groups if group in OPTIONS.default)

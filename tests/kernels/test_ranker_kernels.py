@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 from classic_rc.kernels import reference
 from classic_rc.kernels.arrays import matched_blocks, passage_postings, small_blocks
 from classic_rc.kernels.pairs import mean_jaccard, words_of_others
-from classic_rc.kernels.proximity import proximity
-from classic_rc.kernels.regions import word_regions
+from classic_rc.kernels.regions import proximity, word_regions
 from classic_rc.kernels.window import pair_windows
 from classic_rc.kernels.word_sets import content_words
 from tests.kernels.builders import Problem, flags_of, problems_with_stop_words

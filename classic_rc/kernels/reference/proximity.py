@@ -37,7 +37,7 @@ def pair_window(
 
 
 class Proximity(NamedTuple):
-    """The fields of :class:`classic_rc.kernels.proximity.Proximity` for one candidate."""
+    """The fields of :class:`classic_rc.kernels.regions.Proximity` for one candidate."""
 
     mean: float
     weighted_mean: float

@@ -1,4 +1,7 @@
-"""The integer program of one option: its edges, nodes, constants and constraints, and the value of a graph."""
+"""The integer program of one option, and its solution.
+
+Bounds from the best graph of each sentence solve most programs, and HiGHS solves the rest.
+"""
 
 from __future__ import annotations
 
@@ -397,3 +400,224 @@ CONSTRAINTS: tuple[Callable[[Variables, Constants], Rows], ...] = (
     require_option_edge,
 )
 """All constraints. The first three define the nodes; the others are limits, which a constant can turn off."""
+
+
+_SLACK = 1e-9
+"""Bounds add up in another order than objectives, so a bound this far below the best value may still be as good."""
+
+
+class SentenceBounds(NamedTuple):
+    """For each sentence, the best graph that uses only this sentence, and upper bounds for all graphs that use it.
+
+    The best graph of one sentence has the question chunks whose edges weigh the most (as many as may be active),
+    all their edges, and all option edges of positive weight or, if there are none, the best option edge. This graph
+    may break the limits on edges and copies. Then its value is only an upper bound.
+    """
+
+    program: Program
+    constants: Constants
+    values: NDArray[np.float64]  # shape (n_sentences,): the best graph's value; -inf if there is no graph
+    exact: NDArray[np.bool_]  # shape (n_sentences,): whether that graph breaks no limit
+    several: NDArray[np.float64]  # shape (n_sentences,): a bound for graphs that use the sentence and others
+    chosen: NDArray[np.bool_]  # shape (n_sentences, n_question_chunks): the best graph's question chunks
+
+    def best_single(self) -> int | None:
+        """Return the sentence with the best graph that breaks no limit, or None if all graphs break one."""
+        values = np.where(self.exact, self.values, -np.inf)
+        best = int(values.argmax()) if len(values) else 0
+        return best if len(values) and np.isfinite(values[best]) else None
+
+    def proves(self, best: int) -> bool:
+        """Return whether no graph is better than the best graph that uses only sentence `best`."""
+        rest = max(self.values.max(), self.several.max())
+        return bool(rest <= self.values[best])
+
+    def reaching(self, best: int) -> NDArray[np.int64]:
+        """Return the sentences that a graph may use if it is at least as good as the best one of `best`."""
+        reach = np.maximum(self.values, self.several)
+        return np.flatnonzero(reach >= self.values[best] - _SLACK)
+
+    def graph(self, sentence: int) -> Graph:
+        """Return the best graph that uses only this sentence."""
+        program = self.program
+        question, option = program.question, program.option
+        question_mask = (program.question_sentences == sentence) & self.chosen[sentence][question.ends]
+        in_sentence = program.option_sentences == sentence
+        option_mask = in_sentence & (option.weights > 0)
+        if self.constants.align_option and not option_mask.any():
+            option_mask[np.flatnonzero(in_sentence)[option.weights[in_sentence].argmax()]] = True
+        return Graph.of(program, question.only(question_mask), option.only(option_mask), self.constants)
+
+
+def sentence_bounds(program: Program, constants: Constants) -> SentenceBounds:
+    """Compute the bounds of a program in which every graph needs an edge."""
+    n = int(program.sentences.max(initial=-1)) + 1
+    least, most = constants.question_chunk_bounds(program.n_question_chunks)
+    question, option = program.question, program.option
+    shape = n, program.n_question_chunks
+    # (sentence, question chunk) as one number: how many edges connect the two, and what they weigh.
+    cells = program.question_sentences * shape[1] + question.ends
+    counts = np.bincount(cells, minlength=n * shape[1]).reshape(shape)
+    sums = np.bincount(cells, question.weights, minlength=n * shape[1]).reshape(shape).astype(np.float64)
+    chosen = _choose_greatest(sums, counts > 0, program.required if constants.align_without else (), most)
+
+    positive = option.weights > 0
+    of_option = np.bincount(program.option_sentences[positive], option.weights[positive], minlength=n)
+    n_option = np.bincount(program.option_sentences[positive], minlength=n)
+    single_option = of_option
+    if constants.align_option:
+        fallback = np.full(n, -np.inf)
+        np.maximum.at(fallback, program.option_sentences, option.weights)
+        single_option = np.where(n_option > 0, of_option, fallback)
+
+    possible = chosen.sum(axis=1) >= least
+    if constants.align_without:
+        possible &= chosen[:, list(program.required)].all(axis=1)
+    of_question = (sums * chosen).sum(axis=1)
+    values = (
+        of_question + constants.question_weight * chosen.sum(axis=1) + single_option + constants.sentence_weight
+    )
+    values = np.where(possible, values, -np.inf) + program.bonus
+    n_edges = (counts * chosen).sum(axis=1) + np.maximum(n_option, constants.align_option)
+    exact = np.isfinite(values) & _keeps_limits(n_edges, program, constants)
+    # For graphs of several sentences, each sentence gets its best question chunks and all its positive option
+    # edges. The bonus for active question chunks counts once, because a chunk may be aligned in several sentences.
+    most_of_question = np.sort(sums, axis=1)[:, max(shape[1] - most, 0) :].sum(axis=1)
+    bonuses = constants.question_weight * min(most, int(counts.any(axis=0).sum())) + program.bonus
+    several = _bound_several(most_of_question + of_option + constants.sentence_weight, constants) + bonuses
+    return SentenceBounds(program, constants, values, exact, several, chosen)
+
+
+def _choose_greatest(
+    sums: NDArray[np.float64], present: NDArray[np.bool_], required: tuple[int, ...], most: int
+) -> NDArray[np.bool_]:
+    """Choose `most` elements of each row, the required ones first, then the greatest; only present ones count."""
+    keys = sums.copy()
+    keys[:, list(required)] = np.inf
+    ranks = np.argsort(np.argsort(-keys, axis=1, kind="stable"), axis=1)
+    return present & (ranks < most)
+
+
+def _keeps_limits(n_edges: NDArray[np.int64], program: Program, constants: Constants) -> NDArray[np.bool_]:
+    """Return which sentences keep the limit on edges and, even if all chunks are active, the limit on copies."""
+    fits = np.ones(len(n_edges), dtype=np.bool_)
+    n_texts = int(program.copies.max(initial=0)) + 1
+    if constants.max_edges is not None:
+        fits &= n_edges <= constants.max_edges
+    if constants.max_copies is not None:
+        pairs = program.sentences * n_texts + program.copies
+        crowded, counts = np.unique(pairs, return_counts=True)
+        fits[crowded[counts > constants.max_copies] // n_texts] = False
+    return fits
+
+
+def _bound_several(nets: NDArray[np.float64], constants: Constants) -> NDArray[np.float64]:
+    """Bound graphs of several sentences: each sentence's own net value plus the greatest ones of the others."""
+    # At least one other sentence is added, whatever its value; further ones, up to the limit, if they add to it.
+    most = len(nets) if constants.max_sentences is None else min(constants.max_sentences, len(nets))
+    if most < 2:
+        return np.full(len(nets), -np.inf)
+    ordered = np.sort(nets)[::-1]
+    partner = np.where(np.arange(len(nets)) == nets.argmax(), ordered[1], ordered[0])
+    return nets + partner + np.maximum(ordered[1 : most - 1], 0).sum()
+
+
+_SCALE = 1000.0
+"""HiGHS stops within 1e-6 of the optimum. Objectives a thousand times larger make that 1e-9 of ours."""
+_FINISHED = (0, 2)
+"""SciPy's statuses for an optimum (0) and for an infeasible program (2). All others are about limits."""
+
+
+class SolvedProgram(NamedTuple):
+    """The result of solving a program."""
+
+    graph: Graph | None  # the best support graph; None if no graph meets the constraints or none was found
+    complete: bool = True  # False if the search stopped at its node limit, so that a better graph may exist
+
+
+def solve(program: Program, constants: Constants, node_limit: int | None = None) -> SolvedProgram:
+    """Find the support graph with the greatest value.
+
+    Parameters
+    ----------
+    node_limit : int, optional
+        The number of nodes of its search tree that HiGHS may visit.
+    """
+    if not _is_feasible(program, constants):
+        return SolvedProgram(None)
+    if not _needs_edges(program, constants):
+        return solve_by_highs(program, constants, node_limit)
+    bounds = sentence_bounds(program, constants)
+    best = bounds.best_single()
+    if best is None:
+        return solve_by_highs(program, constants, node_limit)
+    if bounds.proves(best):
+        return SolvedProgram(bounds.graph(best))
+    # A better graph can use only sentences that reach the best value so far, so HiGHS gets a smaller program.
+    solution = solve_by_highs(program.within(bounds.reaching(best)), constants, node_limit)
+    return max(solution, SolvedProgram(bounds.graph(best), solution.complete), key=_value)
+
+
+def _is_feasible(program: Program, constants: Constants) -> bool:
+    """Return False if there are too few edges for any graph."""
+    least, most = constants.question_chunk_bounds(program.n_question_chunks)
+    alignable = set(program.question.ends.tolist())
+    return (
+        least <= min(most, len(alignable))
+        and (not constants.align_without or alignable.issuperset(program.required))
+        and (not constants.align_option or program.option.n > 0)
+    )
+
+
+def _needs_edges(program: Program, constants: Constants) -> bool:
+    """Return False if the graph without edges meets the constraints."""
+    least, _ = constants.question_chunk_bounds(program.n_question_chunks)
+    return least > 0 or constants.align_option or (constants.align_without and bool(program.required))
+
+
+def _value(solution: SolvedProgram) -> float:
+    return -np.inf if solution.graph is None else solution.graph.value
+
+
+def solve_by_highs(program: Program, constants: Constants, node_limit: int | None = None) -> SolvedProgram:
+    """Find the graph like :func:`solve`, but only with HiGHS."""
+    from scipy.optimize import Bounds, LinearConstraint, milp
+    from scipy.sparse import csr_array
+
+    variables = Variables.of(program, constants)
+    if not variables.n:
+        infeasible = _needs_edges(program, constants)
+        return SolvedProgram(None if infeasible else Graph.of(program, program.question, program.option, constants))
+    # Each constraint numbers its rows from 0: `starts` puts them below each other in one matrix.
+    parts = [constraint(variables, constants) for constraint in CONSTRAINTS]
+    starts = np.cumsum([0, *(len(part.lower) for part in parts)])
+    rows = np.concatenate([part.rows + start for part, start in zip(parts, starts, strict=False)])
+    columns, values = (np.concatenate([getattr(p, name) for p in parts]) for name in ("columns", "values"))
+    lower, upper = (np.concatenate([getattr(p, name) for p in parts]) for name in ("lower", "upper"))
+    # HiGHS in SciPy before 1.12 needs 32-bit indices.
+    places = (rows.astype(np.int32), columns.astype(np.int32))
+    matrix = csr_array((values, places), shape=(int(starts[-1]), variables.n))
+    options = {"mip_rel_gap": 0.0} | ({} if node_limit is None else {"node_limit": node_limit})
+    # `milp` minimises, so the weights are negated.
+    result = milp(
+        -_SCALE * _objective_weights(program, variables, constants),
+        integrality=np.ones(variables.n),
+        bounds=Bounds(0, 1),
+        constraints=LinearConstraint(matrix, lower, upper),
+        options=options,
+    )
+    complete = result.status in _FINISHED
+    if result.x is None:
+        return SolvedProgram(None, complete)
+    active = result.x[variables.edges] > 0.5  # integers, up to the solver's tolerance
+    n = variables.n_question_edges
+    graph = Graph.of(program, program.question.only(active[:n]), program.option.only(active[n:]), constants)
+    return SolvedProgram(graph, complete)
+
+
+def _objective_weights(program: Program, variables: Variables, constants: Constants) -> NDArray[np.float64]:
+    weights = np.zeros(variables.n)
+    weights[variables.edges] = np.concatenate([program.question.weights, program.option.weights])
+    weights[variables.question_nodes] = constants.question_weight
+    weights[variables.sentence_nodes] = constants.sentence_weight
+    return weights

@@ -15,8 +15,7 @@ from classic_rc.kernels.arrays import block_size, offsets_of
 from classic_rc.parameters import number, parameter, whole_number
 from classic_rc.predictions import Scores
 from classic_rc.questions import Question, Task
-from classic_rc.solvers.alignment.program import Constants, Edges, Graph, Program
-from classic_rc.solvers.alignment.solve import SolvedProgram, solve
+from classic_rc.solvers.alignment.program import Constants, Edges, Graph, Program, SolvedProgram, solve
 from classic_rc.solvers.alignment.texts import (
     AlignedQuestion,
     Chunker,

@@ -21,7 +21,6 @@ from classic_rc.kernels.arrays import (
 )
 from classic_rc.kernels.ngrams import Texts, common_subsequences, longest_found, ngram_counts, token_runs
 from classic_rc.kernels.pairs import mean_jaccard, words_of_others
-from classic_rc.kernels.proximity import proximity
 from classic_rc.kernels.regions import (
     Cells,
     Regions,
@@ -30,6 +29,7 @@ from classic_rc.kernels.regions import (
     cell_chunks,
     cell_sums,
     evidence,
+    proximity,
     question_cells,
     region_scores,
     sentence_scores,
@@ -39,8 +39,7 @@ from classic_rc.kernels.regions import (
 from classic_rc.kernels.weights import SCALE as WINDOW_SCALE
 from classic_rc.kernels.window import best_of_sizes, best_windows, pair_windows
 from classic_rc.kernels.word_sets import ContentWords, WordSets, content_words, share, spread
-from classic_rc.solvers.feature_ranker.texts import FACTS, NEGATIONS, SURFACE, RankerTexts, word_flags
-from classic_rc.solvers.feature_ranker.words import RARITY_BITS
+from classic_rc.solvers.feature_ranker.texts import FACTS, NEGATIONS, RARITY_BITS, SURFACE, RankerTexts, word_flags
 
 RARITY_SCALE = 2**RARITY_BITS
 """A rarity of 1 as an integer."""

@@ -11,8 +11,13 @@ from numpy.typing import NDArray
 
 from classic_rc.kernels.arrays import TokenArrays, binary_search, block_size, offsets_of
 from classic_rc.kernels.pairs import occurrences, pair_blocks, word_counts, word_pairs
-from classic_rc.solvers.feature_ranker.texts import QUESTION_TYPES, RankerTexts
-from classic_rc.solvers.feature_ranker.words import TrainingWords, content_counts, passage_of_candidates
+from classic_rc.solvers.feature_ranker.texts import (
+    QUESTION_TYPES,
+    RankerTexts,
+    TrainingWords,
+    content_counts,
+    passage_of_candidates,
+)
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix

@@ -26,9 +26,14 @@ from classic_rc.solvers.feature_ranker.features import (
     dense_features,
     evidence_sentences,
 )
-from classic_rc.solvers.feature_ranker.texts import QUESTION_TYPES, RankerTexts, ranker_texts
+from classic_rc.solvers.feature_ranker.texts import (
+    QUESTION_TYPES,
+    RankerTexts,
+    TrainingWords,
+    passage_of_candidates,
+    ranker_texts,
+)
 from classic_rc.solvers.feature_ranker.vectors import VECTOR_FEATURES
-from classic_rc.solvers.feature_ranker.words import TrainingWords, passage_of_candidates
 from classic_rc.text.dream import spoken_sentences
 
 LEXICAL_SCORE = "lexical score"

@@ -16,9 +16,9 @@ from numpy.typing import NDArray
 from classic_rc.kernels.arrays import TokenArrays, block_size, look_up, offsets_of, ragged_indices
 from classic_rc.kernels.pairs import WordCounts, occurrences
 from classic_rc.kernels.word_sets import flagged_or_all
-from classic_rc.solvers.feature_ranker.texts import RankerTexts
-from classic_rc.solvers.feature_ranker.words import (
+from classic_rc.solvers.feature_ranker.texts import (
     RARITY_BITS,
+    RankerTexts,
     TrainingWords,
     content_counts,
     passage_of_candidates,

@@ -1,8 +1,12 @@
-"""An n-gram language model with the vocabulary of an analyzer: fitted on texts, saved as plain data and arrays."""
+"""An n-gram language model with the vocabulary of an analyzer: fitted on texts, saved as plain data and arrays.
+
+The second part builds the texts that it scores: queries with each candidate put in.
+"""
 
 from __future__ import annotations
 
 import itertools
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple, Self
@@ -11,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from classic_rc.errors import DataError
+from classic_rc.kernels.arrays import block_size, offsets_of, ragged_indices
 from classic_rc.kernels.kneser_ney import (
     END,
     FALLBACK_DISCOUNTS,
@@ -22,8 +27,11 @@ from classic_rc.kernels.kneser_ney import (
     kneser_ney,
     token_probabilities,
 )
+from classic_rc.kernels.pairs import WordCounts, occurrences, word_counts
+from classic_rc.questions import PLACEHOLDER, LazyCandidates, Passage, Question, Task
 from classic_rc.text.analyzers import Analyzer, get_analyzer
 from classic_rc.text.encode import TextEncoder
+from classic_rc.text.sentences import passage_sentences
 
 _BATCH = 2**14
 """The number of texts that are encoded at once."""
@@ -191,3 +199,273 @@ def _check_tables(model: KneserNey, n_words: int) -> None:
             raise ValueError(f"the {k}-grams do not have one back-off weight each")
         if not np.all((backoffs >= 0) & (backoffs <= 1)):
             raise ValueError(f"the back-off weight of a {k}-gram is not in 0..1")
+
+
+_TO_LAST_BLANK, _FIRST_WORD = re.compile(r"(?s:.*\s)?"), re.compile(r"\S*")
+
+
+class _Frame(NamedTuple):
+    """A question's text around the slot of its answer."""
+
+    left: str  # the text before the slot, up to the last whitespace
+    parts: list[str]  # the text that touches the slot: before it, between slots if there are several, and after it
+    right: str  # the text after the slot, from the next whitespace
+
+    def fill(self, answer: str) -> str:
+        """Return the answer with the text that touches it, because both may form one token (``'s``)."""
+        return answer.join(self.parts)
+
+
+def split_question(question: Question) -> _Frame:
+    """Return the frame of a cloze query's placeholder; for other questions, the answer follows the question."""
+    if question.task is not Task.CLOZE or PLACEHOLDER not in question.text:
+        return _Frame(f"{question.text} ", ["", ""], "")
+    left, *between, right = question.text.split(PLACEHOLDER)
+    before, after = _TO_LAST_BLANK.match(left), _FIRST_WORD.match(right)
+    assert before is not None
+    assert after is not None
+    return _Frame(before[0], [left[before.end() :], *between, after[0]], right[after.end() :])
+
+
+def passage_texts(questions: Sequence[Question]) -> Iterator[str]:
+    """Yield the sentences of the questions' passages, each distinct passage text once."""
+    passages: dict[str, Passage] = {}
+    for question in questions:
+        passages.setdefault(question.passage.text, question.passage)
+    for passage in passages.values():
+        for start, end in passage_sentences(passage):
+            yield passage.text[start:end]
+
+
+def gold_queries(questions: Sequence[Question]) -> Iterator[str]:
+    """Yield the questions with their gold answers put in.
+
+    Each right candidate and each span of a multi-span answer gives one text. If gold is a list of accepted texts
+    (cloze and span questions), only the first one is used.
+
+    Raises
+    ------
+    DataError
+        A question's gold is hidden.
+    """
+    for question in questions:
+        if question.gold is None:
+            raise DataError(
+                "cannot learn from the query: its gold answer is hidden",
+                where=f"question {question.id}",
+                hint="Use questions with gold answers, or corpus=passages",
+            )
+        frame, answers = split_question(question), question.gold_texts
+        if question.task in (Task.CLOZE, Task.SPAN):
+            answers = answers[:1]
+        for answer in answers:
+            yield frame.left + frame.fill(answer) + frame.right
+
+
+class PassageWords(NamedTuple):
+    """The word counts of passages, for the cache."""
+
+    counts: WordCounts
+    lengths: NDArray[np.int64]  # shape (n_passages,), in words
+    of_question: NDArray[np.int64]  # shape (n_questions,): each question's passage
+
+
+class Substitutions(NamedTuple):
+    """Questions around their slots, and the answers that fill the slots, as word ids.
+
+    The ids are the model's. Words that the model does not know have ids beyond these.
+    """
+
+    left: Ragged  # of each question, START and the text before the answer
+    right: Ragged  # of each question, the text after the answer, and END
+    answers: Ragged  # the distinct answers of each question, with the text that touches them, grouped by question
+    question: NDArray[np.int64]  # shape (n_answers,): each answer's question
+    rows: NDArray[np.int64]  # shape (n_candidates,): each candidate's answer
+    offsets: NDArray[np.int64]  # question i's candidates are rows[offsets[i]:offsets[i + 1]]
+    passages: PassageWords | None
+    vocabulary: list[str]  # ids from the model's n_words on are those of vocabulary[id - n_words]
+
+
+def substitute_candidates(
+    model: LanguageModel, questions: Sequence[Question], *, with_passages: bool = False
+) -> Substitutions:
+    """Put the candidates into their questions, and encode the result for a model.
+
+    Parameters
+    ----------
+    with_passages : bool
+        Whether to count the words of the passages too.
+    """
+    frames = [split_question(question) for question in questions]
+    filled: dict[str, int] = {}  # distinct filled slots of all questions; each is encoded once
+    members, sizes = [], []
+    for question, frame in zip(questions, frames, strict=True):
+        candidates = question.candidates
+        generated = candidates.generate() if isinstance(candidates, LazyCandidates) else candidates
+        numbers = [filled.setdefault(frame.fill(candidate.text), len(filled)) for candidate in generated]
+        members.append(np.array(numbers, dtype=np.int64))
+        sizes.append(len(numbers))
+    passages = {id(question.passage): question.passage for question in questions} if with_passages else {}
+
+    encoder = TextEncoder(model.analyzer)
+    encoded = [
+        encoder.encode(texts)
+        for texts in (
+            [frame.left for frame in frames],
+            [frame.right for frame in frames],
+            list(filled),
+            [passage.text for passage in passages.values()],
+        )
+    ]
+    vocabulary = encoder.vocabulary
+    ids = model.ids(vocabulary)
+    left, right, texts, passage_words = (Ragged(ids[tokens], offsets) for tokens, offsets in encoded)
+
+    # A question's candidates with the same text share one answer: find the distinct (question, text) pairs.
+    of_question = np.repeat(np.arange(len(frames)), sizes)
+    text = np.concatenate([np.empty(0, dtype=np.int64), *members])
+    distinct, rows = np.unique(of_question * max(len(filled), 1) + text, return_inverse=True)
+    answer_question, text = np.divmod(distinct, max(len(filled), 1))
+    lengths = np.diff(texts.offsets)[text]
+    answers = Ragged(texts.tokens[ragged_indices(texts.offsets[:-1][text], lengths)], offsets_of(lengths))
+    words = None
+    if with_passages:
+        number = {key: i for i, key in enumerate(passages)}
+        words = PassageWords(
+            word_counts(*passage_words, model.model.n_words + len(ids)),
+            np.diff(passage_words.offsets),
+            np.array([number[id(question.passage)] for question in questions], dtype=np.int64),
+        )
+    offsets = offsets_of(np.array(sizes, dtype=np.int64))
+    return Substitutions(left.begun(), right.ended(), answers, answer_question, rows, offsets, words, vocabulary)
+
+
+_BLOCK_TOKENS = 2**20
+_LEFT, _ANSWER, _RIGHT = range(3)
+
+
+class ScoredTexts(NamedTuple):
+    """Predicted tokens, in order. All arrays have the shape (n_tokens,)."""
+
+    owner: NDArray[np.int64]  # the question (of shared tokens) or the answer that each token belongs to
+    place: NDArray[np.int64]  # each token's position in `text`
+    text: Ragged  # the predicted tokens and their contexts
+    logs: NDArray[np.float64]  # natural logarithms of the probabilities
+    orders: NDArray[np.int64]  # the length of the longest n-gram of the model that ends in each token
+
+
+class LogProbabilityTotals(NamedTuple):
+    """Sums over the predicted tokens of each answer, of shape (n_answers,)."""
+
+    logs: NDArray[np.float64]  # natural logarithms
+    n_tokens: NDArray[np.int64]
+
+
+def score_answers(
+    model: LanguageModel, texts: Substitutions, *, partial: bool, cache_weight: float
+) -> LogProbabilityTotals:
+    """Compute the log-probability of each answer's text, and the number of tokens that it is the sum of.
+
+    Parameters
+    ----------
+    partial : bool
+        Whether to predict only the text after the answer.
+    cache_weight : float
+        The weight of the passage's words.
+    """
+    # The tokens that no candidate affects are scored once for each question, the others once for each answer.
+    n_questions, n_answers = len(texts.left.offsets) - 1, len(texts.question)
+    logs, n_tokens = np.zeros(n_answers), np.zeros(n_answers, dtype=np.int64)
+    for scored in score_shared_tokens(model, texts, partial=partial, cache_weight=cache_weight):
+        logs += np.bincount(scored.owner, scored.logs, n_questions)[texts.question]
+        n_tokens += np.bincount(scored.owner, minlength=n_questions)[texts.question]
+    for part in _split_answers(model, texts):
+        scored = score_answer_tokens(model, texts, part, partial=partial, cache_weight=cache_weight)
+        n_part = part.stop - part.start
+        logs[part] += np.bincount(scored.owner - part.start, scored.logs, n_part)
+        n_tokens[part] += np.bincount(scored.owner - part.start, minlength=n_part)
+    return LogProbabilityTotals(logs, n_tokens)
+
+
+def score_shared_tokens(
+    model: LanguageModel, texts: Substitutions, *, partial: bool, cache_weight: float
+) -> Iterator[ScoredTexts]:
+    """Score the tokens that no candidate affects.
+
+    These are the tokens before the answer, and the tokens so far after it that it is not in their context.
+    """
+    questions = np.arange(len(texts.left.offsets) - 1)
+    if not partial:
+        place = np.flatnonzero(texts.left.tokens != START)
+        yield _score_tokens(model, texts, texts.left, place, questions, questions, cache_weight)
+    position = ragged_indices(np.zeros(len(questions), dtype=np.int64), np.diff(texts.right.offsets))
+    place = np.flatnonzero(position >= model.model.order - 1)
+    yield _score_tokens(model, texts, texts.right, place, questions, questions, cache_weight)
+
+
+def score_answer_tokens(
+    model: LanguageModel, texts: Substitutions, answers: slice, *, partial: bool, cache_weight: float
+) -> ScoredTexts:
+    """Score the tokens that an answer affects: its own, and the next ones that have it in their context.
+
+    Parameters
+    ----------
+    answers : slice
+        The answers to score.
+    """
+    counts = _window_sizes(model, texts)[answers]
+    question = texts.question[answers]
+    n_left, n_answer = len(texts.left.tokens), len(texts.answers.tokens)
+    starts = np.stack(
+        (
+            texts.left.offsets[1:][question] - counts[:, _LEFT],
+            n_left + texts.answers.offsets[:-1][answers],
+            n_left + n_answer + texts.right.offsets[:-1][question],
+        ),
+        axis=1,
+    )
+    # A row is the end of the left side, the answer and the start of the right side, all cut out of one pool.
+    pool = np.concatenate((texts.left.tokens, texts.answers.tokens, texts.right.tokens))
+    text = Ragged(pool[ragged_indices(starts.ravel(), counts.ravel())], offsets_of(counts.sum(axis=1)))
+    piece = np.repeat(np.tile([_LEFT, _ANSWER, _RIGHT], len(question)), counts.ravel())
+    place = np.flatnonzero(piece == _RIGHT if partial else piece != _LEFT)
+    numbers = np.arange(answers.start, answers.stop)
+    return _score_tokens(model, texts, text, place, numbers, question, cache_weight)
+
+
+def _window_sizes(model: LanguageModel, texts: Substitutions) -> NDArray[np.int64]:
+    """Return how many tokens before, in and after each answer its n-grams reach: shape (n_answers, 3)."""
+    before, after = (
+        np.minimum(np.diff(side.offsets), model.model.order - 1)[texts.question]
+        for side in (texts.left, texts.right)
+    )
+    return np.stack((before, np.diff(texts.answers.offsets), after), axis=1)
+
+
+def _split_answers(model: LanguageModel, texts: Substitutions) -> Iterator[slice]:
+    """Split the answers into blocks with a limited number of tokens."""
+    ends = offsets_of(_window_sizes(model, texts).sum(axis=1) + 1)
+    starts = np.flatnonzero(np.diff(ends[:-1] // block_size(_BLOCK_TOKENS), prepend=-1)).tolist()
+    return (slice(*bounds) for bounds in itertools.pairwise([*starts, len(texts.question)]))
+
+
+def _score_tokens(
+    model: LanguageModel,
+    texts: Substitutions,
+    text: Ragged,
+    place: NDArray[np.int64],
+    owners: NDArray[np.int64],
+    questions: NDArray[np.int64],
+    cache_weight: float,
+) -> ScoredTexts:
+    """Predict the tokens at positions `place` of ragged rows; each row has an owner and a question."""
+    predictions = token_probabilities(model.model, model.known(text.tokens), text.offsets)
+    values = predictions.values[place]
+    row = np.repeat(np.arange(len(owners)), np.diff(text.offsets))[place]
+    if texts.passages is not None:
+        passage = texts.passages.of_question[questions[row]]
+        length = texts.passages.lengths[passage]
+        count = occurrences(texts.passages.counts, passage, text.tokens[place])
+        mixed = (1 - cache_weight) * values + cache_weight * count / np.maximum(length, 1)
+        values = np.where(length > 0, mixed, values)
+    return ScoredTexts(owners[row], place, text, np.log(values), predictions.orders[place])

@@ -34,8 +34,8 @@ from classic_rc.solvers.explanation import (
     plus,
     times,
 )
-from classic_rc.solvers.ngram_lm.model import LanguageModel
-from classic_rc.solvers.ngram_lm.texts import (
+from classic_rc.solvers.ngram_lm.model import (
+    LanguageModel,
     ScoredTexts,
     Substitutions,
     gold_queries,

@@ -32,8 +32,7 @@ from classic_rc.solvers.explanation import (
     times,
 )
 from classic_rc.solvers.learning import LEARNERS, LogisticModel, check_shape, fit_model, gold_labels, require_task
-from classic_rc.solvers.surface.design import Design, TrainingMatrix
-from classic_rc.solvers.surface.features import INPUTS, FeatureSet, feature_groups
+from classic_rc.solvers.surface.features import INPUTS, Design, FeatureSet, TrainingMatrix, feature_groups
 from classic_rc.text.analyzers import get_analyzer
 from classic_rc.text.encoded import EncodedDataset
 

@@ -15,8 +15,7 @@ from classic_rc.evaluation import evaluate
 from classic_rc.kernels.arrays import small_blocks
 from classic_rc.questions import Candidate, Dataset, Passage, Question, Task
 from classic_rc.solvers import AlignmentILP, parse_solver, save_solver, solver_spec
-from classic_rc.solvers.alignment.program import Constants
-from classic_rc.solvers.alignment.solve import SolvedProgram
+from classic_rc.solvers.alignment.program import Constants, SolvedProgram
 from classic_rc.testing import check_solver, synthetic_dataset
 from classic_rc.text.annotated import AnnotatedQuestion, AnnotatedText, Chunk
 from classic_rc.text.annotations import Annotations

@@ -22,8 +22,10 @@ from classic_rc.solvers.alignment.program import (
     Variables,
     option_edges,
     positive_edges,
+    sentence_bounds,
+    solve,
+    solve_by_highs,
 )
-from classic_rc.solvers.alignment.solve import sentence_bounds, solve, solve_by_highs
 from tests.depth import examples
 
 SIMILARITIES = (0.0, 0.0, 1 / 3, 0.4, 0.5, 0.75, 1.0)

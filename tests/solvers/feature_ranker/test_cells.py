@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 from classic_rc.kernels.arrays import small_blocks
 from classic_rc.questions import Task
 from classic_rc.solvers.feature_ranker.lexical import CELLS, LexicalCells
-from classic_rc.solvers.feature_ranker.texts import QUESTION_TYPES, RankerTexts, ranker_texts
-from classic_rc.solvers.feature_ranker.words import TrainingWords
+from classic_rc.solvers.feature_ranker.texts import QUESTION_TYPES, RankerTexts, TrainingWords, ranker_texts
 from classic_rc.testing import synthetic_dataset
 
 ALL = frozenset({"passage", "question"})

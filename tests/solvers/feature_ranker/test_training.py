@@ -11,8 +11,17 @@ from scipy.sparse import csr_matrix
 from classic_rc.kernels.arrays import offsets_of
 from classic_rc.kernels.logistic import Features, fit_logistic
 from classic_rc.solvers.feature_ranker import training
-from classic_rc.solvers.feature_ranker.design import N_TYPES, Design, Ranker, compare
-from classic_rc.solvers.feature_ranker.training import GRID, Cases, Learner, fold_numbers, weighted_sums
+from classic_rc.solvers.feature_ranker.training import (
+    GRID,
+    N_TYPES,
+    Cases,
+    Design,
+    Learner,
+    Ranker,
+    compare,
+    fold_numbers,
+    weighted_sums,
+)
 from tests.depth import examples
 
 SIZES = st.lists(st.integers(0, 5), min_size=1, max_size=8)

@@ -11,14 +11,13 @@ from hypothesis import strategies as st
 
 from classic_rc.kernels.arrays import small_blocks
 from classic_rc.questions import Passage, Question, Task, TextCandidates
-from classic_rc.solvers.feature_ranker.texts import RankerTexts, ranker_texts
+from classic_rc.solvers.feature_ranker.texts import RankerTexts, TrainingWords, content_counts, ranker_texts
 from classic_rc.solvers.feature_ranker.vectors import (
     VECTOR_FEATURES,
     CountVectors,
     grouped_products,
     vector_features,
 )
-from classic_rc.solvers.feature_ranker.words import TrainingWords, content_counts
 from classic_rc.testing import synthetic_dataset
 
 

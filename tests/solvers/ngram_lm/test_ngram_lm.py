@@ -20,8 +20,7 @@ from classic_rc.kernels.arrays import small_blocks
 from classic_rc.kernels.reference.kneser_ney import ReferenceKneserNey
 from classic_rc.questions import PLACEHOLDER, Candidate, Dataset, Passage, Question, Task
 from classic_rc.solvers import NGramLM, SavedSolver, load_solver, save_solver
-from classic_rc.solvers.ngram_lm.model import LanguageModel
-from classic_rc.solvers.ngram_lm.texts import split_question
+from classic_rc.solvers.ngram_lm.model import LanguageModel, split_question
 from classic_rc.solvers.saved import members_digest
 from classic_rc.testing import check_solver, synthetic_dataset
 from classic_rc.text.sentences import passage_sentences

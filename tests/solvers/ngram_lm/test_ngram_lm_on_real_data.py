@@ -9,8 +9,7 @@ import pytest
 from classic_rc.datasets import load
 from classic_rc.evaluation import evaluate
 from classic_rc.solvers import parse_solver
-from classic_rc.solvers.ngram_lm.model import LanguageModel
-from classic_rc.solvers.ngram_lm.texts import passage_texts
+from classic_rc.solvers.ngram_lm.model import LanguageModel, passage_texts
 
 
 @pytest.fixture(scope="module")

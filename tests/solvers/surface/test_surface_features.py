@@ -14,8 +14,7 @@ from classic_rc.errors import UsageError
 from classic_rc.kernels.arrays import small_blocks
 from classic_rc.kernels.reference import surface_features as reference
 from classic_rc.questions import Candidate, Dataset, Passage, Question, Task
-from classic_rc.solvers.surface.design import Design
-from classic_rc.solvers.surface.features import INPUTS, SURFACE_FEATURE_GROUPS, FeatureSet, feature_groups
+from classic_rc.solvers.surface.features import INPUTS, SURFACE_FEATURE_GROUPS, Design, FeatureSet, feature_groups
 from classic_rc.testing import synthetic_dataset
 from classic_rc.text.analyzers import get_analyzer
 from classic_rc.text.encode import encode
