@@ -266,7 +266,9 @@ class SlidingWindow(_Matcher):
         """Score each candidate with its best window's weight; no evidence if no word of the passage matches."""
         self.check_parameters()
         if self.window == "tuned":
-            problem = "the window is not tuned: call tune(questions) with gold (on the command line --tune DATA)"
+            problem = (
+                "the window is not tuned: call tune(questions) with gold answers (on the command line --tune DATA)"
+            )
             self.require_fitted("window_", problem, field="window", found="'tuned'")
         encoded = self.encoded(questions)
         window = self.window_ if self.window == "tuned" else self.window
