@@ -132,7 +132,7 @@ def test_candidates_are_scored_in_blocks_with_the_same_bits():
 
 def test_only_windows_with_the_candidate_are_looked_up_for_each(monkeypatch):
     """One long query with many candidates costs a few tokens per candidate, not the query's length."""
-    from classic_rc.solvers.ngram_lm import texts as windows
+    from classic_rc.solvers.ngram_lm import model as windows
 
     looked_up = []
     original = windows.token_probabilities
