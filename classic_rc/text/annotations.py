@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from classic_rc.errors import DataError
 from classic_rc.io.files import gzip_bytes, read_unpacked, sha256_of_bytes, sha256_of_text
@@ -18,6 +18,8 @@ from classic_rc.text.annotated import AnnotatedQuestion, AnnotatedText, Chain, C
 
 ANNOTATION_FORMAT = "classic_rc annotations"
 ANNOTATION_VERSION = 1
+
+_Value = TypeVar("_Value")
 
 _TEXT_KEYS = (
     *("tokens", "lemmas", "pos", "places", "sentences", "chunks", "chains"),
@@ -75,36 +77,29 @@ def _parse_text(node: Node, keys: tuple[str, ...]) -> AnnotatedText:
                 expected=computed,
             )
         sha256 = computed
+    n = len(tokens)
+
+    def optional(key: str, read: Callable[[str], Iterable[_Value]]) -> tuple[_Value, ...] | None:
+        return tuple(read(key)) if node.has(key) else None
+
+    layers = {
+        "lemmas": optional("lemmas", node.texts),
+        "pos": optional("pos", node.texts),
+        "places": optional("places", lambda key: (_parse_span(place, None) for place in node.items(key))),
+    }
+    for key, values in layers.items():
+        if values is not None and len(values) != n and (complete or key != "lemmas"):
+            raise node.error("wrong length", field=key, found=str(len(values)), expected=f"{n}, one per token")
     return AnnotatedText(
         tokens,
-        _parse_parallel(node, "lemmas", len(tokens) if complete else None),
-        _parse_parallel(node, "pos", len(tokens)),
-        _parse_places(node, len(tokens)),
-        _parse_sentences(node, "sentences", len(tokens)),
-        _parse_chunks(node, len(tokens)),
-        _parse_chains(node, len(tokens)),
-        sha256,
-        complete,
-        _parse_sentences(node, "unfiltered_sentences", None),
+        **layers,  # type: ignore[arg-type]
+        sentences=_parse_sentences(node, "sentences", n),
+        chunks=optional("chunks", lambda key: (Chunk(*_parse_span(c, n), c.text(2)) for c in node.items(key))),
+        chains=optional("chains", lambda key: (_parse_chain(chain, n) for chain in node.items(key))),
+        sha256=sha256,
+        complete=complete,
+        unfiltered_sentences=_parse_sentences(node, "unfiltered_sentences", None),
     )
-
-
-def _parse_parallel(node: Node, key: str, n: int | None) -> tuple[str, ...] | None:
-    if not node.has(key):
-        return None
-    values = tuple(node.texts(key))
-    if n is not None and len(values) != n:
-        raise node.error("wrong length", field=key, found=str(len(values)), expected=f"{n}, one per token")
-    return values
-
-
-def _parse_places(node: Node, n: int) -> tuple[tuple[int, int], ...] | None:
-    if not node.has("places"):
-        return None
-    places = tuple(_parse_span(place, None) for place in node.items("places"))
-    if len(places) != n:
-        raise node.error("wrong length", field="places", found=str(len(places)), expected=f"{n}, one per token")
-    return places
 
 
 def _parse_sentences(node: Node, key: str, n: int | None) -> tuple[int, ...] | None:
@@ -120,18 +115,6 @@ def _parse_sentences(node: Node, key: str, n: int | None) -> tuple[int, ...] | N
 
 def _format_numbers(numbers: tuple[int, ...]) -> str:
     return ", ".join(map(str, numbers[:12])) + (", …" if len(numbers) > 12 else "")
-
-
-def _parse_chunks(node: Node, n: int) -> tuple[Chunk, ...] | None:
-    if not node.has("chunks"):
-        return None
-    return tuple(Chunk(*_parse_span(chunk, n), chunk.text(2)) for chunk in node.items("chunks"))
-
-
-def _parse_chains(node: Node, n: int) -> tuple[Chain, ...] | None:
-    if not node.has("chains"):
-        return None
-    return tuple(_parse_chain(chain, n) for chain in node.items("chains"))
 
 
 def _parse_chain(node: Node, n: int) -> Chain:

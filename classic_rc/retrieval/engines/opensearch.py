@@ -122,11 +122,9 @@ class OpenSearch(Engine):
         self._texts: dict[int, str] | None = None  # texts of hits, while best_among_top needs them
 
     @classmethod
-    def open(
-        cls, place: str, *, similarity: str | Similarity | None = None, timeout: float = 60.0, retries: int = 6
-    ) -> Self:
+    def open(cls, place: str, *, similarity: str | Similarity | None = None, timeout: float = 60.0) -> Self:
         """Return a read-only engine over an index that this package made; it has its own similarity."""
-        engine = cls(place, timeout=timeout, retries=retries)
+        engine = cls(place, timeout=timeout)
         note, settings = engine._look() or engine._refuse("no such index")
         if note is None:
             engine._refuse("the index was not made by classic_rc")
