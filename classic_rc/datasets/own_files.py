@@ -191,8 +191,9 @@ def header(file: InputFile) -> list[str]:
     """Return the column names of a table; none if the file looks like JSON or XML."""
     if file.first_text.lstrip()[0] in "{[<":
         return []
-    first = next((cells for _, cells in table_records(file.first_text, file.name) if cells), [])
-    return [column.strip() for column in first]
+    records = table_records(file.first_text, file.name)
+    columns = ([cell.strip() for cell in cells] for _, cells in records)
+    return next((names for names in columns if any(names)), [])
 
 
 def read_table(file: InputFile, reading: Reading) -> Iterator[Node]:

@@ -42,6 +42,12 @@ def test_gold_in_a_cell(tmp_path, cell, gold):
     assert _table(tmp_path, text)[0].gold == gold
 
 
+def test_blanks_around_names_of_columns_and_a_row_before_them(tmp_path):
+    data = _table(tmp_path, ",,,,\nid , passage,question, candidate_0,candidate_1,gold\nq,P,Q,a,b,1\n")
+    assert (data[0].id, data[0].gold) == ("q", {1})
+    assert data.notes == ("rows of empty cells skipped: 1",)
+
+
 def test_candidates_in_one_cell_or_in_fewer(tmp_path):
     text = 'passage\tquestion\tcandidates\tgold\nP\tQ\t"[""a"", ""b""]"\t1\n'
     assert [c.text for c in _table(tmp_path, text)[0].candidates] == ["a", "b"]
