@@ -154,21 +154,11 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class ReadingLog:
-    """What reading left out or repaired, and where each question is: of ``load(..., skip="bad")``.
+    """What reading left out or repaired, and where each question is: of ``load(..., skip="bad")``."""
 
-    Parameters
-    ----------
-    left_out : tuple of DataError
-        One for each part of the data that could not be read: a question, a line, a passage with its questions.
-    repaired : tuple of DataError
-        One for each defect that reading removed: an offset moved to its text, a blank row.
-    places : mapping of str to str
-        The file and the line (or the JSON path) of each question, by its id.
-    """
-
-    left_out: tuple[DataError, ...] = ()
-    repaired: tuple[DataError, ...] = ()
-    places: Mapping[str, str] = field(default_factory=dict)
+    left_out: tuple[DataError, ...] = ()  # what could not be read: a question, a line, a passage with its questions
+    repaired: tuple[DataError, ...] = ()  # defects that reading removed: an offset moved to its text, a blank row
+    places: Mapping[str, str] = field(default_factory=dict)  # by id: the file and the line, or the JSON path
 
 
 @dataclass(frozen=True, eq=False)
@@ -386,17 +376,7 @@ class LazyCandidates(SequenceView[Candidate]):
 
 
 class TextCandidates(SequenceView[Candidate]):
-    """Candidates that have only a text, such as options. The objects are made when one is accessed.
-
-    Parameters
-    ----------
-    texts : iterable of str
-        In the dataset's order.
-
-    Attributes
-    ----------
-    texts : tuple of str
-    """
+    """Candidates that have only a text, such as options. The objects are made when one is accessed."""
 
     __slots__ = ("_made", "texts")
 

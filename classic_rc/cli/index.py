@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import os
-import shlex
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -148,6 +147,7 @@ def _check_output_outside(corpus: str, output: str) -> None:
 
 
 def _refuse_index(corpus: str) -> None:
+    from classic_rc.datasets.specification import quote_argument
     from classic_rc.retrieval.registry import DEFAULT_ENGINE, recognise_index
 
     engine = recognise_index(corpus)
@@ -158,7 +158,7 @@ def _refuse_index(corpus: str) -> None:
             source=corpus,
             found=f"an index of engine {engine}",
             expected="texts, or a dataset",
-            hint=f"`classic-rc run DATA -s {shlex.quote(system)}` searches it",
+            hint=f"`classic-rc run DATA -s {quote_argument(system)}` searches it",
         )
 
 

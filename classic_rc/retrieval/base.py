@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import os
-import shlex
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -144,15 +143,6 @@ class BuildReport(NamedTuple):
 
     summary: str  # one line
     notes: Sequence[str] = ()
-
-
-def quote_path(path: str | os.PathLike[str]) -> str:
-    """Return a path as a shell takes it, for commands in messages."""
-    if os.name == "nt":  # its shells know no single quotes
-        from subprocess import list2cmdline
-
-        return list2cmdline([os.fspath(path)])
-    return shlex.quote(os.fspath(path))
 
 
 def read_explanations(terms: Iterable[tuple[str, int, Mapping[str, Any]]], n_sentences: int) -> QueryFacts:

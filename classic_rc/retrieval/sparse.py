@@ -12,6 +12,7 @@ from typing import Any, Self, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from classic_rc.datasets.specification import quote_argument
 from classic_rc.errors import DataError, UsageError
 from classic_rc.kernels.arrays import offsets_of
 from classic_rc.kernels.search import best_constrained, best_per_query, top_sentences
@@ -26,7 +27,6 @@ from classic_rc.retrieval.base import (
     TermFacts,
     check_depth,
     check_sentences,
-    quote_path,
 )
 from classic_rc.retrieval.building import build_index
 from classic_rc.retrieval.passages import best_in_passages
@@ -155,7 +155,7 @@ class Sparse(Engine):
         if self.place is not None:
             raise UsageError(
                 f"the index in {self.place} is read-only: "
-                f"add to it with `classic-rc index CORPUS -o {quote_path(self.place)} --append`"
+                f"add to it with `classic-rc index CORPUS -o {quote_argument(self.place)} --append`"
             )
         builder = SegmentBuilder(self.analyzer)
         segments, texts = [], []

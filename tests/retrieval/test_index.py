@@ -12,10 +12,10 @@ import numpy as np
 import pytest
 from joblib import Parallel, delayed
 
+from classic_rc.datasets.specification import quote_argument
 from classic_rc.errors import DataError, UsageError
 from classic_rc.questions import Candidate, Passage, Question, Task
 from classic_rc.retrieval import open_corpus
-from classic_rc.retrieval.base import quote_path
 from classic_rc.retrieval.building import build_index
 from classic_rc.retrieval.reading import PassageInput, TextFile
 from classic_rc.retrieval.sparse import Sparse
@@ -146,10 +146,10 @@ def test_an_open_index_is_read_only(index):
         open_corpus(index).engine.index(["A fox."])
     assert f"`classic-rc index CORPUS -o {index} --append`" in str(caught.value)
     index = index.rename(index.with_name("old fables; 2"))
-    assert quote_path(index)[0] == quote_path(index)[-1] in "'\""
+    assert quote_argument(str(index))[0] == quote_argument(str(index))[-1] in "'\""
     with raises(UsageError) as caught:
         open_corpus(index).engine.index(["A fox."])
-    assert f"`classic-rc index CORPUS -o {quote_path(index)} --append`" in str(caught.value)
+    assert f"`classic-rc index CORPUS -o {quote_argument(str(index))} --append`" in str(caught.value)
 
 
 def test_folders_without_an_index_are_refused(tmp_path, index):
