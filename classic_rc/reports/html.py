@@ -11,7 +11,7 @@ import hashlib
 import html
 import json
 import math
-from functools import cache
+from functools import cache, partial
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -74,6 +74,7 @@ def template_environment() -> Environment:
         "count": format_count,
         "breakable": lambda text, at: Markup(insert_break_points(text, at)),
         "json": lambda value: Markup(json_for_script(value)),
+        "brief": partial(format_number, digits=3),
         "number": format_number,
         "rows": lambda table: Markup("\n".join(html_lines(table, _classes))),
         "sha256": _sha256,
@@ -162,15 +163,16 @@ def json_for_script(value: Any) -> str:
     return compact.replace("<", "\\u003c")  # JSON has "<" only in strings
 
 
-def format_number(value: float) -> str:
-    """Format a number with five significant digits and a proper minus sign.
+def format_number(value: float, digits: int = 5) -> str:
+    """Format a number with so many significant digits, or all before the point, and a proper minus sign.
 
     Examples
     --------
-    >>> format_number(-12.3456789), format_number(3.0), format_number(float("-inf"))
-    ('−12.346', '3', '−∞')
+    >>> format_number(-12.3456789), format_number(1234.5, 3), format_number(float("-inf"))
+    ('−12.346', '1234', '−∞')
     """
-    shown = f"{abs(value):.5g}" if math.isfinite(value) else "∞"
+    n_digits = max(digits, min(15, len(f"{abs(value):.0f}")))
+    shown = f"{abs(value):.{n_digits}g}" if math.isfinite(value) else "∞"
     return f"−{shown}" if value < 0 else shown
 
 

@@ -6,6 +6,7 @@ import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,6 +17,7 @@ from classic_rc.io.text import printable
 from classic_rc.metrics.base import METRICS, primary_metric
 from classic_rc.predictions import Prediction
 from classic_rc.questions import Question, Task
+from classic_rc.reports.html import format_number
 from classic_rc.solvers.explanation import CandidateExplanation, Explanation, Term
 
 RIGHT, PARTLY, WRONG = "right", "partly right", "wrong"
@@ -23,6 +25,9 @@ _FULL_CREDIT = 1 - 1e-9
 _MOST_NAMES, _NAME_LENGTH = 3, 60
 _MOST_REASONS = 2
 _LEAST_LOSS = 0.1  # of the margin; smaller ones are left out
+
+
+short = partial(format_number, digits=3)
 
 
 class Piece(NamedTuple):
@@ -302,11 +307,6 @@ def _quoted(texts: Sequence[str]) -> list[Piece]:
 def _listed(names: Sequence[str], most: int) -> str:
     shown = [*names[:most], *([f"{len(names) - most} more"] if len(names) > most else [])]
     return f"{', '.join(shown[:-1])} and {shown[-1]}" if len(shown) > 1 else shown[0]
-
-
-def short(value: float) -> str:
-    """Write a number with three significant digits."""
-    return f"{value:.3g}".replace("-", "−") if math.isfinite(value) else ("∞" if value > 0 else "−∞")
 
 
 def candidate_label(index: int) -> str:

@@ -91,7 +91,9 @@ def setup(app: Any) -> None:
             item = rf'<li class="([^"]*"><a class=")([^"]*" href="{address}">[^<]*</a>(?:<input)?)'
             opened = ' checked=""' if name != page else ""
             found = re.sub(item, rf'<li class="{mark}\1current \2{opened}', found)
-        context["furo_navigation_tree"] = re.sub(r' href="(?![\w+]+:|#)', f' href="{"../" * page.count("/")}', found)
+        context["furo_navigation_tree"] = re.sub(
+            r' href="(?![\w+]+:|#)', f' href="{"../" * page.count("/")}', found
+        )
 
     app.add_html_math_renderer("mathml", (inline, None), (block, None))
     app.connect("html-page-context", same_navigation, priority=400)
