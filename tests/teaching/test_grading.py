@@ -15,9 +15,11 @@ from urllib.parse import unquote_to_bytes
 import pytest
 
 from classic_rc.cli.main import main
+from classic_rc.datasets import load
 from classic_rc.errors import DataError, UsageError
 from classic_rc.evaluation.resampling import Interval
 from classic_rc.questions import Task
+from classic_rc.reports.html import escape_html
 from classic_rc.teaching import (
     Accuracy,
     CheckResult,
@@ -35,6 +37,7 @@ from classic_rc.teaching import (
     load_assignment,
     student_page,
 )
+from classic_rc.teaching.feedback import explain_scores
 from classic_rc.teaching.isolation import remove_folder
 from classic_rc.teaching.sandbox import Sandbox
 from classic_rc.teaching.similarity import Match, Similarity
@@ -320,6 +323,22 @@ def test_the_rows_are_harmless_csv(grading):
     assert second["similar"].startswith(
         "known: solution of window: 71 % of the code, 60 parts in a row; lines 1-9 of"
     )
+
+
+def test_questions_that_show_a_mistake_are_explained(grading):
+    question = load("sample:single-choice")[0]
+    shown = explain_scores(question, yours=[1.0, 0.0, 0.0, 0.0], right=[0.0, 0.0, 1.0, 0.0])
+    check = CheckResult("scores", "the scores", 4, 0, "other scores", "one line", explained=(shown,))
+    grade = Grade("ann", "ann.py", (check,))
+    page = student_page(grading, grade)
+    assert page.count('<form class="explained"') == 1
+    assert re.sub("<.*?>", "", page).count(escape_html(question.passage.text)) == 1
+    assert re.findall('<p class="verdict"><span class="badge (.*?)">', page) == ["wrong", "right"]
+    assert check.text.startswith(f"one line\npassage: {question.passage.text}\n")
+    assert "answer: WRONG. A “under the bridge” wins by 1 over" in check.text
+    (graded,) = grades_json(Grading(grading.assignment, 1, (grade,)))["grades"]
+    assert graded["checks"][0]["details"] == check.text
+    assert check.text in gradescope_json(grade)["tests"][0]["output"]
 
 
 def test_json_has_everything(grading):
