@@ -163,37 +163,28 @@ def _option_in_field(
             continue
         tokens = set(_TOKEN.findall(text))
         numbers = {int(t) for t in tokens if t.isdecimal() and len(t) < 6}
-        start = int(table.offsets[i])
+        has_letters = table.sizes[i] <= 26 and (len(text) <= _SHORT or len(tokens) < 4)
         bare, folded = bare_text(text), text.lower()
-        is_short = len(text) <= _SHORT
-        own = table.options_of(i)
-        for j, option in enumerate(own):
-            known = bare_text(option)
-            if j in numbers:
-                found.setdefault(f'has its index from 0 in the field "{name}"', []).append(start + j)
-            if j + 1 in numbers:
-                found.setdefault(f'has its index from 1 in the field "{name}"', []).append(start + j)
-            if (
-                len(own) <= 26
-                and (is_short or len(tokens) < 4)
-                and not tokens.isdisjoint({chr(65 + j), chr(97 + j)} if j < 26 else ())
+        parts = [part.lower() for part in _DIGEST.findall(text)] if digests else []
+        for j, option in enumerate(table.options_of(i)):
+            known, raw = bare_text(option), option.encode("utf-8", "surrogatepass")
+            letters = {chr(65 + j), chr(97 + j)} if has_letters else set()
+            is_long = len(known) > 2
+            for what, says in (
+                ("index from 0", j in numbers),
+                ("index from 1", j + 1 in numbers),
+                ("letter", not tokens.isdisjoint(letters)),
+                ("text", known and (bare == known or (is_long and known in folded))),
+                ("text backwards", is_long and option.strip()[::-1].lower() in folded),
+                ("Base64 code", len(raw) > 2 and base64.b64encode(raw).decode() in text),
+                *((kind, any(map(encode(raw).startswith, parts))) for kind, encode in _ENCODINGS.items() if parts),
             ):
-                found.setdefault(f'has its letter in the field "{name}"', []).append(start + j)
-            if known and (bare == known or (len(known) > 2 and known in folded)):
-                found.setdefault(f'has its text in the field "{name}"', []).append(start + j)
-            raw = option.encode("utf-8", "surrogatepass")
-            if known and option.strip()[::-1].lower() in folded and len(known) > 2:
-                found.setdefault(f'has its text backwards in the field "{name}"', []).append(start + j)
-            if len(raw) > 2 and base64.b64encode(raw).decode() in text:
-                found.setdefault(f'has its Base64 code in the field "{name}"', []).append(start + j)
-            if digests:
-                for kind, encode in _ENCODINGS.items():
-                    if any(encode(raw).startswith(m.lower()) for m in _DIGEST.findall(text)):
-                        found.setdefault(f'has its {kind} in the field "{name}"', []).append(start + j)
-    for label, where in found.items():
+                if says:
+                    found.setdefault(what, []).append(int(table.offsets[i]) + j)
+    for what, where in found.items():
         flag = np.zeros(len(table.texts), dtype=bool)
         flag[where] = True
-        yield label, flag
+        yield f'has its {what} in the field "{name}"', flag
 
 
 def _as_text(value: Any) -> str:

@@ -10,7 +10,7 @@ enough. Questions whose gold contradicts each other are different questions.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -321,42 +321,29 @@ class _SimilarQuestions:
     def _note_equal(self, best: dict[tuple[str, int], tuple[float, int]]) -> None:
         """Note the questions that are equal to an earlier one, with an equal passage or equal options."""
         counts = np.bincount(self.text, minlength=len(self.text))
-        first: dict[tuple[bool, Hashable], int] = {}  # by whether it is in training data, and by key
-        own: list[tuple[int, tuple[Hashable, Hashable], Hashable]] = []
-        for i in np.flatnonzero((counts[self.text] > 1) & (self.text < self.n_own)).tolist():
-            text, options = int(self.text[i]), self._option_key(i)
-            passage = int(self.equal_passage[i])
-            about: tuple[Hashable, Hashable] = (text, passage, options), (text, passage)
-            chosen: Hashable = (text, options)
-            is_own = i < self.n_own
-            if is_own:
-                own.append((i, about, chosen))
-                if (other := self._earlier(i, True, about, first)) is not None:
-                    best["question-repeated", i] = 1.0, other
-                elif options and self._is_specific(i, first.get((True, chosen))):
-                    best["question-reused", i] = 1.0, first[True, chosen]
-            for key in about:
-                first.setdefault((is_own, key), i)
-            if options:
-                first.setdefault((is_own, chosen), i)
-        for i, about, chosen in own:
-            other = self._earlier(i, False, about, first)
-            if other is None and self._is_specific(i, first.get((False, chosen))):
-                other = first[False, chosen]
-            if other is not None:
-                best["question-in-train", i] = 1.0, other
+        several = np.flatnonzero((counts[self.text] > 1) & (self.text < self.n_own))
+        own, others = several[several < self.n_own].tolist(), several[several >= self.n_own].tolist()
+        for place, known, elsewhere in (("repeated", [], "reused"), ("in-train", others, "in-train")):
+            about: dict[Hashable, list[int]] = {}
+            chosen: dict[Hashable, int] = {}
+            for i in (*known, *own):
+                options = self._option_key(i)
+                keys = (int(self.text[i]), int(self.equal_passage[i])), (int(self.text[i]), options)
+                earlier = about.setdefault(keys[0], [])
+                if i < self.n_own:
+                    other = next((j for j in earlier if self._agree(i, j)), None)
+                    if other is not None:
+                        best[f"question-{place}", i] = 1.0, other
+                    elif options and self._is_specific(i, chosen.get(keys[1])):
+                        best[f"question-{elsewhere}", i] = 1.0, chosen[keys[1]]
+                if i >= self.n_own or place == "repeated":
+                    earlier.append(i)
+                    chosen.setdefault(keys[1], i)
 
     def _option_key(self, i: int) -> tuple[str, ...]:
         if not self.has_options[i]:
             return ()
         return tuple(sorted(map(bare_text, candidate_texts(self.questions[i].candidates))))
-
-    def _earlier(
-        self, i: int, is_own: bool, keys: Iterable[Hashable], first: Mapping[tuple[bool, Hashable], int]
-    ) -> int | None:
-        """Return an earlier question with one of the keys, whose options agree."""
-        others = (first[is_own, key] for key in keys if (is_own, key) in first)
-        return next((other for other in others if self._agree(i, other)), None)
 
     def _agree(self, one: int, two: int) -> bool:
         """Return whether equal questions about equal passages share half of their options, or of the words.
