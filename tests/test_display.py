@@ -129,7 +129,7 @@ def test_every_value_that_a_notebook_shows_is_harmless(evaluation):
     check = check_dataset(dataset, header=False)
     shown = (
         classic_rc.parse_solver("sw+d").explain(dataset[0]),
-        *(dataset[0], replace(dataset[0], gold=None), dataset, evaluation.rows[0], *check.findings, *check.cues),
+        *(dataset[0], replace(dataset[0], gold=None), dataset, evaluation.rows[0], check),
     )
     assert check.findings
     for value in shown:

@@ -16,7 +16,6 @@ from classic_rc.audit.features import PIECE, Family, FeatureMatrix, Source
 from classic_rc.audit.gold_order import ORDER_NAMES, count_mirrored
 from classic_rc.audit.options import Floats, OptionTable
 from classic_rc.audit.score_test import ScoreTest, Step
-from classic_rc.tables import Column, RowGroup, Table, render
 
 _SHOWN_EXAMPLES = 3
 _SHOWN_TEXT = 160
@@ -95,14 +94,6 @@ class Cue:
         """The finding in words."""
         return f"the option that {phrase(self.name)} tends to be {self.direction}"
 
-    def _repr_html_(self) -> str:
-        """Show the finding in a notebook."""
-        shares = {name: getattr(self, name) for name in ("coverage", "precision", "accuracy", "chance")}
-        columns = [Column("kind"), *(Column(name, "percent", 1) for name in shares), Column("z", "number")]
-        rows = RowGroup([[str(self.kind), *shares.values(), self.z]])
-        examples = [f"{'right' if one.right else 'wrong'}: {one.option} ({one.id})" for one in self.examples]
-        return render(Table(self.sentence, columns, [rows], [self.advice, *examples]), "html")
-
     def to_dict(self) -> dict[str, Any]:
         """Return plain data."""
         plain: dict[str, Any] = {"kind": str(self.kind), "name": self.name, "direction": self.direction}
@@ -158,7 +149,7 @@ def _describe(test: ScoreTest, step: Step, chance: Floats, n_mirrored: int) -> C
         kind = Kind.SHORTCUT if reads else Kind.ARTIFACT
     is_rank |= bool(step.more)
     direction = "right" if step.z > 0 or is_rank else "wrong"
-    mirrored = n_mirrored if number_is_text(name) else 0
+    mirrored = n_mirrored if name in ORDER_NAMES[4:] else 0  # of those about the text of options
     answered = covered & (table.sum((right & favoured).astype(np.int64)) == table.sum(favoured.astype(np.int64)))
     return Cue(
         kind,
@@ -192,11 +183,6 @@ def _words_around(texts: Sequence[str], has_it: NDArray[np.bool_], piece: str) -
     )
     shown = sorted(words.items(), key=lambda item: (-item[1], item[0]))[:2]
     return f" ({', '.join(text for text, _ in shown)})" if shown else ""
-
-
-def number_is_text(name: str) -> bool:
-    """Return whether a cue of gold order is about the text of options."""
-    return name in ORDER_NAMES[4:]
 
 
 def favour(table: OptionTable, values: Floats) -> tuple[np.ndarray[Any, np.dtype[np.bool_]], Any]:

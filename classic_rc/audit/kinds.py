@@ -6,8 +6,6 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
-from classic_rc.tables import Column, RowGroup, Table, render
-
 EXAMPLES = 3
 """How many ids a finding names."""
 
@@ -43,13 +41,6 @@ class Finding:
     places: tuple[
         str, ...
     ] = ()  # file, line or JSON path, and id of the first three, if reading skipped what is bad
-
-    def _repr_html_(self) -> str:
-        """Show the finding in a notebook."""
-        columns = [Column("severity"), Column("count", "count"), Column("where"), Column("why")]
-        where = ", ".join(self.places or self.examples)
-        rows = RowGroup([[str(self.kind.severity), self.count, where, self.kind.why]])
-        return render(Table(self.kind.what, columns, [rows]), "html")
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data."""

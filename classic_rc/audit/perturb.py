@@ -19,20 +19,6 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from classic_rc.audit.rewriting import (
-    WORDS,
-    PassageEdit,
-    Rewriting,
-    Sentences,
-    Unit,
-    edit_passages,
-    find_sentences,
-    find_units,
-    make_edit,
-    without_places,
-    word_key,
-    write_in_order,
-)
 from classic_rc.errors import DataError, UsageError, unknown_name
 from classic_rc.kernels.draws import text_keys, uniform_draws
 from classic_rc.near_duplicates import near_duplicate_groups
@@ -48,6 +34,20 @@ from classic_rc.questions import (
     candidate_texts,
 )
 from classic_rc.text.analyzers import stop_words
+from classic_rc.text.rewriting import (
+    WORDS,
+    PassageEdit,
+    Rewriting,
+    Sentences,
+    Unit,
+    edit_passages,
+    find_sentences,
+    find_units,
+    make_edit,
+    without_places,
+    word_key,
+    write_in_order,
+)
 
 INTERROGATIVES = frozenset(
     "what what's when when's where where's which who who's whom whose why why's how how's".split()
