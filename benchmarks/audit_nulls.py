@@ -21,9 +21,8 @@ import numpy as np
 
 import classic_rc
 from classic_rc.audit import Kind
-from classic_rc.audit.cues import describe_steps
+from classic_rc.audit.cues import describe_steps, order_features
 from classic_rc.audit.features import FeatureMatrix, build_features
-from classic_rc.audit.gold_order import order_features
 from classic_rc.audit.options import OptionTable
 from classic_rc.audit.score_test import ScoreTest
 from classic_rc.evaluation.plan import default_analyzer

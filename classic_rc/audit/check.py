@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from classic_rc.audit.cues import Cue, describe_steps, phrase
+from classic_rc.audit.cues import Cue, describe_steps, order_features, phrase
 from classic_rc.audit.features import build_features
-from classic_rc.audit.gold_order import order_features
 from classic_rc.audit.header import INPUTS, Header, HeaderRow, share_found
 from classic_rc.audit.integrity import Finding, find_copies, find_own_defects, in_order
 from classic_rc.audit.options import Floats, OptionTable

@@ -29,6 +29,7 @@ from classic_rc.questions import Dataset, Question, candidate_texts
 from classic_rc.text.analyzers import stop_words
 from classic_rc.text.differences import word_diff, words_only
 from classic_rc.text.encode import TextEncoder
+from classic_rc.text.squad import normalise_squad_answer
 
 _E, _W, _N = Severity.ERROR, Severity.WARNING, Severity.NOTE
 
@@ -378,7 +379,7 @@ class _SimilarQuestions:
                 sizes += bags.sizes
             similarity = shared / np.maximum(np.maximum(sizes[one], sizes[two]), 1)
             for a, b, value in zip(one.tolist(), two.tolist(), similarity.tolist(), strict=True):
-                if not _contradict(self.questions[a], self.questions[b]):
+                if not contradict(self.questions[a], self.questions[b]):
                     yield "question-nearly-", a, b, value
 
     def _about_similar_passages(self) -> _Pairs:
@@ -487,7 +488,7 @@ class _SimilarQuestions:
         one, two = self._similar_texts(bags, here, there)
         similar = _shared_content(bags, one, two) >= _NEAR_CONTENT
         similar &= _shared_bits(bags, one, two) >= self.least_bits
-        gold = {i: _gold_texts(self.questions[i]) for i in np.unique([one[similar], two[similar]]).tolist()}
+        gold = {i: gold_keys(self.questions[i]) for i in np.unique([one[similar], two[similar]]).tolist()}
         pairs = zip(one.tolist(), two.tolist(), similar.tolist(), strict=True)
         common = np.array([near and bool(gold[a] & gold[b]) for a, b, near in pairs], dtype=bool)
         return one[common], two[common]
@@ -532,20 +533,24 @@ def _shared_bits(bags: _Bags, one: NDArray[np.int64], two: NDArray[np.int64]) ->
     return shared_weight(bags.words, bags.offsets, one, two, bags.bits)
 
 
-def _contradict(question: Question, other: Question) -> bool:
+def contradict(question: Question, other: Question) -> bool:
     """Return whether an option is right for one question and wrong for the other one, or no gold text agrees."""
     if question.gold is None or other.gold is None:
         return False
-    gold, other_gold = _gold_texts(question), _gold_texts(other)
+    gold, other_gold = gold_keys(question), gold_keys(other)
     if not question.task.has_choices:
         return not gold & other_gold
-    both = (question, other)
-    options, others = ({bare_text(text) for text in candidate_texts(q.candidates)} for q in both)
-    return bool((gold ^ other_gold) & options & others)
+    return bool((gold ^ other_gold) & option_keys(question) & option_keys(other))
 
 
-def _gold_texts(question: Question) -> set[str]:
-    return {bare_text(text) for text in question.gold_texts}
+def gold_keys(question: Question) -> set[str]:
+    """Return the right options, or the accepted texts, as they are compared."""
+    return set(map(bare_text if question.task.has_choices else normalise_squad_answer, question.gold_texts))
+
+
+def option_keys(question: Question) -> set[str]:
+    """Return the options as they are compared."""
+    return set(map(bare_text, candidate_texts(question.candidates)))
 
 
 def _item_text(question: Question) -> str:

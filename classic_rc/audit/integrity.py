@@ -10,7 +10,14 @@ from html.entities import html5
 from itertools import chain
 from math import prod
 
-from classic_rc.audit.duplicates import DUPLICATE_KINDS, DuplicateFinding, find_duplicates
+from classic_rc.audit.duplicates import (
+    DUPLICATE_KINDS,
+    DuplicateFinding,
+    contradict,
+    find_duplicates,
+    gold_keys,
+    option_keys,
+)
 from classic_rc.audit.kinds import EXAMPLES, Finding, Kind, Severity
 from classic_rc.audit.options import bare_text
 from classic_rc.datasets.registry import TrainingData, as_dataset
@@ -205,7 +212,7 @@ def _find_in_options(question: Question, n_right: int) -> Iterator[str]:
         yield "several-right"
     options = [bare_text(c.text) for c in question.candidates]
     if len(set(options)) < len(options):
-        right = _right_options(question)
+        right = gold_keys(question)
         wrong = {text for i, text in enumerate(options) if i not in (question.gold or ())}
         yield "equal-options" if right.isdisjoint(wrong) else "option-both"
 
@@ -227,24 +234,10 @@ def _find_contradictions(dataset: Dataset, duplicates: Iterable[DuplicateFinding
     for finding in duplicates:
         if finding.kind.name == "question-repeated":
             for pair in finding.pairs:
-                if _contradicts(dataset.by_id[pair.id], dataset.by_id[pair.other]):
+                one, other = dataset.by_id[pair.id], dataset.by_id[pair.other]
+                same = not one.task.has_choices or option_keys(one) == option_keys(other)
+                if same and contradict(one, other):
                     yield "gold-differs", pair.id
-
-
-def _contradicts(question: Question, other: Question) -> bool:
-    """Return whether two equal questions have equal options but other right ones, or accept no common text."""
-    if question.gold is None or other.gold is None:
-        return False
-    if not question.task.has_choices:
-        return {normalise_squad_answer(str(t)) for t in question.gold}.isdisjoint(
-            normalise_squad_answer(str(t)) for t in other.gold
-        )
-    options, others = ({bare_text(c.text) for c in q.candidates} for q in (question, other))
-    return options == others and _right_options(question) != _right_options(other)
-
-
-def _right_options(question: Question) -> set[str]:
-    return {bare_text(c.text) for i, c in enumerate(question.candidates) if i in (question.gold or ())}
 
 
 # The characters that the bytes 0x80 to 0xBF become in Windows-1252 (or Latin-1, for those that it lacks).

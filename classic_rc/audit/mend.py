@@ -144,16 +144,12 @@ def _shuffle(questions: Sequence[Question], seed: int) -> list[Question]:
             continue
         order = np.argsort(draws[start : start + count], kind="stable").tolist()
         gold = None if q.gold is None else frozenset(order.index(i) for i in q.gold if isinstance(i, int))
-        meta = {key: _reorder(value, order) for key, value in q.meta.items()}
+        meta = {  # a field with one entry an option has the new order too
+            key: [value[i] for i in order] if isinstance(value, list | tuple) and len(value) == count else value
+            for key, value in q.meta.items()
+        }
         result.append(replace(q, candidates=TextCandidates(texts[i] for i in order), gold=gold, meta=meta))
     return result
-
-
-def _reorder(value: Any, order: Sequence[int]) -> Any:
-    """Return a field with the options' new order, if it has one entry an option."""
-    if isinstance(value, list | tuple) and len(value) == len(order):
-        return [value[i] for i in order]
-    return value
 
 
 def _without_fields(questions: Sequence[Question], names: Iterable[str]) -> list[Question]:
