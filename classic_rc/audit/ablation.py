@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -211,8 +210,8 @@ def evaluate_perturbed(
                 if ready.file is not None or ready.solver is None:  # a file of scores is behind a solver
                     raise _file_error(ready, dataset)
                 for name, system in fit_systems(ready.name, ready.solver, plan, shared):
-                    answer = partial(_answer, system, system.decide_in_expectation, jobs)
-                    answers[name] = {"": [_measure(metric, dataset, shared, answer)]}
+                    own = _measure(metric, dataset, shared, system, system.decide_in_expectation, jobs)
+                    answers[name] = {"": [own]}
                     fitted[name] = ready.solver, system
             except ClassicRCError as error:
                 errors[ready.name] = error
@@ -238,8 +237,7 @@ def evaluate_perturbed(
                     scorer = system
                     if solver.learns_from == "passages" and not solver.tunes_parameters:
                         scorer = FittedSystem(solver, copy, replace(plan.separated, tune=None), shared=shared)
-                    answer = partial(_answer, scorer, system.decide_for_copy, jobs)
-                    own = _measure(metric, copy, shared, answer)
+                    own = _measure(metric, copy, shared, scorer, system.decide_for_copy, jobs)
                     answers[name].setdefault(perturbation.name, []).append(own)
                 except ClassicRCError as error:
                     errors[f"{name} on {perturbation.name}"] = error
@@ -274,20 +272,18 @@ _Statistics = NDArray[np.float64]
 """A metric's statistics of each answer, shape (n_questions, n_statistics)."""
 
 
-_Answers = list[Prediction]
-
-
-def _answer(
-    scorer: FittedSystem, decide: Callable[[QuestionBlock, Scores], _Answers], jobs: int, block: QuestionBlock
-) -> _Answers:
-    return decide(block, scorer.score(block, jobs))
-
-
 def _measure(
-    metric: Metric, dataset: Dataset, shared: EncodingCache, answer: Callable[[QuestionBlock], _Answers]
+    metric: Metric,
+    dataset: Dataset,
+    shared: EncodingCache,
+    scorer: FittedSystem,
+    decide: Callable[[QuestionBlock, Scores], list[Prediction]],
+    jobs: int,
 ) -> _Statistics:
-    blocks = iter_blocks(dataset, shared)
-    return np.concatenate([metric.statistics(block.questions, answer(block)) for block in blocks])
+    answered = (
+        (block.questions, decide(block, scorer.score(block, jobs))) for block in iter_blocks(dataset, shared)
+    )
+    return np.concatenate([metric.statistics(questions, answers) for questions, answers in answered])
 
 
 def _file_error(ready: ReadySystem, dataset: Dataset) -> UsageError:

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -58,17 +58,12 @@ _ADVICE = {
 _ADVICE_OF_POOLS = "take right and wrong options from texts that are used equally often"
 
 
-@dataclass(frozen=True, slots=True)
-class Example:
+class Example(NamedTuple):
     """An option that has a cue."""
 
     id: str
     option: str  # the cue is marked by [[ and ]], if it is a part of the text
     right: bool
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain data."""
-        return {"id": self.id, "option": self.option, "right": self.right}
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +105,7 @@ class Cue:
             plain[name] = round(float(getattr(self, name)), 6)
         plain |= {"questions": self.n_questions, "with": self.n_with, "right": self.n_right, "similar": self.others}
         plain |= {"applicability": self.n_questions, "productivity": plain["precision"]}
-        plain |= {"examples": [example.to_dict() for example in self.examples], "advice": self.advice}
+        plain |= {"examples": [example._asdict() for example in self.examples], "advice": self.advice}
         return plain | ({"note": self.note} if self.note else {})
 
 

@@ -102,11 +102,6 @@ class DuplicateFinding(Finding):
 
     pairs: tuple[DuplicatePair, ...] = ()  # one per passage or question, the most similar; in the dataset's order
 
-    @classmethod
-    def of(cls, kind: Kind, pairs: Sequence[DuplicatePair]) -> DuplicateFinding:
-        """Count pairs."""
-        return cls(kind, len(pairs), tuple(pair.id for pair in pairs[:EXAMPLES]), pairs=tuple(pairs))
-
     def to_dict(self) -> dict[str, Any]:
         """Return plain data, with all pairs."""
         return {**Finding.to_dict(self), "pairs": [pair.to_dict() for pair in self.pairs]}
@@ -147,7 +142,11 @@ def find_duplicates(dataset: Dataset, train: TrainingData | None = None) -> tupl
     passages = _SimilarPassages(dataset, train)
     for kind, pair in (*passages.duplicates(), *_SimilarQuestions(dataset, train, passages).duplicates()):
         found.setdefault(kind, []).append(pair)
-    return tuple(DuplicateFinding.of(kind, found[kind.name]) for kind in DUPLICATE_KINDS if kind.name in found)
+    return tuple(
+        DuplicateFinding(kind, len(pairs), tuple(pair.id for pair in pairs[:EXAMPLES]), pairs=tuple(pairs))
+        for kind in DUPLICATE_KINDS
+        if (pairs := found.get(kind.name))
+    )
 
 
 _Duplicates = Iterator[tuple[str, DuplicatePair]]
@@ -165,14 +164,11 @@ class _SimilarPassages:
         self.across = similar_texts(texts, other_texts) if self.others else similar_texts([], [])
         n, pairs = len(texts), np.concatenate([self.within.pairs, self.across.pairs + np.array([0, len(texts)])])
         self.similar = _connect(n + len(other_texts), pairs)
-        equal = np.array([_are_equal(*pair) for pair in self._texts(pairs)], dtype=bool)
+        texts += other_texts
+        equal = np.array([_are_equal(texts[a], texts[b]) for a, b in pairs.tolist()], dtype=bool)
         # Training passages that are equal to one another are joined by the first one of `dataset` that they equal.
         self.equal = _connect(n + len(other_texts), np.concatenate([pairs[equal], self._equal_others(n)]))
         self.number = {id(p): i for i, p in enumerate((*self.own, *self.others))}
-
-    def _texts(self, pairs: NDArray[np.int64]) -> Iterator[tuple[str, str]]:
-        passages = (*self.own, *self.others)
-        return ((passages[a].text, passages[b].text) for a, b in pairs.tolist())
 
     def _equal_others(self, n: int) -> NDArray[np.int64]:
         first = first_equal([p.text for p in self.others])
@@ -467,7 +463,8 @@ class _SimilarQuestions:
         usual = self._sharing_options(least, self.content.within(groups), self.is_own, every)
         has_often = often[usual[0]] | often[usual[1]]
         one, two = (np.concatenate([a, b[has_often]]) for a, b in zip(seldom, usual, strict=True))
-        likely = self._are_similar(one, two)
+        words, offsets = self.words[:2]
+        likely = are_similar_words(words, offsets, one, two, shared_words(words, offsets, one, two))
         one, two = one[likely], two[likely]
         in_options = _shared_content(self.options, one, two)
         content = in_options + _shared_content(self.words, one, two)
@@ -512,10 +509,6 @@ class _SimilarQuestions:
         same &= _shared_bits(self.options, one, two) >= self.least_bits
         for a, b, value in zip(one[same].tolist(), two[same].tolist(), share[same].tolist(), strict=True):
             yield "options-", a, b, value
-
-    def _are_similar(self, one: NDArray[np.int64], two: NDArray[np.int64]) -> NDArray[np.bool_]:
-        words, offsets = self.words[:2]
-        return are_similar_words(words, offsets, one, two, shared_words(words, offsets, one, two))
 
 
 _Pairs = tuple[NDArray[np.int64], NDArray[np.int64]]

@@ -163,7 +163,7 @@ def build_features(table: OptionTable) -> FeatureMatrix:
     sources = [
         *_text_entries(table, least),
         _edge_entries(table, edges),
-        *(_flag_entries(table, FIELD, fields.flags) if fields.flags else ()),
+        *([_flag_source(table, [FIELD] * len(fields.flags), fields.flags)] if fields.flags else []),
         *_position_entries(table, fields, least),
     ]
     sparse, families, values = _stack(table, sources, least)
@@ -238,18 +238,13 @@ def _text_entries(table: OptionTable, least: int) -> Iterator[Entries]:
     once = np.arange(len(names))
     shown = [name if len(name) <= 40 else f"{name[:39]}…" for name in names]
     yield Entries.of_pairs([WHOLE] * len(names), shown, (once, once), number)
-    families: list[Family] = []
-    values: list[str] = []
     known: dict[tuple[Family, str], int] = {}
     items, codes = array("q"), array("q")  # lists of millions of integers would fill the memory
     for i, text in enumerate(table.distinct_texts):
-        for family, value in _shapes(text):
-            code = known.setdefault((family, value), len(known))
-            if code == len(values):
-                families.append(family)
-                values.append(value)
+        for shape in _shapes(text):
             items.append(i)
-            codes.append(code)
+            codes.append(known.setdefault(shape, len(known)))
+    families, values = [family for family, _ in known], [value for _, value in known]
     pairs = np.frombuffer(items, dtype=np.int64), np.frombuffer(codes, dtype=np.int64)
     yield Entries.of_pairs(families, values, pairs, table.text_index)
 
@@ -366,27 +361,21 @@ def _shapes(text: str) -> Iterator[tuple[Family, str]]:
         return
     yield FIRST, describe_character(text[0])
     yield LAST, describe_character(text[-1])
-    if text[0].isspace() or text[-1].isspace():
-        yield ODD, "has a blank at an end"
-    for mark in set(_MARKUP.findall(text)):
-        yield ODD, f"has the markup {mark}"
-    if "  " in text.strip():
-        yield ODD, "has two blanks in a row"
-    if not text.isascii():
-        yield SHAPE, "has a character beyond ASCII"
-    if not text.isprintable():
-        yield ODD, "has an invisible or unusual blank character"
+    yield from ((ODD, f"has the markup {mark}") for mark in set(_MARKUP.findall(text)))
     bare = text.strip()
-    if bare[:1].isupper():
-        yield SHAPE, "begins with a capital letter"
-    elif bare[:1].islower():
-        yield SHAPE, "begins with a small letter"
-    if bare[-1:] and not bare[-1].isalnum():
-        yield SHAPE, "ends with a mark"
-    if bare.isupper() and len(bare) > 1:
-        yield SHAPE, "has capital letters only"
-    if any(map(str.isdigit, bare)):
-        yield SHAPE, "has a digit"
+    for family, name, is_so in (
+        (ODD, "has a blank at an end", bare != text),
+        (ODD, "has two blanks in a row", "  " in bare),
+        (ODD, "has an invisible or unusual blank character", not text.isprintable()),
+        (SHAPE, "has a character beyond ASCII", not text.isascii()),
+        (SHAPE, "begins with a capital letter", bare[:1].isupper()),
+        (SHAPE, "begins with a small letter", bare[:1].islower()),
+        (SHAPE, "ends with a mark", bare[-1:] and not bare[-1].isalnum()),
+        (SHAPE, "has capital letters only", bare.isupper() and len(bare) > 1),
+        (SHAPE, "has a digit", any(map(str.isdigit, bare))),
+    ):
+        if is_so:
+            yield family, name
     shape = ""
     for c in bare[:200]:
         kind = "X" if c.isupper() else "x" if c.isalpha() else "9" if c.isdigit() else c
@@ -409,12 +398,6 @@ def _edge_entries(table: OptionTable, measured: Sequence[Measurement]) -> Entrie
             flags.append((name, is_extreme & (table.sum(is_extreme.astype(np.int64)) == 1)[table.question]))
     families = [_rank_family(m) for m in measured for _ in range(2)]
     return _flag_source(table, families, flags)
-
-
-def _flag_entries(
-    table: OptionTable, family: Family, flags: Sequence[tuple[str, NDArray[np.bool_]]]
-) -> Iterator[Entries]:
-    yield _flag_source(table, [family] * len(flags), flags)
 
 
 def _flag_source(

@@ -46,6 +46,7 @@ class Share(NamedTuple):
 class HardSubset:
     """The questions that at most `max_solved` baselines solve, and how metrics change on them."""
 
+    metric: Metric  # gives a question its credit: 1 if the answer is fully right
     evaluation: Evaluation  # of all questions; its rows are the members of the filter, then what is only reported
     n_members: int
     max_solved: int  # K: the most members that may solve a question that is kept
@@ -64,11 +65,6 @@ class HardSubset:
         """The dataset of the questions that are kept, in their order."""
         hard_ids = {q.id for q, is_hard in zip(self.evaluation.dataset, self.hard, strict=True) if is_hard}
         return self.evaluation.dataset.filter(lambda question: question.id in hard_ids)
-
-    @property
-    def metric(self) -> Metric:
-        """The metric that gives a question its credit: 1 if the answer is fully right."""
-        return _credit_metric(self.evaluation.dataset)
 
     @cached_property
     def removed(self) -> dict[str, Share]:
@@ -96,10 +92,6 @@ class HardSubset:
         after = scores_on(self.hard) if self.hard.any() else [None] * len(measured)
         return list(zip(scores_on(np.ones_like(self.hard)), after, strict=True))
 
-    def is_member(self, index: int) -> bool:
-        """Return whether the row at `index` is a member of the filter."""
-        return index < self.n_members
-
     def solves(self, row: Row) -> NDArray[np.bool_]:
         """Return which questions a row solves, shape (n_questions,)."""
         return _solved_by(row, self.metric)
@@ -121,7 +113,7 @@ class HardSubset:
                     "solver": row.solver,
                     "variant": row.variant,
                     "signature": row.signature,
-                    "by_construction": self.is_member(i),
+                    "by_construction": i < self.n_members,
                     "solved": None if row.expected else int(self.solves(row).sum()),
                     "metric": main,
                     "before": before.to_dict(),
@@ -216,11 +208,12 @@ def find_hard_subset(
     evaluation = evaluate(dataset, [*members, *others], protocol, jobs=jobs, progress=progress)
     for error in evaluation.errors.values():
         raise error
-    metric, rows = _credit_metric(evaluation.dataset), evaluation.rows
+    assert evaluation.dataset.task is not None
+    metric, rows = METRICS[SOLVED_BY[evaluation.dataset.task]], evaluation.rows
     guess = next(row for row in rows if row.solver == Random.name).outcomes.statistics[metric.name]
     n_solved = np.sum([_solved_by(row, metric) for row in rows[: len(members)]], axis=0)
     chance = chance_removed(metric.from_means(guess), len(members), max_solved)
-    return HardSubset(evaluation, len(members), max_solved, n_solved, chance, groups, resampling)
+    return HardSubset(metric, evaluation, len(members), max_solved, n_solved, chance, groups, resampling)
 
 
 def chance_removed(solved: NDArray[np.float64], n_members: int, max_solved: int = 0) -> NDArray[np.float64]:
@@ -237,11 +230,6 @@ def chance_removed(solved: NDArray[np.float64], n_members: int, max_solved: int 
     from scipy.stats import binom
 
     return np.asarray(binom.sf(max_solved, n_members, solved), dtype=np.float64)
-
-
-def _credit_metric(dataset: Dataset) -> Metric:
-    assert dataset.task is not None
-    return METRICS[SOLVED_BY[dataset.task]]
 
 
 def _solved_by(row: Row, metric: Metric) -> NDArray[np.bool_]:

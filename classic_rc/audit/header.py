@@ -81,18 +81,10 @@ class Header:
 
     def measure(self) -> tuple[HeaderRow, ...]:
         """Return the rows that there is input for."""
-        texts = {
-            "options": True,
-            "question": any(q.query.strip() for q in self.table.questions),
-            "passage": any(text.strip() for text in self.table.passages[0]),
-        }
-        rows = []
-        for name, sees in INPUTS.items():
-            if all(texts[part] for part in sees) or (name == "all" and texts["question"] != texts["passage"]):
-                if name == "all" and not all(texts.values()):
-                    continue  # another row has all that there is
-                rows.append(self._row(name, self.predict(sees)))
-        return tuple(rows)
+        has = {"options"}
+        has |= {"question"} if any(q.query.strip() for q in self.table.questions) else set()
+        has |= {"passage"} if any(text.strip() for text in self.table.passages[0]) else set()
+        return tuple(self._row(name, self.predict(sees)) for name, sees in INPUTS.items() if sees <= has)
 
     def _row(self, name: str, hits: Floats) -> HeaderRow:
         groups = np.unique(self.groups[self.asked], return_inverse=True)[1].reshape(-1)

@@ -88,14 +88,6 @@ class OptionTable:
         return self.sum(self.right.astype(np.int64))
 
     @cached_property
-    def gold(self) -> Integers:
-        """The position of the first right option of each question."""
-        first = np.zeros(len(self), dtype=np.int64)
-        where = np.flatnonzero(self.right)[::-1]
-        first[self.question[where]] = self.position[where]
-        return first
-
-    @cached_property
     def passages(self) -> tuple[list[str], Integers]:
         """The different passages, and the number of each question's passage."""
         number: dict[bytes, int] = {}  # by digests, because whole texts would fill the memory
@@ -183,10 +175,6 @@ class OptionTable:
     def sum(self, values: NDArray[Any]) -> NDArray[Any]:
         """Return the sum over the options of each question."""
         return np.add.reduceat(values, self.offsets[:-1]) if len(self) else values[:0]
-
-    def sum_columns(self, values: Floats) -> Floats:
-        """Return the sum over the options of each question, of each column."""
-        return np.add.reduceat(values, self.offsets[:-1], axis=0)
 
     def largest(self, values: NDArray[Any]) -> NDArray[Any]:
         """Return the largest value of each question."""

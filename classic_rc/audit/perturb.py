@@ -6,9 +6,6 @@ Comprehension Datasets". They tag parts of speech; here a stop list decides, so 
 
 **Function words** are the words of a stop list (nltk's 179 English words by default), the interrogatives, and
 contractions of such words (``he's``). All other words, numbers included, are **content words**.
-
-Random choices hash the seed with the id of the passage or question. So a copy of some questions of a dataset, or of
-the dataset in another order, has the same texts; only ``other-passage`` depends on which passages there are.
 """
 
 from __future__ import annotations
@@ -194,7 +191,6 @@ def _texts(question: Question) -> tuple[str, ...]:
     return question.passage.text, question.text, *options
 
 
-# ------------------------------------------------------------------------------------------------------------------
 # Questions
 
 
@@ -225,7 +221,6 @@ def _shuffle_questions(dataset: Dataset, settings: Settings) -> Iterator[Questio
         yield replace(question, text=rewriting.text)
 
 
-# ------------------------------------------------------------------------------------------------------------------
 # Passages
 
 
@@ -363,7 +358,6 @@ def _nearest_others(i: int, lengths: Sequence[int], groups: Sequence[int]) -> li
     return found
 
 
-# ------------------------------------------------------------------------------------------------------------------
 # Vocabulary
 
 
@@ -428,8 +422,6 @@ def _encode(text: str, codes: Mapping[str, str], settings: Settings) -> str:
         last = end
     return "".join([*parts, text[last:]])
 
-
-# ------------------------------------------------------------------------------------------------------------------
 
 _SPAN_IN_PASSAGE = "the answer is part of the passage"
 

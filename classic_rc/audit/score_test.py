@@ -216,7 +216,6 @@ class ScoreTest:
         self._has_groups = len(self.table.passages[0]) < len(self.table)
         self.model: Model
         self.weights: Floats
-        self.top: list[tuple[int, float]] = []
 
     def column(self, feature: int) -> Floats:
         """Return the values of a feature of the matrix or of gold order."""
@@ -304,13 +303,18 @@ class ScoreTest:
         rare: list[tuple[Integers, Floats]] = []
         one = table.n_right == 1
         uses = np.bincount(features.sparse.indices, minlength=n_sparse)
-        for start, stop, block, rows in self._question_blocks(u):
+        pooled = csr_matrix((u, np.arange(len(u)), table.offsets), shape=(len(table), len(u)))
+        weights = pooled.astype(np.float32)
+        for start in range(0, len(table), _BLOCK_QUESTIONS):
+            stop = min(start + _BLOCK_QUESTIONS, len(table))
+            block = weights[start:stop] @ features.sparse
             squares[:n_sparse] -= np.bincount(block.indices, block.data.astype(np.float64) ** 2, n_sparse)
             events += np.bincount(block.indices, minlength=n_sparse)
             few = uses[block.indices] < 8 * _EXACT
             if one[start:stop].all():  # u is p: the sum over a question's options is the probability of a hit
                 rare.append((block.indices[few].astype(np.int64), block.data[few].astype(np.float64)))
             else:
+                rows = slice(int(table.offsets[start]), int(table.offsets[stop]))
                 own = features.sparse[rows]
                 few = uses[own.indices] < _EXACT
                 p = np.repeat(model.p[rows], np.diff(own.indptr))
@@ -320,7 +324,7 @@ class ScoreTest:
                 )
         totals = np.add.reduceat(features.dense * u[:, None], table.offsets[:-1], axis=0)
         squares[n_sparse:] -= (totals.astype(np.float64) ** 2).sum(axis=0)
-        weighted = chosen * d[:, None] - u[:, None] * table.sum_columns(chosen * u[:, None])[table.question]
+        weighted = chosen * d[:, None] - u[:, None] * (pooled @ chosen)[table.question]
         across = features.sums(weighted) if chosen.shape[1] else np.zeros((len(features), 0))
         hessian = covariance(model, chosen, chosen) + _RIDGE * np.eye(chosen.shape[1])
         inverse = np.asarray(np.linalg.inv(hessian), dtype=np.float64)
@@ -330,26 +334,10 @@ class ScoreTest:
         tails = _exact_deviates(is_rare, n_sparse, rare)
         tails[variance[is_rare] == 0] = 0
         all_events = np.append(events, np.full(features.dense.shape[1], len(table))).astype(np.float64)
-        pooled = csr_matrix((u, np.arange(len(u)), table.offsets), shape=(len(table), len(u)))
         return (
             _Null(expected, np.sqrt(variance), all_events, is_rare, tails),
             _Given(chosen, weighted, across, inverse, pooled),
         )
-
-    def _question_blocks(self, weights: Floats):  # type: ignore[no-untyped-def]
-        """Yield the weighted sums of sparse features of each question, in blocks of questions."""
-        from scipy.sparse import csr_matrix
-
-        table = self.table
-        for start in range(0, len(table), _BLOCK_QUESTIONS):
-            stop = min(start + _BLOCK_QUESTIONS, len(table))
-            rows = slice(int(table.offsets[start]), int(table.offsets[stop]))
-            n = rows.stop - rows.start
-            pooled = csr_matrix(
-                (weights[rows].astype(np.float32), np.arange(n), table.offsets[start : stop + 1] - rows.start),
-                shape=(stop - start, n),
-            )
-            yield start, stop, pooled @ self.features.sparse[rows], rows
 
     def _order_deviates(self, columns: Floats, right: NDArray[np.bool_], given: _Given) -> Floats:
         """Return the deviates of features of gold order, which are zeros and ones."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
@@ -26,26 +26,16 @@ class ScoreWithout:
     system: str
     trained_on: str | None
     metric: Metric
-    n_questions: int
-    n_left: int
+    questions: int
+    left: int
     value: float  # on all questions, a fraction
     interval: Interval | None  # over resampled passages; None with fewer than two groups
-    left_value: float | None  # on the questions that are left; None if none is
-    left_interval: Interval | None
+    value_left: float | None  # on the questions that are left; None if none is
+    interval_left: Interval | None
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data."""
-        return {
-            "system": self.system,
-            "trained_on": self.trained_on,
-            "metric": self.metric.name,
-            "questions": self.n_questions,
-            "left": self.n_left,
-            "value": self.value,
-            "interval": self.interval and list(self.interval),
-            "value_left": self.left_value,
-            "interval_left": self.left_interval and list(self.left_interval),
-        }
+        return {f.name: getattr(self, f.name) for f in fields(self)} | {"metric": self.metric.name}
 
 
 def copied_questions(dataset: Dataset, duplicates: Iterable[Finding]) -> NDArray[np.bool_]:
@@ -85,7 +75,7 @@ def score_without(
     >>> data = classic_rc.load("sample:single-choice")
     >>> duplicates = find_duplicates(data, data[:12])
     >>> scores = score_without(classic_rc.evaluate(data, ["sw+d"]), duplicates)
-    >>> scores[0].n_questions, scores[0].n_left
+    >>> scores[0].questions, scores[0].left
     (24, 12)
     """
     dataset, metric = evaluation.dataset, evaluation.primary

@@ -228,7 +228,7 @@ def hard_table(found: HardSubset) -> Table:
     rows = []
     for i, (row, (before, after)) in enumerate(zip(found.evaluation.rows, found.scores, strict=True)):
         solved = None if row.expected else int(found.solves(row).sum())
-        notes = ["by construction"] if found.is_member(i) else []
+        notes = ["by construction"] if i < found.n_members else []
         notes += ["expectation"] if row.expected else []
         notes += [f"learned from {row.trained_on}"] if row.trained_on else []
         notes += [f"tuned on {row.tuned_on}"] if row.tuned_on else []

@@ -143,7 +143,7 @@ def datasheet_tables(sheet: Datasheet) -> list[Table]:
         tables.append(_floor_table(sheet.evaluation, sheet.published))
     if sheet.check is not None:
         tables += _check_tables(sheet.check)
-    if any(score.n_left < score.n_questions for score in sheet.scores_without):
+    if any(score.left < score.questions for score in sheet.scores_without):
         tables.append(scores_without_table(sheet.scores_without))
     return tables
 

@@ -352,14 +352,14 @@ def scores_without_table(scores: Sequence[ScoreWithout]) -> Table:
     label = first.metric.label
     columns = [
         Column("system"),
-        Column(f"{label} all {first.n_questions:,}", "percent"),
-        Column(f"{label} without {first.n_left:,}", "percent"),
+        Column(f"{label} all {first.questions:,}", "percent"),
+        Column(f"{label} without {first.left:,}", "percent"),
         Column("learned from"),
     ]
     rows = [
-        [s.system, Cell(s.value, s.interval), Cell(s.left_value, s.left_interval), s.trained_on] for s in scores
+        [s.system, Cell(s.value, s.interval), Cell(s.value_left, s.interval_left), s.trained_on] for s in scores
     ]
-    n_removed = first.n_questions - first.n_left
+    n_removed = first.questions - first.left
     note = (
         f"without: without the {n_removed:,} questions that, or whose passages, repeat or nearly repeat others, "
         "counted from the second time on"

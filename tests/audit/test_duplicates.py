@@ -246,11 +246,11 @@ def test_scores_without_what_training_data_has():
     scores = score_without(evaluation, duplicates, resamples=200)
     for score, result in zip(scores, evaluation.rows, strict=True):
         assert score.value == pytest.approx(result.metrics()["accuracy"])
-        assert score.left_value == pytest.approx(result.metrics(~mask)["accuracy"])
-        assert score.left_interval.low <= score.left_value <= score.left_interval.high
-    assert (scores[0].n_questions, scores[0].n_left) == (24, 24 - len(train))
+        assert score.value_left == pytest.approx(result.metrics(~mask)["accuracy"])
+        assert score.interval_left.low <= score.value_left <= score.interval_left.high
+    assert (scores[0].questions, scores[0].left) == (24, 24 - len(train))
     none_left = score_without(evaluation, find_duplicates(data, data), resamples=10)[0]
-    assert (none_left.n_left, none_left.left_value, none_left.left_interval) == (0, None, None)
+    assert (none_left.left, none_left.value_left, none_left.interval_left) == (0, None, None)
     assert none_left.to_dict()["value_left"] is None
     assert not copied_questions(data, find_duplicates(data)).any()
 
