@@ -171,7 +171,6 @@ _DEFECTS = {
     "questions with lost characters (U+FFFD)": {"question": "Who likes caf\ufffd?"},
     "questions with control characters": {"question": "Who\u0000 met Bob?"},
     "questions with HTML entities (such as amp)": {"question": "Who met Bob &amp; Carla?"},
-    "questions in another script than most": {"question": "Кто встретил Боба в парке вчера?"},
     "questions whose gold is hidden": {"gold": None},
 }
 
