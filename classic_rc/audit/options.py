@@ -22,7 +22,7 @@ Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
 _BLOCK_CHARACTERS = 2**23
-_NEGATION = re.compile(r"(?i)(?<=[a-z])n['’]t\b")
+_NEGATION = re.compile(r"(?i)(?<=[a-z ])n['’]t\b")  # in released tokens a blank is before it
 
 
 @dataclass(frozen=True, eq=False)
