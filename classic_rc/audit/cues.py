@@ -111,6 +111,8 @@ class Cue:
 
 def phrase(name: str) -> str:
     """Return the name of a cue as what an option does."""
+    if name.startswith('the option "'):
+        return f"is {name.removeprefix('the option ')}"
     verbs = ("is ", "was ", "has ", "begins ", "ends ", "copies ", "shares ")
     return name if name.startswith(verbs) else f"has {name}"
 
