@@ -40,8 +40,7 @@ def test_json_has_a_header_and_findings_in_order(cli, leaking):
 
 
 def test_equal_calls_give_equal_bytes(cli, leaking):
-    one, two = (cli("check", leaking, "--format", "json").json for _ in range(2))
-    assert one.pop("times") is not two.pop("times")
+    one, two = (cli("check", leaking, "--format", "json").out for _ in range(2))
     assert one == two
 
 
