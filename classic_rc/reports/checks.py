@@ -34,8 +34,10 @@ def check_tables(report: CheckReport, *, whole: bool = False) -> list[Table]:
     -------
     list of Table
     """
-    tables = [header_table(report), cue_table(report, whole=whole)] if report.cues or report.header else []
-    if whole or not tables:
+    tables = [header_table(report)]
+    if report.n_features:
+        tables.append(cue_table(report, whole=whole))
+    if whole or not report.n_features:
         tables.append(integrity_table(report))
     return tables
 
@@ -104,7 +106,10 @@ def header_table(report: CheckReport) -> Table:
         Column("right", "percent", 1, key="accuracy", intervals="pm"),
         Column("chance", "percent", 1),
     ]
-    rows = [[row.input, Cell(row.accuracy, row.interval), row.chance] for row in report.header]
+    rows: list[Sequence[Cell | Value]] = [
+        [row.input, Cell(row.accuracy, row.interval), row.chance] for row in report.header
+    ]
+    rows = rows or [["not measured", None, None]]
     missing = [f"INTERRUPTED. Missing: {', '.join(report.missing)}"] if report.missing else []
     return Table(dataset_title(report.dataset), columns, [RowGroup(rows)], [*missing, *report.notes])
 
@@ -139,7 +144,8 @@ def cue_table(report: CheckReport, *, whole: bool = True, most: int | None = _SH
     elif report.findings:
         notes += _defects_in_short(report)
     if not rows:
-        rows = [["nothing found", *[None] * (len(columns) - 1)]]
+        found = "nothing found" if report.n_features else "not looked for"
+        rows = [[found, *[None] * (len(columns) - 1)]]
     if not whole:  # what fits 80 columns
         kept = [0, 1, 2, 3, 4, 7]
         columns, rows = [columns[i] for i in kept], [[row[i] for i in kept] for row in rows]
@@ -187,8 +193,9 @@ def integrity_table(report: CheckReport) -> Table:
     found = report.findings
     rows: list[Sequence[Value]] = [[str(f.kind.severity), f.kind.what, f.count, f.kind.why] for f in found]
     notes = [note for finding in found for note in _defect_notes(finding)]
+    nothing = "nothing found" if not report.missing else "not all was looked for"
     columns = [Column("severity"), Column("finding"), Column("count", "count"), Column("why it matters")]
-    return Table("defects and copies", columns, [RowGroup(rows or [[None, "nothing found", 0, None]])], notes)
+    return Table("defects and copies", columns, [RowGroup(rows or [[None, nothing, 0, None]])], notes)
 
 
 def _defect_notes(finding: Finding) -> Iterator[str]:
