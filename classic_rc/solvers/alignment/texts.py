@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
-from typing import NamedTuple, Protocol
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from classic_rc.errors import DataError
 from classic_rc.kernels.arrays import offsets_of
 from classic_rc.questions import Passage, Question
-from classic_rc.solvers.alignment.program import Constants, Edges, Program, option_edges, positive_edges
+from classic_rc.solvers.alignment.program import Constants, Program, option_edges, positive_edges
 from classic_rc.text.analyzers import Analyzer
 from classic_rc.text.annotated import AnnotatedText, TextChunk, content_runs
 from classic_rc.text.annotations import Annotations
@@ -22,19 +22,6 @@ from classic_rc.text.wordnet import Synset, WordNet
 
 _NOUNS = re.compile(r"N|JJ|CD|PROPN|ADJ")
 _VERBS = re.compile(r"V|RP")
-
-
-class Chunker(Protocol):
-    """The interface of a chunker, which finds the chunks of a question's texts."""
-
-    def passage(self, question: Question) -> list[TextChunk]:
-        """Return the chunks of the passage, with the numbers of their sentences."""
-
-    def question(self, question: Question) -> list[TextChunk]:
-        """Return the chunks of the question itself."""
-
-    def candidates(self, question: Question) -> list[list[TextChunk]]:
-        """Return the chunks of each candidate."""
 
 
 class RunChunker(NamedTuple):
@@ -122,6 +109,9 @@ class GroupChunker(NamedTuple):
 
     def _is_content(self, token: str) -> bool:
         return any(c.isalnum() for c in token) and token.lower() not in self.stop_words
+
+
+Chunker: TypeAlias = RunChunker | GroupChunker
 
 
 def chunks_of_tags(tags: Sequence[str]) -> Iterator[tuple[int, int]]:
@@ -270,20 +260,14 @@ def _align_question(
     for candidate, chunks in zip(question.candidates, chunker.candidates(question), strict=True):
         if candidate.text not in programs:
             bonus = constants.long_option_weight if len(chunks) > _LONG else 0.0
-            edges = _make_option_edges(entailment.keywords(chunks), passage, entailment, constants)
+            weights = entailment.symmetric(entailment.keywords(chunks), passage.keywords) - constants.offset
+            edges = option_edges(weights, passage.sentences, passage.copies, constants)
             sides = question_edges, edges, passage.sentences, passage.copies
             programs[candidate.text] = chunks, Program(*sides, len(question_chunks), required, bonus)
     of_candidates = [programs[candidate.text] for candidate in question.candidates]
     return AlignedQuestion(
         question_chunks, passage.chunks, [c for c, _ in of_candidates], [p for _, p in of_candidates]
     )
-
-
-def _make_option_edges(
-    option: Keywords, passage: _PassageArrays, entailment: Entailment, constants: Constants
-) -> Edges:
-    weights = entailment.symmetric(option, passage.keywords) - constants.offset
-    return option_edges(weights, passage.sentences, passage.copies, constants)
 
 
 def _find_chunk_after_without(question: Question, chunks: Sequence[TextChunk]) -> tuple[int, ...]:

@@ -6,7 +6,7 @@ import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any, ClassVar, Literal, NamedTuple, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,7 +24,7 @@ from classic_rc.solvers.explanation import Explanation, Mark, Term, given, plus,
 from classic_rc.solvers.feature_ranker.lexical import CELLS, LexicalCells
 from classic_rc.solvers.feature_ranker.tables import ENTITIES, OPTIONS, TABLES
 from classic_rc.solvers.feature_ranker.texts import RankerTexts, TrainingWords
-from classic_rc.solvers.feature_ranker.training import Cases, Design, Learner, Ranker, fold_numbers
+from classic_rc.solvers.feature_ranker.training import Cases, Design, Learner, Ranker, WeightedColumn, fold_numbers
 from classic_rc.solvers.feature_ranker.vectors import CountVectors, vector_features
 from classic_rc.solvers.learning import check_ascending, check_shape, gold_labels, one_thread, require_task
 from classic_rc.text.encoded import EncodedDataset
@@ -251,35 +251,58 @@ class FeatureRanker(Solver):
         return encoded.in_order(values if rows is None else values[rows], evidence)
 
     def explain(self, question: Question) -> Explanation:
-        """Show the sum over feature groups, the largest features and cells, and the sentence with the evidence."""
+        """Show the sum over feature groups, the largest features and cells, and the sentence with the evidence.
+
+        The numbers of the bias and of the groups of features, added in their order, are exactly the score.
+        """
         scores = self.score_candidates([question])
         if not len(scores.values):
             return Explanation.from_scores(self.name, question, scores)
         texts = self._texts([question])
-        encoded = texts.encoded
+        encoded, names = texts.encoded, self.ranker_.design.names
         n_distinct = len(encoded.arrays.candidate_question)
         distinct = _expand(encoded, np.arange(n_distinct))
         rows = np.arange(len(distinct)) if self._rows(encoded) is None else distinct
         cells: list[dict[str, float]] = [{}] * n_distinct
         if self.cells_ is not None:
-            cells = largest_cells(self.cells_, self.cell_weights_, texts)
+            cells = _largest_cells(self.cells_, self.cell_weights_, texts)
         _, values, added = next(self._contributions(texts))
-        columns = self.ranker_.columns(values.T, texts.types, self._offsets(encoded))
-        parts = ScoreParts(
-            {group: amounts[rows] for group, amounts in self._add_groups(added).items()},
-            self.ranker_.design.names,
-            values[:, rows],
-            added[:, rows],
-            [
-                [(c.name, c.values[rows], np.broadcast_to(c.weights, c.values.shape)[rows]) for c in own]
-                for own in columns
-            ],
-            [self.table_.group_of(name) for name in self.ranker_.design.names],
-            [cells[i] for i in distinct],
-            self.table_.evidence(texts, self.words_)[distinct],
-            self.table_.sentences(question.passage),
-        )
-        return explain_parts(self.name, question, scores, parts)
+        columns = list(self.ranker_.columns(values.T, texts.types, self._offsets(encoded)))
+        groups, group_of = self._add_groups(added), [self.table_.group_of(name) for name in names]
+        evidence, sentences = self.table_.evidence(texts, self.words_), self.table_.sentences(question.passage)
+
+        def formula(row: int, score: float) -> Term:
+            parts = []
+            for group, amounts in groups.items():
+                features = [
+                    _explain_feature(names[j], values[j, row], added[j, row], columns[j], row)
+                    for j, own in enumerate(group_of)
+                    if own == group and added[j, row]
+                ]
+                amount = float(amounts[row])
+                parts.append(plus(group, *features, value=amount) if features else given(group, amount))
+            return plus("score", *parts, value=score)
+
+        explained = []
+        for plain, row, own in zip(
+            Explanation.from_scores(self.name, question, scores).candidates, rows, distinct, strict=True
+        ):
+            largest = np.argsort(-np.abs(added[:, row]), kind="stable")[:_SHOWN_FEATURES]
+            lines = [
+                f"{names[j]} = {values[j, row]:.4g} adds {added[j, row]:+.4f}" for j in largest if added[j, row]
+            ]
+            lines += [f"{name} has the lexical weight {weight:+.4f}" for name, weight in cells[own].items()]
+            explained.append(
+                replace(
+                    plain,
+                    marks=(Mark(*sentences[int(evidence[own])], "sentence"),) if evidence[own] >= 0 else (),
+                    numbers={group: float(amounts[row]) for group, amounts in groups.items()},
+                    quote="; ".join(lines) or None,
+                    source="largest features" if lines else None,
+                    make_formula=partial(formula, row, plain.score),
+                )
+            )
+        return Explanation(self.name, question, tuple(explained))
 
     def variant_name(self) -> str | None:
         """Return the name of the inputs unless all are read, whatever the other parameters are."""
@@ -479,76 +502,17 @@ _SHOWN_FEATURES = 6
 _SHOWN_CELLS = 4
 
 
-class ScoreParts(NamedTuple):
-    """What the scores of one question's candidates consist of."""
-
-    groups: Mapping[str, NDArray[np.float64]]  # by group, (n_candidates,): these add up to the scores
-    names: Sequence[str]  # of the features
-    values: NDArray[np.floating[Any]]  # (n_features, n_candidates)
-    added: NDArray[np.float64]  # (n_features, n_candidates): what each feature adds
-    # of each feature, its columns: their names, and their values and weights, (n_candidates,)
-    columns: Sequence[Sequence[tuple[str, NDArray[np.float64], NDArray[np.float64]]]]
-    group_of: Sequence[str]  # of each feature
-    cells: Sequence[Mapping[str, float]]  # of each candidate, the largest weights in the lexical score
-    evidence: NDArray[np.int64]  # (n_candidates,): the sentence with the evidence, or -1
-    sentences: Sequence[tuple[int, int]]  # of the passage, as character offsets
+def _explain_feature(name: str, value: float, added: float, columns: Sequence[WeightedColumn], row: int) -> Term:
+    """Return what a feature adds: the sum of its columns' values times their weights."""
+    found = [
+        (c.name, float(c.values[row]), float(np.broadcast_to(c.weights, c.values.shape)[row])) for c in columns
+    ]
+    found = [column for column in found if column[1] * column[2]]
+    note = f"feature {value:.4g}: " + " + ".join(column for column, _, _ in found)
+    return plus(name, *(times("", own, weight) for _, own, weight in found), value=float(added), note=note)
 
 
-def explain_parts(solver: str, question: Question, scores: Scores, parts: ScoreParts) -> Explanation:
-    """Explain each candidate's score.
-
-    The numbers of the bias and of the groups of features, added in their order, are exactly the score. The text
-    behind them names the features with the largest effects, each with its value, and the cells with the largest
-    weights in the lexical score. The sentence with the evidence is marked.
-    """
-    explained = []
-    for i, plain in enumerate(Explanation.from_scores(solver, question, scores).candidates):
-        numbers = {group: float(amounts[i]) for group, amounts in parts.groups.items()}
-        largest = np.argsort(-np.abs(parts.added[:, i]), kind="stable")[:_SHOWN_FEATURES].tolist()
-        lines = [
-            f"{parts.names[j]} = {parts.values[j, i]:.4g} adds {parts.added[j, i]:+.4f}"
-            for j in largest
-            if parts.added[j, i]
-        ]
-        lines += [f"{name} has the lexical weight {weight:+.4f}" for name, weight in parts.cells[i].items()]
-        marks: tuple[Mark, ...] = ()
-        if parts.evidence[i] >= 0:
-            marks = (Mark(*parts.sentences[int(parts.evidence[i])], "sentence"),)
-        text, source = ("; ".join(lines), "largest features") if lines else (None, None)
-        explained.append(
-            replace(
-                plain,
-                marks=marks,
-                numbers=numbers,
-                quote=text,
-                source=source,
-                make_formula=partial(_explain_score, parts, i, plain.score),
-            )
-        )
-    return Explanation(solver, question, tuple(explained))
-
-
-def _explain_score(parts: ScoreParts, i: int, score: float) -> Term:
-    """Return the sum over groups of what their features add: each column's value times its weight."""
-    groups = []
-    for group, amounts in parts.groups.items():
-        members = [j for j, own in enumerate(parts.group_of) if own == group and parts.added[j, i]]
-        features = [_explain_feature(parts, j, i) for j in members]
-        amount = float(amounts[i])
-        groups.append(plus(group, *features, value=amount) if features else given(group, amount))
-    return plus("score", *groups, value=score)
-
-
-def _explain_feature(parts: ScoreParts, j: int, i: int) -> Term:
-    columns = [(name, float(values[i]), float(weights[i])) for name, values, weights in parts.columns[j]]
-    terms = [times("", value, weight) for _, value, weight in columns if value * weight]
-    note = f"feature {parts.values[j, i]:.4g}: " + " + ".join(
-        name for name, value, weight in columns if value * weight
-    )
-    return plus(parts.names[j], *terms, value=float(parts.added[j, i]), note=note)
-
-
-def largest_cells(cells: LexicalCells, weights: NDArray[np.float32], texts: RankerTexts) -> list[dict[str, float]]:
+def _largest_cells(cells: LexicalCells, weights: NDArray[np.float32], texts: RankerTexts) -> list[dict[str, float]]:
     """Return the cells of each distinct candidate that have the largest weights, with these weights."""
     found: list[dict[str, float]] = []
     for _, (columns, sizes) in cells.blocks(texts):

@@ -441,8 +441,8 @@ def _explain_score(
     own = (
         lambda value: _explain_windows(matched, in_window, value),
         lambda value: minus("", _explain_distance(matched, -value)),
-        lambda value: _explain_bag(matched, value),
-        lambda value: _explain_sentences(matched, value),
+        lambda value: _explain_texts("bag of words", matched, value, _bag_terms),
+        lambda value: _explain_texts("sentences", matched, value, _sentence_terms),
     )
     parts = []
     for name, weight, value, by_rule, explain in zip(COMPONENTS, weights, values, ruled, own, strict=True):
@@ -509,16 +509,6 @@ def _released_distance(passage: Sequence[str], query: set[str], answer: set[str]
     length = given("", max(len(passage) - 1, 1))
     occurrences = given("occurrences of question words", len(steps))
     return divided("distance", plus("", *steps), times("", occurrences, length), value)
-
-
-def _explain_bag(matched: _Matched, value: float) -> Term:
-    """Return the sum of the weights of all matched words."""
-    return _explain_texts("bag of words", matched, value, _bag_terms)
-
-
-def _explain_sentences(matched: _Matched, value: float) -> Term:
-    """Return the sum of the best sentences' sums of matched words."""
-    return _explain_texts("sentences", matched, value, _sentence_terms)
 
 
 def _explain_texts(
