@@ -62,7 +62,7 @@ class Import:
     line: int
     target: str  # that is imported: "classic_rc.questions.Question"
     on_load: bool  # runs when the module is imported, not when a function is called
-    in_string: bool = False  # "classic_rc.solvers.random:Random" in a registry
+    in_string: bool = False  # "classic_rc.solvers.trivial:Random" in a registry
 
     @property
     def part(self) -> str:
@@ -278,7 +278,7 @@ def test_a_planted_violation_is_found(module, source):
 
 ALLOWED = [
     ("solvers.good", "from classic_rc.text.encode import encode\nfrom .base import Solver"),
-    ("solvers.good", "SOLVERS = {'random': 'classic_rc.solvers.random:Random'}"),
+    ("solvers.good", "SOLVERS = {'random': 'classic_rc.solvers.trivial:Random'}"),
     ("solvers.good", "from classic_rc.datasets.registry import load"),
     ("evaluation.good", "from classic_rc.datasets import load\nfrom classic_rc.errors import DataError"),
     ("decisions", "import numpy as np\nfrom classic_rc.kernels.ragged import segment_max"),

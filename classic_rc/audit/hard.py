@@ -22,7 +22,7 @@ from classic_rc.folds import passage_groups
 from classic_rc.metrics.base import METRICS, Metric, primary_metric
 from classic_rc.protocol import DEFAULT_RESAMPLES, Protocol
 from classic_rc.questions import Dataset
-from classic_rc.solvers.random import Random
+from classic_rc.solvers.trivial import Random
 
 SOLVED_ABOVE = 0.5
 """A question is solved if the credit of the tied answers is above this. With one right candidate, it must be the

@@ -348,7 +348,7 @@ def _evaluate_random(args: argparse.Namespace, dataset: Dataset) -> dict[str, Sy
     """Return the row of `random` on the dataset, by the dataset's fingerprint."""
     from classic_rc.evaluation.comparison import SharedResults
     from classic_rc.evaluation.evaluate import evaluate
-    from classic_rc.solvers.random import Random
+    from classic_rc.solvers.trivial import Random
 
     protocol = inputs.protocol_for(Protocol(), args.data)
     results = SharedResults.of(evaluate(dataset, [Random()], protocol))

@@ -32,7 +32,7 @@ from classic_rc.reports.references import bibliography, citables
 from classic_rc.reports.result_tables import breakdown_table, perturbation_table
 from classic_rc.reports.verdict import PARTLY, RIGHT, WRONG, candidate_label, outcomes, short
 from classic_rc.solvers.explanation import Explanation
-from classic_rc.solvers.random import Random
+from classic_rc.solvers.trivial import Random
 from classic_rc.tables import Column, RowGroup, Table
 from classic_rc.tables.model import format_count, format_percent
 

@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from classic_rc.solvers.ir import IRSolver
     from classic_rc.solvers.lexical.solver import LexicalMatcher
     from classic_rc.solvers.ngram_lm.solver import NGramLM
-    from classic_rc.solvers.random import Random
     from classic_rc.solvers.saved import SavedSolver, load_solver, save_solver
     from classic_rc.solvers.score_file import ScoreFile
     from classic_rc.solvers.sliding import SlidingWindow, SlidingWindowDistance, WordDistance
@@ -40,6 +39,7 @@ if TYPE_CHECKING:
         LongestCandidate,
         Majority,
         NoAnswer,
+        Random,
         ShortestCandidate,
     )
 

@@ -20,7 +20,7 @@ class SolverEntry:
 
 
 SOLVER_ENTRIES: Mapping[str, SolverEntry] = {
-    "random": SolverEntry("classic_rc.solvers.random:Random", "chance level, in expectation"),
+    "random": SolverEntry("classic_rc.solvers.trivial:Random", "chance level, in expectation"),
     "all-positive": SolverEntry("classic_rc.solvers.trivial:AllPositive", "every candidate is right"),
     "all-negative": SolverEntry("classic_rc.solvers.trivial:AllNegative", "no candidate is right"),
     "constant-position": SolverEntry(

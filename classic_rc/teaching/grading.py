@@ -25,8 +25,8 @@ from classic_rc.metrics.base import Metric, primary_metric
 from classic_rc.predictions import Scores
 from classic_rc.questions import Dataset
 from classic_rc.solvers.explanation import Explanation
-from classic_rc.solvers.random import Random
 from classic_rc.solvers.specs import parse_solver
+from classic_rc.solvers.trivial import Random
 from classic_rc.teaching.assignment import Assignment, Check, CheckFailedError, Submission, load_assignment
 from classic_rc.teaching.feedback import compare_function
 from classic_rc.teaching.grades import Accuracy, CheckResult, Grade, Grading
