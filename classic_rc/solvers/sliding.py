@@ -1,12 +1,9 @@
-"""The MCTest baselines (Richardson et al. 2013) and their variants: sliding window, word distance, and both.
-
-The formulas at the end are for the explanations of other families, too.
-"""
+"""The MCTest baselines (Richardson et al. 2013) and their variants: sliding window, word distance, and both."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar, Literal, NamedTuple, Self, get_args
 
@@ -17,26 +14,15 @@ from classic_rc.decisions import Argmax, Decision
 from classic_rc.errors import UsageError
 from classic_rc.kernels.distance import DistanceRule, window_and_distance, word_distance
 from classic_rc.kernels.reference.distance import word_distance as plain_word_distance
-from classic_rc.kernels.weights import SCALE, inverse_count_weight, inverse_count_weights
+from classic_rc.kernels.weights import SCALE, inverse_count_weights
 from classic_rc.kernels.window import sliding_window, window_sweep
 from classic_rc.metrics.base import primary_metric
 from classic_rc.parameters import number, parameter, whole_number
 from classic_rc.predictions import Scores
 from classic_rc.questions import Question
 from classic_rc.solvers.base import ANALYZER, DECISION, STOP_WORDS, Scorer, Solver, Variant
-from classic_rc.solvers.explanation import (
-    CandidateExplanation,
-    Explanation,
-    Mark,
-    Term,
-    divided,
-    given,
-    inverse_count,
-    least,
-    minus,
-    plus,
-    times,
-)
+from classic_rc.solvers.explanation import CandidateExplanation, Explanation, Mark, Term, given, minus, plus, times
+from classic_rc.solvers.match_formulas import best_window, distance_term
 from classic_rc.text.analyzers import get_analyzer, stemmer, stop_words
 from classic_rc.text.encoded import EncodedDataset
 
@@ -432,78 +418,3 @@ def _nearest_pair(passage: _Passage, query: Sequence[str], answer: Sequence[str]
         return []
     i, j = min(((i, j) for i in question_places for j in answer_places), key=lambda p: abs(p[0] - p[1]))
     return [Mark(*passage.places[i], "pair-question"), Mark(*passage.places[j], "pair-candidate")]
-
-
-def best_window(
-    passage: Sequence[str],
-    query: Sequence[str],
-    answer: Sequence[str],
-    window: int | str,
-    count_of: Callable[[str], int],
-) -> tuple[Term, range]:
-    """Return the sum of the word weights in the best window, and the window's positions (none if the sum is 0)."""
-    words = {*query, *answer}
-    size = len(words) if window == "set" else len(passage) if window == "passage" else int(window)
-    weights = [inverse_count_weight(count_of(t)) if t in words else 0 for t in passage]
-    # A window longer than the passage has one position. Of equal windows the first is marked.
-    starts = range(max(len(weights) - size, 0) + 1)
-    best = max(starts, key=lambda start: sum(weights[start : start + size]))
-    inside = range(best, min(best + size, len(weights)))
-    terms = [
-        inverse_count(f'"{passage[i]}"', count_of(passage[i]), weights[i] / SCALE) for i in inside if weights[i]
-    ]
-    if not terms:
-        return given(
-            "sliding window", 0.0, f"no window of {size} tokens has a word of question or candidate"
-        ), range(0)
-    total = sum(weights[i] for i in inside) / SCALE
-    note = f"tokens {best + 1} to {inside[-1] + 1}"
-    return plus("sliding window", *terms, value=total, note=note), inside
-
-
-def distance_term(
-    passage: Sequence[str],
-    query: Sequence[str],
-    answer: Sequence[str],
-    stop: Collection[str],
-    rule: DistanceRule,
-    value: float,
-) -> Term:
-    """Return the word distance `value` of a rule as a formula, with the distance of each question word."""
-    question_words, candidate_words = set(query) - set(stop), set(answer) - set(query) - set(stop)
-    answer_places = [i for i, token in enumerate(passage) if token in candidate_words]
-    nearest: dict[str, tuple[int, int]] = {}
-    for i, token in enumerate(passage):
-        if token in question_words and answer_places:
-            j = min(answer_places, key=lambda place: abs(place - i))
-            if token not in nearest or abs(i - j) < abs(nearest[token][0] - nearest[token][1]):
-                nearest[token] = i, j
-    if not nearest:
-        return given("distance", value, "no pair of a question word and a candidate word in the passage")
-    steps = [
-        given(f'"{word}" to "{passage[j]}"', abs(i - j), f"tokens {i + 1} and {j + 1}")
-        for word, (i, j) in nearest.items()
-    ]
-    length = given("", len(passage) - 1)
-    if rule == "mean":
-        words = given("number of question words", len(steps))
-        return divided("distance", plus("", *steps), times("", words, length), value)
-    if rule == "first":
-        i, j = _first_pair(passage, question_words, candidate_words)
-        name = f'"{passage[i]}" to "{passage[j]}", the first pair'
-        return divided("distance", given(name, abs(i - j), f"tokens {i + 1} and {j + 1}"), length, value)
-    smallest = least("", *steps)
-    return divided("distance", plus("", smallest, 1) if rule == "min+1" else smallest, length, value)
-
-
-def _first_pair(passage: Sequence[str], question_words: set[str], candidate_words: set[str]) -> tuple[int, int]:
-    """Return the last places of both kinds of words, as soon as both have occurred."""
-    question_place = answer_place = -1
-    for i, token in enumerate(passage):
-        if token in question_words:
-            question_place = i
-        elif token in candidate_words:
-            answer_place = i
-        if question_place >= 0 and answer_place >= 0:
-            break
-    return question_place, answer_place

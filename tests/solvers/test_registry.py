@@ -69,7 +69,7 @@ def test_the_registry_is_imported_without_a_solver():
 @pytest.mark.parametrize(
     ("spec", "data", "family"),
     [
-        ("random", "sample:single-choice", {"random"}),
+        ("random", "sample:single-choice", {"trivial"}),
         ("longest", "sample:single-choice", {"trivial"}),
         ("sw+d", "sample:single-choice", {"sliding"}),
         ("sw+d", "sample:multiple-answer", {"sliding", "trivial"}),

@@ -54,7 +54,7 @@ from classic_rc.solvers.lexical.components import (
     parse_bugs,
 )
 from classic_rc.solvers.lexical.texts import AnnotatedReader, LexicalTexts, RawTexts, Token, raw_tokens
-from classic_rc.solvers.sliding import distance_term
+from classic_rc.solvers.match_formulas import distance_term
 from classic_rc.text.analyzers import STEMMERS, get_analyzer
 from classic_rc.text.annotations import Annotations, Categories, read_annotations, read_categories
 from classic_rc.text.encoded import EncodedDataset

@@ -23,7 +23,7 @@ from classic_rc.predictions import Scores
 from classic_rc.questions import Question, Task
 from classic_rc.solvers.base import ANALYZER, SPAN_DECISION, STOP_WORDS, Solver, Variant
 from classic_rc.solvers.explanation import CandidateExplanation, Explanation, Mark, Term, given, minus, plus, times
-from classic_rc.solvers.sliding import best_window, distance_term
+from classic_rc.solvers.match_formulas import best_window, distance_term
 from classic_rc.text.encoded import stop_flags
 from classic_rc.text.spans import EncodedSpans, encode_spans
 
