@@ -290,6 +290,16 @@ class AnswerCounts(NamedTuple):
             models |= {} if model is None else {model: None}
         return cls(n, unparsed, n - unparsed - said, forms, tuple(models))
 
+    @classmethod
+    def join(cls, counts: Sequence[AnswerCounts]) -> AnswerCounts:
+        """Return the counts of several files together."""
+        forms: dict[str, AnswerForm] = {}
+        for form, (n, examples) in (item for own in counts for item in own.forms.items()):
+            known = forms.get(form, AnswerForm(0, ()))
+            forms[form] = AnswerForm(known.answers + n, known.examples or examples)
+        answers, unparsed, empty = (sum(getattr(own, name) for own in counts) for name in ANSWER_COUNTS)
+        return cls(answers, unparsed, empty, forms, tuple(dict.fromkeys(m for own in counts for m in own.models)))
+
     def to_dict(self) -> dict[str, Any]:
         """Return plain data."""
         forms = {form: {"answers": n, "examples": list(examples)} for form, (n, examples) in self.forms.items()}

@@ -258,11 +258,12 @@ class Protocol:
         metavar="N",
         heading="metrics and tests",
     )
-    baseline: str | None = _setting(
-        TEXT,
+    baseline: str | Sequence[str] | None = _setting(
+        Kind("a text or a list of texts", lambda value: _is_text(value) or (_are_texts(value) and bool(value))),
         Step.REPORT,
         "mark the systems that differ significantly from this one in the primary metric (permutation test, "
-        "Holm-adjusted p < 0.05): the name of a system, or one more system",
+        "Holm-adjusted p < 0.05): the name of a system, or one more system; repeat for several: a letter for each "
+        "that a system is better than",
         metavar="[NAME=]SYSTEM",
         heading="metrics and tests",
     )
@@ -313,7 +314,8 @@ class Protocol:
         """Return the settings as plain data for JSON. Data to learn from is left out."""
         plain = {name: getattr(self, name) for name in SETTINGS if name not in ("train", "tune")}
         spans = self.span_generator
-        return {**plain, "metrics": list(self.metrics), "spans": spans and vars(spans)}
+        baseline = self.baseline if self.baseline is None or isinstance(self.baseline, str) else list(self.baseline)
+        return {**plain, "metrics": list(self.metrics), "spans": spans and vars(spans), "baseline": baseline}
 
     @classmethod
     def from_plain(
@@ -338,7 +340,12 @@ class Protocol:
     @property
     def has_statistics(self) -> bool:
         """Whether it asks for intervals, or for tests against a baseline."""
-        return self.resamples is not None or self.baseline is not None
+        return self.resamples is not None or bool(self.baselines)
+
+    @property
+    def baselines(self) -> tuple[str, ...]:
+        """The names of the baselines."""
+        return (self.baseline,) if isinstance(self.baseline, str) else tuple(dict.fromkeys(self.baseline or ()))
 
     @property
     def resamples(self) -> int | None:
@@ -373,3 +380,9 @@ def check_setting(name: str, value: Any) -> None:
     if not (is_generator or kind.fits(value)):
         found, expected = repr(value)[:40], kind.expected
         raise UsageError(f"{name} is {found}, expected {expected}", field=name, found=found, expected=expected)
+
+
+def column_key(keys: Sequence[str], labels: Sequence[Any]) -> str | None:
+    """Return the key whose groups are columns of a table of results; several keys, labels and pairs are tables."""
+    single = [key for key in keys if "," not in key]
+    return single[0] if len(single) == 1 and not labels else None

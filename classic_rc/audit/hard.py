@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from classic_rc.datasets.registry import as_dataset
 from classic_rc.errors import UsageError
-from classic_rc.evaluation.comparison import SOLVED_BY
 from classic_rc.evaluation.evaluate import evaluate
 from classic_rc.evaluation.outcomes import Row
 from classic_rc.evaluation.resampling import Interval, Resampling, percentile_interval, resample_means
@@ -19,7 +18,7 @@ from classic_rc.evaluation.results import Evaluation
 from classic_rc.evaluation.significance import subset_intervals
 from classic_rc.evaluation.systems import System, Systems, as_systems
 from classic_rc.folds import passage_groups
-from classic_rc.metrics.base import METRICS, Metric, primary_metric
+from classic_rc.metrics.base import METRICS, SOLVED_BY, Metric, primary_metric
 from classic_rc.protocol import DEFAULT_RESAMPLES, Protocol
 from classic_rc.questions import Dataset
 from classic_rc.solvers.trivial import Random
@@ -233,7 +232,7 @@ def chance_removed(solved: NDArray[np.float64], n_members: int, max_solved: int 
 
 
 def _solved_by(row: Row, metric: Metric) -> NDArray[np.bool_]:
-    return np.asarray(metric.from_means(row.outcomes.statistics[metric.name]) > SOLVED_ABOVE + 1e-9)
+    return np.asarray(metric.of_questions(row.outcomes.statistics[metric.name]) > SOLVED_ABOVE + 1e-9)
 
 
 def _without_random(systems: Systems) -> list[System]:

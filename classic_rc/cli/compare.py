@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from classic_rc.cli import inputs
 from classic_rc.cli.console import Failures, check_writable, write_file, write_output
 from classic_rc.cli.options import vary_option
+from classic_rc.cli.results import read_groups
 from classic_rc.errors import DataError, SystemFailedError, UsageError, unknown_name
 from classic_rc.io.json import render_json
 from classic_rc.protocol import DEFAULT_RESAMPLES, Protocol
@@ -37,6 +38,8 @@ OPTIONS = (
     vary_option(
         "--intervals", help="the number of resamples of passages for intervals and p-values (default 10,000)"
     ),
+    vary_option("--by", help="compare on groups of questions too, of this key; of records, one that they recorded"),
+    "--labels",
     "training and tuning",
     "--analyzer of systems",
     "decisions",
@@ -65,7 +68,7 @@ def handle(args: argparse.Namespace) -> int:
         systems, baseline = _add_baseline(systems, args.baseline)
     check_writable(args.output, args.data, *args.train, args.tune, *(system.file for system in systems))
     comparisons, failures = [], Failures()
-    for results, chance in _iter_shared_results(args, systems, failures):
+    for results, chance in _iter_parts(args, _iter_shared_results(args, systems, failures)):
         names = [system.name for system in results.systems]
         if failures.exit_code and (len(names) < 2 or (baseline is not None and baseline not in names)):
             continue  # nothing is left to compare
@@ -85,6 +88,31 @@ def handle(args: argparse.Namespace) -> int:
     if comparisons:
         write_output(_render(comparisons, args.format, args.verbose), args.output)
     return failures.exit_code
+
+
+def _iter_parts(
+    args: argparse.Namespace, answered: Iterator[tuple[SharedResults, SystemResults | None]]
+) -> Iterator[tuple[SharedResults, SystemResults | None]]:
+    """Yield the results on each dataset and on the groups of ``--by`` and ``--labels``, each with chance."""
+    for results, chance in answered:
+        yield results, chance
+        for key in args.by or list(results.groupings):
+            if key not in results.groupings:
+                raise unknown_name(f"key of groups in the records of {results.dataset}", key, results.groupings)
+            for value, mask in results.groupings[key].items():
+                name = f"{results.dataset}, {key} {value}"
+                if defining := results.defining(mask):
+                    text = f"by construction it is the questions that {', '.join(sorted(defining))} solves or not"
+                    inputs.report_notes(args, "warning", [text], name)
+                if len(set(results.groups[mask].tolist())) > 1:
+                    part = (
+                        None
+                        if chance is None
+                        else replace(
+                            chance, statistics={metric: rows[mask] for metric, rows in chance.statistics.items()}
+                        )
+                    )
+                    yield results.part(mask, name), part
 
 
 def _render(comparisons: list[Comparison], form: str, verbose: bool) -> str:
@@ -109,6 +137,7 @@ def _render(comparisons: list[Comparison], form: str, verbose: bool) -> str:
 def _compare_on_hard(args: argparse.Namespace, members: Sequence[_SystemArgument]) -> int:
     """Score systems on all questions, and on those that at most K of the members solve."""
     from classic_rc.audit.hard import find_hard_subset
+    from classic_rc.evaluation.systems import separate_runs
     from classic_rc.reports.checks import hard_table
     from classic_rc.tables import render
 
@@ -128,7 +157,7 @@ def _compare_on_hard(args: argparse.Namespace, members: Sequence[_SystemArgument
         raise DataError("the dataset has no questions", source=dataset.name)
     subset = find_hard_subset(
         dataset,
-        [member.system for member in members],
+        separate_runs(member.system for member in members),
         replace(inputs.protocol_for(inputs.read_protocol(args), args.data), intervals=args.intervals or True),
         report=reported,
         max_solved=args.hard,
@@ -270,6 +299,8 @@ def _iter_shared_results(
 
     Solvers and predictions answer the questions of ``--data``. `failures` gets the systems that fail.
     """
+    from classic_rc.evaluation.comparison import SystemResults
+
     dataset = _read_questions(args, systems)
     answered = list(_evaluate_systems(args, systems, dataset, failures))
     if not answered:
@@ -284,6 +315,17 @@ def _iter_shared_results(
         results = _join_with_unique_names(
             [(s.label, result[fingerprint]) for (s, _), result in zip(answered, by_system, strict=True)]
         )
+        rows: dict[str, list[SystemResults]] = {}
+        run_of = {system.name: system.system.run_of for system in systems}
+        for row in results.systems:
+            rows.setdefault(run_of.get(row.name) or row.name, []).append(row)
+        joined = tuple(SystemResults.join(name, of) for name, of in rows.items())
+        results = replace(results, systems=joined)
+        recorded = {key: of for result in by_system for key, of in result[fingerprint].groupings.items()}
+        results = replace(results, groupings=recorded if args.by else {})
+        if dataset is not None:
+            groupings = {of.key: of.masks for of in read_groups(args, dataset).groupings}
+            results = replace(results, groupings=groupings)
         if args.group is not None and dataset is not None:
             from classic_rc.folds import passage_groups
 

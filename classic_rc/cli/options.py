@@ -192,7 +192,8 @@ _OPTIONS: dict[str, tuple[Option, ...]] = {
             help="what to group questions by: the name of labels in a file, a field of the data (type, level), or "
             "a key of `classic-rc list keys`; repeat for several. KEY:alone separates questions with only one "
             "label from those with several; KEY:count groups by the number of labels. Default: all labels in "
-            "the files. KEY,KEY counts how often the groups of two keys, or two labels of one key, occur together",
+            "the files. KEY,KEY groups by pairs of the groups of two keys, and counts how often these, or two "
+            "labels of one key, occur together",
         ),
         option(
             "--labels",
@@ -485,6 +486,12 @@ _OPTIONS: dict[str, tuple[Option, ...]] = {
             rare=True,
             action="store_true",
             help="first compare the data, files and code that the records name with those that are here",
+        ),
+        option(
+            "--release",
+            metavar="DIR",
+            help="write the table (or the figure, or the methods) into a new folder, with all that makes it again: "
+            "predictions of every system, the suite, checksums, versions, and the line to run there",
         ),
     ),
     "output": (

@@ -96,6 +96,8 @@ def run_perturbed(args: argparse.Namespace) -> int:
             raise UsageError(
                 f"{option} does not apply with --perturbed: run again without --perturbed for it", field=option
             )
+    from classic_rc.evaluation.systems import separate_runs
+
     check_writable(args.output, *args.data, *args.train, args.tune)
     systems = inputs.parse_systems(args.solver)
     protocol = inputs.read_protocol(args)
@@ -108,7 +110,7 @@ def run_perturbed(args: argparse.Namespace) -> int:
             with failures.caught():
                 dataset = inputs.load_dataset(args, data)
                 own = inputs.protocol_for(protocol, data)
-                chosen = inputs.choose_systems(args, dataset, systems, own)
+                chosen = separate_runs(inputs.choose_systems(args, dataset, systems, own))
                 evaluations.append(evaluate_copies(args, dataset, chosen, own))
                 failures.add_failed(dataset.name, evaluations[-1].errors)
                 if writes_at_once:

@@ -76,6 +76,7 @@ def handle(args: argparse.Namespace) -> int:
     from classic_rc.evaluation.comparison import SharedResults
     from classic_rc.evaluation.evaluate import evaluate
     from classic_rc.evaluation.plan import add_span_candidates
+    from classic_rc.evaluation.systems import separate_runs
     from classic_rc.reports.page import PageContent, default_breakdown_keys, page_html
 
     is_figure = args.datasheet and args.output.lower().endswith(_FIGURES)
@@ -95,7 +96,7 @@ def handle(args: argparse.Namespace) -> int:
     loaded = inputs.load_dataset(args, data)
     protocol = inputs.protocol_for(replace(inputs.read_protocol(args), intervals=True), data)
     dataset = add_span_candidates(loaded, protocol.span_generator)
-    systems = inputs.choose_systems(args, dataset, given, protocol)
+    systems = separate_runs(inputs.choose_systems(args, dataset, given, protocol))
     explained = _find_explained(args, systems, given)
     groupings = read_groups(args, dataset, default_breakdown_keys(dataset)).groupings
     evaluation = evaluate(dataset, systems, protocol, jobs=args.jobs, progress=inputs.shows_progress(args))
@@ -349,7 +350,8 @@ def _count_groups(args: argparse.Namespace, dataset: Dataset) -> GroupTables:
     if not groups.groupings:
         return GroupTables((), groups.crosses)
     counted = count_questions(args, dataset)
-    return GroupTables([break_down(counted, grouping) for grouping in groups.groupings], groups.crosses)
+    groupings = [of for of in groups.groupings if "," not in of.key]  # pairs of groups are the cross tables
+    return GroupTables([break_down(counted, grouping) for grouping in groupings], groups.crosses)
 
 
 def _measure_floors(args: argparse.Namespace, dataset: Dataset, protocol: Protocol) -> Evaluation | None:

@@ -16,6 +16,7 @@ from classic_rc.cli import inputs
 from classic_rc.cli.console import Failures, print_message, write_file, write_output
 from classic_rc.errors import ClassicRCError, SystemFailedError, UsageError
 from classic_rc.io.json import render_json
+from classic_rc.protocol import DEFAULT_RESAMPLES, Protocol
 
 if TYPE_CHECKING:
     from classic_rc.datasets.labels import Labels
@@ -36,24 +37,16 @@ class QuestionGroups(NamedTuple):
 
 def read_groups(args: argparse.Namespace, dataset: Dataset, fields: Sequence[str] = ()) -> QuestionGroups:
     """Group questions by the keys of ``--by``, by default by all labels of ``--labels`` and the keys `fields`."""
-    from classic_rc.evaluation.grouping import group_questions
+    if not (args.by or args.labels or fields):
+        return QuestionGroups((), ())
+    from classic_rc.evaluation.grouping import group_questions, read_groupings
 
     labels = inputs.read_label_files(args, dataset)
-    keys = (
-        [key for key in args.by if "," not in key] if args.by else [*dict.fromkeys([*_label_keys(labels), *fields])]
-    )
-    groupings = [group_questions(dataset, key, labels) for key in keys]
+    groupings = read_groupings(dataset, args.by, labels)
+    if not args.by:
+        known = {own.name for own in labels}
+        groupings += [group_questions(dataset, key) for key in fields if key not in known]
     return QuestionGroups(groupings, [_cross_tabulate(dataset, key, labels) for key in args.by if "," in key])
-
-
-def _label_keys(labels: Sequence[Labels]) -> list[str]:
-    """Return the names of all labels, with ``:alone`` and ``:count`` too if a question has several labels."""
-    keys = []
-    for kind in labels:
-        keys.append(kind.name)
-        if any(len(values) > 1 for values in kind.of_question.values()):
-            keys += [f"{kind.name}:alone", f"{kind.name}:count"]
-    return keys
 
 
 def _cross_tabulate(dataset: Dataset, keys: str, labels: Sequence[Labels]) -> CrossTabulation:
@@ -76,18 +69,25 @@ def count_questions(args: argparse.Namespace, dataset: Dataset) -> SharedResults
     return SharedResults(dataset.name, dataset.fingerprint, dataset.task, groups, (), args.group)
 
 
-def break_down_results(args: argparse.Namespace, evaluation: Evaluation, groups: QuestionGroups) -> list[Breakdown]:
-    """Measure an evaluation's systems in the primary metric on the groups of all keys."""
-    if not groups.groupings:
+def break_down_results(evaluation: Evaluation, groupings: Sequence[Grouping]) -> list[Breakdown]:
+    """Measure an evaluation's systems in the primary metric on groups of questions, as its protocol says."""
+    if not groupings:
         return []
     from classic_rc.evaluation.breakdown import break_down
     from classic_rc.evaluation.comparison import SharedResults
 
-    results = SharedResults.of(evaluation, group=args.group)
-    settings: dict[str, Any] = {} if args.intervals is None else {"n": args.intervals}
+    protocol = evaluation.protocol or Protocol()
+    results = SharedResults.of(evaluation, group=protocol.group)
     return [
-        break_down(results, grouping, metric=evaluation.primary.name, seed=args.seed or 0, **settings)
-        for grouping in groups.groupings
+        break_down(
+            results,
+            grouping,
+            metric=evaluation.primary.name,
+            n=protocol.resamples or DEFAULT_RESAMPLES,
+            seed=protocol.seed or 0,
+            tests=evaluation.significance,
+        )
+        for grouping in groupings
     ]
 
 

@@ -26,7 +26,7 @@ from classic_rc.cli.results import (
 )
 from classic_rc.errors import UsageError
 from classic_rc.io.progress import progress_bar
-from classic_rc.protocol import READING, Protocol
+from classic_rc.protocol import READING, Protocol, column_key
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -55,7 +55,7 @@ OPTIONS = (
     "--perturbed",
     "breakdown",
     "--metrics",
-    "--baseline",
+    vary_option("--baseline", action="append", default=[]),
     "--published",
     "--intervals",
     vary_option("--trust", help="run users' code that the suite names (path/to/file.py:Class); -s needs no trust"),
@@ -151,37 +151,37 @@ def _evaluate(
 ) -> tuple[Evaluation, GroupTables]:
     """Return the evaluation of a dataset and its groups; while it runs, `keep_row` gets the rows so far."""
     from classic_rc.evaluation.evaluate import evaluate
-    from classic_rc.evaluation.systems import find_baseline, find_log_model
+    from classic_rc.evaluation.systems import find_baselines, find_log_model, one_or_all
 
     start = time.perf_counter()
     protocol = inputs.protocol_for(protocol, data)
     dataset = inputs.load_dataset(args, data)
     seconds = time.perf_counter() - start
     systems = inputs.choose_systems(args, dataset, given, protocol)
-    if args.baseline is not None:
-        systems, baseline = find_baseline(systems, args.baseline)
-        protocol = replace(protocol, baseline=baseline)
+    systems, baselines = find_baselines(systems, args.baseline)
+    if baselines:
+        protocol = replace(protocol, baseline=one_or_all(baselines))
     elif (model := find_log_model(dataset, systems)) is not None and len(systems) > 1:
         protocol = replace(protocol, baseline=model, intervals=protocol.intervals or True)
-    # One key is columns of the table; several keys, and labels from files, are tables of their own.
-    keys = [key for key in args.by if "," not in key]
-    in_columns = len(keys) == 1 and not args.labels
     questions = read_groups(args, dataset)
+    in_columns = column_key(args.by, args.labels)
     evaluation = evaluate(
         dataset,
         systems,
-        replace(protocol, by=keys[0] if in_columns else None),
+        replace(protocol, by=in_columns),
         jobs=args.jobs,
         read_seconds=seconds,
         progress=inputs.shows_progress(args),
         on_row=keep_row,
     )
+    apart = [of for of in questions.groupings if of.key != in_columns]
+    evaluation = replace(evaluation, groupings={of.key: of.masks for of in apart})
     with progress_bar(f"resampling {dataset.name}", None, inputs.shows_progress(args)):
-        drawn = break_down_results(args, evaluation, questions) if args.figure or not in_columns else []
+        drawn = break_down_results(evaluation, questions.groupings if args.figure is not None else apart)
     report_answers(args, evaluation)
     warn_about_published(args, evaluation)
     inputs.report_notes(args, "warning", evaluation.warnings)
-    return evaluation, GroupTables([] if in_columns else drawn, questions.crosses, drawn)
+    return evaluation, GroupTables([of for of in drawn if of.grouping.key != in_columns], questions.crosses, drawn)
 
 
 # ------------------------------------------------------------------------------------------------------------------
@@ -201,7 +201,7 @@ def _draw_curves(args: argparse.Namespace) -> int:
     """Run ``classic-rc run --figure pr``."""
     from classic_rc.evaluation.curves import PrecisionRecallCurve, check_choices
     from classic_rc.evaluation.plan import require_gold
-    from classic_rc.evaluation.systems import name_systems
+    from classic_rc.evaluation.systems import name_systems, separate_runs
     from classic_rc.predictions import Scores
     from classic_rc.reports.figures import require_matplotlib
 
@@ -215,7 +215,7 @@ def _draw_curves(args: argparse.Namespace) -> int:
     given = inputs.parse_systems(args.solver)
     if not given:
         raise UsageError("nothing to plot: add systems (-s SYSTEM)", field="--solver", expected="-s SYSTEM")
-    systems = name_systems(given)
+    systems = separate_runs(name_systems(given))
     files = [system.path for system in systems]
     check_writable(output, *args.data, *args.train, args.tune, *files, is_figure=form != "csv")
     if form != "csv":

@@ -13,7 +13,14 @@ from classic_rc.cli import inputs
 from classic_rc.cli.console import Failures, check_writable, print_message, write_file
 from classic_rc.cli.option import Choice
 from classic_rc.cli.options import TABLE
-from classic_rc.cli.results import RunResults, report_answers, report_missing, warn_about_published
+from classic_rc.cli.results import (
+    GroupTables,
+    RunResults,
+    break_down_results,
+    report_answers,
+    report_missing,
+    warn_about_published,
+)
 from classic_rc.errors import ClassicRCError, UsageError
 from classic_rc.io.progress import Progress, progress_bar
 from classic_rc.protocol import READING, SETTINGS
@@ -30,7 +37,7 @@ SUFFIX = ".toml"
 _WITH_SUITES = frozenset({"output", "save", "jobs", "format", "published", "verbose", "quiet", "trust"})
 """The options of ``run`` that a suite does not replace."""
 
-_NOT_IN_SUITES = frozenset({"pool", "labels", "figure"})
+_NOT_IN_SUITES = frozenset({"pool", "figure"})
 """The options of ``run`` that suites have no key for."""
 
 
@@ -130,7 +137,8 @@ class _SuiteCommand:
         warn_about_published(self.args, evaluation)
         inputs.report_notes(self.args, "note", run.notes)
         inputs.report_notes(self.args, "warning", evaluation.warnings, entry.name)
-        self.results.add(evaluation)
+        apart = [of for of in run.groupings if of.key != evaluation.group_by]
+        self.results.add(evaluation, GroupTables(break_down_results(evaluation, apart), ()))
 
     def _run_cells(self, run: DatasetRun) -> None:
         name, progress = run.data.entry.name, self.progress
@@ -183,13 +191,8 @@ def write_suite(args: argparse.Namespace) -> int:
         )
     if args.perturbed is not None:
         raise UsageError("suites measure no perturbed copies: leave out --perturbed", field="--format")
-    if args.labels or args.figure or len(args.by) > 1 or any("," in key for key in args.by):
-        raise UsageError(
-            "a suite breaks its results down by one key: give one --by KEY, without --labels and --figure",
-            field="--by",
-            found=", ".join(args.by) or "labels",
-            expected="one key",
-        )
+    if args.figure:
+        raise UsageError("a suite draws no figure: leave out --figure", field="--figure", found=args.figure)
     check_writable(path, *args.data, *args.train, args.tune)
     text = suite_text(path, list(_chosen_systems(args)))
     write_file(Path(path), text)
@@ -208,13 +211,14 @@ def write_suite(args: argparse.Namespace) -> int:
 def _chosen_systems(args: argparse.Namespace) -> Iterator[tuple[SuiteDataset, list[Any]]]:
     """Yield each dataset of the command line with its systems."""
     from classic_rc.evaluation.suite import SuiteDataset, unique_name
-    from classic_rc.evaluation.systems import find_baseline
+    from classic_rc.evaluation.systems import find_baselines, one_or_all
 
     given = inputs.parse_systems(args.solver)
     protocol = inputs.read_protocol(args)
     values: dict[str, Any] = {
         **{name: getattr(args, name) for name in (*READING, *SETTINGS) if hasattr(args, name)},
-        "by": args.by[0] if args.by else None,
+        "by": one_or_all(args.by),
+        "labels": args.labels,
         "metrics": list(args.metrics),
     }
     names: list[str] = []
@@ -228,8 +232,6 @@ def _chosen_systems(args: argparse.Namespace) -> Iterator[tuple[SuiteDataset, li
             )
         dataset = inputs.load_dataset(args, data)
         own = inputs.protocol_for(protocol, data)
-        systems, baseline = inputs.choose_systems(args, dataset, given, own), None
-        if args.baseline is not None:
-            systems, baseline = find_baseline(systems, args.baseline)
+        systems, baselines = find_baselines(inputs.choose_systems(args, dataset, given, own), args.baseline)
         names.append(unique_name(dataset, names))
-        yield SuiteDataset(names[-1], {"path": data.paths[0], **values, "baseline": baseline}), systems
+        yield SuiteDataset(names[-1], {"path": data.paths[0], **values, "baseline": one_or_all(baselines)}), systems

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import argparse
 import re
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from classic_rc.cli import inputs
 from classic_rc.cli.console import check_writable, print_message, write_file, write_output
-from classic_rc.cli.options import FORMAT_BY_SUFFIX, vary_option
+from classic_rc.cli.options import FORMAT_BY_SUFFIX, TABLE, vary_option
 from classic_rc.errors import UsageError
 from classic_rc.io.progress import progress_bar
 
@@ -53,6 +54,7 @@ OPTIONS = (
     "--width",
     "--methods",
     "--verify",
+    "--release",
     "--figure",
     vary_option(
         "--format",
@@ -70,6 +72,8 @@ def handle(args: argparse.Namespace) -> int:
     """Run the sub-command."""
     from classic_rc.reports.paper import make_paper_table, read_paper_records
 
+    if args.release is not None:
+        _prepare_release(args)
     by_name = FORMAT_BY_SUFFIX.get(Path(args.output or "").suffix.lower())
     form = args.format or (by_name if by_name in _FORMATS else "table")
     files = [str(Path(path) / "run.json") if Path(path).is_dir() else path for path in args.records]
@@ -114,7 +118,36 @@ def handle(args: argparse.Namespace) -> int:
         _write_methods(args, table, form)
     else:
         write_output(_render(args, table, form), args.output)
+    if args.release is not None:
+        _write_release(args, list(dict.fromkeys(file for file, _ in records)))
     return 0
+
+
+_OF_RELEASE = frozenset({"records", "release", "output", "quiet", "verify"})
+
+
+def _prepare_release(args: argparse.Namespace) -> None:
+    """Make the folder of a release, and write into it what the command writes."""
+    folder = Path(args.release)
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise UsageError(
+            f"{folder} is not empty: a release needs a new folder", field="--release", found=str(folder)
+        )
+    check_writable(args.release, is_folder=True, option="--release")
+    folder.mkdir(parents=True, exist_ok=True)
+    name = {"latex": "table.tex", "markdown": "table.md", "csv": "table.csv", "html": "table.html"}
+    args.output = str(folder / Path(args.output or name.get(args.format, "table.txt")).name)
+
+
+def _write_release(args: argparse.Namespace, files: list[str]) -> None:
+    from classic_rc.reports.release import README, SUITE, write_release
+
+    given = (one for one in TABLE.given(args, OPTIONS) if one.dest not in _OF_RELEASE)
+    words = [word for one in given for word in one.words(args)]
+    line = shlex.join(["classic-rc", "run", SUITE, "--save", "runs"]) + " && "
+    line += shlex.join(["classic-rc", "table", "runs", *words, "-o", Path(args.output).name])
+    inputs.report_notes(args, "note", write_release(Path(args.release), files, line))
+    inputs.report_notes(args, "note", [f"{args.release}/{README} has the line that makes it again: {line}"])
 
 
 def _report_changes(args: argparse.Namespace, files: Iterable[str]) -> bool:

@@ -12,7 +12,8 @@ from classic_rc.errors import UsageError
 from classic_rc.evaluation.comparison import SharedResults
 from classic_rc.evaluation.grouping import MIN_GROUP_QUESTIONS, Grouping
 from classic_rc.evaluation.resampling import Interval, Resampling
-from classic_rc.evaluation.significance import subset_intervals
+from classic_rc.evaluation.results import Significance
+from classic_rc.evaluation.significance import Family, family_tests, subset_intervals
 from classic_rc.metrics.base import Metric
 
 
@@ -21,6 +22,7 @@ class Cell(NamedTuple):
 
     value: float  # NaN for an empty group
     interval: Interval | None  # None if the questions are about fewer than two passages
+    mark: str = ""  # of the tests against baselines; § if the system's answers define the group
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +50,7 @@ class Breakdown:
     resampling: Resampling  # each group resamples its own passages
     total: Group  # all questions that the grouping covers
     groups: tuple[Group, ...]
+    tests: str | None = None  # what the marks mean
 
     @property
     def systems(self) -> list[str]:
@@ -111,6 +114,7 @@ def break_down(
     n: int = 10_000,
     seed: int = 0,
     level: float = 0.95,
+    tests: Significance | None = None,
 ) -> Breakdown:
     """Measure systems on every group of questions.
 
@@ -131,6 +135,8 @@ def break_down(
         The seed of the resamples.
     level : float
         The level of intervals, in 0..1.
+    tests : Significance, optional
+        The settings of tests against baselines; each group is a family of its own.
 
     Returns
     -------
@@ -162,18 +168,27 @@ def break_down(
     measure = results.metric(metric)
     resampling = Resampling(int(results.groups.max(initial=-1)) + 1, n, seed, level, results.group)
     measured = [(measure, system.statistics[measure.name]) for system in results.systems]
+    names = [system.name for system in results.systems]
 
     def measure_group(name: str, mask: NDArray[np.bool_]) -> Group:
         intervals = subset_intervals(measured, results.groups, mask, resampling)
+        defining = set() if mask is grouping.covered else results.defining(mask)
+        family = Family([None] * len(measured), [()] * len(measured))
+        if tests is not None and mask.any():
+            rows, own = [rows[mask] for _, rows in measured], results.groups[mask]
+            family = family_tests(
+                measure, rows, names, tests.baselines, own, n=tests.n, seed=tests.seed, left_out=defining
+            )
         cells = (
-            Cell(measure.aggregate(rows[mask]), interval)
-            for (_, rows), interval in zip(measured, intervals, strict=True)
+            Cell(measure.aggregate(rows[mask]), interval, family.mark(i) + "§" * (names[i] in defining))
+            for i, ((_, rows), interval) in enumerate(zip(measured, intervals, strict=True))
         )
         return Group(name, int(mask.sum()), len(np.unique(results.groups[mask])), tuple(cells))
 
     total = measure_group("total", grouping.covered)
     groups = tuple(measure_group(name, mask) for name, mask in grouping.masks.items())
-    return Breakdown(results, grouping, measure, resampling, total, groups)
+    told = tests.note if tests is not None else None
+    return Breakdown(results, grouping, measure, resampling, total, groups, told)
 
 
 def cross_tabulate(rows: Grouping, columns: Grouping) -> CrossTabulation:

@@ -11,12 +11,13 @@ from pathlib import Path
 from typing import Any
 
 from classic_rc._version import __version__
+from classic_rc.datasets.labels import check_names, read_labels
 from classic_rc.datasets.registry import as_dataset, load
 from classic_rc.datasets.specification import parse_data
 from classic_rc.errors import ClassicRCError, DataError, SystemFailedError, UsageError
-from classic_rc.evaluation.evaluate import evaluate
+from classic_rc.evaluation.evaluate import evaluate, measure_given
 from classic_rc.evaluation.fitted_system import EncodingCache
-from classic_rc.evaluation.grouping import group_questions
+from classic_rc.evaluation.grouping import read_groupings
 from classic_rc.evaluation.identity import (
     UnidentifiedCodeError,
     digest_of,
@@ -24,7 +25,7 @@ from classic_rc.evaluation.identity import (
     read_known_sources,
     write_known_sources,
 )
-from classic_rc.evaluation.outcomes import Row, trivial_note
+from classic_rc.evaluation.outcomes import Row, join_runs, trivial_note
 from classic_rc.evaluation.plan import add_span_candidates, prepare_data, require_gold
 from classic_rc.evaluation.record import read_rows, rows_to_plain, system_to_plain
 from classic_rc.evaluation.results import Evaluation
@@ -186,7 +187,7 @@ def read_data(entry: SuiteDataset, read: ReadData = load, clock: Callable[[], fl
     if dataset.task is None:
         raise DataError("the dataset has no questions", source=dataset.name)
     require_gold(dataset, "nothing can be measured")
-    train = as_dataset([read(path, **others) for path in entry.train])
+    train = as_dataset([read(path, **others) for path in entry.texts("train")])
     tune = values.get("tune")
     tuning = None if tune is None else read(tune, **others)
     protocol = prepare_data(entry.protocol(train, tuning))
@@ -217,21 +218,28 @@ class DatasetRun:
     ----------
     systems : list of System
         With their names; the solvers that tables show next to them are among them.
+    groupings : list of Grouping
+        Of its keys and labels.
     notes : list of str
-        About damaged files, and those that cannot be written.
+        About damaged files, those that cannot be written, and labels.
     """
 
     def __init__(self, suite: Suite, data: SuiteData, folder: CellFolder) -> None:
         self.data, self._folder = data, folder
         self.notes: list[str] = []
         self._results: dict[str, Evaluation] = {}
-        given, self._given = suite.systems_of(data.entry.name), suite.given_of(data.entry.name)
+        given = suite.systems_of(data.entry.name)
         self._errors = {name: found for name, found in given.items() if isinstance(found, ClassicRCError)}
         assert data.dataset.task is not None
         systems = [found for found in given.values() if isinstance(found, System)]
-        self.systems = name_systems(with_companions(systems, data.dataset, as_dataset(data.protocol.train)))
-        key = data.protocol.by
-        self._grouping = None if key is None else group_questions(data.dataset, key)
+        named = name_systems(with_companions(systems, data.dataset, as_dataset(data.protocol.train)))
+        self.systems = [system for system in named if not system.is_given]
+        self._given = [system for system in named if system.is_given]
+        texts = data.entry.texts
+        labels = [own for path in texts("labels") for own in read_labels(path, data.dataset, notes=self.notes)]
+        check_names(labels)
+        self.groupings = read_groupings(data.dataset, texts("by"), labels)
+        self._grouping = next((of for of in self.groupings if of.key == data.protocol.by), None)
 
     @property
     def n_cells(self) -> int:
@@ -309,7 +317,7 @@ class DatasetRun:
             paths[sha256] = path
             return {"sha256": sha256}
 
-        entry = {**system_to_plain(system, keep), "name": None}
+        entry = {**system_to_plain(replace(system, run_of=None), keep), "name": None}
         solver, reader = entry.get("solver"), self.data.dataset.reader
         identity = identify(solver, reader, lambda kept: paths.get(kept["sha256"], ""), self.data.facts["measured"])
         if solver is not None:  # a specification has paths, and what the bytes of code mean is in the identity
@@ -367,7 +375,7 @@ class DatasetRun:
         if final and not self._results and not any(isinstance(error, SystemFailedError) for error in errors):
             raise next(iter(errors))
         cells = [(s, self._results[str(s.name)]) for s in self.systems if s.name in self._results]
-        rows = [row for system, cell in cells for row in _rows_of(system, cell)]
+        rows = join_runs([row for system, cell in cells for row in _rows_of(system, cell)], self.systems)
         warnings = [
             warning.replace(_NAME, str(system.name))
             for system, cell in cells
@@ -382,19 +390,25 @@ class DatasetRun:
         notes |= {note: None for note in [trivial_note(data.dataset, rows)] if note}
         if grouping is not None and grouping.note is not None:
             notes = {grouping.note: None, **notes}
+        groups = {} if grouping is None else grouping.masks
         evaluation = Evaluation(
             replace(data.dataset, name=entry.name),
-            tuple(rows),
-            {} if grouping is None else grouping.masks,
+            rows,
+            groups,
             data.protocol.by,
             (*dict.fromkeys(warnings), *unused) if final else (),
             tuple(notes) if final else (),
-            systems=tuple(s for s in self.systems if s.solver or (s.path and Path(s.path).is_file())),
+            systems=tuple(
+                s
+                for s in (*self.systems, *self._given)
+                if s.solver or s.number or (s.path and Path(s.path).is_file())
+            ),
             protocol=data.protocol,
             errors=dict(self._errors),
             metrics=data.protocol.metrics,
             unused=tuple(unused),
-            given=self._given,
+            groupings={of.key: of.masks for of in self.groupings if of is not grouping},
+            given={str(s.name): measure_given(s, data.dataset, data.protocol, groups) for s in self._given},
         )
         if not final:
             return evaluation.interrupted()
@@ -415,7 +429,7 @@ def _compute_cell(
 ) -> Evaluation | ClassicRCError:
     protocol = replace(data.protocol.without(Step.REPORT), metrics=data.protocol.metrics)
     try:
-        named = replace(system, name=_NAME)
+        named = replace(system, name=_NAME, run_of=None)
         return evaluate(data.dataset, [named], protocol, read_seconds=data.seconds, shared=shared)
     except ClassicRCError as error:
         if isinstance(error, SystemFailedError):

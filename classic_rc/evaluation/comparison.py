@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from classic_rc.errors import UsageError, unknown_name
+from classic_rc.evaluation.grouping import find_defining
 from classic_rc.evaluation.outcomes import Block, Row
 from classic_rc.evaluation.resampling import (
     NULL_HYPOTHESES,
@@ -18,14 +19,15 @@ from classic_rc.evaluation.resampling import (
     PairedTest,
     Resampling,
     holm,
+    interval_of_runs,
     mcnemar_test,
-    percentile_interval,
     permutation_test,
 )
 from classic_rc.evaluation.results import Evaluation
+from classic_rc.evaluation.signature import Signature
 from classic_rc.evaluation.significance import resample_metrics
 from classic_rc.folds import passage_groups
-from classic_rc.metrics.base import METRICS, Metric, metric_of_task, metrics_for
+from classic_rc.metrics.base import FULL_CREDIT, METRICS, SOLVED_BY, Metric, metric_of_task, metrics_for
 from classic_rc.predictions import AnswerCounts
 from classic_rc.questions import Task
 
@@ -51,6 +53,35 @@ class SystemResults:
     def is_chance(self) -> bool:
         """Whether it is the random baseline in expectation."""
         return self.expected and self.solver == "random"
+
+    @property
+    def runs(self) -> int:
+        """The number of runs whose mean counts."""
+        return max((rows.shape[1] if rows.ndim == 3 else 1 for rows in self.statistics.values()), default=1)
+
+    def deviation(self, metric: Metric, mask: NDArray[np.bool_]) -> float | None:
+        """Return the standard deviation of a metric over the runs; None for one run."""
+        if self.runs == 1 or not mask.any():
+            return None
+        return float(metric.of_runs(self.statistics[metric.name][mask]).std(ddof=1))
+
+    @classmethod
+    def join(cls, name: str, runs: Sequence[SystemResults]) -> SystemResults:
+        """Return the results of several runs of one system under one name."""
+        first = replace(runs[0], name=name)
+        if len(runs) == 1:
+            return first
+        answers = [run.answers for run in runs if run.answers is not None]
+        parts = {metric: [run.statistics[metric] for run in runs] for metric in first.statistics}
+        stacked = {m: [rows if rows.ndim == 3 else rows[:, np.newaxis] for rows in of] for m, of in parts.items()}
+        caveats = [caveat for run in runs for caveat in run.facts.get("caveats") or ()]
+        return replace(
+            first,
+            statistics={metric: np.concatenate(of, axis=1) for metric, of in stacked.items()},
+            signature=Signature.join([Signature.parse(run.signature) for run in runs]).short,
+            answers=AnswerCounts.join(answers) if answers else None,
+            facts={**first.facts, "caveats": list(dict.fromkeys(caveats)), "seed": None},
+        )
 
     @classmethod
     def of(cls, row: Row, name: str | None = None) -> SystemResults:
@@ -129,6 +160,19 @@ class SharedResults:
         shown = (metric.name for metric in metrics_for(self.task))
         return tuple(dict.fromkeys([*shown, *(name for system in self.systems for name in system.statistics)]))
 
+    def part(self, mask: NDArray[np.bool_], name: str) -> SharedResults:
+        """Return the results on some of the questions, as those of a dataset of another name."""
+        systems = tuple(
+            replace(c, statistics={metric: rows[mask] for metric, rows in c.statistics.items()})
+            for c in self.systems
+        )
+        groups = np.unique(self.groups[mask], return_inverse=True)[1].reshape(-1)
+        return replace(self, dataset=name, groups=groups, systems=systems, groupings={})
+
+    def defining(self, mask: NDArray[np.bool_]) -> set[str]:
+        """Return the systems whose answers define a group; see :func:`find_defining`."""
+        return find_defining(self.task, {c.name: c.statistics for c in self.systems if not c.expected}, mask)
+
     def metric(self, name: str | None = None) -> Metric:
         """Return the metric of a name, or the task's main metric.
 
@@ -169,17 +213,6 @@ def _list_names(results: SharedResults) -> str:
 MAX_VENN_SYSTEMS = 4
 """More sets than this have too many regions to read."""
 
-_FULL_CREDIT = 1 - 1e-9
-
-SOLVED_BY = {
-    Task.SINGLE_CHOICE: "accuracy",
-    Task.MULTIPLE_ANSWER: "em0",
-    Task.CLOZE: "em",
-    Task.SPAN: "em",
-    Task.MULTI_SPAN: "quoref_em",
-}
-"""For each task the metric that is 1 if a question is answered exactly."""
-
 
 @dataclass(frozen=True, slots=True)
 class SolvedRegion:
@@ -212,7 +245,7 @@ def count_solved_regions(results: SharedResults) -> tuple[Metric, tuple[SolvedRe
     left_out = tuple(c.name for c in results.systems if not any(c is other for other in shown))
     if not shown:
         return metric, (), left_out
-    solved = [metric.from_means(c.statistics[metric.name]) >= _FULL_CREDIT for c in shown]
+    solved = [metric.of_questions(c.statistics[metric.name]) >= FULL_CREDIT for c in shown]
     # Bit i of a question's code is 1 if system i solves it.
     codes = sum(right.astype(np.int64) << i for i, right in enumerate(solved))
     counts = np.bincount(codes, minlength=2 ** len(shown)).tolist()
@@ -379,7 +412,8 @@ def compare(
     drawn: Sequence[NDArray[np.float64] | None] = [None] * len(values)
     if resampling.n_groups > 1:
         drawn = resample_metrics([(measure, of) for of in (*rows, *chance_rows)], results.groups, n=n, seed=seed)
-    measurements = _Measurements(measure, test, resampling, results.groups, rows, values, drawn)
+    runs = [measure.of_runs(of) for of in (*rows, *chance_rows)]
+    measurements = _Measurements(measure, test, resampling, results.groups, rows, values, drawn, runs)
     solved_by, regions, left_out = count_solved_regions(results)
     return Comparison(
         results,
@@ -407,6 +441,7 @@ class _Measurements:
     rows: Sequence[NDArray[np.float64]]
     values: Sequence[float]
     drawn: Sequence[NDArray[np.float64] | None]
+    runs: Sequence[NDArray[np.float64]]  # the values of a system's runs
 
     def standing(self, i: int, system: SystemResults, chance: SystemResults | None) -> SystemEstimate:
         """Return one system's standing, with its gain over chance."""
@@ -416,7 +451,7 @@ class _Measurements:
             system.name,
             system.signature,
             value,
-            self._interval(self.drawn[i]),
+            self._interval(i),
             value - floor if gains else None,
             self._difference_interval(i, -1) if gains else None,
             (value - floor) / floor if gains and floor else None,
@@ -452,16 +487,18 @@ class _Measurements:
 
     def _outcomes(self, i: int, j: int) -> tuple[int, int, int]:
         """Count the single questions where the first system wins, ties and loses."""
-        more = self.metric.from_means(self.rows[i]) - self.metric.from_means(self.rows[j])
+        more = self.metric.of_questions(self.rows[i]) - self.metric.of_questions(self.rows[j])
         wins, losses = int((more > _ROUNDING).sum()), int((more < -_ROUNDING).sum())
         return wins, len(more) - wins - losses, losses
 
-    def _differences(self, i: int, j: int) -> NDArray[np.float64] | None:
-        one, other = self.drawn[i], self.drawn[j]
-        return None if one is None or other is None else one - other
+    def _interval(self, i: int) -> Interval | None:
+        if (drawn := self.drawn[i]) is None:
+            return None
+        of = self.resampling
+        return interval_of_runs(self.values[i], drawn, [self.runs[i]], of.n_groups, of.level)
 
     def _difference_interval(self, i: int, j: int) -> Interval | None:
-        return self._interval(self._differences(i, j))
-
-    def _interval(self, values: NDArray[np.float64] | None) -> Interval | None:
-        return None if values is None else percentile_interval(values, self.resampling.level)
+        if (one := self.drawn[i]) is None or (other := self.drawn[j]) is None:
+            return None
+        difference, runs = self.values[i] - self.values[j], [self.runs[i], self.runs[j]]
+        return interval_of_runs(difference, one - other, runs, self.resampling.n_groups, self.resampling.level)

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import itertools
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
+from numpy.typing import NDArray
 
 from classic_rc.datasets.registry import as_dataset, require_dataset
 from classic_rc.decisions import (
@@ -28,7 +29,7 @@ from classic_rc.evaluation.fitted_system import (
     scores_in_parts,
 )
 from classic_rc.evaluation.grouping import Grouping, group_masks, group_questions
-from classic_rc.evaluation.outcomes import Block, Outcomes, OutcomeTally, Row, trivial_note
+from classic_rc.evaluation.outcomes import Block, Outcomes, OutcomeTally, Row, join_runs, trivial_note
 from classic_rc.evaluation.plan import (
     EvaluationPlan,
     default_analyzer,
@@ -37,7 +38,8 @@ from classic_rc.evaluation.plan import (
     require_gold,
     unused_settings,
 )
-from classic_rc.evaluation.results import Evaluation
+from classic_rc.evaluation.resampling import Resampling
+from classic_rc.evaluation.results import Evaluation, GivenNumber
 from classic_rc.evaluation.signature import (
     Signature,
     changed_params,
@@ -45,10 +47,10 @@ from classic_rc.evaluation.signature import (
     file_digest,
     plain_params,
 )
-from classic_rc.evaluation.significance import with_statistics
+from classic_rc.evaluation.significance import subset_intervals, with_statistics
 from classic_rc.evaluation.span_oracle import SpanOracle
 from classic_rc.evaluation.systems import OUT_OF_FOLD, System, SystemLike, Systems
-from classic_rc.folds import FOLDS_VERSION
+from classic_rc.folds import FOLDS_VERSION, passage_groups
 from classic_rc.formats.harness_settings import read_settings
 from classic_rc.formats.registry import get_format
 from classic_rc.io.progress import Progress, progress_bar
@@ -60,7 +62,7 @@ from classic_rc.predictions import (
     Prediction,
     Scores,
 )
-from classic_rc.protocol import Protocol, is_integer
+from classic_rc.protocol import DEFAULT_RESAMPLES, Protocol, is_integer
 from classic_rc.questions import Dataset, Question
 from classic_rc.solvers.base import Solver
 from classic_rc.text.analyzers import get_analyzer, get_tokenizer
@@ -174,6 +176,8 @@ class _Run:
         self.rows: dict[str, Row] = {}
         self.errors: dict[str, ClassicRCError] = {}
         has_spans = plan.dataset.task is not None and plan.dataset.task.has_spans
+        given = [system for system in plan.given if system.is_given]
+        self.given = {str(s.name): measure_given(s, plan.dataset, plan.protocol, self.groups) for s in given}
         self.oracle = SpanOracle() if has_spans and any(ready.solver for ready in plan.systems) else None
 
     def add(self, name: str, result: Row | ClassicRCError) -> None:
@@ -275,6 +279,7 @@ class _Run:
             *_fold_warnings(systems, plan),
         )
         unused = tuple(_unused_warnings(systems, plan)) if final else ()
+        rows = join_runs(rows, plan.given)
         return Evaluation(
             plan.dataset,
             rows,
@@ -291,6 +296,7 @@ class _Run:
             errors=dict(self.errors),
             metrics=self.metrics,
             unused=unused,
+            given=self.given,
         )
 
 
@@ -419,6 +425,34 @@ def evaluate_predictions(
     system = System(path=source, format=format)
     row = _row_of_predictions(dataset, predictions, measured_metrics(dataset), system, read_seconds)
     return Evaluation(dataset, (row,), groups, by)
+
+
+def measure_given(
+    system: System, dataset: Dataset, protocol: Protocol, groups: Mapping[str, NDArray[np.bool_]]
+) -> tuple[GivenNumber, ...]:
+    """Return the numbers of a system that nobody runs, or whose file answers a sample of the questions.
+
+    The intervals of a sample are from resamples of its passages.
+    """
+    assert dataset.task is not None
+    primary = metric_of_task(dataset.task, next(iter(protocol.metrics), None))
+    if system.number is not None:
+        return (GivenNumber(primary.name, None, float(system.number) / 100, system.number),)
+    predictions = cast(list[Prediction], system.read(dataset, []))
+    asked = np.array([prediction.n_samples > 0 for prediction in predictions], dtype=np.bool_)
+    row = _row_of_predictions(dataset, predictions, measured_metrics(dataset, protocol.metrics), system, 0.0)
+    passages = passage_groups(dataset, protocol.group)
+    settings = Resampling(2, protocol.resamples or DEFAULT_RESAMPLES, protocol.seed or 0)
+    numbers = []
+    for group, mask in ((None, asked), *((value, asked & mask) for value, mask in groups.items())):
+        measured = [(METRICS[name], rows) for name, rows in row.outcomes.statistics.items()]
+        intervals = subset_intervals(measured, passages, mask, settings)
+        numbers += [
+            GivenNumber(metric.name, group, metric.aggregate(rows[mask]), None, interval, int(mask.sum()))
+            for (metric, rows), interval in zip(measured, intervals, strict=True)
+            if mask.any()
+        ]
+    return tuple(numbers)
 
 
 def _check_has_unanswerable(dataset: Dataset, metrics: Sequence[str]) -> None:

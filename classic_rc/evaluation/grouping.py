@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from classic_rc.datasets.labels import Labels
 from classic_rc.errors import UsageError, unknown_name
+from classic_rc.metrics.base import FULL_CREDIT, METRICS, SOLVED_BY
 from classic_rc.questions import PLACEHOLDER, Dataset, Question, Task
 from classic_rc.retrieval.corpus import passage_ranks
 from classic_rc.retrieval.registry import DEFAULT_ENGINE, get_engine
@@ -222,6 +223,7 @@ def group_questions(dataset: Dataset, key: str, labels: Sequence[Labels] = ()) -
         otherwise one of :data:`~classic_rc.evaluation.grouping.DERIVED_KEYS`. If a question may have several labels
         (a list in `meta` counts as several), groups overlap. ``KEY:alone`` then splits each group into the
         questions with only this label and those with others too; ``KEY:count`` groups by the number of labels.
+        ``KEY,KEY`` groups by pairs of the groups of two keys.
     labels : sequence of Labels
         Labels from files.
 
@@ -236,6 +238,11 @@ def group_questions(dataset: Dataset, key: str, labels: Sequence[Labels] = ()) -
     UsageError
         The key is unknown, or it is ``KEY:alone`` and every question has one label.
     """
+    first, comma, second = key.partition(",")
+    is_known = any(own.name == key for own in labels) or any(key in question.meta for question in dataset[:1])
+    if comma and not is_known:
+        parts = [group_questions(dataset, name.strip(), labels) for name in (first, second)]
+        return _pair_groups(key, *parts)
     name, colon, view = key.rpartition(":")
     if not colon or view not in _VIEWS:
         name, view = key, ""
@@ -257,6 +264,62 @@ def group_questions(dataset: Dataset, key: str, labels: Sequence[Labels] = ()) -
         masks = _label_masks(values, order)
     overlapping = view != "count" and any(value is not None and len(value) > 1 for value in values)
     return Grouping(key, masks, covered, overlapping, source, note)
+
+
+def _pair_groups(key: str, one: Grouping, other: Grouping) -> Grouping:
+    """Return the groups of questions that are in a group of each of two keys."""
+    pairs = {f"{a}, {b}": own & of for a, own in one.masks.items() for b, of in other.masks.items()}
+    sources = dict.fromkeys(part.source for part in (one, other) if part.source)
+    return Grouping(
+        key,
+        {name: mask for name, mask in pairs.items() if mask.any()},
+        one.covered & other.covered,
+        one.overlapping or other.overlapping,
+        " and ".join(sources) or None,
+    )
+
+
+def read_groupings(dataset: Dataset, keys: Sequence[str], labels: Sequence[Labels] = ()) -> list[Grouping]:
+    """Group the questions of a dataset by several keys, by default by all labels.
+
+    A key with itself, as in ``skills,skills``, makes no groups: its labels are only counted together. With several
+    labels a question, all labels are grouped by ``:alone`` and ``:count`` too.
+    """
+    chosen = [
+        key for key in keys if len(pair := [part.strip() for part in key.split(",")]) == 1 or pair[0] != pair[1]
+    ]
+    for own in () if keys else labels:
+        has_several = any(len(values) > 1 for values in own.of_question.values())
+        chosen += [own.name, *([f"{own.name}:alone", f"{own.name}:count"] if has_several else [])]
+    return [group_questions(dataset, key, labels) for key in chosen]
+
+
+def find_defining(
+    task: Task, statistics: Mapping[str, Mapping[str, NDArray[np.float64]]], mask: NDArray[np.bool_]
+) -> set[str]:
+    """Return the systems whose answers define a group: those that solve, or do not solve, exactly its questions.
+
+    Of several systems, it is the questions that all of them solve, or that none of them solves. Their numbers there
+    follow from how the group was made.
+
+    Parameters
+    ----------
+    task : Task
+    statistics : mapping of str to mapping of str to ndarray of float64
+        By system and metric.
+    mask : ndarray of bool, shape (n_questions,)
+        The questions of the group.
+    """
+    metric = METRICS[SOLVED_BY[task]]
+    solved = {name: metric.of_questions(of[metric.name]) >= FULL_CREDIT for name, of in statistics.items()}
+    found: set[str] = set()
+    for answers in (solved, {name: ~of for name, of in solved.items()}):
+        around = {name: of for name, of in answers.items() if mask.any() and of[mask].all() and not of.all()}
+        exact = {name for name, of in around.items() if bool((of == mask).all())}
+        if not exact and around and bool((np.logical_and.reduce([*around.values()]) == mask).all()):
+            exact = {*around}
+        found |= exact
+    return found
 
 
 def group_masks(dataset: Dataset, key: str) -> Mapping[str, NDArray[np.bool_]]:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from array import array
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any
 
@@ -13,6 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from classic_rc.evaluation.resampling import Interval
+from classic_rc.evaluation.signature import Signature
+from classic_rc.evaluation.systems import OUT_OF_FOLD, System
 from classic_rc.kernels.arrays import offsets_of
 from classic_rc.metrics.base import METRICS, Metric, ScoreMetric
 from classic_rc.predictions import Answer, AnswerCounts, Prediction, Scores
@@ -28,13 +30,28 @@ _NAMED_SYSTEMS = 3
 class Outcomes:
     """A system's outcome on every question, in the dataset's order; all numbers of a row follow from it."""
 
-    statistics: Mapping[str, NDArray[np.float64]]  # by metric name: shape (n_questions, n_statistics)
-    n_tied: NDArray[np.int64]  # candidates that share the best score, shape (n_questions,)
+    # By metric name, shape (n_questions, n_statistics); of several runs (n_questions, n_runs, n_statistics).
+    statistics: Mapping[str, NDArray[np.float64]]
+    n_tied: NDArray[np.int64]  # candidates that share the best score, in the run with most, shape (n_questions,)
     n_selected: NDArray[np.float64]  # candidates in the answer, expected ones for a draw, shape (n_questions,)
     n_candidates: NDArray[np.int64]  # shape (n_questions,)
     # Whether the passage contributed to any candidate's score, shape (n_questions,); None without scores.
     evidence: NDArray[np.bool_] | None
-    answers: tuple[Any, ...]  # candidate indices or texts, the first of a tie; None for no answer
+    # Candidate indices or texts, the first of a tie; None for no answer; of several runs a list of them.
+    answers: tuple[Any, ...]
+
+    @classmethod
+    def join(cls, runs: Sequence[Outcomes]) -> Outcomes:
+        """Return the outcomes of several runs of one system."""
+        first = runs[0]
+        return cls(
+            {name: np.stack([own.statistics[name] for own in runs], axis=1) for name in first.statistics},
+            np.max([own.n_tied for own in runs], axis=0),
+            np.mean([own.n_selected for own in runs], axis=0),
+            first.n_candidates,
+            first.evidence,
+            tuple(map(list, zip(*(own.answers for own in runs), strict=True))),
+        )
 
 
 class Block(StrEnum):
@@ -119,8 +136,12 @@ class Row:
         :func:`classic_rc.evaluation.with_significance`.
     group_p_values : mapping of str to float
         The same for each of the evaluation's groups of questions.
+    beats : mapping of str or None to tuple of int
+        By group of questions, None for all: of several baselines, those that it is significantly better than.
     label : str, optional
         The name of the row, if it is not that of its solver and variant.
+    runs : int
+        The number of runs of the system, whose mean counts.
     """
 
     solver: str
@@ -147,7 +168,36 @@ class Row:
     group_intervals: Mapping[str, Mapping[str, Interval]] = field(default_factory=dict)
     p_values: Mapping[str, float] = field(default_factory=dict)
     group_p_values: Mapping[str, float] = field(default_factory=dict)
+    beats: Mapping[str | None, tuple[int, ...]] = field(default_factory=dict)
     label: str | None = None
+    runs: int = 1
+
+    @classmethod
+    def join(cls, name: str, runs: Sequence[Row]) -> Row:
+        """Return the row of several runs of one system; what differs between them is a list in `params`."""
+        first = runs[0]
+        answers = [row.answers for row in runs if row.answers is not None]
+        signature = Signature.join([Signature.parse(row.signature) for row in runs])
+        params = {key: [row.params.get(key) for row in runs] for key in first.params}
+        seconds = {step: sum(row.seconds.get(step, 0.0) for row in runs) for step in first.seconds}
+        return replace(
+            first,
+            label=name,
+            runs=len(runs),
+            params={key: of[0] if all(value == of[0] for value in of) else of for key, of in params.items()},
+            signature=str(signature),
+            short_signature=signature.short,
+            outcomes=Outcomes.join([row.outcomes for row in runs]),
+            seed=None,
+            caveats=tuple(dict.fromkeys(caveat for row in runs for caveat in row.caveats)),
+            answers=AnswerCounts.join(answers) if answers else None,
+            seconds=seconds,
+        )
+
+    def deviation(self, metric: Metric) -> float | None:
+        """Return the standard deviation of a metric over the runs; None for one run."""
+        values = metric.of_runs(self.outcomes.statistics[metric.name])
+        return float(values.std(ddof=1)) if len(values) > 1 else None
 
     @property
     def name(self) -> str:
@@ -182,6 +232,21 @@ class Row:
     def no_evidence(self) -> int | None:
         """Number of questions where the passage contributed to no candidate's score; None if unknown."""
         return None if self.outcomes.evidence is None else int((~self.outcomes.evidence).sum())
+
+
+def join_runs(rows: Sequence[Row], systems: Iterable[System]) -> tuple[Row, ...]:
+    """Return the rows with those of the runs of one system as one row, where all of them have one."""
+    by_name = {row.name: row for row in rows}
+    runs: dict[str, list[str]] = {}
+    for system in systems:
+        if system.run_of is not None:
+            for end in ("", OUT_OF_FOLD):
+                runs.setdefault(system.run_of + end, []).append(f"{system.name}{end}")
+    for name, members in runs.items():
+        if all(member in by_name for member in members):
+            joined = Row.join(name, [by_name[member] for member in members])
+            rows = [joined if row.name == members[0] else row for row in rows if row.name not in members[1:]]
+    return tuple(rows)
 
 
 def _mean(flags: NDArray[np.bool_]) -> float:

@@ -140,13 +140,19 @@ def make_plan(
     notes: list[str] = []
     errors: dict[str, ClassicRCError] = {}
     ready: list[ReadySystem] = []
-    for system in named:
+    for system in (system for system in named if not system.is_given):
         try:
             ready.append(_prepare_system(system, dataset, protocol, notes))
         except ClassicRCError as error:
             errors[str(system.name)] = error
     if needs_system and errors and not ready:
         raise next(iter(errors.values()))
+    if needs_system and not ready and named:
+        raise UsageError(
+            f"{named[0].name} is a given number, or a sample of the questions: a solver or a file is needed here",
+            field="solver",
+            found=str(named[0].name),
+        )
     dataset, protocol = add_span_candidates(dataset, protocol.span_generator), prepare_data(protocol)
     separated, overlap = separate_data(protocol, dataset)
     made = tuple(system for system in named if system.failure is None)

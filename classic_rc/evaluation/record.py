@@ -67,6 +67,7 @@ def run_record(
     * to each dataset ``read_with``, the arguments of :func:`classic_rc.load`, and ``sources``, the files that were
       read, with their size and sha256;
     * to each run ``grouping``: the key of its groups of questions, and the positions of each group's questions;
+      ``groupings`` has those of other keys, by key;
     * to each run ``passage_groups``: for each question, in order, the number of its group of questions about equal
       passages, so that systems can be compared without the data;
     * to each run ``resampled_groups``, if ``--group`` kept more questions together: its key, and the same
@@ -108,8 +109,10 @@ def run_record(
             }
         run["grouping"] = evaluation.group_by and {
             "key": evaluation.group_by,
-            "groups": {value: np.flatnonzero(mask).tolist() for value, mask in evaluation.groups.items()},
+            "groups": _positions(evaluation.groups),
         }
+        if evaluation.groupings:
+            run["groupings"] = {key: _positions(groups) for key, groups in evaluation.groupings.items()}
         run["passage_groups"] = passage_groups(evaluation.dataset).tolist()
         settings = (evaluation.resampling, evaluation.significance)
         if key := next((made.group for made in settings if made is not None and made.group), None):
@@ -117,6 +120,10 @@ def run_record(
             run["resampled_groups"] = {"key": key, "groups": groups}
         run["rows"] = rows_to_plain(evaluation)
     return record
+
+
+def _positions(groups: Mapping[str, NDArray[np.bool_]]) -> dict[str, list[int]]:
+    return {value: np.flatnonzero(mask).tolist() for value, mask in groups.items()}
 
 
 def record_text(record: Mapping[str, Any]) -> str:
@@ -148,10 +155,13 @@ def system_to_plain(system: System, keep: StoreFile) -> dict[str, Any]:
 
     `keep` returns the reference to a file, as :func:`recorded_file` does.
     """
+    entry = {"name": system.name, **({} if system.run_of is None else {"run_of": system.run_of})}
+    if system.number is not None:
+        return {**entry, "number": system.number}
     if system.solver is not None:
-        return {"name": system.name, "solver": solver_to_record(system.solver, keep)}
+        return {**entry, "solver": solver_to_record(system.solver, keep)}
     assert system.path is not None
-    return {"name": system.name, "file": keep(system.path), **system.file_facts}
+    return {**entry, "file": keep(system.path), **system.file_facts}
 
 
 def _system_entry(system: System, folder: Path | None, reader: str | None) -> dict[str, Any]:
@@ -264,7 +274,7 @@ def _read_contest(run: Node, software: Mapping[str, Any]) -> SharedResults:
     if run.has("resampled_groups"):
         resampled = run.child("resampled_groups")
         groups, group = _read_groups(resampled, "groups", n_questions), resampled.text("key")
-    groupings = _read_grouping(run, n_questions)
+    groupings = _read_groupings(run, n_questions)
     _, rows = read_rows(run, task, n_questions)
     systems = []
     for node, row in zip(run.items("rows"), rows, strict=True):
@@ -310,6 +320,7 @@ def read_significance(run: Node) -> Significance | None:
         _read_draws(recorded, "n"),
         recorded.integer("seed"),
         recorded.text("group") if recorded.has("group") else None,
+        tuple(recorded.texts("others")) if recorded.has("others") else (),
     )
 
 
@@ -334,12 +345,17 @@ def _read_groups(node: Node, key: str, n_questions: int) -> NDArray[np.int64]:
     return np.array(listed, dtype=np.int64)
 
 
-def _read_grouping(run: Node, n_questions: int) -> dict[str, dict[str, NDArray[np.bool_]]]:
-    """Return the masks of the recorded groups, by key and value."""
-    if not run.has("grouping"):
-        return {}
-    grouping = run.child("grouping")
-    groups = grouping.child("groups")
+def _read_groupings(run: Node, n_questions: int) -> dict[str, dict[str, NDArray[np.bool_]]]:
+    """Return the masks of the recorded groups, by key and value; those of the rows' own groups come first."""
+    masks = {}
+    if run.has("grouping"):
+        grouping = run.child("grouping")
+        masks[grouping.text("key")] = _read_masks(grouping.child("groups"), n_questions)
+    others = run.child("groupings") if run.has("groupings") else Node({}, run.source)
+    return {**masks, **{key: _read_masks(others.child(key), n_questions) for key in others.value}}
+
+
+def _read_masks(groups: Node, n_questions: int) -> dict[str, NDArray[np.bool_]]:
     masks = {}
     for value in groups.value if isinstance(groups.value, dict) else ():
         positions = groups.integers(value)
@@ -348,7 +364,7 @@ def _read_grouping(run: Node, n_questions: int) -> dict[str, dict[str, NDArray[n
                 "no such question", field=value, found=str(max(positions)), expected=f"below {n_questions}"
             )
         masks[value] = np.isin(np.arange(n_questions), positions)
-    return {grouping.text("key"): masks}
+    return masks
 
 
 def _short(number: int) -> str:
@@ -417,6 +433,7 @@ def _read_row(row: Node, outcomes: Node, task: Task) -> Row:
         caveats=tuple(row.texts("caveats")) if row.has("caveats") else (),
         answers=_read_answer_counts(row.child("answers")) if row.has("answers") else None,
         label=row.text("name") if row.has("name") else None,
+        runs=row.integer("runs") if row.has("runs") else 1,
         outcomes=_read_outcomes(row, outcomes, task),
         **{"params": {}, "variant": None, **{name: row.value[name] for name in _UNCHANGED if name in row.value}},
     )
@@ -502,7 +519,9 @@ def _consequences(
 ) -> Iterator[tuple[Node, str, Any]]:
     """Yield the fields whose values follow from others, each with its place and that value."""
     parts = [(node, np.ones(len(row.outcomes.n_tied), dtype=np.bool_))]
-    parts += [(node.child("groups").child(value), mask) for of in groupings.values() for value, mask in of.items()]
+    if node.has("groups"):
+        masks = next(iter(groupings.values()), {})
+        parts += [(node.child("groups").child(value), mask) for value, mask in masks.items()]
     for part, mask in parts:
         yield part, "questions", int(mask.sum())
         metrics = part.child("metrics")
@@ -520,12 +539,13 @@ def _consequences(
 
 
 def _read_statistics(outcomes: Node, metric: str) -> NDArray[np.float64]:
-    """Return a metric's statistics for all questions, shape (n_questions, n_statistics)."""
-    with suppress(AttributeError, KeyError, OverflowError, TypeError, ValueError):
+    """Return a metric's statistics for all questions, of one run or of several; see :class:`Outcomes`."""
+    with suppress(AttributeError, LookupError, OverflowError, TypeError, ValueError):
         rows = [outcome["statistics"][metric] for outcome in outcomes.value.values()]
-        if {int, float}.issuperset(map(type, itertools.chain.from_iterable(rows))):
+        of_runs = [own if isinstance(own[0], list) else [own] for own in rows]
+        if {int, float}.issuperset(map(type, (x for own in of_runs for run in own for x in run))):
             array = np.array(rows, dtype=np.float64)
-            if array.ndim == 2 and array.shape[1] and np.isfinite(array).all():
+            if array.ndim in (2, 3) and array.size and np.isfinite(array).all():
                 return array
     width = 0
     for id_ in outcomes.value:

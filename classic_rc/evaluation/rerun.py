@@ -175,12 +175,13 @@ class _RunRestorer:
             self._code.append(f"{entry['name']}: its code has changed: identity {short[0]}, recorded {short[1]}")
 
     def _system(self, entry: Mapping[str, Any], trust: bool) -> System:
+        named = System(name=entry["name"], run_of=entry.get("run_of"), number=entry.get("number"))
+        if named.number is not None:
+            return named
         if entry.get("solver") is None:
             path = self._finder.find(entry["file"])
-            return System(
-                path=path, name=entry["name"], format=entry.get("format"), options=entry.get("options") or {}
-            )
-        return System(solver_from_record(entry["solver"], self._finder.find, trust=trust), name=entry["name"])
+            return replace(named, path=path, format=entry.get("format"), options=entry.get("options") or {})
+        return replace(named, solver=solver_from_record(entry["solver"], self._finder.find, trust=trust))
 
     def dataset(self, entry: Mapping[str, Any]) -> Dataset | None:
         """Return the dataset with the recorded content, or None, with the reason in `changes`."""
@@ -373,7 +374,7 @@ def _evaluate_again(run: RestoredRun, jobs: int, progress: bool) -> Evaluation:
         evaluation = with_intervals(evaluation, made.n, seed=made.seed, level=made.level, group=made.group)
     if (tests := run.significance) is not None:
         evaluation = with_significance(
-            evaluation, tests.baseline, tests.n, metric=tests.metric or None, seed=tests.seed, group=tests.group
+            evaluation, tests.baselines, tests.n, metric=tests.metric or None, seed=tests.seed, group=tests.group
         )
     return evaluation
 

@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 
 from classic_rc.datasets.registry import is_log
 from classic_rc.errors import ClassicRCError, InterruptedRunError
-from classic_rc.evaluation.grouping import MIN_GROUP_QUESTIONS
+from classic_rc.evaluation.grouping import MIN_GROUP_QUESTIONS, find_defining
 from classic_rc.evaluation.option_orders import N_ORDERS
 from classic_rc.evaluation.outcomes import Block, Row
-from classic_rc.evaluation.resampling import Resampling
+from classic_rc.evaluation.resampling import Interval, Resampling
 from classic_rc.evaluation.systems import System
 from classic_rc.io.json import Seconds
 from classic_rc.metrics.base import METRICS, Metric, has_unanswerable, metric_of_task, metrics_for
@@ -23,7 +23,7 @@ from classic_rc.predictions import ANSWER_COUNTS
 from classic_rc.protocol import Protocol
 from classic_rc.questions import Dataset, Task
 from classic_rc.tables import Cell, Column, RowGroup, Table, render
-from classic_rc.tables.model import Value, format_count, frame_of_records
+from classic_rc.tables.model import LETTERS, Value, baseline_letter, format_count, frame_of_records
 
 if TYPE_CHECKING:
     import pandas
@@ -42,17 +42,45 @@ class Significance:
     n: int = 10_000  # random swaps of whole groups of passages, unless all swaps are fewer
     seed: int = 0
     group: str | None = None  # the key of `meta` whose equal values stay together, as equal passages do
+    others: tuple[str, ...] = ()  # more baselines: the family is then all pairs of a system and a baseline
+
+    @property
+    def baselines(self) -> tuple[str, ...]:
+        """The names of the rows that the others are compared with."""
+        return (self.baseline, *self.others)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain data."""
+        return {name: value for name, value in asdict(self).items() if name != "others" or value}
 
     @property
     def note(self) -> str:
         """A sentence that explains the mark in a table."""
         what = "passages" if self.group is None else f"groups of passages ({self.group})"
-        systems = f"Holm over the {self.tests:,} systems of a column" if self.tests > 1 else "one test a column"
+        kind = "pairs" if self.others else "systems"
+        systems = f"Holm over the {self.tests:,} {kind} of a column" if self.tests > 1 else "one test a column"
+        label = METRICS[self.metric].label
+        mark = f"*: {label} differs from {self.baseline}"
+        if self.others:
+            named = ", ".join(f"{name} ({letter})" for name, letter in zip(self.baselines, LETTERS, strict=False))
+            mark = f"letters: {label} is better than that of {named}"
         return (
-            f"*: {METRICS[self.metric].label} differs from {self.baseline}, p < {ALPHA:g} "
+            f"{mark}, p < {ALPHA:g} "
             f"(two-sided, up to {self.n:,} swaps of whole {what}, seed {self.seed}; {systems}; other metrics are "
             "not tested)"
         )
+
+
+@dataclass(frozen=True, slots=True)
+class GivenNumber:
+    """A number next to the rows: one that nobody ran, or that of a sample of the questions."""
+
+    metric: str
+    group: str | None  # of questions; None for all
+    value: float  # as a fraction
+    printed: str | None = None  # in percent with its digits; None for a sample
+    interval: Interval | None = None  # of a sample
+    questions: int | None = None  # of a sample
 
 
 @dataclass(frozen=True)
@@ -67,6 +95,8 @@ class Evaluation:
         Masks over the questions, by value of `group_by`.
     group_by : str, optional
         The key of the breakdown.
+    groupings : mapping of str to mapping of str to ndarray of bool
+        Masks of the groups of other keys, which have tables of their own, by key and value.
     warnings : tuple of str
         Warnings for the reader of the numbers.
     unused : tuple of str
@@ -85,8 +115,8 @@ class Evaluation:
         Why the other systems have no row, by name.
     metrics : tuple of str
         The names of the metrics to report, the primary one first; none means all of the task.
-    given : mapping of str to str
-        Numbers of rows that nobody ran, in percent of the primary metric.
+    given : mapping of str to tuple of GivenNumber
+        Numbers that nobody ran, and those of samples, by name.
     """
 
     dataset: Dataset
@@ -102,14 +132,21 @@ class Evaluation:
     errors: Mapping[str, ClassicRCError] = field(default_factory=dict)
     metrics: tuple[str, ...] = ()
     unused: tuple[str, ...] = ()
-    given: Mapping[str, str] = field(default_factory=dict)
+    given: Mapping[str, tuple[GivenNumber, ...]] = field(default_factory=dict)
+    groupings: Mapping[str, Mapping[str, NDArray[np.bool_]]] = field(default_factory=dict)
+
+    def defining(self, mask: NDArray[np.bool_]) -> set[str]:
+        """Return the names of the rows whose answers define a group of questions."""
+        assert self.dataset.task is not None
+        decided = {row.name: row.outcomes.statistics for row in self.rows if not row.expected}
+        return find_defining(self.dataset.task, decided, mask)
 
     def interrupted(self) -> Evaluation:
         """Return the evaluation with an error for each system that was not finished, and without it otherwise."""
-        done = {*self.errors, *(row.name for row in self.rows)}
-        names = [str(system.name) for system in self.systems]
-        errors = {**self.errors, **{name: InterruptedRunError() for name in names if name not in done}}
-        systems = tuple(system for system in self.systems if system.name in done)
+        done = {*self.errors, *self.given, *(row.name for row in self.rows)}
+        left = [str(system.name) for system in self.systems if done.isdisjoint({system.name, system.run_of})]
+        errors = {**self.errors, **{name: InterruptedRunError() for name in left}}
+        systems = tuple(system for system in self.systems if system.name not in left)
         return replace(self, errors=errors, systems=systems)
 
     @property
@@ -149,8 +186,8 @@ class Evaluation:
                 "notes": list(self.notes),
             },
             "resampling": self.resampling and self.resampling.to_dict(),
-            **({} if self.significance is None else {"significance": asdict(self.significance)}),
-            **({} if not self.given else {"given": dict(self.given)}),
+            **({} if self.significance is None else {"significance": self.significance.to_dict()}),
+            **({"given": {name: list(map(asdict, of)) for name, of in self.given.items()}} if self.given else {}),
             "rows": [self._row_record(row) for row in self.rows],
             "missing": [{"name": name, "reason": str(error)} for name, error in self.errors.items()],
         }
@@ -216,6 +253,7 @@ class Evaluation:
             "tuned_params": dict(row.tuned_params),
             "trained_on": row.trained_on,
             "trained_elsewhere": row.trained_elsewhere,
+            **({"runs": row.runs} if row.runs > 1 else {}),
             "option_orders": None if row.option_orders is None else list(row.option_orders),
             "caveats": list(row.caveats),
             "answers": row.answers and row.answers.to_dict(),
@@ -226,8 +264,15 @@ class Evaluation:
         if self.group_by is not None:
             record["groups"] = {value: self._group_record(row, value, mask) for value, mask in self.groups.items()}
         if self.significance is not None:
-            record["p_values"] = dict(row.p_values)
+            record |= {"p_values": dict(row.p_values), **self.beaten(row, None)}
         return record
+
+    def beaten(self, row: Row, group: str | None) -> dict[str, list[str]]:
+        """Return the baselines, if there are several, that a row is significantly better than."""
+        made = self.significance
+        if made is None or not made.others:
+            return {}
+        return {"better_than": [made.baselines[i] for i in row.beats.get(group, ())]}
 
     def _group_record(self, row: Row, value: str, mask: NDArray[np.bool_]) -> dict[str, Any]:
         record: dict[str, Any] = {"questions": int(mask.sum()), "metrics": row.metrics(mask)}
@@ -235,12 +280,14 @@ class Evaluation:
             record["intervals"] = {name: list(of) for name, of in row.group_intervals.get(value, {}).items()}
         if value in row.group_p_values:
             record["p_value"] = row.group_p_values[value]
-        return record
+        return {**record, **self.beaten(row, value)}
 
 
 SMALL_NOTE = f"in parentheses: groups of fewer than {MIN_GROUP_QUESTIONS} questions"
 
-_GIVEN = "given numbers, not run here"
+DEFINING_NOTE = "§: by construction: the group is the questions that this system solves, or does not solve"
+
+_GIVEN = "given numbers, not compared"
 _SHORT_FINGERPRINT = 8
 _TIES = {
     "partial": "tied best candidates share the credit",
@@ -276,12 +323,14 @@ def evaluation_table(evaluation: Evaluation, published: Sequence[Sequence[Cell |
     for row, cells in zip(rows, measured, strict=True):
         of_block[row.block.heading].append(cells)
     of_block[Block.PUBLISHED.heading] += [[*cells, *hidden] for cells in published]
-    is_primary = [metric.name == evaluation.primary.name for metric in evaluation.reported_metrics]
-    of_block[_GIVEN] = [
-        [name, *[Decimal(number).scaleb(-2) if is_own else None for is_own in is_primary]]
-        + [None] * (len(columns) - len(is_primary) - 1)
-        for name, number in evaluation.given.items()
-    ]
+    of_block[_GIVEN] = []
+    places: list[tuple[str, str | None]] = [(metric.name, None) for metric in evaluation.reported_metrics]
+    places += [(evaluation.primary.name, group) for group in evaluation.groups]
+    for name, numbers in evaluation.given.items():
+        own = {(of.metric, of.group): of for of in numbers}
+        about = [f"{of.questions:,} of the questions" for of in numbers[:1] if of.questions is not None]
+        values = [_given_cell(own.get(place)) for place in places]
+        of_block[_GIVEN] += [[name, *values, None, *about, *[None] * (width - len(values) - 2 - len(about))]]
     of_block["not measured"] = [
         [name, *[None] * (len(shown) - 2), str(error), *hidden] for name, error in evaluation.errors.items()
     ]
@@ -301,10 +350,21 @@ def evaluation_table(evaluation: Evaluation, published: Sequence[Sequence[Cell |
     )
 
 
+def _given_cell(number: GivenNumber | None) -> Cell:
+    if number is None:
+        return Cell(None)
+    return Cell(number.value if number.printed is None else Decimal(number.printed).scaleb(-2), number.interval)
+
+
 def _result_columns(evaluation: Evaluation, rows: Sequence[Row]) -> Iterator[tuple[Column, list[Cell]]]:
     """Yield the columns of a result table with their cells: those that people see, then those for programs."""
     selects = evaluation.dataset.task is Task.MULTIPLE_ANSWER
-    yield Column("system"), [Cell(row.name) for row in rows]
+    made = evaluation.significance
+    bases = made.baselines if made is not None and made.others else ()
+    names = [
+        f"{row.name} {baseline_letter(bases.index(row.name))}" if row.name in bases else row.name for row in rows
+    ]
+    yield Column("system"), list(map(Cell, names))
     for metric in evaluation.reported_metrics:
         yield _metric_column(evaluation, rows, metric)
     for group in evaluation.groups:
@@ -314,8 +374,8 @@ def _result_columns(evaluation: Evaluation, rows: Sequence[Row]) -> Iterator[tup
     yield Column("selected" if selects else "ties", "percent", 1, key), list(map(Cell, shares))
     yield Column("notes", "note"), [Cell("; ".join(row_notes(row))) for row in rows]
     shown = {metric.name for metric in evaluation.reported_metrics}
-    names = dict.fromkeys(name for row in rows for name in row.outcomes.statistics)
-    for name in names:
+    measured = dict.fromkeys(name for row in rows for name in row.outcomes.statistics)
+    for name in measured:
         if name not in shown:
             yield _hide(_metric_column(evaluation, rows, METRICS[name]))
         for group in evaluation.groups:
@@ -323,6 +383,11 @@ def _result_columns(evaluation: Evaluation, rows: Sequence[Row]) -> Iterator[tup
                 yield _hide(_metric_column(evaluation, rows, METRICS[name], group))
     if evaluation.significance is not None:
         tested = evaluation.significance.metric
+        if evaluation.significance.others:
+            for value in (None, *evaluation.groups):
+                part = "" if value is None else f"[{evaluation.group_by}={value}]"
+                beaten = (evaluation.beaten(row, value)["better_than"] for row in rows)
+                yield _fact(f"{tested}{part}_better_than", [", ".join(of) for of in beaten])
         yield _fact(f"{tested}_p", [row.p_values.get(tested) for row in rows])
         for group in evaluation.groups:
             key = f"{tested}[{evaluation.group_by}={group}]_p"
@@ -355,31 +420,44 @@ def _metric_column(
 ) -> tuple[Column, list[Cell]]:
     """Return the column of a metric on all questions or on a group, the best of its printed values in bold.
 
-    Two kinds of rows cannot be compared and are never the best: expectations, and rows tuned on the data that they
-    report. No cell is the best if fewer than two rows are left, or in a small group.
+    Three kinds of rows cannot be compared and are never the best: expectations, rows tuned on the data that they
+    report, and those whose answers define the group. No cell is the best if fewer than two rows are left, or in a
+    small group.
     """
     mask = None if group is None else evaluation.groups[group]
     is_small = mask is not None and mask.sum() < MIN_GROUP_QUESTIONS
     values = [row.metrics(slice(None) if mask is None else mask)[metric.name] for row in rows]
     printed = np.round(values, 4)  # as many decimals as people see
-    compared = np.array([not (row.expected or row.tuned_here) for row in rows], dtype=np.bool_)
+    defining = set() if mask is None else evaluation.defining(mask)
+    left_out = {*defining, *(row.name for row in rows if row.expected or row.tuned_here)}
+    compared = np.array([row.name not in left_out for row in rows], dtype=np.bool_)
     best = np.zeros(len(rows), dtype=np.bool_)
     if compared.sum() > 1 and not is_small:
         best = compared & (printed == np.fmax.reduce(printed[compared]))
     cells = []
     for row, value, is_best in zip(rows, values, best.tolist(), strict=True):
-        if group is None:
-            interval, p = row.intervals.get(metric.name), row.p_values.get(metric.name, 1.0)
-        else:
-            interval = row.group_intervals.get(group, {}).get(metric.name)
-            p = (
-                row.group_p_values.get(group, 1.0) if metric == evaluation.primary else 1.0
-            )  # the others have no test
-        cells.append(Cell(value, interval, "*" if p < ALPHA else "", is_best, is_small))
+        intervals = row.intervals if group is None else row.group_intervals.get(group, {})
+        cells.append(
+            Cell(
+                value,
+                intervals.get(metric.name),
+                _mark(evaluation, row, metric, group) + "§" * (row.name in defining),
+                is_best,
+                is_small,
+            )
+        )
     label, key = metric.label, metric.name
     if mask is not None:
         label, key = f"{label} {group} ({mask.sum()})", f"{key}[{evaluation.group_by}={group}]"
     return Column(label, "percent", key=key), cells
+
+
+def _mark(evaluation: Evaluation, row: Row, metric: Metric, group: str | None) -> str:
+    """Return the mark of a cell: an asterisk, or a letter for each baseline that it is better than."""
+    if evaluation.significance is None or metric.name != evaluation.significance.metric:
+        return ""
+    p = row.p_values.get(metric.name, 1.0) if group is None else row.group_p_values.get(group, 1.0)
+    return "*" if p < ALPHA else "".join(map(baseline_letter, row.beats.get(group, ())))
 
 
 def dataset_record(dataset: Dataset) -> dict[str, Any]:
@@ -418,6 +496,8 @@ def has_passages(dataset: Dataset) -> bool:
 def row_notes(row: Row) -> list[str]:
     """Return the notes of a row: how it was decided, tuned and trained."""
     notes = [row.answers.note] if row.answers and row.answers.note else []
+    if row.runs > 1:
+        notes.append(f"mean of {row.runs} runs{_deviations(row)}")
     if row.expected:
         notes.append("expectation")
     if row.ties is not None and row.ties != "partial":
@@ -437,6 +517,12 @@ def row_notes(row: Row) -> list[str]:
     return notes
 
 
+def _deviations(row: Row) -> str:
+    """Return the standard deviations of the metrics over the runs of a row."""
+    named = {METRICS[name].label: row.deviation(METRICS[name]) for name in row.outcomes.statistics}
+    return f", SD {', '.join(f'{100 * of:.2f} ({label})' for label, of in named.items() if of is not None)}"
+
+
 def _format_tuned(value: Any) -> str:
     """Format the tuned value of a parameter; numbers in a tuple have four significant digits each."""
     return "; ".join(f"{number:.4g}" for number in value) if isinstance(value, tuple) else str(value)
@@ -448,8 +534,9 @@ def _protocol_notes(evaluation: Evaluation) -> list[str]:
     notes += [] if evaluation.resampling is None else [evaluation.resampling.note]
     if evaluation.significance is not None:
         notes.append(evaluation.significance.note)
-    is_small = any(mask.sum() < MIN_GROUP_QUESTIONS for mask in evaluation.groups.values())
-    return [*notes, SMALL_NOTE] if is_small else notes
+    masks = evaluation.groups.values()
+    notes += [DEFINING_NOTE] if any(evaluation.defining(mask) for mask in masks) else []
+    return [*notes, SMALL_NOTE] if any(mask.sum() < MIN_GROUP_QUESTIONS for mask in masks) else notes
 
 
 def _tie_notes(rows: Sequence[Row]) -> list[str]:

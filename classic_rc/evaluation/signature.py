@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePath
 from typing import Any
@@ -105,6 +105,14 @@ class Signature:
         if not parts["solver"]:
             raise ValueError(f"not a signature: {text!r}")
         return cls(parts)
+
+    @classmethod
+    def join(cls, signatures: Sequence[Signature]) -> Signature:
+        """Return the signature of several runs: parts that differ have all values, in order."""
+        names = dict.fromkeys(name for one in signatures for name in one.parts)
+        values = {name: [one.parts.get(name, "-") for one in signatures] for name in names}
+        parts = {name: of[0] if len(set(of)) == 1 else "+".join(of) for name, of in values.items()}
+        return cls({**parts, "runs": str(len(signatures))})
 
     def __str__(self) -> str:
         return "|".join(f"{name}:{value}" for name, value in self.parts.items())

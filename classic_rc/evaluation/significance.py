@@ -3,31 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from classic_rc.errors import UsageError, unknown_name
-from classic_rc.evaluation.outcomes import Row
 from classic_rc.evaluation.resampling import (
     Interval,
     Resampling,
     holm,
-    percentile_interval,
+    interval_of_runs,
     permutation_test,
     resample_means,
 )
-from classic_rc.evaluation.results import Evaluation, Significance, has_passages
+from classic_rc.evaluation.results import ALPHA, Evaluation, Significance, has_passages
 from classic_rc.folds import passage_groups
 from classic_rc.io.progress import progress_bar
 from classic_rc.metrics.base import METRICS, Metric, metric_of_task
 from classic_rc.protocol import Protocol
+from classic_rc.tables.model import baseline_letter
 
 
 def with_significance(
     evaluation: Evaluation,
-    baseline: str,
+    baseline: str | Sequence[str],
     n: int = 10_000,
     *,
     metric: str | None = None,
@@ -44,8 +46,9 @@ def with_significance(
     Parameters
     ----------
     evaluation : Evaluation
-    baseline : str
-        The name of a row.
+    baseline : str or sequence of str
+        The name of a row. With several, all pairs of a row and a baseline are one family, and a row has those that
+        it is significantly better than.
     n : int
         Number of random permutations.
     metric : str, optional
@@ -75,60 +78,106 @@ def with_significance(
     ({}, True)
     """
     names = [row.name for row in evaluation.rows]
-    if baseline not in names:
-        raise unknown_name(f"row of {evaluation.dataset.name}", baseline, names)
-    if names.count(baseline) > 1:
-        raise UsageError(
-            f"baseline {baseline!r} is ambiguous: {names.count(baseline)} rows have that name",
-            field="baseline",
-            found=baseline,
-        )
+    baselines = (baseline,) if isinstance(baseline, str) else tuple(dict.fromkeys(baseline))
+    for name in baselines:
+        if name not in names:
+            raise unknown_name(f"row of {evaluation.dataset.name}", name, names)
+        if names.count(name) > 1:
+            raise UsageError(
+                f"baseline {name!r} is ambiguous: {names.count(name)} rows have that name",
+                field="baseline",
+                found=name,
+            )
     if len(names) == 1:
         raise UsageError(
-            f"nothing to compare with baseline {baseline!r}: it is the only row", field="baseline", found=baseline
+            f"nothing to compare with baseline {names[0]!r}: it is the only row", field="baseline", found=names[0]
         )
     assert evaluation.dataset.task is not None
     measure = metric_of_task(evaluation.dataset.task, metric or evaluation.primary.name)
     groups = passage_groups(evaluation.dataset, group)
     statistics = [row.outcomes.statistics[measure.name] for row in evaluation.rows]
-    base = names.index(baseline)
+    masks: dict[str | None, NDArray[np.bool_]] = {None: np.ones(len(groups), dtype=np.bool_)}
+    masks.update(evaluation.groups)
+    families = {}
+    for value, mask in masks.items():
+        if mask.any():
+            left_out = set() if value is None else evaluation.defining(mask)
+            of = [rows[mask] for rows in statistics]
+            families[value] = family_tests(
+                measure, of, names, baselines, groups[mask], n=n, seed=seed, left_out=left_out
+            )
+    rows = []
+    for i, row in enumerate(evaluation.rows):
+        found = {value: family.p_values[i] for value, family in families.items()}
+        p_values = {value: p for value, p in found.items() if p is not None}
+        overall = {measure.name: p_values[None]} if None in p_values else {}
+        beats = {value: family.beats[i] for value, family in families.items() if len(baselines) > 1}
+        of_groups = {value: p for value, p in p_values.items() if value is not None}
+        rows.append(replace(row, p_values=overall, group_p_values=of_groups, beats=beats))
+    n_tests = len(family_pairs(names, baselines))
+    settings = Significance(baselines[0], measure.name, n_tests, n, seed, group, baselines[1:])
+    return replace(evaluation, rows=tuple(rows), significance=settings)
 
-    def adjusted(questions: NDArray[np.bool_] | slice) -> list[float]:
-        rows = [own[questions] for own in statistics]
-        return family_p_values(measure, rows, base, groups[questions], n=n, seed=seed)
 
-    p_values = adjusted(slice(None))
-    of_groups = {value: adjusted(mask) for value, mask in evaluation.groups.items() if mask.any()}
-    rows = tuple(
-        row
-        if i == base
-        else replace(
-            row,
-            p_values={measure.name: p_values[i]},
-            group_p_values={value: of_group[i] for value, of_group in of_groups.items()},
-        )
-        for i, row in enumerate(replace(row, p_values={}, group_p_values={}) for row in evaluation.rows)
-    )
-    settings = Significance(baseline, measure.name, len(names) - 1, n, seed, group)
-    return replace(evaluation, rows=rows, significance=settings)
+class Family(NamedTuple):
+    """The tests of one column, for each row in order."""
+
+    p_values: list[float | None]  # of the difference from the one baseline
+    beats: list[tuple[int, ...]]  # of several baselines, those that the row is significantly better than
+
+    def mark(self, i: int) -> str:
+        """Return the mark of a row: an asterisk, or a letter for each baseline that it is better than."""
+        p = self.p_values[i]
+        return "*" if p is not None and p < ALPHA else "".join(map(baseline_letter, self.beats[i]))
 
 
-def family_p_values(
+def family_pairs(names: Sequence[str], baselines: Sequence[str]) -> list[tuple[int, int]]:
+    """Return the pairs of a row and a baseline; two baselines are one pair, because the test has two sides."""
+    bases = [names.index(name) for name in baselines if name in names]
+    return [(i, base) for base in bases for i in range(len(names)) if i != base and not (i in bases and i < base)]
+
+
+def family_tests(
     metric: Metric,
     rows: Sequence[NDArray[np.float64]],
-    base: int,
+    names: Sequence[str],
+    baselines: Sequence[str],
     groups: NDArray[np.int64],
     *,
     n: int = 10_000,
     seed: int = 0,
-) -> list[float]:
-    """Return the p-values of all rows' differences from row `base` (1.0 for itself), adjusted by Holm's method.
+    left_out: AbstractSet[str] = frozenset(),
+) -> Family:
+    """Test rows against one baseline or several; Holm's method adjusts the p-values of all pairs together.
 
-    The rows are the metric's statistics of each system, `groups` the group of passages of each question.
+    Parameters
+    ----------
+    metric : Metric
+    rows : sequence of ndarray of float64
+        The metric's statistics of each system.
+    names : sequence of str
+        The names of the rows.
+    baselines : sequence of str
+        Those without a row are left out.
+    groups : ndarray of int64, shape (n_questions,)
+        The group of passages of each question.
+    n, seed : int
+        See :func:`~classic_rc.evaluation.resampling.permutation_test`.
+    left_out : set of str
+        The names of rows that are not tested.
     """
-    pairs = [(i, base) for i in range(len(rows)) if i != base]
+    pairs = [pair for pair in family_pairs(names, baselines) if left_out.isdisjoint(names[i] for i in pair)]
     found = pair_p_values(metric, rows, pairs, groups, n=n, seed=seed)
-    return [found.get((i, base), 1.0) for i in range(len(rows))]
+    p_values: list[float | None] = [None] * len(rows)
+    beats: list[list[int]] = [[] for _ in rows]
+    values = [metric.aggregate(own) for own in rows]
+    for (i, base), p in found.items():
+        if len(baselines) == 1:
+            p_values[i] = p
+        elif p < ALPHA:
+            better, worse = (i, base) if values[i] > values[base] else (base, i)
+            beats[better] += [baselines.index(names[worse])] if names[worse] in baselines else []
+    return Family(p_values, [tuple(sorted(of)) for of in beats])
 
 
 def pair_p_values(
@@ -142,7 +191,7 @@ def pair_p_values(
 ) -> dict[tuple[int, int], float]:
     """Return the p-values of the differences of pairs of rows, adjusted together by Holm's method.
 
-    The parameters are those of :func:`family_p_values`; `pairs` are indices in `rows`.
+    The parameters are those of :func:`family_tests`; `pairs` are indices in `rows`.
     """
     own = np.unique(groups, return_inverse=True)[1].reshape(-1)
     found = [permutation_test(metric, rows[i], rows[j], own, n=n, seed=seed).p for i, j in pairs]
@@ -155,18 +204,21 @@ def with_statistics(evaluation: Evaluation, protocol: Protocol, *, progress: boo
     If the baseline has no row, or is the only row, a warning takes the place of the tests: the other results are
     not lost.
     """
-    baseline, seed, group = protocol.baseline, protocol.seed or 0, protocol.group
+    seed, group = protocol.seed or 0, protocol.group
     names = [row.name for row in evaluation.rows]
+    baselines = [name for name in protocol.baselines if name in names]
     with progress_bar(f"resampling {evaluation.dataset.name}", None, progress):
         if protocol.resamples is not None:
             evaluation = with_intervals(evaluation, protocol.resamples, seed=seed, group=group)
-        if baseline is None:
-            return evaluation
-        if baseline in names and len(names) > 1:
-            return with_significance(evaluation, baseline, seed=seed, group=group)
-    reason = "it is the only row" if baseline in names else "it has no row here"
-    warning = f"nothing is tested against the baseline {baseline}: {reason}"
-    return replace(evaluation, warnings=(*evaluation.warnings, warning))
+        if baselines and len(names) > 1:
+            evaluation = with_significance(evaluation, baselines, seed=seed, group=group)
+    reasons = {name: "it is the only row" if name in names else "it has no row here" for name in protocol.baselines}
+    warnings = [
+        f"nothing is tested against the baseline {name}: {reason}"
+        for name, reason in reasons.items()
+        if name not in names or len(names) == 1
+    ]
+    return replace(evaluation, warnings=(*evaluation.warnings, *warnings))
 
 
 def with_intervals(
@@ -215,31 +267,21 @@ def with_intervals(
     groups = passage_groups(evaluation.dataset, group)
     unit = "passages" if has_passages(evaluation.dataset) else "questions"
     resampling = Resampling(int(groups.max(initial=-1)) + 1, n, seed, level, group, unit)
-    rows = evaluation.rows
-    if resampling.n_groups > 1:
-        measured = [(METRICS[name], of) for row in rows for name, of in row.outcomes.statistics.items()]
-        drawn = iter(resample_metrics(measured, groups, n=n, seed=seed))
-        rows = tuple(
-            replace(row, intervals={name: percentile_interval(next(drawn), level) for name in row.metrics()})
-            for row in rows
-        )
-        rows = _with_group_intervals(replace(evaluation, rows=rows), groups, resampling)
+    measured = [(METRICS[name], of) for row in evaluation.rows for name, of in row.outcomes.statistics.items()]
+    masks: dict[str | None, NDArray[np.bool_]] = {None: np.ones(len(groups), dtype=np.bool_)}
+    masks.update(evaluation.groups)
+    intervals: list[dict[str | None, dict[str, Interval]]] = [{} for _ in evaluation.rows]
+    for value, mask in masks.items():
+        found = iter(subset_intervals(measured, groups, mask, resampling))
+        for row, own in zip(evaluation.rows, intervals, strict=True):
+            of_row = {name: next(found) for name in row.outcomes.statistics}
+            own[value] = {name: interval for name, interval in of_row.items() if interval is not None}
+    rows = tuple(
+        replace(row, intervals=own[None], group_intervals={value: own[value] for value in evaluation.groups})
+        for row, own in zip(evaluation.rows, intervals, strict=True)
+    )
     warnings = evaluation.warnings if resampling.warning is None else (*evaluation.warnings, resampling.warning)
     return replace(evaluation, rows=rows, resampling=resampling, warnings=warnings)
-
-
-def _with_group_intervals(
-    evaluation: Evaluation, groups: NDArray[np.int64], resampling: Resampling
-) -> tuple[Row, ...]:
-    """Return the rows with intervals for each of the evaluation's groups of questions."""
-    row_intervals: list[dict[str, dict[str, Interval]]] = [{} for _ in evaluation.rows]
-    measured = [(METRICS[name], of) for row in evaluation.rows for name, of in row.outcomes.statistics.items()]
-    for value, mask in evaluation.groups.items():
-        intervals = iter(subset_intervals(measured, groups, mask, resampling))
-        for row, of_row in zip(evaluation.rows, row_intervals, strict=True):
-            own = {name: next(intervals) for name in row.outcomes.statistics}
-            of_row[value] = {name: interval for name, interval in own.items() if interval is not None}
-    return tuple(replace(row, group_intervals=own) for row, own in zip(evaluation.rows, row_intervals, strict=True))
 
 
 def resample_metrics(
@@ -252,14 +294,17 @@ def resample_metrics(
     """Return the bootstrap distributions of several metrics, each given with its statistics.
 
     All use the same resamples (:func:`~classic_rc.evaluation.resampling.resample_means`), so the difference of two
-    distributions is that of a paired bootstrap.
+    distributions is that of a paired bootstrap. Of several runs, it is the distribution of their mean.
     """
     if not measured:
         return []
-    ends = np.cumsum([rows.shape[1] for _, rows in measured])
-    means = resample_means(np.hstack([rows for _, rows in measured]), groups, n=n, seed=seed)
-    parts = np.split(means, ends[:-1], axis=1)
-    return [metric.from_means(part) for (metric, _), part in zip(measured, parts, strict=True)]
+    flat = [rows.reshape(len(rows), -1) for _, rows in measured]
+    means = resample_means(np.hstack(flat), groups, n=n, seed=seed)
+    parts = np.split(means, np.cumsum([rows.shape[1] for rows in flat])[:-1], axis=1)
+    return [
+        metric.of_questions(part.reshape(-1, *rows.shape[1:]))
+        for (metric, rows), part in zip(measured, parts, strict=True)
+    ]
 
 
 def subset_intervals(
@@ -273,9 +318,12 @@ def subset_intervals(
     An interval is None if the subset has fewer than two groups.
     """
     own = np.unique(groups[subset], return_inverse=True)[1].reshape(-1)
-    if int(own.max(initial=-1)) < 1:
+    n_groups = int(own.max(initial=-1)) + 1
+    if n_groups < 2:
         return [None] * len(measured)
-    drawn = resample_metrics(
-        [(metric, rows[subset]) for metric, rows in measured], own, n=resampling.n, seed=resampling.seed
-    )
-    return [percentile_interval(values, resampling.level) for values in drawn]
+    parts = [(metric, rows[subset]) for metric, rows in measured]
+    drawn = resample_metrics(parts, own, n=resampling.n, seed=resampling.seed)
+    return [
+        interval_of_runs(metric.aggregate(rows), values, [metric.of_runs(rows)], n_groups, resampling.level)
+        for (metric, rows), values in zip(parts, drawn, strict=True)
+    ]

@@ -19,10 +19,10 @@ from classic_rc.datasets.fetch import has_name_form
 from classic_rc.datasets.registry import SAMPLES
 from classic_rc.datasets.specification import parse_data
 from classic_rc.errors import ClassicRCError, DataError, UsageError
-from classic_rc.evaluation.systems import OUT_OF_FOLD, System, parse_system
+from classic_rc.evaluation.systems import OUT_OF_FOLD, System, check_percent, name_systems, parse_system
 from classic_rc.io.json import describe_value
 from classic_rc.io.text import read_text
-from classic_rc.protocol import READING, SETTINGS, TEXT, Kind, Protocol
+from classic_rc.protocol import READING, SETTINGS, TEXT, Kind, Protocol, column_key
 from classic_rc.questions import Dataset
 from classic_rc.solvers.registry import SHORT_NAMES, SOLVERS
 from classic_rc.solvers.specs import change_paths, changed_texts, own_code, solver_spec
@@ -32,6 +32,11 @@ def _are_texts(value: Any) -> bool:
     return isinstance(value, list) and bool(value) and all(map(TEXT.fits, value))
 
 
+def _is_system(value: Any) -> bool:
+    return TEXT.fits(value) or _are_texts(value) or (isinstance(value, int | float) and not isinstance(value, bool))
+
+
+_SYSTEM = Kind("a solver, a file of predictions, a list of runs, or a number in percent", _is_system)
 _TEXTS = Kind("a text or a list of texts", lambda value: TEXT.fits(value) or _are_texts(value))
 
 
@@ -59,14 +64,15 @@ def _keys() -> Iterator[Key]:
     for name, setting in SETTINGS.items():
         if name == "spans":  # a setting of the dataset's path
             continue
-        paths = {"train": _TEXTS, "tune": TEXT}
-        yield Key(name, paths.get(name, setting.kind), setting.help, setting.of_suite)
+        kinds = {"train": _TEXTS, "tune": TEXT, "by": _TEXTS}
+        yield Key(name, kinds.get(name, setting.kind), setting.help, setting.of_suite)
+    yield Key("labels", _TEXTS, "files of labels of questions, whose names `by` may use")
 
 
 KEYS: Sequence[Key] = tuple(_keys())
 """The keys of suite files, other than the tables ``datasets`` and ``systems``."""
 
-_DATA_PATHS = frozenset({"path", "train", "tune"})
+_DATA_PATHS = frozenset({"path", "train", "tune", "labels"})
 _ANY_DATASET = "default"
 """The key of the specification for all other datasets in the table of a system."""
 
@@ -86,15 +92,15 @@ class SuiteDataset:
     name: str
     values: Mapping[str, Any]
 
-    @property
-    def train(self) -> list[str]:
-        """The paths of the training data."""
-        train = self.values.get("train")
-        return [] if train is None else [train] if isinstance(train, str) else list(train)
+    def texts(self, key: str) -> list[str]:
+        """Return the values of a key that takes one text or several: ``train``, ``by`` or ``labels``."""
+        value = self.values.get(key)
+        return [] if value is None else [value] if isinstance(value, str) else list(value)
 
     def protocol(self, train: Dataset | None = None, tune: Dataset | None = None) -> Protocol:
         """Return the protocol of its keys, with the data that `train` and `tune` name."""
         values = {name: self.values[name] for name in SETTINGS if name in self.values}
+        values["by"] = column_key(self.texts("by"), self.texts("labels"))
         return Protocol(**{**values, "train": train, "tune": tune, "spans": parse_data(self.values["path"]).spans})
 
 
@@ -106,12 +112,6 @@ class Suite:
     datasets: tuple[SuiteDataset, ...]
     # By name of the system and then of the dataset: the system, or why there is none.
     systems: Mapping[str, Mapping[str, System | ClassicRCError]] = field(default_factory=dict)
-    # Rows that nobody runs: by name and then by dataset the number in percent, with its digits.
-    given: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
-
-    def given_of(self, dataset: str) -> dict[str, str]:
-        """Return the given numbers of a dataset by the names of their rows."""
-        return {name: of[dataset] for name, of in self.given.items() if dataset in of}
 
     def systems_of(self, dataset: str) -> dict[str, System | ClassicRCError]:
         """Return the systems of a dataset by name, in order."""
@@ -154,11 +154,12 @@ class _SuiteReader:
         data = os.path.join(self.folder, os.path.expanduser(common.pop("data", "")))
         tables = self._tables(content, "datasets")
         datasets = tuple(self._dataset(name, values, common, data) for name, values in tables.items())
-        rows = self._named(content, "systems")
-        given = {name: self._given(name, value, list(tables)) for name, value in rows.items() if _is_given(value)}
-        systems = {
-            name: self._system(name, value, list(tables)) for name, value in rows.items() if name not in given
-        }
+        systems: dict[str, dict[str, System | ClassicRCError]] = {}
+        for name, value in self._named(content, "systems").items():
+            for of, found in self._system(name, value, list(tables)).items():
+                for system in found:
+                    key = name if isinstance(system, ClassicRCError) else str(system.name)
+                    systems.setdefault(key, {})[of] = system
         for name in systems:
             if name + OUT_OF_FOLD in systems:
                 place, row = f"systems.{name}{OUT_OF_FOLD}", f"not {name + OUT_OF_FOLD!r}, a row of {name!r}"
@@ -168,7 +169,7 @@ class _SuiteReader:
             if not any(dataset.name in by_dataset for by_dataset in systems.values()):
                 expected = f'a system with {_ANY_DATASET} = "SYSTEM" or {_toml_key(dataset.name)} = "SYSTEM"'
                 raise self.error("no system for this dataset", f"datasets.{dataset.name}", expected=expected)
-        return Suite(self.path, datasets, systems, given)
+        return Suite(self.path, datasets, systems)
 
     def _named(self, content: Mapping[str, Any], name: str) -> dict[str, Any]:
         table = content.get(name)
@@ -213,63 +214,50 @@ class _SuiteReader:
         }
         return SuiteDataset(name, resolved)
 
-    def _given(self, name: str, value: Any, datasets: Sequence[str]) -> dict[str, str]:
-        """Return the numbers of a row that nobody runs, by dataset."""
-        numbers = value if isinstance(value, dict) else dict.fromkeys(datasets, value)
-        for dataset, number in numbers.items():
-            place = f"systems.{name}.{dataset}" if isinstance(value, dict) else f"systems.{name}"
-            if dataset not in datasets:
-                raise self.error("unknown dataset", place, dataset, _nearest(dataset, datasets, f"systems.{name}."))
-            if not 1 < number <= 100 and number != 0:
-                raise self.error(
-                    "not in percent", place, str(number), "a number above 1 and up to 100, such as 95.0"
-                )
-        return {dataset: str(number) for dataset, number in numbers.items()}
-
-    def _system(self, name: str, value: Any, datasets: Sequence[str]) -> dict[str, System | ClassicRCError]:
-        place = f"systems.{name}"
-        if TEXT.fits(value):
-            system = self._parse(value, place, name)
-            return dict.fromkeys(datasets, system)
-        if not isinstance(value, dict) or not value:
-            raise self.error(
-                "wrong type", place, value, 'a text, or a table {DATASET = "SYSTEM", default = "SYSTEM"}'
-            )
-        for dataset, text in value.items():
+    def _system(self, name: str, value: Any, datasets: Sequence[str]) -> dict[str, list[System | ClassicRCError]]:
+        """Return what a row is on each dataset: one system, or several runs of one."""
+        place, is_table = f"systems.{name}", isinstance(value, dict) and bool(value)
+        texts = value if is_table else {_ANY_DATASET: value}
+        parsed: dict[str, list[System | ClassicRCError]] = {}
+        for dataset, text in texts.items():
+            where = f"{place}.{dataset}" if is_table else place
             if dataset not in (*datasets, _ANY_DATASET):
                 near = _nearest(dataset, [*datasets, _ANY_DATASET], f"{place}.")
-                raise self.error("unknown dataset", f"{place}.{dataset}", dataset, near)
-            if not TEXT.fits(text):
-                raise self.error("wrong type", f"{place}.{dataset}", text, "a solver or a file of predictions")
-        parsed = {text: self._parse(text, f"{place}.{key}", name) for key, text in value.items()}
-        texts = {dataset: value.get(dataset, value.get(_ANY_DATASET)) for dataset in datasets}
-        return {dataset: parsed[text] for dataset, text in texts.items() if text is not None}
+                raise self.error("unknown dataset", where, dataset, near)
+            if not _SYSTEM.fits(text):
+                more = "" if is_table else ', or a table {DATASET = "SYSTEM", default = "SYSTEM"}'
+                raise self.error("wrong type", where, text, _SYSTEM.expected + more)
+            parsed[dataset] = self._parse_runs(text if isinstance(text, list) else [text], where, name)
+        found = {dataset: parsed.get(dataset, parsed.get(_ANY_DATASET, [])) for dataset in datasets}
+        return {dataset: systems for dataset, systems in found.items() if systems}
 
-    def _parse(self, text: str, place: str, name: str) -> System | ClassicRCError:
-        """Return the system that a text describes, or the error if its file is missing or its code fails."""
+    def _parse_runs(self, texts: Sequence[Any], place: str, name: str) -> list[System | ClassicRCError]:
+        """Return the systems that texts describe, or the error if a file is missing or code fails."""
         try:
-            system = parse_system(text, self.folder)
-            return system.failure or replace(system, name=name)
+            systems = [
+                parse_system(text, self.folder)
+                if isinstance(text, str)
+                else System(number=check_percent(str(text)))
+                for text in texts
+            ]
+            failure = next((system.failure for system in systems if system.failure is not None), None)
+            return [failure] if failure else [*name_systems(replace(system, name=name) for system in systems)]
         except UsageError as error:
             if error.field == "--trust":
                 raise
             raise self.error(str(error), place, error.found, error.expected) from None
         except ClassicRCError as error:
-            return error
+            return [error]
 
     def _check_baseline(self, dataset: SuiteDataset, systems: Mapping[str, Any], common: Mapping[str, Any]) -> None:
-        baseline = dataset.values.get("baseline")
-        if baseline is not None and baseline not in systems:
-            is_common = baseline == common.get("baseline")
-            place = "" if is_common else f"datasets.{dataset.name}."
-            raise self.error("unknown system", f"{place}baseline", baseline, _nearest(baseline, list(systems), ""))
-
-
-def _is_given(value: Any) -> bool:
-    """Return whether a row of a suite is a number, or a number for each of several datasets."""
-    if isinstance(value, dict) and value:
-        return all(map(_is_given, value.values()))
-    return isinstance(value, int | float) and not isinstance(value, bool)
+        names = {s.row for of in systems.values() for s in of.values() if isinstance(s, System) and not s.is_given}
+        names |= {name for name, of in systems.items() if any(isinstance(s, ClassicRCError) for s in of.values())}
+        for baseline in Protocol(baseline=dataset.values.get("baseline")).baselines:
+            if baseline not in names:
+                is_common = dataset.values["baseline"] == common.get("baseline")
+                place = "" if is_common else f"datasets.{dataset.name}."
+                near = _nearest(baseline, sorted(names), "")
+                raise self.error("unknown system", f"{place}baseline", baseline, near)
 
 
 def _nearest(name: str, known: Sequence[str], place: str) -> str:
@@ -314,7 +302,7 @@ def suite_text(path: str, chosen: Sequence[tuple[SuiteDataset, Sequence[System]]
     }
     lines += [f"{name} = {_toml_value(value)}" for name, value in common.items()]
     lines += [""] if common else []
-    specs: dict[str, dict[str, str]] = {}
+    specs: dict[str, dict[str, Any]] = {}
     order: list[str] = []
     for dataset, systems in chosen:
         lines.append(f"[datasets.{_toml_key(dataset.name)}]")
@@ -326,16 +314,18 @@ def suite_text(path: str, chosen: Sequence[tuple[SuiteDataset, Sequence[System]]
         lines.append("")
         place = 0
         for system in systems:
-            name = str(system.name)
+            name = system.row
             if name not in specs:  # it comes after the system that it follows here
                 order.insert(place, name)
-            specs.setdefault(name, {})[dataset.name] = _system_text(system, folder)
+            of, value = specs.setdefault(name, {}), _system_value(system, folder)
+            of[dataset.name] = value if system.run_of is None else [*of.get(dataset.name, []), value]
             place = order.index(name) + 1
     lines.append("[systems]")
     for name in order:
         texts = specs[name]
-        is_one = len(set(texts.values())) == 1 and len(texts) == len(chosen)
-        lines.append(f"{_toml_key(name)} = {_toml_value(next(iter(texts.values())) if is_one else texts)}")
+        first = next(iter(texts.values()))
+        is_one = all(value == first for value in texts.values()) and len(texts) == len(chosen)
+        lines.append(f"{_toml_key(name)} = {_toml_value(first if is_one else texts)}")
     return "\n".join(lines) + "\n"
 
 
@@ -358,8 +348,10 @@ def _relative_path(path: str, folder: str) -> str:
         return os.path.abspath(path)
 
 
-def _system_text(system: System, folder: str) -> str:
-    """Return the text that a suite in `folder` reads as the system."""
+def _system_value(system: System, folder: str) -> str | float:
+    """Return the text or the number that a suite in `folder` reads as the system."""
+    if system.number is not None:
+        return int(system.number) if system.number.isdigit() else float(system.number)
     if system.solver is None:
         text = _relative_path(str(system.path), folder)
         is_solver = text.partition(",")[0].partition(":")[0] in (*SOLVERS, *SHORT_NAMES)

@@ -27,7 +27,7 @@ from classic_rc.solvers.specs import change_paths, changed_texts, parse_solver
 
 @dataclass(frozen=True)
 class System:
-    """A solver, a file of predictions, or a system that failed; exactly one of the three is given.
+    """A solver, a file of predictions, a number that nobody runs, or a system that failed; exactly one is given.
 
     Parameters
     ----------
@@ -42,6 +42,10 @@ class System:
         The options of the file's format: ``{"pattern": "Answer: ([A-D])"}``.
     failure : SystemFailedError, optional
         Why the user's own solver could not be made. It has no result on any dataset.
+    number : str, optional
+        The primary metric in percent, with its digits: ``"95.0"``.
+    run_of : str, optional
+        The name of the row that several runs make: files or seeds of one system.
     """
 
     solver: Solver | None = None
@@ -50,6 +54,18 @@ class System:
     format: str | None = None
     options: Mapping[str, str] = field(default_factory=dict)
     failure: SystemFailedError | None = None
+    number: str | None = None
+    run_of: str | None = None
+
+    @property
+    def row(self) -> str:
+        """The name of the row that it is, or is a run of."""
+        return self.run_of or str(self.name)
+
+    @property
+    def is_given(self) -> bool:
+        """Whether it is numbers next to the systems: of no run, or of a sample of the questions."""
+        return self.number is not None or "sample" in self.options
 
     @property
     def default_name(self) -> str:
@@ -76,8 +92,11 @@ class System:
 
 
 SystemLike: TypeAlias = "System | Solver | str"
-Systems: TypeAlias = "Mapping[str, SystemLike] | Sequence[SystemLike]"
-"""Systems by name, or in a list: solvers, specifications of solvers, and paths of files of predictions."""
+Systems: TypeAlias = "Mapping[str, SystemLike | float | list[SystemLike]] | Sequence[SystemLike]"
+"""Systems by name, or in a list: solvers, specifications of solvers, and paths of files of predictions.
+
+By name also numbers in percent that nobody runs, and lists of the runs of one system.
+"""
 
 OUT_OF_FOLD = " (out of fold)"
 """The end of the name of a system's second row, if the first is tuned on the data that it reports."""
@@ -145,6 +164,8 @@ def parse_system(text: str, folder: str | None = None) -> System:
     True
     """
     name, spec = split_name(text)
+    if name is not None and re.fullmatch(r"\d+(\.\d+)?", spec):
+        return System(number=check_percent(spec), name=name)
     if not spec:
         raise UsageError(
             f"no system in {text!r}: expected NAME=SYSTEM, such as SW=sliding-window",
@@ -180,6 +201,16 @@ def parse_system(text: str, folder: str | None = None) -> System:
     raise unknown_name("solver", head, [*SOLVERS, *SHORT_NAMES])
 
 
+def check_percent(text: str) -> str:
+    """Return a number in percent; UsageError for a share."""
+    if not 1 < float(text) <= 100 and float(text) != 0:
+        expected = "a number above 1 and up to 100, such as 95.0"
+        raise UsageError(
+            f"{text} is not in percent: expected {expected}", field="solver", found=text, expected=expected
+        )
+    return text
+
+
 def as_systems(given: Systems) -> list[System]:
     """Return the systems that the caller of :func:`classic_rc.evaluate` gave.
 
@@ -205,13 +236,16 @@ def as_systems(given: Systems) -> list[System]:
                 raise UsageError(
                     f"the name of a system must be a text, got {name!r}", field="systems", found=repr(name)
                 )
-        return [replace(_as_system(value), name=name) for name, value in given.items()]
+        several = ((name, value if isinstance(value, list) else [value]) for name, value in given.items())
+        return [replace(_as_system(value, name), name=name) for name, values in several for value in values]
     return [_as_system(value) for value in given]
 
 
-def _as_system(value: SystemLike) -> System:
+def _as_system(value: SystemLike | float, name: str | None = None) -> System:
     if isinstance(value, System):
         return value
+    if name is not None and isinstance(value, int | float) and not isinstance(value, bool):
+        return System(number=check_percent(str(value)))
     if isinstance(value, Solver):
         return System(value)
     if isinstance(value, str):
@@ -253,22 +287,24 @@ def name_systems(systems: Iterable[System]) -> list[System]:
     """Return the systems with a name for each; no two are equal.
 
     A system without a name gets that of its solver and variant. If several would share it, the parameters that tell
-    them apart are added, as few as possible: ``sw+d`` and ``sw+d,window=30``.
+    them apart are added, as few as possible: ``sw+d`` and ``sw+d,window=30``. Files, or seeds of one solver, that
+    were given the same name are runs of one system: ``LLM (run 1)`` and ``LLM (run 2)``.
 
     Raises
     ------
     UsageError
-        Two systems were given the same name, or one was given the name of another's row out of fold.
+        Two other systems were given the same name, or one was given the name of another's row out of fold.
 
     Examples
     --------
     >>> [s.name for s in name_systems(as_systems(["sw+d", "sw+d,window=30", "A=sw+d,window=9"]))]
     ['sw+d', 'sw+d,window=30', 'A']
     """
-    systems = list(systems)
+    systems = _number_runs(list(systems))
     given = [system.name for system in systems if system.name is not None]
+    rows = {system.run_of for system in systems}
     for name in given:
-        if given.count(name) > 1:
+        if given.count(name) > 1 or name in rows:
             raise UsageError(f"two systems have the name {name!r}: give each its own", field="name", found=name)
         if name + OUT_OF_FOLD in given:
             found = name + OUT_OF_FOLD
@@ -292,6 +328,41 @@ def name_systems(systems: Iterable[System]) -> list[System]:
             names[i] = _unused(str(names[i]), taken)
             taken |= {str(names[i]), f"{names[i]}{OUT_OF_FOLD}"}
     return [replace(system, name=name) for system, name in zip(systems, names, strict=True)]
+
+
+def _number_runs(systems: list[System]) -> list[System]:
+    """Return the systems with different names for the runs of one system, which were given the same one."""
+    by_name: dict[str, list[int]] = {}
+    for i, system in enumerate(systems):
+        if system.name is not None:
+            by_name.setdefault(system.name, []).append(i)
+    for name, members in by_name.items():
+        if len(members) > 1:
+            own = [systems[i] for i in members]
+            if fault := _find_other_system(own):
+                raise UsageError(
+                    f"two systems have the name {name!r}, and {fault}: give each its own, or runs of one system",
+                    field="name",
+                    found=name,
+                    expected="other names; or different files, or one solver with different seeds (seed=1)",
+                )
+            for number, i in enumerate(members, start=1):
+                systems[i] = replace(systems[i], name=f"{name} (run {number})", run_of=name)
+    return systems
+
+
+def _find_other_system(systems: Sequence[System]) -> str | None:
+    """Return why systems are not different runs of one system, or None."""
+    solvers = [system.solver for system in systems if system.solver is not None]
+    if any(a == b or is_same_system(a, b) for a, b in combinations(systems, 2)):
+        return "they are the same"
+    if not solvers and all(system.path is not None and not system.is_given for system in systems):
+        return None
+    if len(solvers) < len(systems):
+        return "they are of different kinds"
+    params = [{**solver.get_params(deep=False), "seed": None} for solver in solvers]
+    is_one = all(type(s) is type(solvers[0]) and own == params[0] for s, own in zip(solvers, params, strict=True))
+    return None if is_one else "they differ in more than their seeds"
 
 
 def _distinguishing_texts(systems: Sequence[System]) -> list[list[str]]:
@@ -360,7 +431,7 @@ def find_baseline(systems: Sequence[System], baseline: str) -> tuple[list[System
 
     `baseline` is the name of a system, or a text as of :func:`parse_system`: then the system is added.
     """
-    names = [str(system.name) for system in systems]
+    names = [system.row for system in systems if not system.is_given]
     if baseline in names:
         return list(systems), baseline
     try:
@@ -371,9 +442,28 @@ def find_baseline(systems: Sequence[System], baseline: str) -> tuple[list[System
         raise unknown_name("baseline", baseline, [*names, *SOLVERS, *SHORT_NAMES]) from None
     for other in systems:
         if system.name in (None, other.name) and is_same_system(other, system):
-            return list(systems), str(other.name)
+            return list(systems), other.row
     named = name_systems([*systems, system])
     return named, str(named[-1].name)
+
+
+def find_baselines(systems: Sequence[System], baselines: Sequence[str]) -> tuple[list[System], list[str]]:
+    """Return the systems with the baselines among them, and the baselines' names; see :func:`find_baseline`."""
+    known, names = list(systems), list[str]()
+    for baseline in baselines:
+        known, name = find_baseline(known, baseline)
+        names.append(name)
+    return known, names
+
+
+def separate_runs(systems: Iterable[System]) -> list[System]:
+    """Return the systems with each run as a row of its own, and without those that nobody runs."""
+    return [replace(system, run_of=None) for system in systems if not system.is_given]
+
+
+def one_or_all(names: Sequence[str]) -> str | Sequence[str] | None:
+    """Return the value of a setting that takes one name or several: None for none."""
+    return (names[0] if len(names) == 1 else list(names)) if names else None
 
 
 def is_same_system(one: System, other: System) -> bool:

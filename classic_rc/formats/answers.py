@@ -84,8 +84,10 @@ class AnswersFormat(Format):
     cloze and spans  the text; for several spans a JSON list, or one text
     ================ ===========================================================================================
 
-    What a model wrote before ``</think>`` is no part of its answer. With ``FILE,pattern=REGEX`` the answer is what
-    the first group of a regular expression finds (the whole match without groups), and nothing else.
+    ``FILE,sample=N`` says that the file answers N of the questions, a sample: its numbers are shown next to the
+    systems, and are not compared. What a model wrote before ``</think>`` is no part of its answer. With
+    ``FILE,pattern=REGEX`` the answer is what the first group of a regular expression finds (the whole match without
+    groups), and nothing else.
 
     An answer that says none of this counts as wrong. ``null`` is no answer. Several rows for one question are
     samples of one system: their mean counts. All answers together show how they name options. If an answer can be
@@ -101,11 +103,13 @@ class AnswersFormat(Format):
     citation = "classic_rc"
     tasks = frozenset(Task)
     holds: ClassVar[frozenset[Content]] = frozenset({"decisions"})
-    takes = frozenset({"id", "text", "pattern"})
+    takes = frozenset({"id", "text", "pattern", "sample"})
     reading: str | None = None
     """How answers name options, if it is declared: one of :data:`classic_rc.encodings.READINGS`."""
     layout: Layout | None = None
     pattern: re.Pattern[str] | None = None
+    sample: str | None = None
+    """How many of the questions the file answers, if it is a sample."""
 
     def with_options(self, options: Mapping[str, str]) -> Self:
         """Return the format with the paths of ids and texts, or the pattern of answers, of a specification.
@@ -116,6 +120,7 @@ class AnswersFormat(Format):
             Only one of the two paths is given, or the pattern is no regular expression.
         """
         format = copy.copy(super().with_options(options))
+        format.sample = options.get("sample")
         if ("id" in options) != ("text" in options):
             raise UsageError(
                 "id= and text= belong together: FILE,id=PATH,text=PATH",
@@ -188,13 +193,17 @@ class AnswersFormat(Format):
                 )
         asked = [by_id[question.id] for question in questions]
         missing = [one.question.id for one in asked if not one.samples]
-        if missing:
+        n_asked = len(asked) - len(missing)
+        if self.sample is not None and self.sample != str(n_asked):
+            raise DataError("another number of questions", source=source, found=str(n_asked), expected=self.sample)
+        if missing and self.sample is None:
             raise DataError(
                 f"{len(missing):,} of {len(asked):,} questions have no row",
                 source=source,
                 found=f"none for {missing[0]!r}",
                 expected="a row for each question, with null if there is no answer",
-                hint=(layout and layout.hint) or "Is it a file for another split?",
+                hint=(layout and layout.hint)
+                or f"Is it a file for another split? For a sample: -s NAME={source},sample={n_asked}",
             )
         option = Option(f"-s answers-{{}}:{shlex.quote(source)}")
         return _decide(asked, self.reading, column, option, source, notes)
@@ -464,7 +473,7 @@ def _decide(
                 read.append(ReadAnswer(form, example, sample.model))
         n_samples += len(one.samples)
         n_sampled += len(one.samples) > 1
-        n_null += all(sample.value is None for sample in one.samples)
+        n_null += bool(one.samples) and all(sample.value is None for sample in one.samples)
         weights = tuple(count / len(one.samples) for count in counts.values())
         predictions.append(
             Prediction(

@@ -92,8 +92,20 @@ class Metric(ABC):
         return means[..., 0]
 
     def aggregate(self, statistics: NDArray[np.float64]) -> float:
-        """Return the metric over rows of statistics, in 0..1; NaN without rows."""
-        return float(self.from_means(statistics.mean(axis=0))) if len(statistics) else float("nan")
+        """Return the metric over rows of statistics, in 0..1, the mean over runs; NaN without rows."""
+        return float(self.of_runs(statistics).mean()) if len(statistics) else float("nan")
+
+    def of_runs(self, statistics: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the metric of each run, shape (n_runs,), 1 for rows of the shape (n_questions, n_statistics).
+
+        Rows of several runs have the shape (n_questions, n_runs, n_statistics).
+        """
+        return np.atleast_1d(self.from_means(statistics.mean(axis=0)))
+
+    def of_questions(self, statistics: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the metric of each single question, the mean over runs, shape (n_questions,)."""
+        values = self.from_means(statistics)
+        return values if values.ndim == 1 else values.mean(axis=1)
 
     def __call__(self, questions: Sequence[Question], predictions: Sequence[Prediction]) -> float:
         """Return the metric over questions, in 0..1; NaN without questions."""
@@ -309,3 +321,16 @@ def metric_of_task(task: Task, name: str | None = None) -> Metric:
             expected=", ".join(known),
         )
     raise unknown_name("metric", name, known)
+
+
+SOLVED_BY = {
+    Task.SINGLE_CHOICE: "accuracy",
+    Task.MULTIPLE_ANSWER: "em0",
+    Task.CLOZE: "em",
+    Task.SPAN: "em",
+    Task.MULTI_SPAN: "quoref_em",
+}
+"""For each task the metric that is 1 if a question is answered exactly."""
+
+FULL_CREDIT = 1 - 1e-9
+"""A question with at least as much of the metric of :data:`SOLVED_BY` is solved."""

@@ -49,6 +49,7 @@ _COLUMN_LETTERS, _HALF_COLUMN_LETTERS = 45, 18
 """The longest name in a legend of one column, and in a legend of two columns."""
 
 _STYLE: dict[str, Any] = {
+    "font.family": ["STIXGeneral", "DejaVu Sans"],  # Times, as in ACL's style, and other scripts
     "font.size": 8,
     "legend.fontsize": 7,
     "axes.linewidth": 0.6,
@@ -366,7 +367,7 @@ def _bin_edges(lengths: list[MeasuredValues]) -> np.ndarray:
     return np.arange(0, longest + 1 + step, step) - 0.5
 
 
-_FOREST_ROW, _FOREST_TITLE = 0.125, 0.24
+_FOREST_ROW, _FOREST_TITLE, _FOREST_AXIS = 0.1, 0.16, 0.14
 _BLOCK_LOOKS: dict[Block, dict[str, Any]] = {
     Block.UNTRAINED: {"marker": "o", "markerfacecolor": "white"},
     Block.TRAINED: {"marker": "s", "markerfacecolor": "black"},
@@ -391,18 +392,21 @@ def forest_figure(table: PaperTable) -> Figure:
     if not panels:
         raise UsageError("no numbers to draw: the table has no columns or no rows", field="table")
     heights = [_FOREST_TITLE + _FOREST_ROW * len(rows[j]) for j in panels]
-    with styled_figure(_COLUMN, sum(heights) + _AXIS) as (figure, axes):
+    with styled_figure(_COLUMN, sum(heights) + _FOREST_AXIS) as (figure, axes):
         axes.remove()
         drawn = figure.subplots(len(panels), sharex=True, squeeze=False, height_ratios=heights)[:, 0]
         for panel, j in zip(drawn, panels, strict=True):
             _draw_forest(panel, table, j, rows[j])
         is_marked = any(row.cells[j].is_significant for j in panels for row in rows[j])
-        mark = f" (*: differs from {table.baseline}, p < {ALPHA:g})" if is_marked else ""
-        drawn[-1].set_xlabel(printable(f"%{mark}"), parse_math=False)
+        if is_marked:
+            mark = f"*: differs from {table.baselines[0]}, p < {ALPHA:g}"
+            drawn[-1].set_xlabel(printable(mark), parse_math=False, labelpad=1)
         blocks = [block for block in Block if any(row.block is block for j in panels for row in rows[j])]
         if len(blocks) > 1:
             dots = [Line2D([], [], color="black", linestyle="none", **_BLOCK_LOOKS[block]) for block in blocks]
-            legend = _add_legend(figure, dots, [str(block) for block in blocks], ncols=2, handletextpad=0.2)
+            is_given = all(row.is_given for row in table.rows if row.block is Block.PUBLISHED)
+            names = ["given numbers" if block is Block.PUBLISHED and is_given else str(block) for block in blocks]
+            legend = _add_legend(figure, dots, names, ncols=4, handletextpad=0, columnspacing=0.8)
             figure.set_figheight(figure.get_figheight() + legend.get_window_extent().height / figure.dpi)
     return figure
 
@@ -416,15 +420,16 @@ def _draw_forest(axes: Axes, table: PaperTable, j: int, rows: Sequence[PaperRow]
             axes.plot([100 * cell.interval.low, 100 * cell.interval.high], [i, i], color="black", linewidth=0.8)
         look: dict[str, Any] = {"color": "black", "linestyle": "none", "markersize": 3.5, "markeredgewidth": 0.8}
         axes.plot([100 * cell.value], [i], zorder=3, **look, **_BLOCK_LOOKS[row.block])
-        if row.name == table.baseline and row.block is not Block.PUBLISHED:
+        if row.name in table.baselines and row.block is not Block.PUBLISHED:
             axes.axvline(100 * cell.value, color="0.6", linestyle="--", linewidth=0.6, zorder=1)
     names = [printable(row.name) + (" *" if row.cells[j].is_significant else "") for row in rows]
     axes.set_yticks(range(len(rows)), names, parse_math=False, fontsize="x-small")
     axes.set_ylim(len(rows) - 0.4, -0.6)
     axes.tick_params(axis="y", length=0)
+    axes.tick_params(axis="x", length=2, pad=1)
     axes.grid(axis="x", color="0.9", linewidth=0.5)
     axes.set_axisbelow(True)
     label = "" if column.metric.name == "accuracy" else f": {column.metric_label}"
-    axes.set_title(printable(column.dataset + label), loc="left", fontsize="small", pad=2, parse_math=False)
+    axes.set_title(printable(f"{column.dataset}{label} (%)"), loc="left", fontsize="small", pad=2, parse_math=False)
     for side in ("top", "right", "left"):
         axes.spines[side].set_visible(False)

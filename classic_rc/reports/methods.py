@@ -10,6 +10,8 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
 from classic_rc.datasets.official import FINGERPRINTS
 from classic_rc.datasets.registry import READERS
 from classic_rc.evaluation.comparison import SystemResults
@@ -76,8 +78,12 @@ def methods_text(table: PaperTable, form: str = "latex", intervals: IntervalStyl
 
 
 def _sentence(table: PaperTable, labels: Sequence[str], statement: str) -> str:
-    if statement.startswith(labels[0]):
-        return f"{statement}."
+    if statement.startswith((labels[0], *(row.name for row in table.rows))):  # a name stays as it is
+        return (
+            f"{statement}."
+            if len(labels) == len(table.shown_datasets)
+            else f"On {join_words(labels)}, {statement}."
+        )
     if len(labels) < len(table.shown_datasets):
         return f"On {join_words(labels)}, {statement}."
     return f"{statement[:1].upper()}{statement[1:]}."
@@ -117,7 +123,7 @@ def method_statements(table: PaperTable, intervals: IntervalStyle = "lines") -> 
     every = [dataset.label for dataset in table.shown_datasets]
     found = {statement: [dataset.label] for dataset in table.shown_datasets for statement in _data(dataset)}
     found |= dict.fromkeys(_sources(table), every)
-    for make in (_decisions, _metrics, _intervals, _tests, _remarks, _software):
+    for make in (_decisions, _metrics, _runs, _intervals, _tests, _remarks, _software):
         if make is _intervals and intervals == "none":
             continue
         for dataset in table.shown_datasets:
@@ -128,7 +134,7 @@ def method_statements(table: PaperTable, intervals: IntervalStyle = "lines") -> 
     cites = [row.cites for row in table.rows if row.block is Block.PUBLISHED and row.cites]
     if cites:
         made.append((every, f"published results are as printed{_cited(cites)} and are not part of any comparison"))
-    given = [row.name for row in table.rows if row.is_given]
+    given = [row.name for row in table.rows if row.is_given and not any(cell.sample for cell in row.cells)]
     if given:
         made.append((every, f"the numbers of {join_words(given)} are given and not measured here"))
     return made
@@ -208,10 +214,22 @@ def _units(dataset: PaperDataset) -> str:
 
 def _intervals(table: PaperTable, dataset: PaperDataset) -> Iterator[str]:
     if (made := dataset.resampling) is not None:
+        if several := [system.name for system in _systems(table, dataset) if system.runs > 1]:
+            told = (
+                f"the intervals of {join_words(several)} are of both sources, passages and runs: the mean plus and "
+                "minus t times the square root of V + S/k, where V is the variance over resamples of passages and "
+                f"S that of the k runs, with Satterthwaite's degrees of freedom{_cited(['satterthwaite1946'])}"
+            )
         yield (
             f"intervals are {100 * made.level:g}% percentile intervals from {made.n:,} bootstrap resamples of "
             f"{_units(dataset)} (seed {made.seed})"
         )
+        if several:
+            yield told
+    for row in table.rows:
+        own = zip(table.columns, row.cells, strict=True)
+        if any(cell.sample and cell.interval and column.dataset == dataset.label for column, cell in own):
+            yield f"the intervals of {row.name} are 95% percentile intervals from resamples of its own passages"
 
 
 def _tests(table: PaperTable, dataset: PaperDataset) -> Iterator[str]:
@@ -219,7 +237,7 @@ def _tests(table: PaperTable, dataset: PaperDataset) -> Iterator[str]:
     tested = [column for column in columns if column.is_tested]
     if not tested or dataset.tests is None:
         return
-    if table.baselines:
+    if table.has_letters:
         n = format_count(_n_pairs(table, dataset), "comparison")
         yield (
             f"superscripts mark systems that are significantly better than {join_words(table.baselines)} at p < "
@@ -248,6 +266,25 @@ def _n_pairs(table: PaperTable, dataset: PaperDataset) -> int:
     return bases * (systems - 1) - bases * (bases - 1) // 2
 
 
+def _runs(table: PaperTable, dataset: PaperDataset) -> Iterator[str]:
+    """Yield what is said of rows of several runs, and of samples of the questions."""
+    for system in _systems(table, dataset):
+        if system.runs > 1:
+            deviation = system.deviation(dataset.primary, np.ones(len(dataset.results.groups), dtype=np.bool_))
+            yield (
+                f"{system.name} is the mean of {system.runs} runs, with a standard deviation of "
+                f"{100 * (deviation or 0):.2f} in {dataset.primary.label}; tests compare the mean of its outcomes"
+            )
+    for row in table.rows:
+        for column, cell in zip(table.columns, row.cells, strict=True):
+            if cell.sample and column.dataset == dataset.label and column.group is None:
+                yield (
+                    f"{row.name} answered a sample of {cell.sample:,} of the {len(dataset.results.groups):,} "
+                    f"questions of {dataset.label}, and is not compared"
+                )
+                break
+
+
 def _remarks(table: PaperTable, dataset: PaperDataset) -> Iterator[str]:
     """Yield what the record says about answers, data and systems, in its own words."""
     systems = _systems(table, dataset)
@@ -257,20 +294,37 @@ def _remarks(table: PaperTable, dataset: PaperDataset) -> Iterator[str]:
     if lacking:
         yield f"answers that could not be parsed or are empty count as wrong: {'; '.join(lacking)}"
     for system in systems:
+        if approximated := _signed(system.facts).get("approximated"):
+            parts = approximated.split(" + ")
+            yield f"{system.name} approximates what its source had annotated: {join_words(parts)}"
         yield from (f"{system.name}: {caveat}" for caveat in _texts(system.facts.get("caveats")))
     # What the record says of a system starts with its recorded name, and of a file also with its path.
-    new = {dataset.former_names.get(system.name, system.name): system for system in dataset.results.systems}
+    new = _recorded_names(dataset)
     for remark in (text for key in ("warnings", "notes") for text in _texts(_fact(dataset, "dataset", key))):
         former = next((name for name in new if remark.startswith(f"{name}: ")), None)
         if former is None:
             yield remark
         elif new[former] in systems:
             about, params = remark.removeprefix(f"{former}: "), new[former].facts.get("params")
-            path = params.get("path") if isinstance(params, dict) else None
-            is_file = isinstance(path, str) and about.startswith(f"{path}: ")
-            about = about.removeprefix(f"{path}: ") if is_file else about
+            paths = params.get("path") if isinstance(params, dict) else None
+            known = [path for path in (paths if isinstance(paths, list) else [paths]) if isinstance(path, str)]
+            path = next((path for path in known if about.startswith(f"{path}: ")), None)
+            is_file = path is not None
+            about = about.removeprefix(f"{path}: ")
             if not (is_file and lacking and _OF_COUNTS.search(about)):
                 yield f"{new[former].name}: {about}"
+
+
+def _recorded_names(dataset: PaperDataset) -> dict[str, SystemResults]:
+    """Return the systems by the names that their record has for them, and for their runs."""
+    former = {old: new for new, olds in dataset.former_names.items() for old in olds}
+    by_name = {system.name: system for system in dataset.results.systems}
+    names = {old: by_name[new] for old, new in former.items()}
+    names = {name: system for name, system in by_name.items() if name not in dataset.former_names} | names
+    for entry in _fact(dataset, "protocol", "systems") or ():
+        if entry.get("run_of") in names:
+            names[entry["name"]] = names[entry["run_of"]]
+    return names
 
 
 def _texts(values: Any) -> list[str]:
@@ -306,13 +360,14 @@ def settings_table(table: PaperTable) -> Table:
     sources = _known_sources(table.shown_datasets)
     rows: dict[tuple[str, ...], list[str]] = {}
     for dataset in table.shown_datasets:
+        own = " ".join(filter(None, (dataset.label, dataset.split)))
         for system in _systems(table, dataset):
             facts = system.facts
             cells = (
                 _kind(system),
                 _changed(facts),
                 _learned(facts.get("trained_on"), sources),
-                _tuned(system, sources),
+                _tuned(system, {**sources, str(facts.get("tuned_on")): own} if system.tuned_here else sources),
             )
             rows.setdefault((system.name, *cells), []).append(dataset.label)
     every = [dataset.label for dataset in table.shown_datasets]
@@ -327,10 +382,7 @@ def settings_table(table: PaperTable) -> Table:
 
 def _changed(facts: Mapping[str, Any]) -> str:
     """Return the parameters that the signature names, and a threshold that is fixed."""
-    try:
-        parts = Signature.parse(str(facts.get("signature"))).parts
-    except ValueError:
-        parts = {}
+    parts = _signed(facts)
     params = facts.get("params")
     changed = [f"{key}={value}" for key, value in parts.items() if isinstance(params, dict) and key in params]
     answers = facts.get("answers")
@@ -339,6 +391,14 @@ def _changed(facts: Mapping[str, Any]) -> str:
     threshold = facts.get("threshold")
     fixed = is_number(threshold) and facts.get("tuned_on") is None
     return ", ".join([*changed, *([f"score > {threshold:g}"] if fixed else [])])
+
+
+def _signed(facts: Mapping[str, Any]) -> Mapping[str, str]:
+    """Return the parts of a row's signature."""
+    try:
+        return Signature.parse(str(facts.get("signature"))).parts
+    except ValueError:
+        return {}
 
 
 def _tuned(system: SystemResults, sources: Mapping[str, str]) -> str:

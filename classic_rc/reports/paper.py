@@ -7,6 +7,7 @@ systems in the records; what :meth:`PaperTable.select` leaves out of the table c
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -19,8 +20,7 @@ from classic_rc.evaluation.comparison import SharedResults, SystemResults
 from classic_rc.evaluation.outcomes import Block
 from classic_rc.evaluation.record import RECORD_NAME, read_results
 from classic_rc.evaluation.resampling import Interval
-from classic_rc.evaluation.results import ALPHA
-from classic_rc.evaluation.significance import family_p_values, pair_p_values, subset_intervals
+from classic_rc.evaluation.significance import Family, family_tests, subset_intervals
 from classic_rc.metrics.base import METRICS, Metric, get_metric
 from classic_rc.questions import Task
 from classic_rc.reports.paper_data import GIVEN, PaperDataset, merge_records
@@ -128,9 +128,7 @@ def make_paper_table(
     if by is not None and not any(by in dataset.results.groupings for dataset in datasets):
         raise _no_grouping(by, datasets)
     given = [baseline] if isinstance(baseline, str) else list(dict.fromkeys(baseline or ()))
-    wanted: list[str | None] = [*given] or [None]
-    found = [_find_baseline(datasets, name, new) for name in wanted]
-    own_baseline, baselines = found[0], tuple(name for name in found if name is not None and len(found) > 1)
+    baselines = _find_baselines(datasets, given, new)
     columns: list[PaperColumn] = []
     cells: dict[str, dict[PaperColumn, PaperCell]] = {}
     used: list[PaperDataset] = []
@@ -138,17 +136,17 @@ def make_paper_table(
         dataset = replace(
             recorded,
             resampling=recorded.resampling if intervals is None else recorded.resampling_with(intervals),
-            tests=recorded.tests_with(own_baseline) if given else recorded.tests,
+            tests=recorded.tests_with(baselines) if given else recorded.tests,
         )
-        if dataset.tests is not None and dataset.tests.baseline not in dataset.system_names:
-            name = dataset.tests.baseline
-            notes.append(f"{dataset.label}: the baseline {name} has no result, so nothing is marked there")
+        if dataset.tests is not None and {*dataset.tests.baselines}.isdisjoint(dataset.system_names):
+            names = ", ".join(dataset.tests.baselines)
+            notes.append(f"{dataset.label}: the baseline {names} has no result, so nothing is marked there")
             dataset = replace(dataset, tests=None)
         used.append(dataset)
         own: list[PaperColumn] = []
         for column, mask in _columns_of(dataset, of, by, new):
             own.append(column)
-            for name, cell in _measure(dataset, column, mask, decimals, baselines).items():
+            for name, cell in _measure(dataset, column, mask, decimals).items():
                 cells.setdefault(name, {})[column] = cell
         for name, reason in dataset.results.missing.items():
             cells.setdefault(name, {}).update((column, PaperCell(reason=reason)) for column in own)
@@ -157,7 +155,7 @@ def make_paper_table(
     figures, figure_notes = _published_rows(used, columns, by, new, published=published)
     rows, row_notes = rows + figures, row_notes + figure_notes
     said = (*notes, *row_notes)
-    return PaperTable(tuple(columns), tuple(rows), tuple(used), own_baseline, decimals, said, baselines)
+    return PaperTable(tuple(columns), tuple(rows), tuple(used), baselines, decimals, said)
 
 
 def _metrics_of(dataset: PaperDataset, names: Sequence[str]) -> list[Metric]:
@@ -177,27 +175,30 @@ def _no_grouping(by: str, datasets: Sequence[PaperDataset]) -> UsageError:
     )
 
 
-def _find_baseline(datasets: Sequence[PaperDataset], baseline: str | None, new: Mapping[str, str]) -> str | None:
-    """Return the name of the baseline in the table, or None."""
-    if baseline is not None:
+def _find_baselines(
+    datasets: Sequence[PaperDataset], given: Sequence[str], new: Mapping[str, str]
+) -> tuple[str, ...]:
+    """Return the names of the baselines in the table: those that are given, or those of the records."""
+    if given:
         names = dict.fromkeys(name for dataset in datasets for name in dataset.system_names)
-        name = baseline if baseline in names else new.get(baseline, baseline)
-        if name not in names:
-            raise unknown_name("baseline", baseline, names)
-        return name
-    recorded: dict[str, str] = {}
+        found = [name if name in names else new.get(name, name) for name in given]
+        for name, asked in zip(found, given, strict=True):
+            if name not in names:
+                raise unknown_name("baseline", asked, names)
+        return tuple(found)
+    recorded: dict[tuple[str, ...], str] = {}
     for dataset in datasets:
         if dataset.tests is not None:
-            recorded.setdefault(dataset.tests.baseline, dataset.label)
+            recorded.setdefault(dataset.tests.baselines, dataset.label)
     if len(recorded) > 1:
-        shown = ", ".join(f"{name} on {label}" for name, label in recorded.items())
+        shown = "; ".join(f"{', '.join(names)} on {label}" for names, label in recorded.items())
         raise UsageError(
-            f"the records have different baselines ({shown}): choose one with --baseline {next(iter(recorded))}",
+            f"the records have different baselines ({shown}): choose one with --baseline {next(iter(recorded))[0]}",
             field="--baseline",
             found=shown,
-            expected="one baseline for all datasets",
+            expected="the same baselines for all datasets",
         )
-    return next(iter(recorded), None)
+    return next(iter(recorded), ())
 
 
 def _columns_of(
@@ -228,69 +229,62 @@ def _columns_of(
 
 
 def _measure(
-    dataset: PaperDataset,
-    column: PaperColumn,
-    mask: NDArray[np.bool_],
-    decimals: int,
-    baselines: Sequence[str] = (),
+    dataset: PaperDataset, column: PaperColumn, mask: NDArray[np.bool_], decimals: int
 ) -> dict[str, PaperCell]:
     """Return the cells of a column by the names of the systems."""
     results, metric, tests, resampling = dataset.results, column.metric, dataset.tests, dataset.resampling
     systems = results.systems
     statistics = [system.statistics[metric.name] for system in systems]
     values = [metric.aggregate(of[mask]) for of in statistics]
+    defines = set() if column.group is None else results.defining(mask)
     intervals: Sequence[Interval | None] = [None] * len(systems)
     if resampling is not None:
         intervals = subset_intervals([(metric, of) for of in statistics], results.groups, mask, resampling)
-    p_values: Sequence[float | None] = [None] * len(systems)
-    beats: dict[int, list[int]] = {}
-    if column.is_tested and tests is not None and mask.any() and baselines:
-        names = dataset.system_names
-        bases = {names.index(name): letter for letter, name in enumerate(baselines) if name in names}
-        pairs = [(i, base) for base in bases for i in range(len(systems)) if i != base]
-        # Two baselines are one pair: the test has two sides.
-        pairs = [(i, j) for i, j in pairs if not (i in bases and i < j)]
-        family = pair_p_values(
-            metric, [of[mask] for of in statistics], pairs, results.groups[mask], n=tests.n, seed=tests.seed
+    family = Family([None] * len(systems), [()] * len(systems))
+    if column.is_tested and tests is not None and mask.any():
+        family = family_tests(
+            metric,
+            [of[mask] for of in statistics],
+            dataset.system_names,
+            tests.baselines,
+            results.groups[mask],
+            n=tests.n,
+            seed=tests.seed,
+            left_out=defines,
         )
-        for (i, j), p in family.items():
-            better, worse = (i, j) if values[i] > values[j] else (j, i)
-            if p < ALPHA and worse in bases:
-                beats.setdefault(better, []).append(bases[worse])
-    elif column.is_tested and tests is not None and mask.any() and len(systems) > 1:
-        base = dataset.system_names.index(tests.baseline)
-        found = family_p_values(
-            metric, [of[mask] for of in statistics], base, results.groups[mask], n=tests.n, seed=tests.seed
-        )
-        p_values = [None if i == base else p for i, p in enumerate(found)]
-    best = _best(column, systems, values, decimals)
+    best = _best(column, systems, values, decimals, defines)
     return {
         system.name: PaperCell(
             None if value != value else value,
-            interval,
-            p_value,
+            intervals[i],
+            family.p_values[i],
             i in best,
             system.expected,
             system.tuned_here,
             reason="the group has no questions" if value != value else None,
             answers=system.answers,
-            beats=tuple(sorted(beats.get(i, ()))),
+            beats=family.beats[i],
+            deviation=system.deviation(metric, mask),
+            defines_group=system.name in defines,
         )
-        for i, (system, value, interval, p_value) in enumerate(
-            zip(systems, values, intervals, p_values, strict=True)
-        )
+        for i, (system, value) in enumerate(zip(systems, values, strict=True))
     }
 
 
 def _best(
-    column: PaperColumn, systems: Sequence[SystemResults], values: Sequence[float], decimals: int
+    column: PaperColumn,
+    systems: Sequence[SystemResults],
+    values: Sequence[float],
+    decimals: int,
+    defines: AbstractSet[str],
 ) -> set[int]:
     """Return the indices of the systems with the best printed value.
 
-    Expectations and systems tuned on the data that they report are not compared. No number is the best of fewer
-    than two, or in a small group.
+    Expectations, systems tuned on the data that they report, and those that define the group are not compared. No
+    number is the best of fewer than two, or in a small group.
     """
-    compared = [i for i, system in enumerate(systems) if not (system.expected or system.tuned_here)]
+    left_out = {*defines, *(system.name for system in systems if system.expected or system.tuned_here)}
+    compared = [i for i, system in enumerate(systems) if system.name not in left_out]
     if len(compared) < 2 or column.is_small or any(values[i] != values[i] for i in compared):
         return set()
     printed = {i: f"{100 * values[i]:.{decimals}f}" for i in compared}
@@ -321,7 +315,7 @@ def _systems_as_rows(
         if all(cell.value is None for cell in of_row):
             notes.append(f"{name} is left out: it has no result in any column")
             continue
-        former = {dataset.former_names.get(name, name) for dataset in datasets}
+        former = {old for dataset in datasets for old in dataset.former_names.get(name, ())}
         rows.append(PaperRow(name, blocks[name], of_row, names=frozenset({name, *former})))
     unmeasured = {name: reason for dataset in datasets for name, reason in dataset.results.missing.items()}
     notes += [f"{name} is left out: {reason}" for name, reason in unmeasured.items() if name not in blocks]
@@ -357,14 +351,17 @@ def _published_rows(
             group = figure.group
             if figure.source != GIVEN and not published:
                 continue
-            if group is not None and group[0] != by:
+            if group is not None and group[0] not in (by, ""):
                 continue
             column = places.get((figure.metric, None if group is None else group[1]))
-            if column is None or figure.printed is None:
+            value = figure.value if figure.printed is None else float(figure.printed) / 100
+            if column is None or value is None:
                 continue
             row = rows.setdefault((figure.system, figure.cites or figure.source), _Figures(figure.cites))
             if column not in row.cells:
-                row.cells[column] = PaperCell(float(figure.printed) / 100, printed=figure.printed)
+                row.cells[column] = PaperCell(
+                    value, figure.interval, printed=figure.printed, sample=figure.questions
+                )
             elif row.cells[column].printed != figure.printed:
                 notes.append(
                     f"{dataset.label}: the table has {row.cells[column].printed} for {figure.system}, and not "

@@ -13,7 +13,7 @@ from classic_rc.datasets.official import FINGERPRINTS
 from classic_rc.errors import DataError, UsageError, unknown_name
 from classic_rc.evaluation.comparison import SharedResults, SystemResults
 from classic_rc.evaluation.record import read_resampling, read_significance
-from classic_rc.evaluation.resampling import Resampling
+from classic_rc.evaluation.resampling import Interval, Resampling
 from classic_rc.evaluation.results import Significance
 from classic_rc.io.json import Node, describe_value
 from classic_rc.metrics.base import METRICS, Metric, metric_of_task
@@ -32,6 +32,9 @@ class Figure:
     printed: str | None  # in percent, with its digits
     source: str
     cites: str | None
+    value: float | None = None  # as a fraction, of a sample of the questions
+    interval: Interval | None = None
+    questions: int | None = None  # of the sample
 
 
 @dataclass(frozen=True)
@@ -52,8 +55,8 @@ class PaperDataset:
         The metric that is tested, and that groups are reported in.
     names : frozenset of str
         The names that choose its columns.
-    former_names : mapping of str to str
-        The recorded names of renamed systems, by their names in the table.
+    former_names : mapping of str to list of str
+        The recorded names of renamed systems, several for runs, by their names in the table.
     resampling : Resampling, optional
         How the recorded intervals were made.
     tests : Significance, optional
@@ -70,7 +73,7 @@ class PaperDataset:
     split: str | None
     primary: Metric
     names: frozenset[str]
-    former_names: Mapping[str, str] = field(default_factory=dict)
+    former_names: Mapping[str, list[str]] = field(default_factory=dict)
     resampling: Resampling | None = None
     tests: Significance | None = None
     seed: int = 0
@@ -81,13 +84,10 @@ class PaperDataset:
         """The names of its systems in the table."""
         return [system.name for system in self.results.systems]
 
-    def tests_with(self, baseline: str | None) -> Significance | None:
-        """Return the recorded settings of tests, or the default ones, with another baseline."""
-        if baseline is None:
-            return None
-        if self.tests is not None:
-            return replace(self.tests, baseline=baseline)
-        return Significance(baseline, self.primary.name, len(self.system_names) - 1, seed=self.seed)
+    def tests_with(self, baselines: Sequence[str]) -> Significance:
+        """Return the recorded settings of tests, or the default ones, with other baselines."""
+        made = self.tests or Significance("", self.primary.name, len(self.system_names) - 1, seed=self.seed)
+        return replace(made, baseline=baselines[0], others=tuple(baselines[1:]))
 
     def resampling_with(self, n: int) -> Resampling:
         """Return the recorded settings of intervals, or the default ones, with another number of resamples."""
@@ -143,9 +143,9 @@ def merge_records(
     ]
     for dataset, parts in zip(datasets, by_dataset.values(), strict=True):
         tests = [read_significance(Node(results.facts, source)) for source, results in parts]
-        baselines = list(dict.fromkeys(made.baseline for made in tests if made is not None))
+        baselines = list(dict.fromkeys(made.baselines for made in tests if made is not None))
         if len(baselines) > 1:
-            names = ", ".join(baselines)
+            names = ", ".join(map(" and ".join, baselines))
             notes.append(f"{dataset.label}: its records have several baselines ({names}): the first is used")
     shown = [dataset.label for dataset in datasets]
     for label in shown:
@@ -264,16 +264,13 @@ def _describe(
     """Return a dataset with its names in the table and its recorded settings."""
     facts = Node(results.facts, sources[0])
     shown = new.get(label, new.get(results.dataset, label))
-    systems = tuple(replace(system, name=new.get(system.name, system.name)) for system in results.systems)
-    names = [system.name for system in systems]
-    for name in names:
-        if names.count(name) > 1:
-            raise UsageError(f"two systems of {shown} would have the name {name!r}", field="--rename", found=name)
+    systems = _join_runs(results, shown, new)
     resampling, tests = read_resampling(facts), read_significance(facts)
     if resampling is not None:
         resampling = replace(resampling, n_groups=int(results.groups.max(initial=-1)) + 1, group=results.group)
     if tests is not None:
-        tests = replace(tests, baseline=new.get(tests.baseline, tests.baseline))
+        others = tuple(new.get(name, name) for name in tests.others)
+        tests = replace(tests, baseline=new.get(tests.baseline, tests.baseline), others=others)
     primary = metric_of_task(results.task)
     if facts.has("dataset") and facts.child("dataset").has("primary_metric"):
         recorded = facts.child("dataset").text("primary_metric")
@@ -288,7 +285,7 @@ def _describe(
         _split(results),
         primary,
         frozenset({shown, label, results.dataset}),
-        {new[system.name]: system.name for system in results.systems if system.name in new},
+        _former_names(results, new),
         resampling,
         tests,
         resampling.seed if resampling is not None else tests.seed if tests is not None else 0,
@@ -296,13 +293,63 @@ def _describe(
     )
 
 
+def _join_runs(results: SharedResults, dataset: str, new: Mapping[str, str]) -> tuple[SystemResults, ...]:
+    """Return the systems with their new names; those that get the same one must be runs of one system."""
+    named: dict[str, list[SystemResults]] = {}
+    for system in results.systems:
+        named.setdefault(new.get(system.name, system.name), []).append(system)
+    for name, runs in named.items():
+        kinds = [{**_params(run), "path": None, "seed": None, "settings": None} for run in runs]
+        is_one = all(
+            run.solver == runs[0].solver and kind == kinds[0] for run, kind in zip(runs, kinds, strict=True)
+        )
+        differ = len({run.signature for run in runs}) == len(runs)
+        if len(runs) > 1 and not (is_one and differ):
+            expected = "different files, or seeds of one solver, which are then runs of one system"
+            raise UsageError(
+                f"two systems of {dataset} would have the name {name!r}: expected {expected}",
+                field="--rename",
+                found=name,
+                expected=expected,
+            )
+    return tuple(SystemResults.join(name, runs) for name, runs in named.items())
+
+
+def _former_names(results: SharedResults, new: Mapping[str, str]) -> dict[str, list[str]]:
+    former: dict[str, list[str]] = {}
+    for system in results.systems:
+        if system.name in new:
+            former.setdefault(new[system.name], []).append(system.name)
+    return former
+
+
+def _params(system: SystemResults) -> Mapping[str, Any]:
+    params = system.facts.get("params")
+    return params if isinstance(params, dict) else {}
+
+
 def _read_figures(facts: Node) -> tuple[Figure, ...] | None:
-    given = facts.child("given").value if facts.has("given") else {}
-    primary = facts.child("dataset").get("primary_metric") if given else None
-    own = tuple(Figure(name, str(primary), None, str(number), GIVEN, None) for name, number in given.items())
+    given = facts.child("given") if facts.has("given") else Node({}, facts.source)
+    own = tuple(_read_given(name, number) for name in given.value for number in given.items(name))
     if not facts.has("published"):
         return own or None
     return (*own, *(_read_figure(figure) for figure in facts.items("published")))
+
+
+def _read_given(name: str, number: Node) -> Figure:
+    group = number.text("group") if number.has("group") else None
+    bounds = number.sequence("interval") if number.has("interval") else None
+    return Figure(
+        name,
+        number.text("metric"),
+        None if group is None else ("", group),
+        number.text("printed") if number.has("printed") else None,
+        GIVEN,
+        None,
+        number.get("value", "a number"),
+        None if bounds is None else Interval(*bounds),
+        number.integer("questions") if number.has("questions") else None,
+    )
 
 
 def _read_figure(figure: Node) -> Figure:

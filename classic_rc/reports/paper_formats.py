@@ -12,19 +12,19 @@ from typing import Any
 from classic_rc.errors import UsageError
 from classic_rc.evaluation.outcomes import Block
 from classic_rc.evaluation.resampling import Interval
-from classic_rc.evaluation.results import ALPHA
+from classic_rc.evaluation.results import ALPHA, DEFINING_NOTE
 from classic_rc.metrics.base import METRICS
 from classic_rc.predictions import ANSWER_COUNTS
 from classic_rc.reports.paper_table import PaperCell, PaperRow, PaperTable
 from classic_rc.reports.references import citation_text
 from classic_rc.tables import Cell, Column, RowGroup, Table, records_csv
-from classic_rc.tables.latex import LETTERS, Place, latex_text, render_latex
-from classic_rc.tables.model import IntervalStyle
+from classic_rc.tables.latex import Place, latex_text, render_latex
+from classic_rc.tables.model import IntervalStyle, baseline_letter
 
 _SPLITS = {"train": "training", "dev": "development", "test": "test"}
 _METRIC_NAMES = {"accuracy": "Accuracy"}
 _ASYMMETRY = 0.25
-_GIVEN = "Given numbers, not run here"
+_GIVEN = "Given numbers and samples, not compared"
 
 BLOCK_HEADINGS = {
     Block.UNTRAINED: "Learns nothing from gold answers",
@@ -51,7 +51,7 @@ def row_name(row: PaperRow) -> str:
 
 def _named(table: PaperTable, row: PaperRow) -> str:
     """Return the name of a row; one of several baselines has its letter."""
-    is_base = row.name in table.baselines and row.block is not Block.PUBLISHED
+    is_base = table.has_letters and row.name in table.baselines and row.block is not Block.PUBLISHED
     return f"{row_name(row)} {baseline_letter(table.baselines.index(row.name))}" if is_base else row_name(row)
 
 
@@ -59,14 +59,8 @@ def marks(cell: PaperCell) -> str:
     """Return the marks of a cell: an asterisk, a dagger, a double dagger, several or none."""
     lacks = cell.answers is not None and cell.answers.note
     beaten = "".join(map(baseline_letter, cell.beats))
-    return (
-        ("*" if cell.is_significant else "") + beaten + ("†" if cell.is_tuned_here else "") + ("‡" if lacks else "")
-    )
-
-
-def baseline_letter(number: int) -> str:
-    """Return the superscript of a baseline: ᵃ for the first of several."""
-    return list(LETTERS)[number % len(LETTERS)]
+    signs = ((cell.is_significant, "*"), (True, beaten), (cell.is_tuned_here, "†"), (lacks, "‡"))
+    return "".join(sign for has, sign in (*signs, (cell.defines_group, "§")) if has)
 
 
 def shown_interval(cell: PaperCell, decimals: int) -> Interval | None:
@@ -159,16 +153,51 @@ def caption_notes(
         notes.append(
             f"‡: answers that could not be parsed or are empty count as wrong: {'; '.join(dict.fromkeys(lacking))}"
         )
+    if any(cell.defines_group for cell in table.cells):
+        notes.append(DEFINING_NOTE)
+    notes += _run_notes(table, intervals)
     if any(column.is_small for column in table.columns):
         notes.append("In parentheses: groups of fewer than 10 questions")
     return notes
+
+
+def _run_notes(table: PaperTable, intervals: IntervalStyle) -> Iterator[str]:
+    """Yield what is said of rows of several runs, and of samples of the questions."""
+    for row in table.rows:
+        shown = [
+            (column, cell)
+            for column, cell in zip(table.columns, row.cells, strict=True)
+            if column.group is None and column.above is None
+        ]
+        several = len({column.metric_label for column, _ in shown}) > 1
+        deviations = [
+            f"{100 * cell.deviation:.{table.decimals}f} on {column.dataset}"
+            + (f" ({column.metric_label})" if several else "")
+            for column, cell in shown
+            if cell.deviation is not None
+        ]
+        if deviations:
+            numbers = dict.fromkeys(
+                str(system.runs)
+                for d in table.shown_datasets
+                for system in d.results.systems
+                if system.name == row.name
+            )
+            runs = join_words(list(numbers))
+            has_intervals = intervals != "none" and any(cell.interval for _, cell in shown)
+            of_both = "; its intervals are of passages and runs" if has_intervals else ""
+            yield f"{row.name}: mean of {runs} runs, standard deviation {join_words(deviations)}{of_both}"
+        samples = [f"{cell.sample:,} questions of {column.dataset}" for column, cell in shown if cell.sample]
+        if samples:
+            yield f"{row.name}: a sample of {join_words(list(dict.fromkeys(samples)))}, not compared"
 
 
 def _left_out(table: PaperTable) -> str:
     kinds = (
         ("expectations", any(cell.is_expected for cell in table.cells)),
         ("systems tuned on the same data", any(cell.is_tuned_here for cell in table.cells)),
-        ("published results", any(row.block is Block.PUBLISHED for row in table.rows)),
+        ("given numbers", any(row.is_given for row in table.rows)),
+        ("published results", any(row.block is Block.PUBLISHED and not row.is_given for row in table.rows)),
     )
     names = [name for name, is_there in kinds if is_there]
     return f" ({join_words(names)} are not compared)" if names else ""
@@ -180,16 +209,16 @@ def _test_notes(table: PaperTable) -> Iterator[str]:
     several = len({column.metric_label for column in table.columns}) > 1
     metric = f" in {join_words(labels)}" if several else ""
     grouped = "groups of passages" if any(d.results.group for d in table.shown_datasets) else "passages"
-    if table.baselines:
+    if table.has_letters:
         named = ", ".join(f"{name} ({baseline_letter(i)})" for i, name in enumerate(table.baselines))
         yield (
             f"Superscripts: significantly better than {named}{metric} (p < {ALPHA:g}; two-sided paired permutation "
             f"tests over {grouped}, Holm-adjusted over all pairs of a system and a baseline in a column)"
         )
-    who = "*: differs" if any(cell.is_significant for cell in table.cells) else "No system here differs"
-    if not table.baselines:
+    else:
+        who = "*: differs" if any(cell.is_significant for cell in table.cells) else "No system here differs"
         yield (
-            f"{who} significantly from {table.baseline}{metric} (p < {ALPHA:g}; "
+            f"{who} significantly from {table.baselines[0]}{metric} (p < {ALPHA:g}; "
             "two-sided paired permutation test over "
             f"{grouped}, Holm-adjusted over all measured systems of a column)"
         )
@@ -336,12 +365,14 @@ def _record(table: PaperTable, row: PaperRow, j: int, cell: PaperCell) -> dict[s
         "value": cell.value,
         "low": low,
         "high": high,
-        **({"better_than": ", ".join(table.baselines[i] for i in cell.beats)} if table.baselines else {}),
-        "baseline": table.baseline if cell.p_value is not None else None,
+        **({"better_than": ", ".join(table.baselines[i] for i in cell.beats)} if table.has_letters else {}),
+        "baseline": table.baselines[0] if cell.p_value is not None else None,
         "p": cell.p_value,
         "significant": cell.is_significant if cell.p_value is not None else None,
         "best": cell.is_best,
         "expected": cell.is_expected,
+        "deviation": cell.deviation,
+        "by_construction": cell.defines_group,
         "tuned_here": cell.is_tuned_here,
         **{name: cell.answers and getattr(cell.answers, name) for name in ANSWER_COUNTS},
         "published": cell.printed,

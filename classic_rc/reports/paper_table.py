@@ -51,6 +51,9 @@ class PaperCell:
     reason: str | None = None  # why there is no value, if that is known
     answers: AnswerCounts | None = None  # of a file of answers
     beats: tuple[int, ...] = ()  # of several baselines, those that it is significantly better than
+    deviation: float | None = None  # over the runs of the system
+    defines_group: bool = False  # the group is the questions that it solves, or those that it does not solve
+    sample: int | None = None  # the number of questions, if it is a sample of them
 
     @property
     def is_significant(self) -> bool:
@@ -89,23 +92,25 @@ class PaperTable:
         Those of one block are next to each other.
     datasets : tuple of PaperDataset
         What the table is made of.
-    baseline : str, optional
-        The name of the system that the others are tested against.
+    baselines : tuple of str
+        The names of the systems that the others are tested against; of several, a cell says which of them it beats.
     decimals : int
         Digits after the decimal point; equal printed numbers are equally good.
     notes : tuple of str
         What the reader of the table need not know and its author should.
-    baselines : tuple of str
-        All baselines, if there are several; a cell says which of them it beats.
     """
 
     columns: tuple[PaperColumn, ...]
     rows: tuple[PaperRow, ...]
     datasets: tuple[PaperDataset, ...]
-    baseline: str | None = None
+    baselines: tuple[str, ...] = ()
     decimals: int = 1
     notes: tuple[str, ...] = ()
-    baselines: tuple[str, ...] = ()
+
+    @property
+    def has_letters(self) -> bool:
+        """Whether a letter for each baseline takes the place of asterisks."""
+        return len(self.baselines) > 1
 
     @property
     def cells(self) -> Iterator[PaperCell]:

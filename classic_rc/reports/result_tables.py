@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from classic_rc.evaluation.breakdown import Breakdown, CrossTabulation, Group
 from classic_rc.evaluation.comparison import Comparison
 from classic_rc.evaluation.resampling import MIN_RELIABLE_GROUPS
-from classic_rc.evaluation.results import SMALL_NOTE, dataset_title
+from classic_rc.evaluation.results import DEFINING_NOTE, SMALL_NOTE, dataset_title
 from classic_rc.tables import Cell, Column, RowGroup, Table, records_csv
 from classic_rc.tables.model import Value, format_count, format_percent
 
@@ -53,7 +53,7 @@ def breakdown_table(breakdown: Breakdown) -> Table:
             group.name,
             Cell(group.questions, faint=group.is_small),
             Cell(_question_share(breakdown, group), faint=group.is_small),
-            *(Cell(cell.value, cell.interval, faint=group.is_small) for cell in group.cells),
+            *(Cell(cell.value, cell.interval, cell.mark, faint=group.is_small) for cell in group.cells),
             *(group.passages, group.is_small, *(system.signature for system in results.systems)),
         ]
         for group in groups
@@ -65,6 +65,8 @@ def breakdown_table(breakdown: Breakdown) -> Table:
     if grouping.overlapping:
         notes.append("groups overlap: a question can be in several")
     notes += _interval_notes(breakdown)
+    notes += [] if breakdown.tests is None else [breakdown.tests]
+    notes += [DEFINING_NOTE] if any("§" in cell.mark for group in groups for cell in group.cells) else []
     if any(group.is_small for group in groups):
         notes.append(SMALL_NOTE)
     return Table(

@@ -12,16 +12,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from classic_rc.evaluation.comparison import SOLVED_BY
 from classic_rc.io.text import printable
-from classic_rc.metrics.base import METRICS, primary_metric
+from classic_rc.metrics.base import FULL_CREDIT, METRICS, SOLVED_BY, primary_metric
 from classic_rc.predictions import Prediction
 from classic_rc.questions import Question, Task
 from classic_rc.reports.html import format_number
 from classic_rc.solvers.explanation import CandidateExplanation, Explanation, Term
 
 RIGHT, PARTLY, WRONG = "right", "partly right", "wrong"
-_FULL_CREDIT = 1 - 1e-9
 _MOST_NAMES, _NAME_LENGTH = 3, 60
 _MOST_REASONS = 2
 _LEAST_LOSS = 0.1  # of the margin; smaller ones are left out
@@ -89,7 +87,7 @@ def outcomes(task: Task, statistics: Mapping[str, NDArray[np.float64]]) -> tuple
         Those of the task's metrics, by name.
     """
     solved, main = METRICS[SOLVED_BY[task]], primary_metric(task)
-    is_right = solved.from_means(statistics[solved.name]) >= _FULL_CREDIT
+    is_right = solved.from_means(statistics[solved.name]) >= FULL_CREDIT
     credits = main.from_means(statistics[main.name])
     return np.where(is_right, RIGHT, np.where(credits > 0, PARTLY, WRONG)).tolist(), credits
 

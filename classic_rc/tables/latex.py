@@ -10,7 +10,7 @@ from itertools import groupby, pairwise
 from typing import Literal
 
 from classic_rc.io.text import printable
-from classic_rc.tables.model import Cell, Column, IntervalStyle, RowGroup, Table
+from classic_rc.tables.model import LETTERS, Cell, Column, IntervalStyle, RowGroup, Table
 
 Place = Literal["column", "text"]
 
@@ -25,8 +25,6 @@ _MOST_LINES, _HEAD_LINES = 44, 4
 _LONG_CELL, _SHORT_CELL = 40, 20
 """A column whose texts have more characters is wrapped; beside it, one whose texts are not short is wrapped too."""
 _WRAPPED = r">{\raggedright\arraybackslash}X"
-LETTERS = dict(zip("ᵃᵇᶜᵈᵉᶠᵍʰ", "abcdefgh", strict=True))
-"""Superscripts that are marks, with the letters that LaTeX raises."""
 _SMALL = "scriptsize"
 """The size of the figures of intervals."""
 
@@ -271,7 +269,7 @@ def _top(table: Table, column: Column, cell: Cell) -> str:
 
 def _signs(mark: str) -> str:
     letters = "".join(LETTERS.get(sign, sign) for sign in mark)
-    return letters.replace("†", r"\dagger").replace("‡", r"\ddagger")
+    return letters.replace("†", r"\dagger").replace("‡", r"\ddagger").replace("§", r"\S")
 
 
 def latex_text(text: str) -> str:
@@ -279,7 +277,13 @@ def latex_text(text: str) -> str:
     escaped = latex_escape(printable(text))
     for sign, letter in LETTERS.items():
         escaped = escaped.replace(f" {sign}", sign).replace(sign, rf"$^{{{letter}}}$")
-    for sign, command in (("†", r"$^{\dagger}$"), ("‡", r"$^{\ddagger}$"), ("±", r"$\pm$"), ("–", "--")):
+    for sign, command in (
+        ("†", r"$^{\dagger}$"),
+        ("‡", r"$^{\ddagger}$"),
+        ("§", r"$^{\S}$"),
+        ("±", r"$\pm$"),
+        ("–", "--"),
+    ):
         escaped = escaped.replace(sign, command)
     return escaped
 

@@ -27,6 +27,15 @@ EMPTY_CELL = "–"
 Value: TypeAlias = "float | int | str | Decimal | None"
 Bounds: TypeAlias = tuple[float, float]
 Kind = Literal["text", "note", "percent", "points", "count", "number", "p"]
+LETTERS = dict(zip("ᵃᵇᶜᵈᵉᶠᵍʰ", "abcdefgh", strict=True))
+"""Superscripts that are marks, one for each of several baselines, with the letters that LaTeX raises."""
+
+
+def baseline_letter(number: int) -> str:
+    """Return the superscript of a baseline: ᵃ for the first of several."""
+    return list(LETTERS)[number % len(LETTERS)]
+
+
 IntervalStyle = Literal["lines", "pm", "none"]
 
 

@@ -198,9 +198,9 @@ def test_a_number_in_a_suite_is_a_row_that_nobody_runs(cli, tmp_path, monkeypatc
     monkeypatch.chdir(tmp_path)
     suite = '[datasets.stories]\npath = "sample:single-choice"\n[systems]\nSW = "sliding-window"\nHuman = {}\n'
     (tmp_path / "s.toml").write_text(suite.format("95.50"), encoding="utf-8")
-    assert "given numbers, not run here" in cli("run", "s.toml", "--save", "out", "-q").out
+    assert "given numbers, not compared" in cli("run", "s.toml", "--save", "out", "-q").out
     shown = cli("table", "out", "--rename", "Human=People").out
-    assert "[Given numbers, not run here]" in shown
+    assert "[Given numbers and samples, not compared]" in shown
     assert re.search(r"People +95\.5\n", shown)
     assert "The numbers of Human are given and not measured here." in cli("table", "out", "--methods").out
     for number in ("0.95", "101", "true", "{other = 95}"):

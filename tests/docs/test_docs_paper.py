@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 import shlex
+import shutil
 from pathlib import Path
 
 import pytest
 
+from classic_rc import load
 from classic_rc.cli.main import build_parser, main
+from tests.evaluation.test_runs import write_answers
 
 PAGE = (Path(__file__).resolve().parents[2] / "docs" / "paper.md").read_text(encoding="utf-8")
-COMMANDS, SHOWN, OTHERS = re.findall(r"^```\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
+COMMANDS, SHOWN, OTHERS, RUNS, RELEASE = re.findall(r"^```\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
 
 
 @pytest.fixture(scope="module")
@@ -44,3 +48,27 @@ def test_every_other_command_runs(line, runs, monkeypatch):
     assert main([*arguments, "--quiet"]) == 0
     if "-o" in arguments:
         assert Path(arguments[arguments.index("-o") + 1]).stat().st_size > 100
+
+
+def test_files_of_one_name_are_one_row(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    dataset = load("sample:single-choice")
+    for n, name in enumerate("abc", start=2):
+        write_answers(tmp_path / f"{name}.jsonl", dataset, [i % n > 0 for i in range(len(dataset))])
+    assert main([*shlex.split(RUNS)[1:], "--quiet"]) == 0
+    assert "mean of 3 runs" in capsys.readouterr().out
+
+
+def test_a_release_makes_its_table_again(runs, tmp_path, monkeypatch):
+    monkeypatch.chdir(runs)
+    write, again = RELEASE.splitlines()
+    folder, *commands, sums = again.split(" && ")
+    assert main([*shlex.split(write)[1:], "--quiet"]) == 0
+    shutil.move(shlex.split(folder)[1], tmp_path / "elsewhere")
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    for command in commands:
+        assert main([*shlex.split(command)[1:], "--quiet"]) == 0
+    assert shlex.split(sums) == ["sha256sum", "-c", "SHA256SUMS"]
+    for line in Path("SHA256SUMS").read_text(encoding="utf-8").splitlines():
+        digest, name = line.split("  ")
+        assert hashlib.sha256(Path(name).read_bytes()).hexdigest() == digest

@@ -47,7 +47,11 @@ def test_the_data_of_the_example_suite_is_read(shared_data, tmp_path):
     suite = tmp_path / "paper.toml"
     suite.write_text(text.replace('\ndata = "data"\n', f"\ndata = '{shared_data}'\n"), encoding="utf-8")
     for dataset in read_suite(str(suite)).datasets:
-        for path in (dataset.values["path"], *dataset.train, dataset.values.get("tune", dataset.values["path"])):
+        for path in (
+            dataset.values["path"],
+            *dataset.texts("train"),
+            dataset.values.get("tune", dataset.values["path"]),
+        ):
             name = Path(path).relative_to(shared_data)
             assert (shared_data / name).is_file()  # the fixture skips the test if it has not got the file
 

@@ -111,7 +111,7 @@ def test_paths_are_relative_to_the_suite(write, tmp_path, monkeypatch):
     suite = read_suite(path)
     (dataset,) = suite.datasets
     assert load_path(dataset.values["path"]) == tmp_path / "data/text.jsonl"
-    assert dataset.train[1] == "sample:cloze"
+    assert dataset.texts("train")[1] == "sample:cloze"
     systems = suite.systems_of("a")
     assert load_path(systems["Ours"].path) == tmp_path / "suites/given.jsonl"
     assert load_path(systems["File"].solver.path) == tmp_path / "suites/given.jsonl"
@@ -138,7 +138,7 @@ MINIMAL = '[datasets.a]\npath = "sample:cloze"\n[systems]\nSW = "sw"\n'
         (MINIMAL.replace("path", "cv = 1\npath"), "datasets.a.cv", "the number 1", re.compile("at least 2")),
         ("baseline = 'sw'\n" + MINIMAL, "baseline", "sw", "SW"),
         (MINIMAL.replace('"sw"', '"slidingwindow"'), "systems.SW", "slidingwindow", "sliding-window"),
-        (MINIMAL.replace('"sw"', "true"), "systems.SW", "true", re.compile("a text, or a table")),
+        (MINIMAL.replace('"sw"', "true"), "systems.SW", "true", re.compile("a solver, a file")),
         (MINIMAL.replace('"sw"', '{b = "sw"}'), "systems.SW.b", "b", "a, default"),
         ("[datasets.a]\npath = 'x'\n", "systems", "nothing", re.compile(r"a table \[systems\]")),
     ],
@@ -209,7 +209,7 @@ def test_what_is_written_is_read_back(tmp_path, monkeypatch):
     suite = read_suite("suites/suite.toml")
     first, second = suite.datasets
     assert first.name == name
-    assert (first.values["path"], load_path(first.train[0])) == ("sample:cloze", tmp_path / "x/y.jsonl")
+    assert (first.values["path"], load_path(first.texts("train")[0])) == ("sample:cloze", tmp_path / "x/y.jsonl")
     assert {key: first.values.get(key) for key in ("cv", "seed", "ties")} == {
         "cv": None,
         "seed": 4,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import random
 import re
+import statistics
 
 import pytest
 
@@ -15,13 +16,23 @@ from classic_rc.reports import make_paper_table, read_paper_records, table_latex
 from classic_rc.reports.methods import method_statements, settings_table
 
 DATA = ("sample:single-choice", "sample:multiple-answer", "sample:cloze")
-SYSTEMS = ("random", "longest", "sliding-window", "sliding-window,window=5", "sw+d", "sw+d:mctest160", "surface-lr")
+SYSTEMS = (
+    "random",
+    "longest",
+    "sliding-window",
+    "sliding-window,window=5",
+    "sw+d",
+    "sw+d:mctest160",
+    "surface-lr",
+    "lexical",
+)
 TIES = {"partial": "equal part", "first": "the first of them", "random": "is drawn", "strict": "counts as wrong"}
 
 
 def make_runs(rng, folder):
     """A record of several runs with random settings, and a system under one name that differs between datasets."""
     evaluations = []
+    baseline = rng.choice(["A", ["A"], ["B", "A"]])
     for data in rng.sample(DATA, rng.randint(1, 3)):
         dataset = load(data)
         chosen = dict(zip(("A", "B", "C"), rng.sample(SYSTEMS, 3), strict=True))
@@ -31,10 +42,20 @@ def make_runs(rng, folder):
                 "id,answer\n" + "".join(f"{i},{a}\n" for i, a in rows), encoding="utf-8"
             )
             chosen["File"] = str(folder / f"{len(evaluations)}.csv")
+        if dataset.task is Task.SINGLE_CHOICE:
+            chosen["Runs"] = []
+            for k in range(rng.randint(2, 4)):
+                rows = [(q.id, rng.choice("ABC")) for q in dataset]
+                path = folder / f"run{k}.csv"
+                path.write_text("id,answer\n" + "".join(f"{i},{a}\n" for i, a in rows), encoding="utf-8")
+                chosen["Runs"].append(str(path))
+            path = folder / "sample.csv"
+            path.write_text("id,answer\n" + "".join(f"{q.id},A\n" for q in dataset[:15]), encoding="utf-8")
+            chosen |= {"Human": f"{path},sample=15", "Said": 95.5} if rng.random() < 0.7 else {}
         settings = {"cv": rng.choice([2, 3])}
         settings |= {"ties": rng.choice([*TIES])} if rng.random() < 0.5 else {}
         settings |= {"intervals": rng.choice([20, 30])} if rng.random() < 0.7 else {}
-        settings |= {"baseline": "A"} if rng.random() < 0.7 else {}
+        settings |= {"baseline": baseline} if rng.random() < 0.7 else {}
         evaluations.append(evaluate(dataset, chosen, seed=rng.randint(0, 9), **settings))
     (folder / "run.json").write_text(json.dumps(run_record(evaluations)), encoding="utf-8")
     return folder / "run.json"
@@ -79,6 +100,30 @@ def check(statement, runs):
                 made["n"],
                 made["seed"],
             ]
+        elif match := re.match(r"superscripts .* better than (.+) at p .* seed (\d+) .* for (\d+) comp", statement):
+            made = run["significance"]
+            assert match[1].split(" and ") == [made["baseline"], *made["others"]]
+            assert [int(match[2]), int(match[3])] == [made["seed"], 2 * (len(rows) - 1) - 1]
+            assert made["tests"] == int(match[3])
+        elif match := re.match(r"(\w+) is the mean of (\d+) runs, .* deviation of ([\d.]+) in (\w+)", statement):
+            row = rows[match[1]]
+            right = [outcome["statistics"]["accuracy"] for outcome in row["outcomes"].values()]
+            values = [100 * statistics.mean(question[k][0] for question in right) for k in range(row["runs"])]
+            assert [int(match[2]), match[3]] == [row["runs"], f"{statistics.stdev(values):.2f}"]
+            assert row["metrics"]["accuracy"] == pytest.approx(statistics.mean(values) / 100)
+        elif match := re.match(r"the intervals of (\w+) are of both sources", statement):
+            assert rows[match[1]]["runs"] > 1
+            assert run["resampling"]
+        elif match := re.match(r"(\w+) answered a sample of (\d+) of the (\d+) questions", statement):
+            (number,) = (of for of in run["given"][match[1]] if of["metric"] == run["dataset"]["primary_metric"])
+            assert [int(match[2]), int(match[3])] == [number["questions"], run["dataset"]["questions"]]
+        elif match := re.match(r"the intervals of (\w+) are 95% percentile intervals from resamples", statement):
+            assert run["given"][match[1]][0]["interval"]
+        elif match := re.match(r"(.+) approximates what its source had annotated: (.+)", statement):
+            parts = re.split(r", | and ", match[2])
+            assert f"|approximated:{' + '.join(parts)}|" in rows[match[1]]["signature"]
+        elif match := re.match(r"the numbers of (\w+) are given and not measured", statement):
+            assert any(run["given"][match[1]][0]["printed"] == "95.5" for run in runs if "given" in run)
         elif match := re.match(r"the tested metric .* correction for (\d+) comparison", statement):
             assert int(match[1]) == len(rows) - 1
         elif statement == "other metrics are not tested":
@@ -99,13 +144,14 @@ def test_every_statement_is_in_its_record(tmp_path, seed):
     path = make_runs(random.Random(seed), tmp_path)
     table = make_paper_table(read_paper_records([path]))
     runs = {run["dataset"]["name"]: run for run in json.loads(path.read_text(encoding="utf-8"))["runs"]}
-    statements = method_statements(table)
-    assert statements
-    for labels, statement in statements:
+    found = method_statements(table)
+    assert found
+    for labels, statement in found:
         plain = re.sub("\ue000[^\ue001]*\ue001", "", statement)
         if plain.startswith(("the solvers are implemented", "published results")):
             continue
-        check(plain, [runs[label] for label in labels])
+        of = [run for run in runs.values() if "given" in run] if "are given" in plain else map(runs.get, labels)
+        check(plain, list(of))
     for (name, _, solver, changed, trained, tuned), labels in settings_rows(table):
         for label in labels:
             row = next(row for row in runs[label]["rows"] if row["name"] == name)
@@ -150,5 +196,5 @@ def test_several_baselines_are_one_family_and_have_letters(tmp_path):
     (said,) = [statement for _, statement in method_statements(table) if statement.startswith("superscripts")]
     assert "for 5 comparisons" in said  # 2 x 3 pairs, and the two baselines are one of them
     one = make_paper_table(records, baseline=["Low"])
-    assert one.baselines == ()
+    assert len(one.baselines) == 1
     assert one.rows[0].cells[0].beats == ()

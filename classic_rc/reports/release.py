@@ -1,0 +1,232 @@
+"""A release of a paper's table: predictions, suite, checksums, versions, and the line that makes it again."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from classic_rc.datasets.fetch import is_hub_name, named_files
+from classic_rc.datasets.registry import SAMPLES
+from classic_rc.datasets.specification import DATA_SETTINGS, DataSpec
+from classic_rc.errors import DataError, UsageError
+from classic_rc.evaluation.rerun import RestoredRun, restore_record
+from classic_rc.evaluation.suite import SuiteDataset, suite_text, unique_name
+from classic_rc.evaluation.systems import System
+from classic_rc.formats.base import format_option
+from classic_rc.io.files import sha256_of
+from classic_rc.io.text import read_text, write_file
+from classic_rc.protocol import READING
+from classic_rc.questions import Dataset
+from classic_rc.solvers.specs import change_paths
+from classic_rc.tables import records_csv
+
+SUITE, SUMS, README = "suite.toml", "SHA256SUMS", "README.md"
+
+
+def write_release(folder: Path, records: Sequence[str], line: str) -> list[str]:
+    """Write what makes a table again in an empty folder, and return notes for its author.
+
+    The folder has the suite of all runs, copies of the data that has no name and of the systems' files, the
+    predictions of every row, ``SHA256SUMS`` of all files, and a README with the line and the versions.
+
+    Parameters
+    ----------
+    folder : Path
+        It is created; the table may be there already.
+    records : sequence of str
+        Files that ``run --save`` wrote.
+    line : str
+        The command that makes the table of the suite's results.
+
+    Raises
+    ------
+    DataError
+        Data, or a file of a system, is missing or has changed since a record was made.
+    UsageError
+        The folder cannot be written, or a run has no suite.
+    """
+    made = _Release(folder)
+    versions: dict[str, None] = {}
+    for record in records:
+        restored = restore_record(record)
+        if restored.changes:
+            raise DataError("the record cannot be run again", source=record, found="; ".join(restored.changes))
+        for run in restored.runs:
+            made.add(run)
+        versions |= dict.fromkeys(_versions(json.loads(read_text(record))))
+    write_file(folder / SUITE, suite_text(str(folder / SUITE), made.chosen))
+    write_file(folder / README, _readme(line, list(versions)))
+    paths = sorted(path for path in folder.rglob("*") if path.is_file() and path.name != SUMS)
+    sums = (f"{sha256_of(path)}  {path.relative_to(folder).as_posix()}\n" for path in paths)
+    write_file(folder / SUMS, "".join(sums))
+    return made.notes
+
+
+class _Release:
+    """The files of a release, and the datasets of its suite with their systems."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._names: list[str] = []
+        self.chosen: list[tuple[SuiteDataset, list[System]]] = []
+        self.notes: list[str] = []
+
+    def add(self, run: RestoredRun) -> None:
+        """Add a run: its data, systems, labels and predictions."""
+        settings = run.protocol.to_plain()
+        name = unique_name(replace(run.dataset, name=run.recorded["dataset"]["name"]), self._names)
+        self._names.append(name)
+        spans = (settings.pop("spans") or {}).get("max_tokens")
+        values = {key: value for key, value in settings.items() if value is not None}
+        values |= self._reading(run.dataset)
+        values["path"] = str(replace(self._data(run.dataset, name), spans=spans))
+        if (train := run.protocol.train) is not None:
+            assert isinstance(train, Dataset)
+            values["train"] = [str(self._data(part, name)) for part in train.parts or (train,)]
+        if (tune := run.protocol.tune) is not None:
+            values["tune"] = str(self._data(tune, name))
+        values |= self._labels(run, name)
+        systems = [self._with_copies(system, name) for system in run.systems]
+        self.chosen.append((SuiteDataset(name, values), systems))
+        for row in run.recorded["rows"]:
+            self._write_predictions(row, name)
+
+    def _reading(self, dataset: Dataset) -> dict[str, Any]:
+        read_with = dataset.read_with or {}
+        return {key: read_with[key] for key in READING if read_with.get(key) is not None}
+
+    def _data(self, dataset: Dataset, name: str) -> DataSpec:
+        """Return the specification of a dataset; data without a name is copied."""
+        read_with, sources = dataset.read_with, [source.path for source in dataset.sources]
+        if read_with is None or dataset.parts:
+            raise UsageError(
+                f"{dataset.name} has several files, or was in memory: a suite has one file or folder a dataset",
+                field="--release",
+                found=dataset.name,
+            )
+        options = {key: read_with[key] for key in DATA_SETTINGS if key not in READING and read_with.get(key)}
+        path, answers = read_with["path"], options.pop("answers", None)
+        if path in SAMPLES or is_hub_name(path) or named_files(path, sources):
+            return DataSpec(path, **{key: value for key, value in options.items() if key != "reader"})
+        base = os.path.dirname(os.path.abspath(path))
+        copies = {source: self._copy(source, f"data/{_slug(name)}", base) for source in sources}
+        self.notes.append(f"{path} is copied into the release: its licence says whether you may publish it")
+        own = self._shown(f"data/{_slug(name)}/{os.path.basename(os.path.abspath(path))}")
+        if answers is not None:
+            options["answers"] = copies.get(answers) or os.path.dirname(own)
+        return DataSpec(own, **options)
+
+    def _shown(self, place: str) -> str:
+        """Return the path of a file of the release from here: a suite keeps absolute paths as they are."""
+        return os.path.relpath(self._folder / place)
+
+    def _copy(self, path: str, folder: str, base: str | None = None) -> str:
+        """Copy a file into a folder of the release, under its path from `base` or its name; return its place."""
+        relative = os.path.basename(path) if base is None else os.path.relpath(path, base)
+        relative = os.path.basename(path) if relative.startswith(os.pardir) else relative
+        place = Path(folder, relative)
+        if (target := self._folder / place).exists() and sha256_of(target) != sha256_of(path):
+            place = place.with_name(f"{sha256_of(path)[:8]}-{place.name}")
+        try:
+            (self._folder / place).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(path, self._folder / place)
+        except OSError as error:
+            problem = f"cannot write {self._folder / place}: {error.strerror or error}"
+            raise UsageError(problem, field="--release", found=str(place)) from error
+        return self._shown(place.as_posix())
+
+    def _with_copies(self, system: System, name: str) -> System:
+        """Return a system with its files in the release."""
+
+        def copy(path: str) -> str:
+            return self._copy(path, f"systems/{_slug(name)}") if os.path.isfile(path) else path
+
+        if system.path is not None:
+            return replace(system, path=copy(system.path))
+        if system.solver is None:
+            return system
+        if system.solver.source_file is not None:
+            raise UsageError(
+                f"{system.name} is code of your own, which no release has: release a file of its predictions",
+                field="--release",
+                found=str(system.name),
+            )
+        return replace(system, solver=change_paths(system.solver, copy))
+
+    def _labels(self, run: RestoredRun, name: str) -> dict[str, Any]:
+        """Write the groups of questions that are no columns as a file of labels; return the keys of the suite."""
+        by, apart = run.protocol.by, run.recorded.get("groupings", {})
+        if not apart:
+            return {} if by is None else {"by": by}
+        records = []
+        for i, question in enumerate(run.dataset):
+            of = {key: [value for value, own in groups.items() if i in own] for key, groups in apart.items()}
+            records.append({"id": question.id, **{key: "; ".join(values) or "-" for key, values in of.items()}})
+        path = f"data/{_slug(name)}/labels.csv"
+        write_file(_made(self._folder / path), records_csv(records))
+        return {"by": [*([] if by is None else [by]), *apart], "labels": self._shown(path)}
+
+    def _write_predictions(self, row: Mapping[str, Any], name: str) -> None:
+        """Write the answers of a row, of several runs a file each; null where there is no single answer."""
+        n_runs = row.get("runs", 1)
+        for k in range(n_runs):
+            lines = []
+            for id_, outcome in row["outcomes"].items():
+                answer = outcome["answer"][k] if n_runs > 1 else outcome["answer"]
+                lines.append(json.dumps({"id": id_, "answer": _answer(answer)}, ensure_ascii=False) + "\n")
+            end = f"-{k + 1}" if n_runs > 1 else ""
+            path = self._folder / "predictions" / _slug(name) / f"{_slug(row['name'])}{end}.jsonl"
+            write_file(_made(path), lines)
+
+
+def _made(path: Path) -> Path:
+    """Return a path whose folder exists."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        problem = f"cannot write {path}: {error.strerror or error}"
+        raise UsageError(problem, field="--release", found=str(path)) from error
+    return path
+
+
+def _answer(answer: Any) -> Any:
+    """Return a recorded answer in the form of the format ``answers``: letters of options, or texts."""
+    if answer is None or not answer or isinstance(answer[0], str):
+        return answer
+    letters = [format_option(i) if i < 26 else i for i in answer]
+    return letters[0] if len(letters) == 1 else letters
+
+
+def _slug(name: str) -> str:
+    """Return a name with only letters, digits and a few signs that every file system takes."""
+    return re.sub(r"[^\w.+-]+", "_", name).strip("._") or "_"
+
+
+def _versions(record: Mapping[str, Any]) -> Iterator[str]:
+    yield f"classic_rc {record['version']}"
+    yield f"Python {record['environment']['python']}"
+    yield from (f"{name} {version}" for name, version in record["environment"]["packages"].items() if version)
+
+
+def _readme(line: str, versions: Sequence[str]) -> str:
+    return f"""# How to make the table again
+
+```
+{line}
+```
+
+Run it in this folder. `sha256sum -c {SUMS}` then says whether the table, and everything it is made of, is the same.
+
+* `{SUITE}`: the data, the systems and the settings.
+* `predictions/`: the answer of every system to every question, the first of several best ones; null where a system
+  has no single answer, as an expectation over random draws has none.
+* `systems/` and `data/`: the files that the suite reads, if there are any.
+
+Versions: {", ".join(versions)}. Where a package is missing, the message says how to install it.
+"""
