@@ -61,7 +61,7 @@ def lost_questions(submission, floor, questions):
     )
     other = parse_solver(floor).fit(questions if submission.train is None else submission.train)
     told = f"questions that {floor} has and yours has not, or less of: {lost[:, 0].sum()} of {len(questions)}"
-    first = [(questions[i], scores[i]) for i in np.flatnonzero(lost[:, 0])[:3]]
+    first = [(questions[i], scores[i]) for i in np.flatnonzero(lost[:, 0])[:2]]
     return told, tuple((*explain_scores(own, yours=scored), other.explain(own)) for own, scored in first)
 
 
