@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from classic_rc.errors import DataError, UsageError
 from classic_rc.io.json import Node, describe_value, json_lines, parse_json, table_rows
 from classic_rc.io.text import read_text
-from classic_rc.questions import Dataset
+from classic_rc.questions import Dataset, Question
 from classic_rc.text.annotations import read_categories
 
 _IDS = ("id", "question_id")
@@ -37,6 +39,8 @@ MCTEST_SKILLS = (
 """The prerequisite skills of Sugawara et al. 2017 (ACL), indexed by their number in the released annotation."""
 
 _NO_SKILL, _NONSENSE = 13, 14
+
+_LETTERS = "ABCD"
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,6 +76,11 @@ def read_labels(path: str | Path, dataset: Dataset, *, notes: list[str] | None =
     -------
     tuple of Labels
         One for each name, in the file's order.
+
+    Raises
+    ------
+    DataError
+        The file is malformed, has two entries for a question, or labels none of the dataset's questions.
     """
     label_file = _read_folder(path) if Path(path).is_dir() else _parse(read_text(path), str(path))
     known = dataset.by_id
@@ -79,6 +88,15 @@ def read_labels(path: str | Path, dataset: Dataset, *, notes: list[str] | None =
     if len(unknown) == len(label_file.questions):
         raise _unknown_questions_error(unknown, dataset, label_file)
     questions = [labelled for labelled in label_file.questions if labelled.id in known]
+    for labelled in questions:
+        if fault := labelled.fault(known[labelled.id]):
+            raise DataError(
+                f"question {labelled.id} differs from the one in {dataset.name}",
+                source=label_file.source,
+                where=labelled.where,
+                found=fault[0],
+                expected=fault[1],
+            )
     if notes is not None:
         one = f", such as {unknown[0].id!r} ({unknown[0].where})" if unknown else ""
         skipped = [f"{len(unknown):,} labelled questions are not in {dataset.name}{one}"] if unknown else []
@@ -115,11 +133,20 @@ class LabelledQuestion:
     id: str
     where: str  # the place in the file
     labels: Mapping[str, tuple[str, ...]]  # by name, without the names that the entry does not mention
+    # Takes the dataset's question. Returns None if it is the labelled question, else the two texts that differ: the
+    # file's and the question's.
+    fault: Callable[[Question], tuple[str, str] | None] = lambda question: None
 
 
 @dataclass(frozen=True, slots=True)
 class LabelFile:
-    """All entries of a file of labels."""
+    """All entries of a file of labels.
+
+    Raises
+    ------
+    DataError
+        The file has no label, or two entries for one question.
+    """
 
     source: str
     questions: Sequence[LabelledQuestion]
@@ -276,8 +303,29 @@ def _parse_mctest_skills(stories: Iterable[Node], source: str) -> LabelFile:
 
 
 def _parse_race_rows(rows: Iterable[Node]) -> Iterator[LabelledQuestion]:
-    """Parse the types of questions of RACE's train split; ``question_id`` counts those of an article from 1."""
+    """Parse questions of RACE's train split with their type; ``question_id`` counts an article's questions from 1.
+
+    The letters and digits of the question, and the answer, confirm that it is the dataset's question.
+    """
     for row in rows:
         article, number = row.text("example_id").removesuffix(".txt"), row.integer("question_id")
         key = next((key for key in row.value if key.strip() == "question_type"), "question_type")
-        yield LabelledQuestion(f"{article}-{number - 1}", row.where, {"reasoning-type": (row.text(key).strip(),)})
+        labels = {"reasoning-type": (row.text(key).strip(),)}
+        fault = partial(_find_race_mismatch, row.text("question"), row.text("answer"))
+        yield LabelledQuestion(f"{article}-{number - 1}", row.where, labels, fault)
+
+
+def _find_race_mismatch(text: str, answer: str, question: Question) -> tuple[str, str] | None:
+    if _letters_and_digits(text) != _letters_and_digits(question.text):
+        return describe_value(text), describe_value(question.text)
+    right = [_LETTERS[index] for index in _gold_indices(question) if index < len(_LETTERS)]
+    return None if question.gold is None or answer in right else (f"answer {answer}", f"answer {''.join(right)}")
+
+
+def _gold_indices(question: Question) -> Sequence[int]:
+    return sorted(index for index in question.gold or () if isinstance(index, int))
+
+
+def _letters_and_digits(text: str) -> str:
+    """Return the letters and digits: blanks and underscores differ between the release and the dataset."""
+    return re.sub(r"[\W_]+", "", text).casefold()

@@ -160,12 +160,12 @@ def test_released_skills_have_names_and_an_order(read):
         read([skills("story0", [0], [15])])
 
 
-def race(number: int, answer: str) -> str:
-    row = {"example_id": "story1.txt", "question_id": number, "question": "What is it ?", "answer": answer}
+def race(number: int, text: str = "What is it ?", answer: str = "A") -> str:
+    row = {"example_id": "story1.txt", "question_id": number, "question": text, "answer": answer}
     return json.dumps({**row, " question_type": " Detail reasoning"})
 
 
-def test_released_race_types(tmp_path):
+def test_released_race_types_are_checked_against_the_questions(tmp_path):
     passage, kind = Passage("story1", "Text."), Task.SINGLE_CHOICE
     data = Dataset(
         [
@@ -175,10 +175,17 @@ def test_released_race_types(tmp_path):
         "race",
     )
     path = tmp_path / "types.jsonl"
-    path.write_text(race(1, "A") + "\n" + race(2, "B") + "\n", encoding="utf-8")
+    path.write_text(race(1) + "\n" + race(2, answer="B") + "\n", encoding="utf-8")
     (labels,) = read_labels(path, data)
     assert labels.name == "reasoning-type"
     assert sets(labels) == {id_: {"Detail reasoning"} for id_ in ("story1-0", "story1-1")}
+    for row, found, expected in (
+        (race(1, "What was it?"), "'What was it?'", "'What _ is it?'"),
+        (race(1, answer="B"), "answer B", "answer A"),
+    ):
+        path.write_text(row + "\n" + race(2, answer="B"), encoding="utf-8")
+        with raises(DataError, source=str(path), where="line 1", found=found, expected=expected):
+            read_labels(path, data)
 
 
 def test_a_folder_of_categories(tmp_path):
