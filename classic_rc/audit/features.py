@@ -92,7 +92,7 @@ class Entries(NamedTuple):
 
     families: Sequence[Family]  # of each feature
     values: Sequence[str]  # of each feature
-    matrix: csr_matrix  # (n_items, n_features): ones
+    matrix: csr_matrix  # (n_items, n_features): ones, of int8, because they are many
     item: Integers  # (n_options,): the item of each option
 
     @classmethod
@@ -103,14 +103,14 @@ class Entries(NamedTuple):
         from scipy.sparse import csr_matrix
 
         shape = int(item.max(initial=-1)) + 1, len(values)
-        return cls(
-            families, values, csr_matrix((np.ones(len(pairs[0]), dtype=np.float32), pairs), shape=shape), item
-        )
+        return cls(families, values, csr_matrix((np.ones(len(pairs[0]), dtype=np.int8), pairs), shape=shape), item)
 
     def without_rare(self, least: int) -> Entries:
         """Return entries without features that fewer options have."""
-        uses = np.bincount(self.item, minlength=self.matrix.shape[0])
+        uses = np.bincount(self.item, minlength=self.matrix.shape[0]).astype(np.float32)
         kept = np.flatnonzero(self.matrix.T @ uses >= least)
+        if len(kept) == len(self.values):
+            return self
         families, values = [self.families[i] for i in kept.tolist()], [self.values[i] for i in kept.tolist()]
         return Entries(families, values, self.matrix[:, kept], self.item)
 
@@ -160,13 +160,7 @@ def build_features(table: OptionTable) -> FeatureMatrix:
     edges = [m for m, n in zip(measured, varies, strict=True) if n >= least]
     measured, ranks = [measured[i] for i in often], ranks[:, often]
     fields.flags += known_measurements(table, fields, measured)
-    sources = [
-        *_text_entries(table, least),
-        _edge_entries(table, edges),
-        *([_flag_source(table, [FIELD] * len(fields.flags), fields.flags)] if fields.flags else []),
-        *_position_entries(table, fields, least),
-    ]
-    sparse, families, values = _stack(table, sources, least)
+    sparse, families, values = _stack(table, _all_entries(table, fields, edges, least), least)
     return FeatureMatrix(
         table,
         sparse,
@@ -175,6 +169,16 @@ def build_features(table: OptionTable) -> FeatureMatrix:
         [*values, *(m.most for m in measured)],
         {m.most: m.least for m in edges},
     )
+
+
+def _all_entries(
+    table: OptionTable, fields: FieldSources, edges: Sequence[Measurement], least: int
+) -> Iterator[Entries]:
+    yield from _text_entries(table, least)
+    yield _edge_entries(table, edges)
+    if fields.flags:
+        yield _flag_source(table, [FIELD] * len(fields.flags), fields.flags)
+    yield from _position_entries(table, fields, least)
 
 
 FIELD = Family(Source.FIELD, "{}", frozenset({"fields"}))
@@ -189,14 +193,14 @@ def _stack(
     table: OptionTable, sources: Iterable[Entries], least: int
 ) -> tuple[csr_matrix, list[Family], list[str]]:
     """Join sparse features, without those of too few questions or passages; in blocks of questions."""
-    from scipy.sparse import csr_matrix, hstack, vstack
+    from scipy.sparse import csr_matrix, hstack
 
     sources = [source.without_rare(least) for source in sources]
     families = [family for source in sources for family in source.families]
     values = [value for source in sources for value in source.values]
     passages, passage = table.passages
     total = np.zeros(len(values), dtype=np.int64)
-    blocks: list[csr_matrix] = []
+    blocks: list[tuple[NDArray[np.int32], Integers]] = []  # the features of each option, and how many it has
     cuts = np.unique(np.searchsorted(table.offsets, np.arange(0, len(table.texts), _BLOCK_OPTIONS)))
     for start, stop in zip(cuts.tolist(), [*cuts.tolist()[1:], len(table)], strict=True):
         own = slice(int(table.offsets[start]), int(table.offsets[stop]))
@@ -212,15 +216,25 @@ def _stack(
         counts.data -= constant.data * counts.data
         for part in (constant, counts):
             part.eliminate_zeros()
-        blocks.append(block - constant[table.question[own] - start])
+        block = block - constant[table.question[own] - start]
+        blocks.append((block.indices, np.diff(block.indptr)))
         if len(passages) >= _FEW_PASSAGES:
             each = np.arange(stop - start)
             counts = csr_matrix((np.ones(len(each)), (passage[start:stop], each))) @ counts
         total += np.bincount(counts.indices, minlength=len(total))
+    sources.clear()  # they and the whole matrix would fill the memory together
     kept = np.flatnonzero(total >= least)
-    for i, block in enumerate(blocks):
-        blocks[i] = block[:, kept]
-    matrix = vstack(blocks, format="csr", dtype=np.float32)
+    place = np.full(len(total), -1, dtype=np.int32)
+    place[kept] = np.arange(len(kept), dtype=np.int32)
+    for i, (indices, sizes) in enumerate(blocks):
+        is_kept = place[indices] >= 0
+        rows = np.repeat(np.arange(len(sizes)), sizes)[is_kept]
+        blocks[i] = place[indices[is_kept]], np.bincount(rows, minlength=len(sizes))
+    indptr = offsets_of(np.concatenate([sizes for _, sizes in blocks]))
+    indices = np.concatenate([own for own, _ in blocks])
+    blocks.clear()
+    data = np.ones(len(indices), dtype=np.float32)
+    matrix = csr_matrix((data, indices, indptr), shape=(len(table.texts), len(kept)))
     return matrix, [families[i] for i in kept.tolist()], [values[i] for i in kept.tolist()]
 
 
@@ -317,7 +331,8 @@ def _gram_entries(table: OptionTable, least: int) -> Iterator[Entries]:
         if length == 1:
             values = [describe_character(value) for value in values]
         indices = np.concatenate(codes)
-        parts = np.ones(len(indices), dtype=np.float32), indices, offsets_of(counts)
+        codes.clear()
+        parts = np.ones(len(indices), dtype=np.int8), indices, offsets_of(counts)
         yield Entries(families, values, csr_matrix(parts, shape=(len(texts), len(values))), table.text_index)
 
 
