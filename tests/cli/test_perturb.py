@@ -87,7 +87,6 @@ def test_some_perturbations_as_json_and_csv(cli, tmp_path):
     assert [score["perturbation"] for score in found["scores"]] == ["no-question", "shuffled-words"]
     assert [len(score["by_seed"]) for score in found["scores"]] == [1, 5]
     assert found["resampling"]["resamples"] == 50
-    assert found["trained_on_perturbed"] is False
     records = cli(*args, "--format", "csv").records
     assert [record["perturbation"] for record in records] == ["original", "no-question", "shuffled-words"]
     assert float(records[1]["difference"]) == found["scores"][0]["difference"]
