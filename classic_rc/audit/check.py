@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from classic_rc.audit.cues import Cue, describe_steps, order_features, phrase
+from classic_rc.audit.cues import Cue, describe_steps, leaking_fields, order_features, phrase
 from classic_rc.audit.features import build_features
 from classic_rc.audit.header import INPUTS, Header, HeaderRow, share_found
 from classic_rc.audit.integrity import Finding, find_copies, find_own_defects, in_order
@@ -46,6 +46,7 @@ class CheckReport:
     analyzer: str = "word"
     seconds: float = 0.0
     notes: tuple[str, ...] = ()  # what was not done, and why
+    leaking_fields: tuple[str, ...] = ()  # that know options, also those that say what a chosen cue says
     missing: tuple[str, ...] = ()  # what an interrupted check did not do
     suspects: tuple[tuple[str, float], ...] = field(default=(), repr=False)
     """The questions that the cues answer best: the id, and the probability that the cues give to gold."""
@@ -177,6 +178,7 @@ def check_dataset(
                 found["n_features"] = len(features) + test.observed_order.shape[1]
                 found["cues"] = describe_steps(test, chance)
                 found["suspects"] = _rank_suspects(table, test)
+                found["leaking_fields"] = leaking_fields(test)
                 missing.remove("cues")
                 advance.stage("header")
                 if header:
@@ -205,10 +207,7 @@ def _table_of(dataset: Dataset, analyzer: str) -> tuple[OptionTable | None, str]
 
 
 def _given(table: OptionTable) -> tuple[Floats | None, Floats]:
-    """Return the features that count as chance, and how often guessing is right.
-
-    If all questions have the same options, the most frequent answer is chance.
-    """
+    """Return the features that count as chance (answers of all questions), and how often guessing is right."""
     text = table.normalised[1]
     chance: Floats = table.n_right / table.sizes
     k = int(table.sizes[0])

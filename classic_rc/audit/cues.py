@@ -16,6 +16,7 @@ from classic_rc.audit.features import PIECE, Family, FeatureMatrix, Source
 from classic_rc.audit.options import Floats, OptionTable
 from classic_rc.audit.score_test import ScoreTest, Step
 
+FIELD_NAME = re.compile(r'field "([^"]+)"')
 _SHOWN_EXAMPLES = 3
 _SHOWN_TEXT = 160
 
@@ -127,6 +128,14 @@ def describe_steps(test: ScoreTest, chance: Floats) -> tuple[Cue, ...]:
     return tuple(sorted(cues, key=lambda cue: list(Kind).index(cue.kind)))
 
 
+def leaking_fields(test: ScoreTest) -> tuple[str, ...]:
+    """Return the fields that know options, also those that say what a chosen one says."""
+    features = test.features
+    known = (j for j in test.above.tolist() if j < len(features) and not features.families[j].context)
+    names = (features.name(j) for j in known if features.families[j].sees == {"fields"})
+    return tuple(sorted({field for name in names for field in FIELD_NAME.findall(name)}))
+
+
 def _describe(test: ScoreTest, step: Step, chance: Floats, n_mirrored: int) -> Cue:
     features, table = test.features, test.table
     is_order = step.feature >= len(features)
@@ -217,14 +226,7 @@ def _examples(
 
 
 def mark_cue(text: str, family: Family, value: str) -> str:
-    """Return a text with its cue in double brackets, shortened around it.
-
-    Examples
-    --------
-    >>> from classic_rc.audit.features import WORD
-    >>> mark_cue("They did not go", WORD, "not")
-    'They did [[not]] go'
-    """
+    """Return a text with its cue in double brackets, shortened around it: They did [[not]] go."""
     pattern = None
     if family.how == "word":
         pattern = r"\W+".join(rf"\b{re.escape(word)}\b" for word in value.split())

@@ -343,10 +343,7 @@ class _SimilarQuestions:
         return tuple(sorted(map(bare_text, candidate_texts(self.questions[i].candidates))))
 
     def _agree(self, one: int, two: int) -> bool:
-        """Return whether equal questions about equal passages share half of their options, or of the words.
-
-        A question that is asked again with other options is another item.
-        """
+        """Return whether equal questions share half of their options or words; else they are different items."""
         if not self.has_options[one]:
             return True
         pair = np.array([one]), np.array([two])

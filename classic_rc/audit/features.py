@@ -34,7 +34,7 @@ LEAST_QUESTIONS = 5
 _LEAST_SHARE = 1 / 2000
 """A feature is in questions of at least so many passages, and of this share of the number of questions."""
 
-_BLOCK_OPTIONS = 2**16
+_BLOCK_OPTIONS = 2**15
 _MOST_GRAM = 3
 _CODE_BITS = 21
 _FEW_PASSAGES = 20

@@ -216,15 +216,9 @@ def find_hard_subset(
 
 
 def chance_removed(solved: NDArray[np.float64], n_members: int, max_solved: int = 0) -> NDArray[np.float64]:
-    r"""Return the probability that more than K of m independent guessers solve each question.
+    """Return the probability that more than K of m independent guessers solve each question.
 
-    It is :math:`1 - \sum_{i=0}^{K} \binom{m}{i} p_q^i (1 - p_q)^{m - i}` with :math:`p_q`, in `solved`, the
-    probability that one guesser solves question q. Baselines that solve the same questions remove fewer.
-
-    Examples
-    --------
-    >>> chance_removed(np.array([0.25, 0.5]), n_members=2)
-    array([0.4375, 0.75  ])
+    `solved` is the probability that one does. Baselines that solve the same questions remove fewer.
     """
     from scipy.stats import binom
 

@@ -58,10 +58,7 @@ class HeaderRow:
 
 
 class Header:
-    """Learners out of fold over the features of an audit.
-
-    `chance` is how often guessing is right, of each question; equal values of the field `group` stay in one fold.
-    """
+    """Learners out of fold over the features of an audit; `chance` is how often guessing is right, by question."""
 
     def __init__(
         self, features: FeatureMatrix, chance: Floats, *, folds: int = 5, group: str | None = None, seed: int = 0

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from classic_rc.audit.check import CheckReport
+from classic_rc.audit.cues import FIELD_NAME
 from classic_rc.audit.options import bare_text
 from classic_rc.folds import find_overlap
 from classic_rc.kernels.draws import text_keys, uniform_draws
@@ -21,7 +22,6 @@ PROVENANCE = ".repairs.json"
 
 _QUOTES = str.maketrans({"‘": "'", "’": "'", "‛": "'", "“": '"', "”": '"', "„": '"', "«": '"', "»": '"'})
 _BLANKS = re.compile(r"\s+")
-_FIELD = re.compile(r'field "([^"]+)"')
 _REFERS = re.compile(r"(?i)\b(above|below|both|neither|(?:options?|answers?) [a-h1-9]\b|[A-H] and [A-H])")
 """Options that may speak of other options: their questions keep the order of options."""
 
@@ -71,7 +71,7 @@ def mend_dataset(report: CheckReport, *, train: Dataset | None = None, seed: int
         shared = find_overlap(left, train).affected
         done.append(("left out because training data has them", len(shared)))
         questions = [q for q in questions if q.id not in shared]
-    names = {name for cue in report.cues for name in _FIELD.findall(cue.name)}
+    names = {name for cue in report.cues for name in FIELD_NAME.findall(cue.name)} | {*report.leaking_fields}
     shuffled = _shuffle(questions, seed)
     done.append((f"options shuffled (seed {seed})", _count_changes(questions, shuffled)))
     questions = shuffled
@@ -97,13 +97,7 @@ def _count_changes(before: Sequence[Question], after: Sequence[Question]) -> int
 
 
 def clean_text(text: str) -> str:
-    """Return a text with plain quotes and single blanks, without invisible characters.
-
-    Examples
-    --------
-    >>> clean_text(" “Yes”\\u200b,  it\\u00a0is. ")
-    '"Yes", it is.'
-    """
+    """Return a text with plain quotes and single blanks, without invisible characters."""
     visible = "".join(c for c in text if unicodedata.category(c) not in ("Cf", "Cc", "Co") or c.isspace())
     return _BLANKS.sub(" ", visible.translate(_QUOTES)).strip()
 

@@ -212,6 +212,7 @@ class ScoreTest:
         self.given = np.zeros((n, 0)) if given is None else given
         self.draws, self.seed, self._advance = draws, seed, advance
         self.steps: list[Step] = []
+        self.above: Integers = np.zeros(0, dtype=np.int64)  # what is above the bound before any choice
         self.groups = self.table.passages[1]
         self._has_groups = len(self.table.passages[0]) < len(self.table)
         self.model: Model
@@ -266,6 +267,7 @@ class ScoreTest:
                 largest = self._draw_largest(null, given)
                 bound = float(np.quantile(largest, 1 - LEVEL, method="higher"))
                 best = self._best(z, tested, bound)
+            self.above = self.above if self.steps else np.flatnonzero(np.abs(tested) > bound)
             if best is None:
                 break
             p = (1 + int((largest >= abs(tested[best])).sum())) / (self.draws + 1)
@@ -277,10 +279,7 @@ class ScoreTest:
         return tuple(self.steps)
 
     def _best(self, z: Floats, tested: Floats, bound: float) -> int | None:
-        """Return the feature with the largest deviate of those that are above the bound, dependence allowed for.
-
-        Those of gold order come last: only what no other feature tells.
-        """
+        """Return the feature with the largest deviate of those above the bound, those of gold order last."""
         n = len(self.features)
         above = np.where(np.abs(tested) > bound, np.abs(z), 0)
         for first, stop in ((0, n), (n, len(z))):

@@ -227,16 +227,13 @@ def test_mending_removes_what_it_can():
     repairs = mend_dataset(report, seed=3)
     mended = repairs.dataset
     assert len(mended) == 240
-    assert {key for q in mended for key in q.meta} <= {"aux", "scores"}
+    assert not {key for q in mended for key in q.meta}  # what says the same as the first cue leaks too
     texts = {text for q in mended for text in (c.text for c in q.candidates)}
     assert not any("\u200b" in text or text != text.strip() or "“" in text for text in texts)
     right = {q.id: {re.sub(r"\W", "", text) for text in q.gold_texts} for q in report.dataset}
     assert all({re.sub(r"\W", "", text) for text in q.gold_texts} == right[q.id] for q in mended)
     again = mend_dataset(report, seed=3).dataset
     assert again.fingerprint == mended.fingerprint
-    named = {name for cue in report.cues for name in re.findall(r'field "(\w+)"', cue.name)}
-    assert named
-    assert not named & {key for q in mended for key in q.meta}
 
 
 def test_options_that_speak_of_others_keep_their_order():
