@@ -89,7 +89,7 @@ class Check:
 class Assignment:
     """What a submission is checked for; a teacher's file has one with the name ``ASSIGNMENT``.
 
-    Beside that file are ``README.md``, the page for students; ``reference.py`` with the right functions; and
+    Next to that file are ``README.md``, the page for students; ``reference.py`` with the right functions; and
     ``rules.toml``: what each class draws (rules in words, each with its piece of the reference; the first one is
     the page's, which no class draws; one with ``{2-40}`` is drawn with a number, ``{}`` in its piece), and known
     mistakes (pieces of the reference, and what takes their place).

@@ -347,13 +347,7 @@ class FeatureRanker(Solver):
         return state, arrays
 
     def restore(self, state: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Self:
-        """Restore a fitted state that :meth:`fitted_state` returned.
-
-        Raises
-        ------
-        KeyError, TypeError or ValueError
-            The state does not match the parameters.
-        """
+        """Restore a fitted state that :meth:`fitted_state` returned; one that does not match is an error."""
         self.table_ = {table.name: table for table in TABLES.values()}[state["table"]]
         names = self.table_.names_of(self._groups())
         columns = [int(j) for j in state["columns"]]

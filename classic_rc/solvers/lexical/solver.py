@@ -302,10 +302,7 @@ class LexicalMatcher(Solver):
     def restore(self, state: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Self:
         """Restore a fitted state that :meth:`fitted_state` returned, and read the files.
 
-        Raises
-        ------
-        KeyError or ValueError
-            The state has no four weights.
+        A state that does not match the parameters is an error.
         """
         check_shape(arrays["weights"], (len(COMPONENTS),))
         self.weights_ = arrays["weights"]

@@ -364,13 +364,7 @@ class NGramLM(Solver):
         return {"sources": self.sources_, **state}, arrays
 
     def restore(self, state: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Self:
-        """Restore a fitted state that :meth:`fitted_state` returned.
-
-        Raises
-        ------
-        KeyError or ValueError
-            The state does not match the parameters.
-        """
+        """Restore a fitted state that :meth:`fitted_state` returned; one that does not match is an error."""
         self.check_parameters()
         self.model_ = LanguageModel.from_state(self.analyzer, self.order, state, arrays)
         self.sources_ = list(state["sources"])

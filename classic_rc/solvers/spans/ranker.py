@@ -212,13 +212,7 @@ class SpanRanker(Solver):
         }
 
     def restore(self, state: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Self:
-        """Restore a fitted state that :meth:`fitted_state` returned.
-
-        Raises
-        ------
-        KeyError, TypeError or ValueError
-            The state does not match the parameters.
-        """
+        """Restore a fitted state that :meth:`fitted_state` returned; one that does not match is an error."""
         self._groups()
         stems, passages_with = [str(stem) for stem in state["stems"]], arrays["passages_with"]
         check_shape(passages_with, (len(stems),))

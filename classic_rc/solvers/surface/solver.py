@@ -184,13 +184,7 @@ class SurfaceLR(Solver):
         return {"bias": model.bias, **state}, {"weights": model.weights, **arrays}
 
     def restore(self, state: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]) -> Self:
-        """Restore a fitted state that :meth:`fitted_state` returned.
-
-        Raises
-        ------
-        KeyError or ValueError
-            The state does not match the parameters.
-        """
+        """Restore a fitted state that :meth:`fitted_state` returned; one that does not match is an error."""
         design, weights = Design.from_state(self._feature_set(), state, arrays), arrays["weights"]
         check_shape(weights, (design.n_features,))
         self.design_, self.model_ = design, LogisticModel(weights, float(state["bias"]))
