@@ -98,7 +98,7 @@ def test_numeric_ids_become_strings(tmp_path):
         ),
         ('id,skills\n"story0,0",a\n"story0,0",b\n', "line 3", None, "'story0,0'", "one entry"),
         ("name,skills\nx,a\n", "line 1", None, "'name,skills'", "id and other columns"),
-        ("id,skills,skills\nx,a,b\n", "line 1", None, "'id,skills,skills'", "unique names"),
+        ("id,skills,skills\nx,a,b\n", "line 1", None, "'skills'", "unique names"),
         ('id,skills\n"story0,0"\n', "line 2", None, "1", "2, as in the header"),
         ("id,skills\n,a\n", "line 2", "id", "''", "a non-empty string"),
         ('{"story0,0": {"skills": [["a"]]}}', "$['story0,0']", "skills", "a list of 1", "a label"),
