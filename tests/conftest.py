@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 from functools import cache
@@ -53,6 +54,11 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 @cache
 def _is_fast(path: Path) -> bool:
     return any(path.is_relative_to(fast) for fast in _FAST_PATHS)
+
+
+def pytest_collection_finish() -> None:
+    """Leave the collected tests out of later searches for garbage."""
+    gc.freeze()
 
 
 def _is_random(item: pytest.Item) -> bool:

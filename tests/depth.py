@@ -1,10 +1,25 @@
-"""How many random examples a costly property gets: few in the suite, all in a step of CI."""
+"""How much of a costly test runs in the suite; the whole runs in ``.ci/deep``, a step of CI."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
+from typing import Any
+
+import pytest
 
 
 def examples(few: int, all_of_them: int) -> int:
-    """Return the number of examples: all of them where ``CLASSIC_RC_DEEP`` is set, as in ``.ci/deep``."""
+    """Return the number of random examples: all of them where ``CLASSIC_RC_DEEP`` is set, as in ``.ci/deep``."""
     return all_of_them if os.environ.get("CLASSIC_RC_DEEP") else few
+
+
+def thinned(cases: Iterable[Any], every: int, first: int = 0) -> list[Any]:
+    """Return parameters of a test, with the marker ci on all but every n-th."""
+    return [case if i % every == first else _in_ci(case) for i, case in enumerate(cases)]
+
+
+def _in_ci(case: Any) -> Any:
+    if hasattr(case, "marks"):  # of pytest.param
+        return pytest.param(*case.values, marks=[*case.marks, pytest.mark.ci], id=case.id)
+    return pytest.param(*(case if isinstance(case, tuple) else (case,)), marks=pytest.mark.ci)

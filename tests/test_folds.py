@@ -190,7 +190,7 @@ class FromTheNearestPassage(Solver):
 
 def test_answers_to_near_copies_do_not_carry_over():
     accuracies = []
-    for seed in range(20):
+    for seed in range(6):
         rng = random.Random(seed)
         texts = [story(rng) for _ in range(50)]
         labels = [rng.randrange(4) for _ in texts]
@@ -210,7 +210,7 @@ def test_answers_to_near_copies_do_not_carry_over():
         row = evaluate(Dataset(questions, name="copies"), [FromTheNearestPassage()], cv=5).rows[0]
         assert "|folds:near1" in row.signature
         accuracies.append(row.metrics()["accuracy"])
-    assert abs(np.mean(accuracies) - 0.25) < 0.05
+    assert abs(np.mean(accuracies) - 0.25) < 0.1  # 300 stories
 
 
 def test_one_group_of_most_questions_is_given_up_with_a_warning():

@@ -20,6 +20,7 @@ from classic_rc.datasets import from_rows, load
 from classic_rc.errors import DataError
 from classic_rc.formats import read_predictions
 from classic_rc.questions import Dataset, Passage, Question, Task, TextCandidates
+from tests.depth import thinned
 from tests.harness_logs import choice_row, text_row, write_log
 
 WORDS = "heron otter badger stoat weasel marten".split()
@@ -278,10 +279,11 @@ WAYS: dict[str, Way] = {
 }
 
 
+@pytest.mark.parametrize("every", thinned([4, 1], 2))
 @pytest.mark.parametrize("way", WAYS)
-def test_gold_is_read_right_or_refused_with_the_option_that_reads_it(tmp_path, way):
+def test_gold_is_read_right_or_refused_with_the_option_that_reads_it(tmp_path, way, every):
     counts: Counter[str] = Counter()
-    for case in CASES:
+    for case in CASES[::every]:
         right = [frozenset({i}) for i in case.gold]
         coding = "text" if case.coding == "number" else case.coding
         refusal: DataError | None = None

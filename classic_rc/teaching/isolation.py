@@ -70,7 +70,7 @@ class Isolation:
     def with_user(self) -> Isolation:
         """Return the isolation with a user that no account and no other submission has, where it needs one."""
         is_other = self.kind == "other user" or (self.kind == "bubblewrap" and is_root())
-        return replace(self, user=random.choice(_USERS)) if is_other else self
+        return replace(self, user=_unused_user()) if is_other else self
 
     def worker_command(self, folder: Path, main: str, packages: Sequence[str], limits: Limits) -> list[str]:
         """Return the command of a student's process, and show it the packages that it may use."""
@@ -102,6 +102,15 @@ class Isolation:
                 with suppress(OSError):
                     if path.lstat().st_uid == self.user:
                         remove_folder(path)
+
+
+def _unused_user() -> int:
+    """Draw a user without a process: graders that run at the same time end all processes of theirs."""
+    used = set()
+    for process in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):
+            used.add(process.stat().st_uid)
+    return random.choice([user for user in _USERS if user not in used])
 
 
 _INNER = ["--chdir", "/tmp", f"/python/bin/{Path(_PYTHON).name}"]

@@ -73,7 +73,7 @@ def found_ids(findings, *kinds):
 
 
 @pytest.mark.parametrize("edit", PASSAGE_EDITS)
-@pytest.mark.parametrize("n_words", [20, 50, 100, 200, 400])
+@pytest.mark.parametrize("n_words", [20, 100])
 def test_copies_of_passages_in_training_data(edit, n_words):
     rng = random.Random(n_words)
     own = [passage(rng, n_words) for _ in range(40)]
@@ -110,7 +110,7 @@ QUESTION_EDITS = {
 
 @pytest.mark.parametrize("edit", QUESTION_EDITS)
 @pytest.mark.parametrize("same_passage", [True, False])
-@pytest.mark.parametrize("n_words", [6, 12, 24])
+@pytest.mark.parametrize("n_words", [6, 24])
 def test_copies_of_questions_in_training_data(edit, same_passage, n_words):
     rng = random.Random(n_words)
     dev, train = [], []

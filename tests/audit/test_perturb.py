@@ -24,6 +24,7 @@ from classic_rc.questions import Candidate, Dataset, Passage, Question, Task, ca
 from classic_rc.reports.result_tables import perturbation_table
 from classic_rc.text.analyzers import get_tokenizer
 from classic_rc.text.sentences import split_sentences
+from tests.depth import thinned
 from tests.errors import raises
 
 STORY = (
@@ -384,7 +385,7 @@ def test_systems_lose_nothing_that_they_do_not_use(sample):
     assert lost["ir:passage", "no-passage"].score == pytest.approx(1 / 4)  # all tie
 
 
-@pytest.mark.parametrize("task", TASKS)
+@pytest.mark.parametrize("task", thinned(TASKS, 3))
 def test_all_default_solvers_take_all_copies(task):
     from classic_rc.solvers.registry import DEFAULT_SOLVERS
 

@@ -11,7 +11,6 @@ import pytest
 from benchmarks.paper_statistics import (
     PAPERS,
     measure_paper,
-    paper_table,
     record_entities,
     sentence_distance,
     used_sentences,
@@ -20,7 +19,6 @@ from benchmarks.paper_statistics import (
 from classic_rc.audit.statistics import Count, DatasetContents, MeasuredValues, Vocabulary, describe_datasets
 from classic_rc.datasets import load
 from classic_rc.questions import Candidate, Dataset, Passage, Question, Task
-from classic_rc.tables import render
 from classic_rc.text.encode import TextEncoder
 
 GARDEN = Passage("g", "Nora planted beans. She won't rest.")
@@ -150,6 +148,7 @@ def test_multirc_table_2(shared_data):
         assert shown[label] == (pytest.approx(mean, rel=0.02), pytest.approx(spread, rel=0.04))
 
 
+@pytest.mark.slow
 def test_race_lengths_of_dev(shared_data):
     data = load(shared_data / "race" / "RACE-train-dev.tar.gz", split="dev")
     rows = measure_paper(PAPERS["RACE"], [data])
@@ -158,7 +157,6 @@ def test_race_lengths_of_dev(shared_data):
     for label, tolerance in (("question length", 0.2), ("option length", 0.1), ("passage length", 5)):
         for measure, published in rows[label].values():
             assert measure.value == pytest.approx(published, abs=tolerance)
-    assert "321.9" in render(paper_table("RACE", [data]), "table")
 
 
 @pytest.mark.slow

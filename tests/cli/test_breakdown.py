@@ -28,14 +28,6 @@ def test_without_keys_all_that_labels_say(cli, single, labels):
     }
 
 
-def test_keys_of_labels_of_the_data_and_of_every_question(cli, single, labels):
-    keys = ("skills", "kind", "verbatim", "question-type")
-    by = [part for key in keys for part in ("--by", key)]
-    done = cli("run", single, "-s", "longest", "--labels", labels, *by, "--format", "json")
-    assert list(counts(done)) == [*keys]
-    assert counts(done)["kind"] == {"what": 1, "when": 1, "who": 1}
-
-
 @pytest.mark.parametrize("form", ["table", "markdown", "latex", "csv", "json"])
 def test_every_format_has_the_groups_the_cross_tabulation_and_the_signatures(cli, single, labels, form):
     done = cli(
@@ -52,12 +44,6 @@ def test_every_format_has_the_groups_the_cross_tabulation_and_the_signatures(cli
     if form == "json":
         own = done.run["cross"][1]
         assert own["counts"]["who"] == {"where": 1, "who": 2, "no label": 0}
-
-
-def test_cross_tabulations_without_keys(cli, single):
-    done = cli("run", single, "-s", "longest", "--by", "kind,verbatim", "--format", "csv")
-    assert done.code == 0
-    assert {record["cross_key"] for record in done.records} == {"", "verbatim"}
 
 
 def test_labels_of_other_questions_are_noted(cli, single, write):
@@ -86,24 +72,6 @@ def test_wrong_uses(cli, single, labels, args, facts, fields):
     cli("run", single, "-s", "longest", *(paths.get(arg, arg) for arg in args)).fails(2, *facts, **fields)
 
 
-def test_labels_that_are_not_there(cli, single, tmp_path):
-    assert cli("run", single, "-s", "longest", "--labels", tmp_path / "none.csv").code == 3
-
-
-def test_several_keys_of_run_are_tables_after_the_results(cli, single, labels):
-    systems = ("-s", "sw+d", "-s", "longest")
-    keys = ("--by", "kind", "--by", "verbatim")
-    done = cli("run", single, *systems, *keys)
-    assert done.code == 0
-    first, kind, verbatim = (
-        done.out.index(text) for text in ("single (jsonl)", "by kind: Acc.", "by verbatim: Acc.")
-    )
-    assert first < kind < verbatim
-    plain = cli("run", single, *systems, *keys, "--format", "json").run
-    assert [b["key"] for b in plain["breakdowns"]] == ["kind", "verbatim"]
-    assert "groups" not in plain["rows"][0]
-
-
 def test_one_key_of_run_is_columns_and_a_cross_tabulation_is_a_table(cli, single, labels):
     done = cli("run", single, "-s", "longest", "--by", "kind", "--by", "kind,verbatim")
     assert "Acc. who (1)" in done.out
@@ -112,17 +80,6 @@ def test_one_key_of_run_is_columns_and_a_cross_tabulation_is_a_table(cli, single
     plain = cli("run", single, "-s", "longest", "--by", "kind", "--format", "json").run
     assert set(plain["rows"][0]["groups"]) == {"who", "what", "when"}
     assert "breakdowns" not in plain
-
-
-def test_labels_of_run_are_tables_in_every_format(cli, single, labels):
-    args = ("run", single, "-s", "longest", "--labels", labels, "--intervals", 50)
-    for form in ("table", "markdown", "latex"):
-        out = cli(*args, "--format", form).out
-        assert all(text in out for text in ("by skills: Acc.", "by skills:count: Acc.", "who, alone"))
-    records = cli(*args, "--format", "csv").records
-    assert (records[0]["system"], records[0]["key"]) == ("longest", "")
-    assert {record["key"] for record in records[1:]} == {"skills", "skills:alone", "skills:count"}
-    assert cli(*args, "--format", "json").run["breakdowns"][0]["key"] == "skills"
 
 
 def test_the_figure_of_run_needs_groups_of_one_dataset(cli, single, tmp_path):

@@ -62,15 +62,6 @@ def test_fail_is_by_kind(cli, leaking, kinds, code):
     assert ("ARTIFACT" in done.err) is bool(code)
 
 
-def test_accepted_cues_do_not_fail(cli, leaking, tmp_path):
-    names = [row["name"] for row in cli("check", leaking, "--format", "json").json["checks"][0]["findings"]]
-    allowed = tmp_path / "allowed.txt"
-    allowed.write_text("# known\n" + "\n".join(names), encoding="utf-8")
-    done = cli("check", leaking, "--fail", "--allow", allowed)
-    assert done.code == 0
-    assert cli("check", leaking, "--allow", allowed, "--format", "json").json["checks"][0]["accepted"] == names
-
-
 def test_one_answer_for_all_fails(cli, write):
     rows = [{**row, "candidates": ["yes", "no"], "gold": 0} for row in make_rows(40)]
     done = cli("check", write("one.jsonl", rows), "--fail")
@@ -111,30 +102,3 @@ def test_mending_writes_a_copy_its_provenance_and_both_figures(cli, write, tmp_p
 def test_mending_writes_one_dataset(cli, leaking, write, tmp_path):
     other = write("other.jsonl", make_rows())
     cli("check", leaking, other, "--mend", tmp_path / "m.jsonl").fails(2, "--pool", field="--mend")
-
-
-def test_ids_have_a_line_for_each_question(cli, leaking, tmp_path):
-    file = tmp_path / "ids.tsv"
-    assert cli("check", leaking, "--ids", file).code == 0
-    lines = [line.split("\t") for line in file.read_text(encoding="utf-8").splitlines()]
-    assert {id_ for _, id_ in lines} >= {"q0", "q119"}
-
-
-def test_options_that_stand_in_training_data_are_found(cli, write):
-    rows = make_rows()
-    for i, row in enumerate(rows):
-        row["candidates"] = [f"{word}{i} {word}{i + 500} near {word}{i + 900}" for word in WORDS[:3]]
-    train = [
-        {**row, "id": f"t{i}", "passage": f"other {i}", "question": f"When {i}?"} for i, row in enumerate(rows)
-    ]
-    (check,) = cli("check", write("a.jsonl", rows), "--train", write("b.jsonl", train), "--format", "json").json[
-        "checks"
-    ]
-    assert any(finding["kind"] == "options-in-train" for finding in check["defects"])
-
-
-@pytest.mark.parametrize("flag", ["-h", "--help"])
-def test_there_are_few_options(cli, flag):
-    text = cli("check", flag).out
-    options = {line.split()[0] for line in text.splitlines() if line.strip().startswith("-")}
-    assert len(options) <= (20 if flag == "-h" else 32)

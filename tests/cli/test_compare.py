@@ -58,14 +58,6 @@ def test_solvers_and_predictions_are_compared_on_data(cli, single, human):
     assert len(found["overlap"]["regions"]) == 8
 
 
-def test_a_record_means_all_its_rows(cli, single, saved):
-    folder = saved("today", single, "-s", "random", "-s", "longest", "-s", "shortest")
-    by_folder, by_file = (compared(cli, path) for path in (folder, folder / "run.json"))
-    assert by_folder == by_file
-    assert names(by_folder[0]) == ["random", "longest", "shortest"]
-    assert by_folder[0]["overlap"]["left_out"] == ["random"]
-
-
 def test_a_record_without_a_run_is_refused(cli, write):
     record = write("none/run.json", '{"runs": []}')
     cli("compare", record).fails(3, source=str(record), field="runs")
@@ -79,25 +71,6 @@ def test_a_row_of_a_record_can_be_named_and_called_otherwise(cli, single, saved)
     done = cli("compare", f"{folder}#longer", folder)
     done.fails(2, "'longer'", "'longest'", found="longer", expected="longest")
     assert done.out == ""
-
-
-def test_records_predictions_and_solvers_mix_and_say_the_same(cli, single, saved, human):
-    folder = saved("today", single, "-s", "longest")
-    (mixed,) = compared(cli, folder, human, "first=shortest", "--data", single)
-    (alone,) = compared(cli, "longest", human, "first=shortest", "--data", single)
-    assert names(mixed) == ["longest", "human", "first"]
-    assert mixed == alone
-
-
-def test_systems_with_one_name_get_unique_names(cli, single, saved):
-    folders = [saved(name, single, "-s", "longest") for name in ("monday", "tuesday")]
-    (found,) = compared(cli, *folders)
-    assert names(found) == ["monday: longest", "tuesday: longest"]
-    assert (found["pairs"][0]["difference"], found["pairs"][0]["p"]) == (0, 1)
-    (twice,) = compared(cli, folders[0], folders[0])
-    assert names(twice) == ["monday: longest (1)", "monday: longest (2)"]
-    (named,) = compared(cli, f"new={folders[0]}", f"old={folders[1]}")
-    assert names(named) == ["new", "old"]
 
 
 def test_each_dataset_of_records_is_compared_by_itself(cli, single, several, saved):
@@ -134,30 +107,6 @@ def test_what_names_no_system_is_refused(cli, systems, code, facts, fields):
     assert done.out == ""
 
 
-def test_predictions_need_data(cli, human):
-    cli("compare", human, human).fails(2, "human.jsonl", "run record", "--data DATA", field="--data")
-
-
-def test_one_system_is_refused(cli, single):
-    cli("compare", "longest", "--data", single).fails(2, "systems")
-
-
-def test_a_file_called_like_a_solver_is_meant_by_its_path(cli, single, human, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    human.rename("longest")
-    (found,) = compared(cli, "longest", "human=./longest", "--data", single)
-    assert names(found) == ["longest", "human"]
-    assert found["systems"][1]["value"] == pytest.approx(2 / 3)
-    assert found["systems"][0]["value"] != found["systems"][1]["value"]
-
-
-def test_scores_in_a_file_become_decisions(cli, single, tmp_path):
-    cli("predict", single, "-s", "sw+d", "--scores", "-o", tmp_path / "scores.jsonl")
-    (found,) = compared(cli, "sw+d", tmp_path / "scores.jsonl", "--data", single)
-    assert names(found) == ["sw+d", "scores"]
-    assert found["pairs"][0]["difference"] == 0
-
-
 def test_group_keeps_passages_together_and_needs_data(cli, write, saved):
     rows = [
         {
@@ -185,12 +134,6 @@ def test_an_output_never_replaces_an_input(cli, single, saved, human):
         assert out.read_bytes() == before
 
 
-def test_names_are_those_of_run_and_unique(cli, single, human):
-    (found,) = compared(cli, "sw+d", "sw+d,window=3", human, f"Human={human}", "--data", single)
-    assert names(found) == ["sw+d", "sw+d,window=3", "human", "Human"]
-    cli("compare", "A=longest", "A=shortest", "--data", single).fails(2, "two systems", field="name", found="A")
-
-
 def test_several_metrics_are_a_comparison_each(cli, several):
     args = ("longest", "shortest", "--data", several, "--threshold", 3, "--metrics", "em0,f1_m")
     found = compared(cli, *args)
@@ -200,19 +143,6 @@ def test_several_metrics_are_a_comparison_each(cli, several):
     done = cli("compare", *args)
     assert done.out.count("solved by exactly these systems") == 1
     cli("compare", *args[:-1], "f1_m,accuracy").fails(2, "accuracy", field="metric")
-
-
-def test_only_differences_from_a_baseline_are_tested(cli, single, human, saved):
-    systems = ("longest", human, "sw+d", "--data", single)
-    (all_pairs,), (found,) = compared(cli, *systems), compared(cli, *systems, "--baseline", "longest")
-    assert found["baseline"] == "longest"
-    assert [(p["first"], p["second"]) for p in found["pairs"]] == [("human", "longest"), ("sw+d", "longest")]
-    first, second = (pair["p"] for pair in found["pairs"])
-    assert [p["p_holm"] for p in found["pairs"]] == [min(1, 2 * first), max(min(1, 2 * first), second)] or (
-        [p["p_holm"] for p in found["pairs"]] == [max(min(1, 2 * second), first), min(1, 2 * second)]
-    )
-    assert {p["p"] for p in found["pairs"]} <= {p["p"] for p in all_pairs["pairs"]}
-    assert found["pairs"][0]["difference"] == -all_pairs["pairs"][0]["difference"]
 
 
 def test_a_baseline_is_a_row_or_an_argument_or_one_more_system(cli, single, saved):
@@ -227,21 +157,6 @@ def test_a_baseline_is_a_row_or_an_argument_or_one_more_system(cli, single, save
     assert [(p["first"], p["second"]) for p in recorded["pairs"]] == [("longest", "shortest")]
     done = cli("compare", folder, "--baseline", "shorter")
     done.fails(2, "'shortest'", field="baseline", found="shorter", expected="shortest")
-
-
-def test_the_baseline_is_found_as_in_run(cli, tmp_path):
-    file = tmp_path / "swd.jsonl"
-    assert cli("predict", "sample:single-choice", "-s", "swd", "-o", file, "--format", "jsonl").code == 0
-    args = ("compare", f"A={file}", "B=sw", "--data", "sample:single-choice", "--format", "json", "--baseline")
-
-    def names(baseline):
-        return [row["name"] for row in cli(*args, baseline).json["comparisons"][0]["systems"]]
-
-    for baseline in ("A", "B", str(file), f"A={file}", "sliding-window", "B=sw"):
-        assert names(baseline) == ["A", "B"]
-    assert names("C=longest") == ["A", "B", "C"]
-    assert names("longest") == ["A", "B", "longest"]
-    cli(*args, "C").fails(2, field="baseline", found="C")
 
 
 def test_rows_whose_names_have_a_hash(cli, tmp_path):

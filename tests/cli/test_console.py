@@ -11,7 +11,6 @@ import sys
 import pytest
 
 from classic_rc import __version__
-from classic_rc.cli.console import use_colour
 from classic_rc.cli.inputs import shows_progress
 from classic_rc.cli.main import main
 from classic_rc.io.json import JSON_SCHEMA, render_json
@@ -213,15 +212,6 @@ def test_a_poor_encoding_gets_ascii_for_what_it_lacks(console, write, encoding, 
     assert ".jsonl: " in err.text()
 
 
-def test_colours_are_for_terminals_that_want_them(console, single, tmp_path):
-    args = ("explain", single, "q1")
-    assert "\x1b[" in console("utf-8", *args, tty=True)[1].text()
-    assert "\x1b[" not in console("utf-8", *args)[1].text()
-    assert "\x1b[" not in console("utf-8", *args, tty=True, NO_COLOR="1")[1].text()
-    console("utf-8", *args, "-o", tmp_path / "out.txt", tty=True)
-    assert "\x1b" not in (tmp_path / "out.txt").read_text(encoding="utf-8")
-
-
 @pytest.mark.parametrize("quiet", [True, False])
 def test_progress_is_shown_unless_quiet(quiet):
     assert shows_progress(argparse.Namespace(quiet=quiet)) is not quiet
@@ -249,25 +239,3 @@ def test_the_contents_of_files_cannot_drive_the_terminal(cli, write):
     assert r"out\n\nside" in outputs[0].out
     done = cli("explain", data, "nothing of that kind")
     assert "\x1b" not in done.err
-
-
-@pytest.mark.parametrize(
-    ("tty", "env", "when", "colour"),
-    [
-        (True, {}, "auto", True),
-        (True, {"NO_COLOR": "1"}, "auto", False),
-        (True, {"TERM": "dumb"}, "auto", False),
-        (True, {}, "never", False),
-        (False, {}, "auto", False),
-        (False, {"NO_COLOR": "1"}, "always", True),
-    ],
-)
-def test_when_colours_are_used(monkeypatch, tty, env, when, colour):
-    class Stream:
-        def isatty(self):
-            return tty
-
-    monkeypatch.setattr(sys, "platform", "linux")
-    for name, value in {"NO_COLOR": "", "TERM": "xterm", **env}.items():
-        monkeypatch.setenv(name, value)
-    assert use_colour(Stream(), when) is colour

@@ -32,10 +32,6 @@ def test_check_lists_all_defects_with_their_places(cli, damaged):
     assert table.err == ""
 
 
-def test_other_commands_stop_at_the_first_defect(cli, damaged):
-    cli("run", damaged, "-s", "random").fails(3, "line 4", where="line 4", field="passage")
-
-
 def test_bad_and_hidden_questions_are_left_out_on_demand(cli, damaged, tmp_path):
     done = cli("run", damaged, "-s", "random", "--skip", "bad")
     done.fails(
@@ -76,16 +72,6 @@ def test_questions_are_shown_as_fields_map_them(cli, wide):
     assert cli("run", wide, "--fields", _FIELDS, "-s", "random", "--quiet").err == ""
 
 
-def test_known_formats_are_not_shown(cli, single):
-    assert not cli("run", single, "-s", "random").messages("note", "read as")
-
-
-def test_a_dropped_column_is_refused(cli, write):
-    rows = [{"text": "T", "ask": "Q", "A": "x", "B": "y", "C": "z", "key": "B"}]
-    done = cli("run", write("wide.jsonl", rows), "--fields", _FIELDS, "-s", "random")
-    done.fails(3, "Write --fields", field="candidates", found="A+B", expected="A+B+C")
-
-
 def _yes_no(write):
     rows = [
         {
@@ -109,11 +95,6 @@ def test_the_majority_class_is_a_floor_of_constant_candidates(cli, write):
     scores = {row["system"]: row for row in done.records}
     assert float(scores["majority"]["accuracy"]) == pytest.approx(8 / 12, abs=1e-4)
     assert scores["majority"]["block"] == "trained"
-
-
-def test_other_candidates_have_no_majority_class(cli, single):
-    done = cli("run", single, "--cv", "2", "--format", "csv")
-    assert "majority" not in [row["system"] for row in done.records]
 
 
 @pytest.fixture

@@ -3,19 +3,6 @@
 from __future__ import annotations
 
 import re
-from typing import cast
-
-from classic_rc.datasets import load
-from classic_rc.questions import Task
-from classic_rc.solvers import DEFAULT_SOLVERS
-
-SAMPLES = ["sample:single-choice", "sample:multiple-answer", "sample:cloze", "sample:multi-span"]
-
-
-CASES = [(sample, solver) for sample in SAMPLES for solver in DEFAULT_SOLVERS[cast(Task, load(sample).task)]]
-
-
-MATCHERS = {"sliding-window", "word-distance", "sw+d", "ir", "lexical", "cloze-distance", "span-sw"}
 
 
 def test_the_best_candidate_is_first_and_the_right_one_is_marked(cli, single):
@@ -26,10 +13,6 @@ def test_the_best_candidate_is_first_and_the_right_one_is_marked(cli, single):
     assert not any(line.endswith("RIGHT") for line in others)
     passage = done.out.partition("\n(B) ")[2].partition("\n(")[0]
     assert "*{Omar}* _{built}_" in passage
-
-
-def test_sample_finds_the_question_in_any_of_its_datasets(cli):
-    assert cli("explain", "sample", "map-maker.2").out.startswith("map-maker.2: ")
 
 
 def test_the_command_in_the_error_of_an_untrained_solver_works(cli):
@@ -76,14 +59,6 @@ def test_solvers_are_side_by_side_where_there_is_room(cli, single, monkeypatch):
         "solver: sliding-window",
         "solver: longest",
     ]
-
-
-def test_markdown_is_one_table(cli, single):
-    done = cli("explain", single, "q1", "-s", "sw", "-s", "sw+d", "--format", "markdown")
-    rows = [line for line in done.out.splitlines() if line.startswith("|")]
-    assert rows[:2] == ["| candidate | sliding-window | sw+d |", "|---|---|---|"]
-    assert rows[2].startswith("| (B) Omar **right** | **")
-    assert [len(re.split(r"(?<!\\)\|", row)) for row in rows] == [5] * 5
 
 
 OWN = """
@@ -134,12 +109,6 @@ def test_a_file_of_predictions_cannot_be_explained(cli, single, tmp_path):
     file = tmp_path / "answers.jsonl"
     assert cli("predict", single, "-s", "sw", "-o", file).code == 0
     cli("explain", single, "q1", "-s", file).fails(2, "is a file of predictions", field="--solver", found=str(file))
-
-
-def test_explain_writes_a_file(cli, single, tmp_path):
-    done = cli("explain", single, "q1", "-o", tmp_path / "q1.txt")
-    assert (done.code, done.out) == (0, "")
-    assert (tmp_path / "q1.txt").read_text(encoding="utf-8").startswith("q1: Who built the fence?")
 
 
 def test_an_explanation_as_html(cli, single, tmp_path):

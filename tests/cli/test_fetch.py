@@ -8,7 +8,7 @@ import json
 import pytest
 
 from classic_rc.datasets import fetch as module
-from classic_rc.errors import DataError, UsageError
+from classic_rc.errors import UsageError
 from tests.cli.conftest import SUPERGLUE_MULTIRC
 from tests.http_server import Resource, http_server
 
@@ -106,14 +106,6 @@ def test_what_is_printed(cli, mirror, tmp_path):
     assert len(mirror.requests) == 3
 
 
-def test_one_failure_does_not_stop_the_others(cli, mirror, tmp_path):
-    del mirror.resources["/talks/train.json"]
-    done = cli("fetch", "talks")
-    done.fails(3, "HTTP 404", source=f"{mirror.address}/talks/train.json")
-    assert done.out.startswith("talks/dev.json")
-    assert (tmp_path / "cache" / "talks" / "dev.json").read_bytes() == TALKS
-
-
 def test_all_adds_what_no_split_needs_and_one_cause_is_one_error(cli, mirror):
     mirror.resources["/talks/scores/b.txt"] = Resource(b"0.5")
     assert cli("fetch", "talks").code == 0
@@ -149,13 +141,6 @@ def test_without_names_it_points_to_the_list(cli):
     assert "list datasets" in cli("fetch", "--help").out
 
 
-def test_offline(cli, mirror):
-    cli("fetch", "--check", "talks:dev").fails(3, "classic-rc fetch talks:dev", source="talks/dev.json")
-    cli("fetch", "talks:dev")
-    assert cli("fetch", "--check", "talks:dev").code == 0
-    assert len(mirror.requests) == 1
-
-
 def test_the_list_says_what_is_cached(cli):
     cli("fetch", "talks:dev")
     first, second, _ = cli("list", "datasets", "--format", "json").json["datasets"]
@@ -185,31 +170,3 @@ def test_every_command_reads_a_name(cli, command):
     done = cli(*command.split())
     assert (done.code, done.messages("error")) == (0, [])
     assert done.out
-
-
-def test_an_index_of_a_named_dataset(cli, tmp_path):
-    cli("index", "talks:dev", "-o", tmp_path / "index").fails(3, source="talks:dev")
-    cli("fetch", "talks:dev")
-    done = cli("index", "talks:dev", "-o", tmp_path / "index")
-    assert done.code == 0
-    assert done.messages("note", "talks:dev: a dataset (dream), 3 passages")
-
-
-def test_a_suite_of_named_datasets(cli, tmp_path, monkeypatch):
-    folder = tmp_path / "suite"
-    folder.mkdir()
-    suite = folder / "a.toml"
-    suite.write_text('[datasets.rain]\npath = "talks:dev"\n[systems]\nchance = "random"\n', encoding="utf-8")
-    cli("run", suite, "--save", folder / "results").fails(3, "classic-rc fetch talks:dev")
-    cli("fetch", "talks:dev")
-    done = cli("run", suite, "--save", folder / "results")
-    assert (done.code, done.messages("error")) == (0, [])
-    assert "chance" in done.out
-
-
-def test_a_broken_cache_is_an_error_of_the_data(cli, tmp_path):
-    cli("fetch", "talks:train")
-    (tmp_path / "cache" / "talks" / "train.json").write_bytes(b"{")
-    done = cli("run", "talks:train")
-    done.fails(3, "sums.json", field="sha256")
-    assert type(done.errors[0]) is DataError

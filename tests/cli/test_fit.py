@@ -32,12 +32,6 @@ def test_a_fitted_solver_is_run_from_its_file(cli, tmp_path):
     assert "more  # --all shows them" in explained.out
 
 
-def test_quiet_says_nothing(cli, tmp_path):
-    done = cli("fit", LESSONS, "-s", "surface-lr", "-o", tmp_path / "model", "--quiet")
-    assert (done.code, done.out, done.err) == (0, "", "")
-    assert (tmp_path / "model").is_file()
-
-
 def test_partial_inputs_and_options_are_parameters(cli, tmp_path):
     spec = "surface-lr,inputs=candidates,features=answer"
     assert cli("fit", LESSONS, "-s", spec, "-o", tmp_path / "model").code == 0
@@ -72,18 +66,6 @@ def test_data_that_teaches_nothing_is_one_line(cli, tmp_path, hidden, write):
     done = cli("fit", write("wrong.jsonl", [row]), "-s", "surface-lr", "-o", output)
     done.fails(3, "2 wrong candidates")
     assert not output.exists()
-
-
-def test_the_data_is_not_overwritten(cli, single):
-    before = single.read_bytes()
-    done = cli("fit", single, "-s", "surface-lr", "-o", single)
-    done.fails(2, field="--output", found=str(single))
-    assert single.read_bytes() == before
-
-
-def test_a_file_that_is_no_saved_solver_is_one_line(cli, single):
-    done = cli("run", single, "-s", f"saved,path={single}")
-    done.fails(3, "`classic-rc fit", source=str(single))
 
 
 def test_a_name_before_the_solver_changes_nothing(cli, tmp_path):

@@ -64,23 +64,6 @@ def test_what_is_wrong_is_one_error_with_an_exit_code(cli, single, hidden, tmp_p
     cli("compare", "--hard", *(paths.get(arg, arg) for arg in args)).fails(code, *facts, **fields)
 
 
-def test_ids_with_a_line_break_do_not_cost_the_scores(cli, write, tmp_path):
-    row = {"id": "a\nb", "passage": "p", "question": "q", "candidates": ["x", "yy"], "gold": 0}
-    broken = write("broken.jsonl", [row])
-    done = cli("compare", "longest", "--data", broken, "--hard", "--ids", tmp_path / "ids.txt")
-    done.fails(2, r"a\nb", "--ids FILE.jsonl", field="--ids")
-    assert "longest" in done.out  # the scores are not lost
-
-
-def test_files_are_members_and_systems_have_the_users_names(cli, tmp_path):
-    file = tmp_path / "swd.jsonl"
-    assert cli("predict", "sample:single-choice", "-s", "swd", "-o", file, "--format", "jsonl").code == 0
-    args = ("--data", "sample:single-choice", "--hard", "--format", "json")
-    found = cli("compare", f"Own={file}", *args, "--report", "SW=sw").json
-    assert [row["name"] for row in found["rows"]] == ["Own", "random", "SW"]
-    assert found["hard"] == cli("compare", "swd", *args).json["hard"]
-
-
 @pytest.mark.parametrize("option", [["--report", "ir"], ["--ids", "hard.txt"]])
 def test_options_of_the_subset_need_it(cli, single, option):
     cli("compare", "sw", "sw+d", "--data", single, *option).fails(2, "add --hard", field=option[0])

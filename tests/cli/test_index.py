@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gzip
 import io
-import json
 import sys
 
 import pytest
@@ -17,9 +16,6 @@ from classic_rc.retrieval.storage import Manifest
 from tests.retrieval.facts import check_index, segment_files
 
 FABLES = ["The fox ate sour grapes.", "A crow held a cheese.", "Zoë's vine has grapes."]
-
-
-PARAGRAPH = " ".join(FABLES)
 
 
 @pytest.fixture
@@ -42,23 +38,6 @@ def test_a_sentence_a_line(cli, write, index):
         f"fingerprint {manifest.fingerprint[:8]}\n"
     )
     assert sentences_of(index) == [(text, f"{path}:{n}") for n, text in enumerate(FABLES, start=1)]
-
-
-def test_paragraphs_are_detected_unless_the_user_sets_the_lines(cli, write, index, tmp_path):
-    path = write("fables.txt", PARAGRAPH)
-    done = cli("index", path, "-o", index)
-    assert "1 file, each line a paragraph" in done.err
-    assert [text for text, _ in sentences_of(index)] == FABLES
-    assert cli("index", path, "--lines", "sentences", "-o", tmp_path / "other", "--quiet").err == ""
-    assert [text for text, _ in sentences_of(tmp_path / "other")] == [PARAGRAPH]
-
-
-def test_json_lines_with_fields_of_their_own(cli, write, index):
-    path = write(
-        "fables.jsonl", "".join(json.dumps({"n": n, "body": text}) + "\n" for n, text in enumerate(FABLES))
-    )
-    assert cli("index", path, "-o", index, "--field", "body", "--id-field", "n").code == 0
-    assert sentences_of(index) == [(text, f"{path}#{n}") for n, text in enumerate(FABLES)]
 
 
 def test_standard_input_and_several_inputs_in_their_order(cli, write, index, monkeypatch):
@@ -92,13 +71,6 @@ def test_datasets_are_distinguished_from_text(cli, single, own_files, write, ind
     assert done.out == ""
     assert "each line a sentence" in cli("index", f"{write('a.csv', 'A fox.')},reader=text", "-o", index).err
     assert cli("index", f"{write('b.txt', 'A fox.')},reader=jsonl", "-o", tmp_path / "b").code == 3
-
-
-def test_a_passage_of_several_datasets_is_taken_once(cli, single, write, index):
-    copy = write("copy.jsonl", single.read_text(encoding="utf-8"))
-    done = cli("index", single, copy, single, "-o", index)
-    assert "copy.jsonl: a dataset (jsonl), 0 passages" in done.err
-    assert Manifest.read(index).counts.sentences == 5
 
 
 def test_adding_and_checking(cli, write, index):
@@ -156,13 +128,3 @@ def test_mistakes_are_one_line(cli, write, index, tmp_path, arguments, code, fac
     done.fails(code, *(fact.format(**names) for fact in facts), **fields)
     assert done.out == ""
     assert len(done.err.splitlines()) == 1
-
-
-def test_a_subset_of_a_dataset_is_indexed(cli, tmp_path):
-    for part, text in (("d", "河边有一只猫。"), ("m", "山上有雪。")):
-        questions = [{"question": "?", "choice": ["猫", "雪"], "answer": "猫"}]
-        document = [[text], questions, "1-1"]
-        (tmp_path / f"c3-{part}-dev.json").write_text(json.dumps([document]), encoding="utf-8")
-    done = cli("index", f"{tmp_path},subset=m", "-o", str(tmp_path.parent / "made"))
-    assert done.code == 0, done.err
-    assert done.messages("note", "1 passages")

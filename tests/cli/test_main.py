@@ -94,11 +94,6 @@ def test_a_malformed_value_of_an_option_is_exit_code_2(cli, option, value, expec
     assert done.out == ""
 
 
-def test_an_option_that_the_format_has_no_use_for_is_refused(cli, single):
-    cli("run", f"{single},subset=high").fails(2, "jsonl", "subset")
-    cli("run", f"{single},answers={single}").fails(2, "jsonl", "answers")
-
-
 def test_thresholds_below_nothing_need_an_equals_sign(cli):
     assert cli("run", SEVERAL, "-s", "longest", "--threshold", "-1.5").code == 0
     assert cli("run", SEVERAL, "-s", "longest", "--threshold=-1e-3").code == 0
@@ -126,19 +121,6 @@ def test_a_missing_package_is_exit_code_4(cli, monkeypatch):
 
     monkeypatch.setattr("classic_rc.datasets.registry.load", load)
     cli("run", SINGLE).fails(4, "this dataset", "frobnicate", "pip install 'classic_rc[frob]'")
-
-
-def test_hidden_gold_cannot_be_measured(cli, hidden):
-    cli("run", hidden).fails(3, "3 of 3 questions", "gold", "`classic-rc predict`", source="hidden")
-    cli("run", "sample:multiple-answer", "-s", "longest", "--tune", hidden).fails(2, "hidden", "single-choice")
-    done = cli("run", SINGLE, "-s", "sliding-window:race", "--tune", hidden)
-    done.fails(3, "3 of 3 questions", "gold", "tuned", source="hidden")
-
-
-def test_a_threshold_cannot_be_tuned_within_one_passage(cli, write):
-    rows = [{"passage": "One.", "question": "Q?", "candidates": ["a", "b"], "gold": [0]}]
-    done = cli("run", write("one.jsonl", rows), "-s", "longest")
-    done.fails(2, "passages", "--threshold")
 
 
 def test_the_datasets_that_can_be_read_are_reported(cli, write, single, several):

@@ -28,15 +28,6 @@ def test_without_a_format_the_datasets_own_is_written(cli, data, name, beginning
     assert done.out.startswith(beginning)
 
 
-def test_the_official_format_of_each_dataset_is_the_default(cli, own_files):
-    answers = cli("predict", own_files / "mctest" / "sample.dev.tsv", "-s", "sw+d:mctest160").out
-    assert set(answers.split()) <= set("ABCD")
-    assert [len(line.split("\t")) for line in answers.splitlines()] == [4, 4, 4]
-    for row in cli("predict", own_files / "multirc" / "sample.json", "-s", "sw+d").json:
-        assert set(row) == {"pid", "qid", "scores"}
-        assert set(row["scores"]) <= {0, 1}
-
-
 def test_scores_are_written_on_request(cli, own_files):
     mctest = own_files / "mctest" / "sample.dev.tsv"
     lines = cli("predict", mctest, "-s", "sw+d:mctest160", "--scores").out.splitlines()
@@ -127,16 +118,6 @@ def test_predict_says_where_one_of_several_answers_is_written(cli, tmp_path):
     done = cli("predict", "sample:single-choice", "-s", tmp_path / "s.csv")
     assert [json.loads(line)["answer"] for line in done.out.splitlines()] == ["B"] * len(ids)
     assert done.messages("note", f"several answers to {len(ids)} questions")
-
-
-def test_predict_learns_from_training_data(cli, single, write):
-    lasts = write("train.jsonl", [{"passage": "p", "question": "q", "candidates": ["a", "b", "c"], "gold": 2}])
-    done = cli("predict", single, "-s", "constant-position:majority", "--train", lasts)
-    assert [json.loads(line)["answer"] for line in done.out.splitlines()] == ["C"] * 3
-
-
-def test_data_that_nothing_is_tuned_on_is_named(cli, single):
-    assert cli("predict", single, "-s", "sw+d", "--tune", single).messages("warning", "not used")
 
 
 @pytest.mark.parametrize("fails", [False, True])

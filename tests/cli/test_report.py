@@ -53,28 +53,6 @@ def test_the_usual_page_says_whether_the_data_leaks(report, single):
     assert report(single, "--date", "1 May", "--title", "Mine", "--published")[1] == page
 
 
-def test_named_solvers_are_explained_or_those_that_are_to_be(report, single):
-    def explained(*args):
-        return explained_in(report(single, "--without", "check", "-s", "longest", "-s", "ir", *args)[1])
-
-    assert explained() == ["longest", "ir:passage"]
-    assert explained("--explain", "ir") == ["ir:passage"]
-    assert explained("--without", "check,explanations") == []
-    done, _ = report(single, "-s", "longest", "--explain", "sw+d")
-    done.fails(2, "'sw+d'", found="sw+d", expected="longest")
-
-
-def test_learned_and_tuned_systems_are_explained(report, several):
-    done, page = report(
-        "sample:single-choice", "--without", "check", "--cv", "3", "-s", "surface-lr", "-s", "sliding-window:race"
-    )
-    assert done.code == 0
-    assert len(explained_in(page)) == 2
-    done, page = report(several, "--without", "check", "--tune", "sample:multiple-answer", "-s", "sw+d")
-    assert "tuned on sample:multiple-answer" in page
-    assert re.search(r'<path class="c1 d1" d="M', page)  # after all-positive's look
-
-
 def test_breakdowns_are_by_what_the_data_or_a_file_says(report, single, tmp_path):
     done, page = report(single, "--without", "check")
     assert re.findall("<label>(.*?) <select>", page) == ["System", "Answers", "kind", "level"]
@@ -145,38 +123,12 @@ def test_the_numbers_of_a_datasheet(cli, tmp_path, suffix):
         assert any(r["key"] == "question-type" for r in records)
 
 
-def test_a_datasheet_of_several_parts_has_a_row_for_each(cli, single, tmp_path):
-    file = tmp_path / "sheet.md"
-    command = ("report", single, "sample:single-choice", "--pool", "--datasheet", "--without", "check,floors")
-    assert cli(*command, "-o", file, "--quiet").code == 0
-    text = file.read_text(encoding="utf-8")
-    assert [
-        line.split(" | ")[0] for line in text.splitlines() if line.startswith(("| single", "| sample", "| all"))
-    ] == [
-        "| single",
-        "| sample:single-choice",
-        "| all",
-    ]
-    assert "Floors" not in text
-    assert "Findings" not in text
-
-
 def test_a_datasheet_draws_lengths(cli, tmp_path):
     pytest.importorskip("matplotlib")
     command = ("report", "sample:cloze", "--datasheet", "--without", "check,floors", "-o", tmp_path / "s.md")
     assert cli(*command[:-1], tmp_path / "s.svg").code == 0
     assert (tmp_path / "s.svg").read_bytes().startswith(b"<?xml")
     cli("report", "sample:cloze", "-o", tmp_path / "s.svg").fails(2, field="--output")
-
-
-def test_a_datasheet_with_training_data_and_hidden_gold(cli, single, hidden, tmp_path):
-    file = tmp_path / "sheet.md"
-    assert cli("report", single, "--train", "sample:single-choice", "--datasheet", "-o", file, "--quiet").code == 0
-    text = file.read_text(encoding="utf-8")
-    assert "(training)" in text
-    assert "--train sample:single-choice" in text
-    assert cli("report", hidden, "--datasheet", "-o", file, "--quiet").code == 0
-    assert "Floors" not in file.read_text(encoding="utf-8")
 
 
 def test_what_a_datasheet_cannot_be(cli, tmp_path):
@@ -187,10 +139,3 @@ def test_what_a_datasheet_cannot_be(cli, tmp_path):
     cli("report", "sample:cloze", "--datasheet", "--fact", "CC", "-o", tmp_path / "sheet.md").fails(
         2, field="--fact", found="CC", expected="NAME=TEXT"
     )
-
-
-def test_what_to_explain_is_found_by_the_users_name(report):
-    args = ("sample:single-choice", "--without", "check", "-s", "A=longest", "-s", "SW=sw", "--explain")
-    for text in ("SW", "sliding-window"):
-        assert explained_in(report(*args, text)[1]) == ["SW"]
-    report(*args, "SWD")[0].fails(2, field="solver of this report", found="SWD")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 
 import pytest
 
@@ -23,18 +22,6 @@ def test_a_saved_run_comes_out_again_from_its_folder_or_its_file(cli, saved):
         assert done.code == 0
         assert "all 3 rows are the same" in done.out
         assert done.err == ""
-
-
-def test_the_whole_sample_with_tuned_and_learned_rows(cli, tmp_path):
-    specs = ("-s", "sw+d", "-s", "surface-lr", "-s", "random")
-    run = cli("run", "sample", *specs, "--cv", 3, "--by", "type", "--ties", "random", "--save", tmp_path, "--quiet")
-    assert run.code == 0
-    done = cli("reproduce", tmp_path, "--format", "json", "--jobs", 2)
-    assert done.code == 0
-    plain = done.json
-    assert plain["same"] is True
-    assert len(plain["runs"]) == 4
-    assert all(not row["differences"] and not row["questions"] for run in plain["runs"] for row in run["rows"])
 
 
 def _edit(path, change):
@@ -75,22 +62,6 @@ def test_changed_and_missing_data_exit_3_before_anything_is_scored(cli, saved, s
     done = cli("reproduce", saved)
     assert (done.code, done.out) == (3, "")
     assert done.messages("error", "single.jsonl")
-
-
-def test_moved_data_are_found(cli, saved, single, tmp_path):
-    (tmp_path / "attic").mkdir()
-    shutil.move(single, tmp_path / "attic" / "other-name.jsonl")
-    assert cli("reproduce", saved).code == 3
-    assert cli("reproduce", saved, "--search", tmp_path / "attic").code == 0
-    assert cli("reproduce", saved, "--search", tmp_path / "nowhere").code == 3
-
-
-def test_another_version_is_a_note(cli, saved):
-    _edit(saved, lambda record: record.update(version="0.0.1"))
-    done = cli("reproduce", saved)
-    assert done.code == 0
-    assert done.messages("note", "classic_rc", "0.0.1")
-    assert cli("reproduce", saved, "--quiet").err == ""
 
 
 def test_own_code_needs_trust(cli, single, tmp_path):
@@ -143,8 +114,3 @@ def test_one_record_at_a_time_in_every_format(cli, saved, single):
     cli("reproduce", saved, single).fails(2, str(saved), field="DATA")
     assert len(cli("reproduce", saved, "--format", "csv").records) == 3
     assert "all 3 rows are the same" in cli("reproduce", saved, "--format", "latex").out
-
-
-def test_the_record_is_never_written_over(cli, saved):
-    done = cli("reproduce", saved, "-o", saved)
-    done.fails(2, field="--output", found=str(saved))

@@ -15,6 +15,7 @@ from classic_rc.metrics import metrics_for
 from classic_rc.predictions import Prediction
 from classic_rc.questions import Task
 from classic_rc.solvers.trivial import LongestCandidate
+from tests.depth import thinned
 
 SCORES = [
     ("sample:single-choice", "sliding-window", "mctest-scores"),
@@ -41,42 +42,6 @@ def test_scores_come_back_as_what_run_measures(cli, data, tmp_path, name, solver
     assert "path" not in scored["signature"]
     if form == "jsonl":
         assert scored["no_evidence"] == ran["no_evidence"]
-
-
-DECISIONS = [
-    ("sample:single-choice", "sw+d", "answers", ["--ties", "first"]),
-    ("sample:multiple-answer", "sw+d", "answers", []),
-    ("sample:multiple-answer", "longest", "answers", ["--threshold", "99"]),
-    ("sample:cloze", "max-frequency", "answers", ["--ties", "first"]),
-    ("sample:multi-span,spans=3", "word-distance,margin=1", "answers", []),
-    ("span", "sw+d", "answers", ["--ties", "first"]),
-    ("sample:single-choice", "sw+d", "mctest-answers", ["--ties", "first"]),
-    ("sample:single-choice", "sliding-window", "mctest-answers", ["--ties", "random", "--seed", "5"]),
-    ("sample:single-choice", "longest", "jsonl", ["--ties", "first"]),
-    ("sample:multiple-answer", "sw+d", "multirc", []),
-    ("sample:multiple-answer", "shortest", "multirc", ["--threshold", "-9.5"]),
-    ("sample:multiple-answer", "sliding-window", "jsonl", ["--tune", "sample:multiple-answer"]),
-    ("superglue-multirc", "sw+d", "superglue", []),
-    ("superglue-record", "sliding-window", "superglue", ["--ties", "first"]),
-    ("sample:cloze", "exclusive-frequency", "record", ["--ties", "first"]),
-    ("sample:cloze", "sw+d", "jsonl", ["--ties", "first"]),
-    ("sample:multi-span", "sw+d", "squad", ["--ties", "first"]),
-    ("sample:multi-span,spans=3", "word-distance", "jsonl", ["--ties", "first"]),
-    ("span,spans=2", "sliding-window", "squad", ["--ties", "first"]),
-    ("span", "sw+d", "jsonl", ["--ties", "first"]),
-]
-
-
-@pytest.mark.parametrize(("name", "solver", "form", "options"), DECISIONS)
-def test_decisions_come_back_as_what_run_measures(cli, data, tmp_path, name, solver, form, options):
-    out = tmp_path / "decisions"
-    done = cli("predict", data(name), "-s", solver, "--format", form, "-o", out, *options)
-    assert (done.code, done.out) == (0, "")
-    scored = cli("run", data(name), "-s", out, "--format", "json").row("score-file")
-    rows = cli("run", data(name), "-s", solver, "--format", "json", *options).rows
-    ran = next(row for row in rows if row["solver"] == solver.split(",")[0])
-    assert scored["metrics"] == ran["metrics"]
-    assert (scored["ties"], scored["tie_rate"], scored["no_evidence"]) == (None, None, None)
 
 
 def test_options_for_scores_change_nothing_where_there_are_only_decisions(cli, several, many, files, tmp_path):
@@ -113,12 +78,6 @@ def test_the_format_of_a_file_is_named_before_it(cli, single, tmp_path):
     assert cli("run", single, "-s", f"record:{out}").code == 2
     for form in ("table", "markdown", "latex", "csv"):
         assert "score-file" in cli("run", single, "-s", out, "-v", "--format", form).out
-
-
-def test_the_file_of_another_dataset_is_refused(cli, single, several, tmp_path):
-    out = tmp_path / "scores"
-    cli("predict", "sample:single-choice", "-s", "longest", "-o", out)
-    cli("run", single, "-s", out).fails(3, source=str(out))
 
 
 def test_unanswered_questions_score_0_and_are_counted(cli, write, tmp_path):
@@ -188,7 +147,7 @@ def gold_answer(question):
     return question.gold if question.task is Task.MULTI_SPAN else question.gold[:1]
 
 
-@pytest.mark.parametrize(("file", "split"), FILES)
+@pytest.mark.parametrize(("file", "split"), thinned(FILES, 5))
 def test_gold_scores_100_under_every_metric(cli, shared_data, tmp_path, file, split):
     path = shared_data / file
     dataset = load(path, split=split)
@@ -229,7 +188,7 @@ OFFICIAL = [
 ]
 
 
-@pytest.mark.parametrize(("file", "solver", "form", "options", "reading"), OFFICIAL)
+@pytest.mark.parametrize(("file", "solver", "form", "options", "reading"), thinned(OFFICIAL, 3))
 def test_submissions_score_what_run_prints(cli, shared_data, tmp_path, file, solver, form, options, reading):
     """Without an option, the format is the official one. A file has the first of tied answers, as --ties first."""
     out = tmp_path / "submission"
@@ -298,52 +257,6 @@ def files(cli, many, tmp_path):
     for name in ("longest", "shortest", "random"):
         assert cli("predict", many, "-s", name, "--ties", "first", "-o", tmp_path / f"{name}.jsonl").code == 0
     return {name: tmp_path / f"{name}.jsonl" for name in ("longest", "shortest", "random")}
-
-
-def test_several_files_are_one_table(cli, many, files):
-    args = (
-        "run",
-        many,
-        "-s",
-        f"A={files['longest']}",
-        "-s",
-        files["shortest"],
-        "-s",
-        files["random"],
-        "--intervals",
-        "200",
-    )
-    found = cli(*args, "--baseline", "A", "--seed", "4", "--format", "json").rows
-    assert [row["name"] for row in found] == ["A", "shortest", "random"]
-    alone = cli("run", many, "-s", files["shortest"], "--intervals", "200", "--seed", "4", "--format", "json").rows[
-        0
-    ]
-    assert (found[1]["metrics"], found[1]["intervals"]) == (alone["metrics"], alone["intervals"])
-    assert found[1]["signature"] == alone["signature"]
-    assert set(found[1]["p_values"]) == {"accuracy"}
-    assert found[0]["p_values"] == {}
-    names = ["-s", f"A={files['longest']}", "-s", files["shortest"], "-s", files["random"], "--baseline", "A"]
-    ran = cli("run", many, *names, "--seed", "4", "--format", "json").rows
-    assert [row["p_values"] for row in ran] == [row["p_values"] for row in found]
-    table = cli(*args, "--baseline", "A").out
-    assert "shortest" in table
-    assert "differs from A" in table
-
-
-def test_the_baseline_may_be_a_solver(cli, many, files):
-    rows = cli("run", many, "-s", files["shortest"], "--baseline", "longest", "--format", "json").rows
-    assert {row["name"]: bool(row["p_values"]) for row in rows} == {"shortest": True, "longest": False}
-
-
-def test_chosen_metrics_of_several_files(cli, several, tmp_path):
-    for name in ("longest", "shortest"):
-        cli("predict", several, "-s", name, "-o", tmp_path / f"{name}.jsonl")
-    paths = ["-s", tmp_path / "longest.jsonl", "-s", tmp_path / "shortest.jsonl"]
-    rows = cli("run", several, *paths, "--metrics", "em0,f1_m", "--format", "json").rows
-    assert [row["name"] for row in rows] == ["all-positive", "longest", "shortest"]
-    header = cli("run", several, *paths, "--metrics", "em0,f1_m").out.splitlines()[1].split()
-    assert header[:3] == ["system", "EM0", "F1m"]
-    assert "F1a" not in header
 
 
 def test_a_bad_file_does_not_lose_the_others(cli, many, single, files, tmp_path):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import json
 import tarfile
 from pathlib import Path
@@ -80,12 +79,6 @@ def test_the_table_begins_with_the_model(cli, log):
     assert any(line.startswith("first ") and "difference" in line for line in lines)
 
 
-def test_logs_of_other_models_are_systems(cli, log, better):
-    done = cli("run", str(log), "-s", f"B={better}", "-s", "longest", "--format", "json")
-    assert [row["name"] for row in done.rows] == ["org/tiny", "B", "longest"]
-    assert [row["metrics"]["accuracy"] for row in done.rows[:2]] == [0.5, 0.75]
-
-
 def test_a_name_for_the_log_itself_replaces_its_row(cli, log, better):
     done = cli("run", str(log), "-s", f"A={log}", "-s", f"B={better}", "--format", "json")
     assert [row["name"] for row in done.rows] == ["A", "B"]
@@ -112,13 +105,6 @@ def test_logs_are_systems_on_data_from_elsewhere(cli, log, better, tmp_path):
     assert "significance" not in done.json["runs"][0]
 
 
-def test_a_log_of_other_questions_is_a_row_of_dashes(cli, log):
-    done = cli("run", "sample:single-choice", "-s", f"A={log}", "-s", "random", "--format", "json")
-    assert done.code != 0
-    assert [row["name"] for row in done.rows] == ["random"]
-    assert done.messages("error", "A", f"classic-rc run {log}")
-
-
 def test_acc_norm_is_a_second_row(cli, tmp_path):
     rows = belebele_rows(VALUES)
     for row in rows:
@@ -140,13 +126,6 @@ def test_the_record_of_a_log_runs_again(cli, tmp_path):
     assert again.code == 0, again.err + again.out
 
 
-def test_a_given_baseline_and_given_resamples_are_kept(cli, log):
-    done = cli("run", str(log), "-s", "longest", "--baseline", "longest", "--intervals", "50", "--format", "json")
-    (run,) = done.json["runs"]
-    assert run["significance"]["baseline"] == "longest"
-    assert run["resampling"]["resamples"] == 50
-
-
 def test_a_log_in_an_archive_is_data_alone(cli, log, tmp_path):
     packed = tmp_path / "logs.tar.gz"
     with tarfile.open(packed, "w:gz") as archive:
@@ -154,14 +133,6 @@ def test_a_log_in_an_archive_is_data_alone(cli, log, tmp_path):
     done = cli("run", str(packed), "-s", "longest", "--format", "json")
     assert [row["name"] for row in done.rows] == ["longest"]
     assert done.messages("note", "the model is no row")
-
-
-def test_a_compressed_log_is_a_system_too(cli, log):
-    packed = log.with_name(log.name + ".gz")
-    packed.write_bytes(gzip.compress(log.read_bytes()))
-    done = cli("run", str(packed), "-s", "longest", "--format", "json")
-    assert [row["name"] for row in done.rows] == ["org/tiny", "longest"]
-    assert done.rows[0]["metrics"]["accuracy"] == 0.5
 
 
 def test_broken_logs_end_in_one_line(cli, log):

@@ -71,11 +71,6 @@ def test_parameters_are_given_and_recorded(cli, own, single):
     assert "weight" not in plain["signature"]
 
 
-def test_an_infinite_parameter_is_still_json(cli, own, single):
-    row = cli("run", single, "-s", f"{own}:Weighted,weight=inf", "--format", "json").row("Weighted")
-    assert row["params"]["weight"] == "inf"
-
-
 @pytest.mark.parametrize(
     ("name", "code", "facts"),
     [
@@ -123,10 +118,6 @@ def test_errors_are_one_line(cli, single, spec, facts):
     assert done.err.count("\n") == 1
 
 
-def test_a_score_file_of_other_data_is_refused(cli, single, several, theirs):
-    cli("run", several, "-s", f"score-file,path={theirs}").fails(3, source=str(theirs))
-
-
 @pytest.mark.parametrize("spec", ["ngram-lm", "ngram-lm,order=2,corpus=passages+queries,cache_weight=0.1"])
 def test_a_language_model_is_run_from_its_file(cli, tmp_path, spec):
     model = tmp_path / "model"
@@ -136,26 +127,6 @@ def test_a_language_model_is_run_from_its_file(cli, tmp_path, spec):
     saved = cli("run", "sample:cloze", "-s", f"saved,path={model}", "--format", "json")
     anew = cli("run", "sample:cloze", "-s", spec, "--train", "sample:cloze", "--format", "json")
     assert saved.row("saved:ngram-lm")["metrics"] == anew.row("ngram-lm")["metrics"]
-
-
-def test_a_damaged_language_model_is_refused(cli, tmp_path):
-    model = tmp_path / "model"
-    cli("fit", "sample:cloze", "-s", "ngram-lm", "-o", model)
-    content = model.read_bytes()
-    model.write_bytes(content[: len(content) // 2])
-    done = cli("run", "sample:cloze", "-s", f"saved,path={model}")
-    done.fails(3, "`classic-rc fit", source=str(model))
-    assert done.out == ""
-
-
-def test_a_text_file_is_learned_and_kept(cli, tmp_path):
-    text = tmp_path / "text.txt"
-    text.write_text("The old lighthouse stood on the rock.\nNora waited there.\n", encoding="utf-8")
-    done = cli("fit", "sample:single-choice", "-s", f"ngram-lm,corpus={text}", "-o", tmp_path / "model")
-    assert done.code == 0
-    text.unlink()
-    done = cli("run", "sample:single-choice", "-s", f"saved,path={tmp_path / 'model'}", "--format", "json")
-    assert "corpus:text.txt@" in done.row("saved:ngram-lm")["signature"]
 
 
 @pytest.mark.parametrize(

@@ -9,8 +9,9 @@ import tomllib
 
 import pytest
 
-from classic_rc.errors import DataError, UsageError
+from classic_rc.errors import UsageError
 from classic_rc.evaluation.suite import read_suite
+from tests.depth import thinned
 
 SUITE = """
 baseline = "SW"
@@ -71,12 +72,6 @@ def test_a_suite_prints_a_table_for_each_dataset_and_a_line_for_each_cell(cli, s
     assert len(list((out / "cells").iterdir())) == 8
 
 
-def test_the_second_time_every_cell_is_reused_and_the_output_is_the_same(cli, suite, out):
-    first, second = (cli("run", suite, "--save", out) for _ in range(2))
-    assert second.out == first.out
-    assert lines(second)[-1].endswith(" (9 of 9 cells, 8 reused)")
-
-
 def test_the_record_is_that_of_run_and_other_commands_read_it(cli, suite, out, tmp_path):
     assert cli("run", suite, "--save", out).code == 0
     systems = ["-s", "Random=random", "-s", "SW=sw"]
@@ -93,15 +88,6 @@ def test_the_record_is_that_of_run_and_other_commands_read_it(cli, suite, out, t
     compared = cli("compare", f"{out}", "--format", "json")
     assert compared.code == 0
     assert "several" in compared.out
-
-
-@pytest.mark.ci
-def test_jobs_do_not_change_the_output(cli, suite, tmp_path):
-    alone, spread = (cli("run", suite, "--save", tmp_path / jobs, "--jobs", jobs) for jobs in ("1", "2"))
-    assert spread.out == alone.out
-    assert sorted(line.split(" (")[0] for line in lines(spread)) == sorted(
-        line.split(" (")[0] for line in lines(alone)
-    )
 
 
 STOPS = """
@@ -121,7 +107,7 @@ class Stops(Solver):
 
 
 @pytest.mark.skipif(os.name == "nt", reason="signals are sent another way there")
-@pytest.mark.parametrize("kind", ["SIGINT", "SIGTERM"])
+@pytest.mark.parametrize("kind", thinned(["SIGINT", "SIGTERM"], 2, first=1))
 def test_an_interrupted_suite_keeps_what_is_finished_and_goes_on(cli, write, out, tmp_path, monkeypatch, kind):
     monkeypatch.chdir(tmp_path)
     write("stops.py", STOPS)
@@ -164,26 +150,6 @@ def test_a_system_that_answers_no_dataset_is_an_error(cli, write, out):
     ]
 
 
-def test_a_damaged_cell_is_a_note(cli, suite, out):
-    first = cli("run", suite, "--save", out)
-    path = sorted((out / "cells").iterdir())[0]
-    path.write_text("{", encoding="utf-8")
-    second = cli("run", suite, "--save", out)
-    assert second.out == first.out
-    assert len(second.messages("note", path)) == 1
-    assert "7 reused" in lines(second)[-1]
-
-
-@pytest.mark.parametrize("form", ["json", "csv"])
-def test_json_and_csv_hold_all_datasets(cli, suite, out, form):
-    done = cli("run", suite, "--save", out, "--format", form)
-    assert done.code == 0
-    if form == "json":
-        assert [run["dataset"]["name"] for run in done.json["runs"]] == ["one", "several"]
-    else:
-        assert {record["dataset"] for record in done.records} == {"one", "several"}
-
-
 @pytest.mark.parametrize(
     ("arguments", "field"),
     [
@@ -203,30 +169,11 @@ def test_options_that_a_suite_replaces_are_refused(cli, suite, out, arguments, f
     assert not out.exists()
 
 
-def test_an_option_without_a_key_is_to_be_left_out(cli, suite, out):
-    cli("run", suite, "--save", out, "--pool").fails(2, "leave it out", field="--pool")
-    cli("run", suite, "--save", out, "--cv", 3).fails(2, "put it into that file", field="--cv")
-
-
 def test_a_suite_needs_a_folder(cli, suite, tmp_path):
     cli("run", suite).fails(2, "--save", field="--save", expected="--save DIR")
     file = tmp_path / "file"
     file.write_text("", encoding="utf-8")
     cli("run", suite, "--save", file).fails(2, file)
-
-
-def test_a_wrong_key_ends_the_command_with_its_name(cli, write, out):
-    path = write("suite.toml", SUITE.replace("by =", "group_by ="))
-    cli("run", path, "--save", out).fails(3, path, field="datasets.one.group_by", expected="datasets.one.by")
-    assert isinstance(cli("run", path, "--save", out).errors[0], DataError)
-
-
-def test_an_error_of_a_dataset_names_it(cli, write, out):
-    path = write("suite.toml", SUITE.replace('path = "sample:multiple-answer"', 'path = "none.jsonl"'))
-    done = cli("run", path, "--save", out)
-    assert done.code == 3
-    assert done.messages("error", "several: ", "none.jsonl")
-    assert "one (" in done.out
 
 
 # ------------------------------------------------------------------------------------------------------------------
@@ -252,7 +199,6 @@ def test_an_error_of_a_dataset_names_it(cli, write, out):
         ),
         ("sample:multiple-answer", "-s", "sw", "--baseline", "ir", "--intervals", "50", "--threshold", "1.5"),
         ("sample:single-choice", "-s", "surface-lr", "-s", "ir,exclude_verbatim=True", "--cv", "2"),
-        ("sample:multi-span,spans=3", "-s", "sw,margin=0.2"),
         ("{single}", "--train", "sample:single-choice", "--drop-overlap", "-s", "surface-lr"),
     ],
 )

@@ -29,17 +29,6 @@ def test_a_folder_or_its_file_is_the_record(cli, runs):
     assert cli("table", runs / "run.json").out == done.out
 
 
-def test_the_marks_are_those_of_the_run(cli, runs, many):
-    rows = cli(
-        "run", many, "-s", "longest", "-s", "shortest", "-s", "sw+d", "--baseline", "sw+d", "--format", "json"
-    )
-    records = {record["system"]: record for record in cli("table", runs, "--format", "csv").records}
-    for row in rows.rows:
-        assert float(records[row["name"]]["value"]) == row["metrics"]["accuracy"]
-        if row["p_values"]:
-            assert float(records[row["name"]]["p"]) == row["p_values"]["accuracy"]
-
-
 @pytest.mark.parametrize(
     ("name", "start"),
     [
@@ -58,25 +47,6 @@ def test_the_ending_of_the_file_is_its_format(cli, runs, tmp_path, name, start):
     assert (tmp_path / name).read_text(encoding="utf-8").startswith("system,block,")
 
 
-def test_latex_has_a_label_a_caption_and_a_place(cli, runs):
-    done = cli("table", runs, "--format", "latex", "--label", "tab:mine", "--caption", "Mine")
-    assert r"\label{tab:mine}" in done.out
-    assert r"\caption{Mine. Small figures:" in done.out
-    wide = cli("table", runs, "--format", "latex", "--width", "text")
-    assert r"\begin{table*}" in wide.out
-
-
-def test_choices_and_names(cli, runs):
-    done = cli(
-        *("table", runs, "--rows", "sw+d,longest", "--rename", "sw+d=SW+D", "--rename", "many=Owls"),
-        *("--intervals-as", "none", "--decimals", "2", "--columns", "Owls"),
-    )
-    lines = done.out.splitlines()
-    assert lines[0] == "Accuracy (%) on Owls"
-    assert [line.split()[0] for line in lines[3:5]] == ["SW+D", "longest"]
-    assert re.fullmatch(r"longest +\d+\.\d\d\*?", lines[4])
-
-
 def test_groups_and_metrics(cli, single, several, tmp_path):
     cli("run", single, "-s", "longest", "--by", "kind", "--save", tmp_path / "a")
     cli("run", several, "-s", "longest", "--save", tmp_path / "b")
@@ -92,15 +62,6 @@ def test_groups_and_metrics(cli, single, several, tmp_path):
     assert {record["metric"] for record in done.records} == {"em1"}
     assert done.messages("note", "single is left out")
     cli("table", tmp_path / "b", "--by", "kind").fails(2, "classic-rc run DATA --by kind --save", field="--by")
-
-
-def test_two_records_with_other_numbers_for_one_name(cli, many, tmp_path):
-    for folder, spec in (("a", "mine=longest"), ("b", "mine=shortest")):
-        cli("run", many, "-s", spec, "--save", tmp_path / folder)
-    done = cli("table", tmp_path / "a", tmp_path / "b")
-    done.fails(
-        3, tmp_path / "a" / "run.json", "-s 'NAME=mine'", source=str(tmp_path / "b" / "run.json"), field="rows"
-    )
 
 
 @pytest.mark.parametrize("content", ["", "{}", "[1]", '{"version": "1", "runs": []}', '{"runs": [{}]}'])
@@ -147,14 +108,6 @@ def test_the_bibtex_of_the_paragraph_replaces_nothing(cli, runs, tmp_path):
         assert cli("table", runs, "--methods", "-o", tmp_path / "methods.tex").code == 0
 
 
-def test_a_forest_plot_is_a_figure(cli, runs, tmp_path):
-    pytest.importorskip("matplotlib")
-    for suffix, start in (("pdf", b"%PDF"), ("png", b"\x89PNG"), ("svg", b"<?xml")):
-        done = cli("table", runs, "--figure", "forest", "-o", tmp_path / f"f.{suffix}")
-        assert (done.code, done.out) == (0, "")
-        assert (tmp_path / f"f.{suffix}").read_bytes().startswith(start)
-
-
 def test_a_forest_plot_has_intervals_even_if_the_runs_have_none(cli, many, tmp_path):
     pytest.importorskip("matplotlib")
     cli("run", many, "-s", "longest", "--save", tmp_path / "a")
@@ -188,10 +141,6 @@ def test_text_is_not_written_to_images(cli, runs, single, tmp_path, arguments, w
         done = cli(*(places.get(argument, argument) for argument in arguments), "-o", out)
         done.fails(2, way.replace("OUT", str(out)), field="--output", found=str(out))
         assert not out.exists()
-
-
-def test_an_output_that_is_a_record_is_refused(cli, runs):
-    cli("table", runs, "-o", runs / "run.json").fails(2, field="--output", found=str(runs / "run.json"))
 
 
 def test_a_number_in_a_suite_is_a_row_that_nobody_runs(cli, tmp_path, monkeypatch):

@@ -92,6 +92,7 @@ def test_dream_folder(shared_data):
     assert dataset.notes[0].startswith("other files skipped (annotator1_dev.txt,")
 
 
+@pytest.mark.ci
 def test_race_archive(shared_data):
     dataset = load(shared_data / "race" / "RACE-train-dev.tar.gz")
     counts = {}
@@ -111,6 +112,7 @@ def test_race_archive(shared_data):
     assert order == sorted(order)
 
 
+@pytest.mark.ci
 def test_race_unpacked_is_the_same(shared_data, tmp_path):
     archive = shared_data / "race" / "RACE-train-dev.tar.gz"
     packed = load(archive, split="dev")

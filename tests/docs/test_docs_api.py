@@ -23,12 +23,15 @@ make_api = importlib.util.module_from_spec(spec)
 sys.modules["make_api"] = make_api  # where dataclasses look for what annotations name
 spec.loader.exec_module(make_api)
 
-MODULES = {module.name: module for module in make_api.modules()}
-EXPORTED = [
-    pytest.param(module, name, id=f"{module.name}.{name.name}")
-    for module in MODULES.values()
-    for name in make_api.names(module)
-]
+
+@pytest.fixture(scope="module")
+def modules():
+    return {module.name: module for module in make_api.modules()}
+
+
+@pytest.fixture(scope="module")
+def exported(modules):
+    return [(module.name, name) for module in modules.values() for name in make_api.names(module)]
 
 
 @pytest.fixture(scope="module")
@@ -43,47 +46,47 @@ def test_the_index_is_what_the_script_makes():
     assert text == make_api.index(), "run python docs/make_api.py"
 
 
-def test_every_package_that_exports_names_is_in_it():
+def test_every_package_that_exports_names_is_in_it(modules):
     found = {info.name for info in pkgutil.walk_packages(classic_rc.__path__, "classic_rc.") if info.ispkg}
     packages = [importlib.import_module(name) for name in ("classic_rc", *found)]
     exporting = {package.__name__ for package in packages if getattr(package, "__all__", None)}
-    exported = [getattr(package, name) for package in packages for name in getattr(package, "__all__", ())]
-    assert set(MODULES) == exporting | {value.__name__ for value in exported if isinstance(value, ModuleType)}
+    values = [getattr(package, name) for package in packages for name in getattr(package, "__all__", ())]
+    assert set(modules) == exporting | {value.__name__ for value in values if isinstance(value, ModuleType)}
 
 
-@pytest.mark.parametrize("module", MODULES)
-def test_nothing_but_what_is_exported_is_promised(module):
-    section = re.search(rf"^## {re.escape(module)}\n(.*?)(?=^## |\Z)", make_api.index(), re.MULTILINE | re.DOTALL)
-    promised = re.findall(r"^\| `(.*?)` \|", section.group(1), re.MULTILINE)
-    exported = getattr(importlib.import_module(module), "__all__", None)
-    if exported is None:  # a module of its own, which a package exports as a whole
-        assert not any(name.startswith("_") for name in promised)
-    else:
-        assert sorted(promised) == sorted(set(exported))
+def test_nothing_but_what_is_exported_is_promised(modules):
+    index = make_api.index()
+    for module in modules:
+        section = re.search(rf"^## {re.escape(module)}\n(.*?)(?=^## |\Z)", index, re.MULTILINE | re.DOTALL)
+        promised = re.findall(r"^\| `(.*?)` \|", section.group(1), re.MULTILINE)
+        names = getattr(importlib.import_module(module), "__all__", None)
+        if names is None:  # a module of its own, which a package exports as a whole
+            assert not any(name.startswith("_") for name in promised)
+        else:
+            assert sorted(promised) == sorted(set(names)), module
 
 
-@pytest.mark.parametrize(("module", "name"), EXPORTED)
-def test_every_name_is_what_the_reference_says_it_is(module, name):
-    exported = getattr(importlib.import_module(module.name), name.name)
-    home = importlib.import_module(name.home)
-    assert exported is (getattr(home, name.origin) if name.origin else home)
+def test_every_name_is_what_the_reference_says_it_is(exported):
+    for module, name in exported:
+        value = getattr(importlib.import_module(module), name.name)
+        home = importlib.import_module(name.home)
+        assert value is (getattr(home, name.origin) if name.origin else home), (module, name.name)
 
 
-@pytest.mark.parametrize(("module", "name"), EXPORTED)
-def test_every_name_is_documented(module, name, pages):
-    assert name.summary.endswith((".", ":", "?"))
-    assert f"\n## {name.name}\n" in pages[module.name]
+def test_every_name_is_documented(pages, exported):
+    assert [name.name for _, name in exported if not name.summary.endswith((".", ":", "?"))] == []
+    assert [name.name for module, name in exported if f"\n## {name.name}\n" not in pages[module]] == []
 
 
-@pytest.mark.parametrize("module", MODULES.values(), ids=MODULES)
-def test_every_package_says_what_it_is_for(module):
-    assert make_api.summary(module.text).endswith((".", ":"))
+def test_every_package_says_what_it_is_for(modules):
+    texts = {name: make_api.summary(module.text) for name, module in modules.items()}
+    assert [name for name, text in texts.items() if not text.endswith((".", ":"))] == []
 
 
-def test_a_package_has_a_page_with_its_signatures_and_docstrings(pages):
-    assert set(pages) == set(MODULES)
+def test_a_package_has_a_page_with_its_signatures_and_docstrings(pages, modules):
+    assert set(pages) == set(modules)
     page = pages["classic_rc.testing"]
-    assert page.startswith(f"# classic_rc.testing\n\n{MODULES['classic_rc.testing'].text.splitlines()[0]}")
+    assert page.startswith(f"# classic_rc.testing\n\n{modules['classic_rc.testing'].text.splitlines()[0]}")
     assert "Defined in `classic_rc.testing.solver_check`.\n\n```text\n" in page
     assert "```text\ncheck_solver(solver: Solver, *, tasks: Sequence[Task] | None=None, " in page
     page = pages["classic_rc.solvers"]

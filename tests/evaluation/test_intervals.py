@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from scipy import stats
@@ -39,13 +37,6 @@ def test_every_metric_of_every_row_has_the_interval_that_it_has_alone(evaluation
             assert interval.low <= row.metrics()[name] <= interval.high
 
 
-def test_nothing_else_of_a_row_changes(evaluation):
-    made = with_intervals(evaluation, 10)
-    assert [replace(row, intervals={}) for row in made.rows] == list(evaluation.rows)
-    assert evaluation.resampling is None
-    assert (made.resampling.n, made.resampling.seed, made.resampling.level) == (10, 0, 0.95)
-
-
 def test_an_expectation_has_the_interval_of_the_expectation(dataset, says):
     options = [["1", "2"], ["1", "2", "3", "4"]] * 20
     rows = [(f"passage {i}", texts, frozenset({0})) for i, texts in enumerate(options)]
@@ -65,24 +56,12 @@ def test_seeds_are_seeds_and_zero_is_one(evaluation):
         assert bounds(2**70) == whole
 
 
-def test_a_wider_level_is_a_wider_interval(evaluation):
-    narrow, wide = (with_intervals(evaluation, 500, level=level).rows[2].intervals["f1_a"] for level in (0.5, 0.99))
-    assert wide.low < narrow.low < narrow.high < wide.high
-
-
 def test_few_passages_are_warned_about(evaluation):
     made = with_intervals(evaluation, 10)
     n_groups = made.resampling.n_groups
     assert n_groups == passage_groups(evaluation.dataset).max() + 1 < 30
     assert f"too narrow: {n_groups} passages are fewer than 30" in made.warnings[-1]
     assert "likely too narrow" in made.resampling.note
-
-
-def test_enough_passages_are_not(dataset, says):
-    rows = [(f"passage {i}", ["1", "2"], frozenset({i % 2})) for i in range(30)]
-    made = with_intervals(evaluate(dataset(Task.SINGLE_CHOICE, rows), [says]), 10)
-    assert made.warnings == ()
-    assert made.resampling.note == "95 % interval: 10 resamples of 30 passages, seed 0"
 
 
 def test_one_passage_has_no_interval_but_a_reason(dataset, says):
@@ -92,18 +71,6 @@ def test_one_passage_has_no_interval_but_a_reason(dataset, says):
     assert len(made.warnings) == 1
     assert "no interval" in made.warnings[0]
     assert made.resampling.note == made.warnings[0]
-
-
-def test_groups_of_passages_stay_together(dataset, says):
-    rows = [(f"passage {i}", ["1", "2"], frozenset({i // 20})) for i in range(40)]
-    found = evaluate(dataset(Task.SINGLE_CHOICE, rows, author=[i // 20 for i in range(40)]), [says])
-    apart, together = (with_intervals(found, 500, group=group) for group in (None, "author"))
-    assert (apart.resampling.n_groups, together.resampling.n_groups) == (40, 2)
-    assert together.rows[0].intervals["accuracy"] == (0, 1)  # one author's are right, the other's wrong
-    assert apart.rows[0].intervals["accuracy"].low > 0.2
-    assert "2 groups of passages (author)" in together.resampling.note
-    with raises(UsageError, found="autor"):
-        with_intervals(found, group="autor")
 
 
 @pytest.mark.parametrize(("field", "value"), [("n", 0), ("level", 95.0)])

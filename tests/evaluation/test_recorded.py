@@ -24,15 +24,20 @@ def evaluations():
     return [evaluate(d, list(map(parse_solver, DEFAULT_SOLVERS[d.task][:3]))) for d in datasets]
 
 
+@pytest.fixture(scope="module")
+def whole(evaluations):
+    return json.dumps(run_record(evaluations))
+
+
 @pytest.fixture
-def record(tmp_path, evaluations):
+def record(tmp_path, whole):
     """Writes a record, changed by a function, and gives its path."""
 
     def write(change=lambda record: None, name="run.json"):
-        plain = json.loads(json.dumps(run_record(evaluations)))
+        plain = json.loads(whole)
         change(plain)
         path = tmp_path / name
-        path.write_text(json.dumps(plain, indent=1), encoding="utf-8")
+        path.write_text(json.dumps(plain), encoding="utf-8")
         return path
 
     return write

@@ -74,7 +74,7 @@ def solvers_for(task: Task, folder: Path) -> list:
 @pytest.mark.parametrize("task", TASKS)
 def test_every_solver_comes_out_again_to_the_last_digit(task, tmp_path):
     dataset, solvers = load(f"sample:{task}"), solvers_for(task, tmp_path)
-    evaluation = with_intervals(evaluate(dataset, solvers, cv=3, by="type"), 50, seed=3)
+    evaluation = with_intervals(evaluate(dataset, solvers, cv=2, by="type"), 20, seed=3)
     path = save([evaluation], tmp_path / "record")
     result = again(path)
     assert result.same, result
@@ -155,14 +155,6 @@ def test_what_differs_is_told_by_row_number_and_question(evaluation, tmp_path):
     assert other.questions == tuple(q.id for q in evaluation.dataset[3:5])
 
 
-def test_a_record_from_before_blocks_is_the_same(evaluation, tmp_path):
-    def without_blocks(record):
-        for row in record["runs"][0]["rows"]:
-            assert row.pop("block") == "learns nothing"
-
-    assert again(save([evaluation], tmp_path, without_blocks)).same
-
-
 def test_a_row_that_is_gone_or_new_is_a_difference(evaluation, tmp_path):
     gone = again(save([evaluation], tmp_path / "gone", lambda record: record["runs"][0]["rows"].pop()))
     assert [row.same for row in gone.runs[0].rows] == [True, False]
@@ -225,13 +217,6 @@ def test_relative_paths_are_relative_to_the_record_and_work_from_any_folder(reco
     assert again(moved / "runs" / "one" / "run.json").same
 
 
-def test_an_absolute_path_stays(data, tmp_path):
-    path = save([evaluate(load(data), [parse_solver("sw+d")])], tmp_path / "runs")
-    assert json.loads(path.read_text(encoding="utf-8"))["runs"][0]["dataset"]["read_with"]["path"] == str(data)
-    shutil.move(path, tmp_path / "run.json")
-    assert again(tmp_path / "run.json").same
-
-
 def test_a_changed_byte_is_told_as_such_before_anything_is_read(record, data, monkeypatch):
     content = data.read_bytes()
     data.write_bytes(content.replace(b"cello", b"cellO"))
@@ -268,17 +253,6 @@ def test_a_missing_file_is_told_with_what_to_do(record, data, tmp_path):
         restore_record(record, [str(tmp_path / "nowhere")])
 
 
-def test_training_and_tuning_data_are_checked_too(data, tmp_path):
-    other = data.with_name("other.jsonl")
-    other.write_text(data.read_text(encoding="utf-8").replace("Nora", "Lena"), encoding="utf-8")
-    run = evaluate(load(data), [parse_solver("constant-position:majority")], train=load(other))
-    path = save([run], tmp_path / "runs")
-    assert again(path).same
-    other.write_bytes(other.read_bytes() + b"\n")
-    (change,) = restore_record(path).changes
-    assert str(other) in change
-
-
 def test_every_part_of_joined_training_data_is_found_and_checked(data, tmp_path):
     other = data.with_name("other.jsonl")
     other.write_text(data.read_text(encoding="utf-8").replace("Nora", "Lena"), encoding="utf-8")
@@ -296,7 +270,7 @@ def own_files() -> Path:
     return Path(__file__).resolve().parents[2] / "data"
 
 
-@pytest.mark.parametrize("name", ["mctest/sample.dev.tsv", "race", "race/dev/high", "multirc/sample.json"])
+@pytest.mark.parametrize("name", ["mctest/sample.dev.tsv", "race"])
 def test_official_layouts_come_out_again_in_place_and_moved(own_files, name, tmp_path):
     folder = tmp_path / "copy"
     shutil.copytree(own_files, folder)
@@ -523,20 +497,6 @@ def test_a_malformed_record_is_refused_with_its_place(evaluation, tmp_path, chan
     path = save([evaluation], tmp_path, change)
     with raises(DataError, source=str(path), field=field, found=found):
         restore_record(path)
-
-
-@pytest.mark.parametrize(
-    ("change", "fact"),
-    [
-        (lambda record: record["runs"][0]["protocol"]["systems"][0]["solver"]["params"].update(colour=1), "colour"),
-        (lambda record: record["runs"][0]["protocol"]["systems"][0]["solver"].update(solver="sw+e"), "'sw+d'"),
-    ],
-)
-def test_a_record_with_an_unknown_solver_is_refused(evaluation, tmp_path, change, fact):
-    path = save([evaluation], tmp_path, change)
-    with pytest.raises((DataError, UsageError)) as refused:
-        restore_record(path)
-    assert fact in str(refused.value)
 
 
 def test_data_that_is_read_differently_is_a_change(evaluation, tmp_path):

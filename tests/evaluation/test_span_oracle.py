@@ -98,6 +98,7 @@ def test_a_relative_threshold_answers_with_several_spans():
         evaluate(single, [parse_solver("span-sw,margin=1")])
 
 
+@pytest.mark.ci
 def test_quoref_dev(shared_data):
     dataset = add_span_candidates(load(shared_data / "quoref" / "quoref-dev-v0.1.json"))
     oracle = compute_span_oracle(dataset)

@@ -17,7 +17,7 @@ from classic_rc.evaluation import Evaluation, evaluate
 from classic_rc.evaluation import cells as cells_module
 from classic_rc.evaluation.cells import CellFolder, DatasetRun, read_data
 from classic_rc.evaluation.record import run_record
-from classic_rc.evaluation.suite import KEYS, SuiteDataset, read_suite, suite_text
+from classic_rc.evaluation.suite import SuiteDataset, read_suite, suite_text
 from classic_rc.evaluation.systems import System, name_systems, parse_system
 from tests.errors import raises
 
@@ -42,7 +42,7 @@ path = "sample:multi-span,spans=4"
 Random = "random"
 SW = "sw"
 "SW+D" = {default = "sw+d", spans = "sw+d,window=3"}
-Ranker = {choices = "feature-ranker"}
+Length = {choices = "length"}
 LR = {choices = "surface-lr", several = "surface-lr"}
 """
 
@@ -173,12 +173,6 @@ def test_a_file_that_is_not_toml_is_refused(write):
         read_suite(path)
 
 
-def test_training_data_and_folds_exclude_each_other(write):
-    path = write(MINIMAL.replace('"sample:cloze"', '"x"\ncv = 3\ntrain = "y"'))
-    with raises(DataError, field="datasets.a.cv"):
-        read_suite(path)
-
-
 def test_a_dataset_without_a_system_is_refused(write):
     path = write(MINIMAL.replace("[systems]", '[datasets.b]\npath = "x"\n[systems]').replace('"sw"', '{a = "sw"}'))
     with raises(DataError, field="datasets.b"):
@@ -224,11 +218,6 @@ def test_what_is_written_is_read_back(tmp_path, monkeypatch):
     assert list(suite.systems_of("b")) == [systems[0].name]
     assert load_path(suite.systems_of(name)["sw"].path) == tmp_path / "sw"
     assert suite.systems_of(name)['A\u00e9 "x"'].solver.window == 3
-
-
-def test_every_key_has_help_and_a_place():
-    assert len({key.name for key in KEYS}) == len(KEYS)
-    assert all(key.help and (key.of_suite or key.of_dataset) for key in KEYS)
 
 
 # ------------------------------------------------------------------------------------------------------------------
@@ -359,12 +348,6 @@ def test_only_changed_cells_are_computed(files, write):
     assert files() == ["SW", "List", "Ours"]
 
 
-def test_a_changed_field_that_folds_may_follow_is_other_data(files):
-    assert files()
-    files.write_data([{**ROWS[0], "author": "x"}, ROWS[1]])
-    assert files() == ["SW", "List", "Ours"]
-
-
 def test_another_version_is_another_cell(files, monkeypatch):
     assert files()
     monkeypatch.setattr(cells_module, "__version__", "99")
@@ -394,15 +377,6 @@ def test_a_damaged_cell_is_computed_again_with_a_note(files, folder, damage):
     (note,) = files.notes
     assert str(path) in note
     assert files() == []
-
-
-def test_a_kept_cell_names_its_signature_and_the_fingerprint_of_its_data(files, folder):
-    files()
-    evaluation = files.run.evaluation()
-    for row in evaluation.rows:
-        kept = json.loads(folder.path_of(files.facts[row.name]).read_text(encoding="utf-8"))["cell"]
-        assert kept["signatures"] == [row.signature]
-        assert kept["fingerprint"] == evaluation.dataset.fingerprint
 
 
 def test_systems_that_cannot_answer_are_reasons_and_the_others_rows(files, write):

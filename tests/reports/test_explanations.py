@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import cache
 from html.parser import HTMLParser
 
 import pytest
@@ -139,12 +140,18 @@ CASES = [
 CODES = re.compile(r"\x1b\[[\d;]*m")
 
 
+@cache
 def questions(task: Task) -> Dataset:
     dataset = synthetic_dataset(task, n_passages=6)
     if not task.has_spans:
         return dataset
     made = {id(p): SpanGenerator(max_tokens=3)(p) for p in dataset.passages}
     return replace(dataset, questions=[replace(q, candidates=made[id(q.passage)]) for q in dataset])
+
+
+@cache
+def fitted_once(name: str, task: Task) -> Solver:
+    return SOLVERS[name]().fit(questions(task))
 
 
 def fitted(name: str, dataset: Dataset, folder) -> Solver:
@@ -164,7 +171,7 @@ def fitted(name: str, dataset: Dataset, folder) -> Solver:
     elif name == "combination":
         solver = parse_solver("combination,solvers=[sw+d; longest],weights=[1; 0.5]")
     else:
-        solver = SOLVERS[name]()
+        return fitted_once(name, dataset[0].task)
     return solver.fit(dataset)
 
 

@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 
 from classic_rc.evaluation import Evaluation, Row
-from classic_rc.evaluation.outcomes import Block, Outcomes
+from classic_rc.evaluation.outcomes import Outcomes
 from classic_rc.questions import Candidate, Dataset, Passage, Question, Task
 from classic_rc.reports import results_table
 from classic_rc.tables import render
-from tests.tables import header, headings, texts
+from tests.tables import header, texts
 
 PASSAGE = Passage("p", "Text.")
 
@@ -104,23 +104,3 @@ def test_thresholds_of_folds_are_one_csv_cell():
 def test_nothing_measured_is_a_dash_and_not_a_number():
     nothing = replace(SINGLE, rows=SINGLE.rows[:1], groups={"none": np.array([False, False])})
     assert results_table(nothing)["Acc. none (0)"]["random"].is_missing
-
-
-def test_blocks_are_apart_and_keep_the_order_of_their_rows():
-    blocks = (Block.GIVEN, Block.TRAINED, Block.UNTRAINED, Block.TRAINED, Block.UNTRAINED)
-    rows = tuple(replace(SINGLE.rows[0], solver=f"s{i}", block=block) for i, block in enumerate(blocks))
-    table = results_table(replace(SINGLE, rows=rows))
-    assert [cells[0] for cells in texts(table)] == ["s2", "s4", "s1", "s3", "s0"]
-    assert headings(table) == {0: Block.UNTRAINED.heading, 2: Block.TRAINED.heading, 4: Block.GIVEN.heading}
-    found = [record["block"] for record in records(replace(SINGLE, rows=rows))]
-    assert found == sorted(blocks, key=list(Block).index)
-
-
-def test_bold_cells_follow_their_rows_into_the_blocks():
-    one_group = replace(SINGLE, groups={}, group_by=None)
-    best, worst = (
-        replace(SINGLE.rows[1], solver=name, tuned_here=False, outcomes=outcomes({"accuracy": credit}))
-        for name, credit in (("best", [[1.0], [1.0]]), ("worst", [[0.0], [0.0]]))
-    )
-    table = results_table(replace(one_group, rows=(replace(best, block=Block.TRAINED), worst)))
-    assert [name for name, cell in table["Acc."].items() if cell.bold] == ["best:mctest160"]

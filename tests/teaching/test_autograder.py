@@ -212,11 +212,9 @@ def test_an_honest_audit_has_all_points(audit):
     ("changed", "earned", "name", "told"),
     [
         ({"DATA": "../data.jsonl"}, 0, "data", "DATA must name"),
-        ({"FLOOR": {"random": 99.0, "longest": 1.0, "sliding-window": 1.0}}, 6, "floor", "run again, it is"),
         ({"FLOOR": {}}, 6, "floor", "FLOOR must have"),
         ({"FLOOR": {"random": "x", "longest": 1, "sliding-window": 1}}, 6, "floor", "run again, it is"),
         ({"ARTEFACTS": ["is the third option"]}, 6, "artefacts", "is not found by check"),
-        ({"ARTEFACTS": None}, 6, "artefacts", "must be a list"),
         ({"COMMANDS": ["classic-rc run data.jsonl", "rm -rf data.jsonl"]}, 8, "commands", "must have"),
         (
             {"COMMANDS": ["classic-rc check data.jsonl", "classic-rc run data.jsonl -o x.py"]},

@@ -210,6 +210,7 @@ def owner_of(path: Path) -> int:
         return 0
 
 
+@pytest.mark.ci
 def test_what_another_user_could_reach_is_refused(place, closed, public_python):
     (place / "class" / "ann.py").write_text(HONEST, encoding="utf-8")
     arguments = (place / "class", "--assignment", "adding.py", "--unsafe", "-o")
@@ -252,6 +253,7 @@ for own in gc.get_objects():  # names that the grader would tell: what was impor
 """
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize(
     ("error", "told"), [("ValueError", "an error (ValueError)"), ("Own", "an error (NameError)")]
 )

@@ -81,12 +81,12 @@ def test_long_texts_of_few_difficult_characters(characters):
 
 @pytest.mark.parametrize("joiner", JOINERS)
 def test_joiners_alone_are_no_token(joiner):
-    text = joiner * 10**6
+    text = joiner * 10**5
     assert TOKENIZER.tokenize(text) == TOKENIZER.locate(text) == []
     assert TOKENIZER.tokenize(f"fox {text} den") == ["fox", "den"]
 
 
-@pytest.mark.parametrize(("n", "length"), [(3, 4), (254, 255), (255, 255), (300, 255), (10**6, 255)])
+@pytest.mark.parametrize(("n", "length"), [(3, 4), (254, 255), (255, 255), (300, 255), (10**5, 255)])
 def test_a_word_keeps_as_many_joiners_before_its_letter_as_fit(n, length):
     text = "_" * n + "a"
     assert TOKENIZER.locate(text) == [(n + 1 - length, n + 1)]

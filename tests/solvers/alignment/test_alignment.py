@@ -105,6 +105,7 @@ def test_chunks_can_be_single_words():
     assert runs[0]["option_edges"] == pytest.approx(5 / 6 - 0.4)
 
 
+@pytest.mark.ci
 def test_it_keeps_the_solver_contract():
     unlimited = AlignmentILP(chunks="words", max_sentences=None, sentence_weight=-0.3)
     check_solver(unlimited, tasks=[Task.SINGLE_CHOICE])

@@ -84,9 +84,9 @@ def expected(reference, question, candidate, *, cache=0.0, partial=False):
     return math.fsum(logs), len(logs)
 
 
-@pytest.mark.parametrize("order", range(1, 6))
-@pytest.mark.parametrize("cache", [0.0, 0.3])
-@pytest.mark.parametrize("normalise", ["none", "length"])
+@pytest.mark.parametrize(
+    ("order", "cache", "normalise"), [(1, 0.0, "none"), (2, 0.3, "length"), (3, 0.3, "none"), (5, 0.0, "length")]
+)
 @pytest.mark.parametrize(
     ("dataset", "partial"),
     [(CLOZE, False), (CLOZE, True), (MIDDLE, False), (MIDDLE, True), (LAST, False), (LAST, True), (CHOICE, False)],

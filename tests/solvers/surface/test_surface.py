@@ -65,8 +65,6 @@ def test_a_word_that_gives_the_answer_away_is_learned(learner):
     "params",
     [
         {"inputs": "no-passage"},
-        {"inputs": "no-question"},
-        {"inputs": "candidates"},
         {"question_words": 2},
         {"features": "lengths"},
         {"features": "question-answer", "output": "probability"},
