@@ -27,6 +27,7 @@ from classic_rc.solvers import SOLVERS, parse_solver, save_solver
 from classic_rc.solvers.codec import solver_from_record, solver_to_record
 from classic_rc.text.analyzers import Analyzer
 from classic_rc.text.spans import SpanGenerator
+from tests.depth import thinned
 from tests.errors import raises
 
 TASKS = [Task.SINGLE_CHOICE, Task.MULTIPLE_ANSWER, Task.CLOZE, Task.MULTI_SPAN]
@@ -71,7 +72,7 @@ def solvers_for(task: Task, folder: Path) -> list:
     return solvers
 
 
-@pytest.mark.parametrize("task", TASKS)
+@pytest.mark.parametrize("task", thinned(TASKS, 2))
 def test_every_solver_comes_out_again_to_the_last_digit(task, tmp_path):
     dataset, solvers = load(f"sample:{task}"), solvers_for(task, tmp_path)
     evaluation = with_intervals(evaluate(dataset, solvers, cv=2, by="type"), 20, seed=3)
