@@ -184,9 +184,7 @@ def _describe(test: ScoreTest, step: Step, chance: Floats, n_mirrored: int) -> C
         _examples(features, step, favoured if is_rank or step.z > 0 else has_it, covered, direction, family),
         tuple(table.questions[i].id for i in np.flatnonzero(answered).tolist()),
         _ADVICE_OF_POOLS if " used " in name and family.source is not Source.FIELD else _ADVICE[family.source],
-        f"{mirrored:,} questions are mirrored (same options, another gold): keep them in one fold"
-        if mirrored
-        else "",
+        f"{mirrored:,} questions are mirrored (same options, another gold): keep in one fold" if mirrored else "",
     )
 
 

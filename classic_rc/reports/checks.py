@@ -16,7 +16,7 @@ from classic_rc.tables import Cell, Column, RowGroup, Table
 from classic_rc.tables.model import Value
 
 _SHOWN_CUES = 5
-_SHOWN_DEFECTS = 3
+_SHOWN_DEFECTS = 2
 _NAME_WIDTH = 70
 _LINE_WIDTH = 96
 
