@@ -12,7 +12,6 @@ EXCEPTIONS = {
     ("teaching/isolation.py", "tempfile"),
     ("testing/reader_check.py", "tempfile"),
     ("solvers/spans/texts.py", "zlib"),
-    ("reports/page.py", "zlib"),
 }
 """An autograder is a zip in memory. Submissions run, and readers are tried, in folders of their own. A checksum
 compresses nothing. The questions of a page are in its HTML."""
