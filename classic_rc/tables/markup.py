@@ -97,7 +97,7 @@ _STYLES = {
     "middle": "text-align: center",
     "grey": "color: GrayText",
     "block": "font-style: italic; font-weight: normal",
-    "notes": "font-size: smaller",
+    "notes": "font-size: smaller; overflow-wrap: anywhere",
 }
 """The looks of cells without a style sheet; the reports' style sheet has classes of these names."""
 
