@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +12,7 @@ from numpy.typing import NDArray
 
 from classic_rc.audit.cues import Cue, describe_steps, leaking_fields, order_features, phrase
 from classic_rc.audit.features import build_features
-from classic_rc.audit.header import INPUTS, Header, HeaderRow, share_found
+from classic_rc.audit.header import INPUTS, Header, HeaderRow, share_found, spread_evenly
 from classic_rc.audit.integrity import Finding, find_copies, find_own_defects, in_order
 from classic_rc.audit.options import Floats, OptionTable
 from classic_rc.audit.score_test import DRAWS, ScoreTest, fit_model
@@ -31,6 +32,9 @@ if TYPE_CHECKING:
 
 LEAST_QUESTIONS = 20
 """With fewer questions, no cue is looked for."""
+
+MOST_QUESTIONS = 100_000
+"""Cues are looked for in so many questions: more of them would show only cues that hardly anybody could use."""
 
 
 @dataclass(frozen=True)
@@ -164,10 +168,13 @@ def check_dataset(
             advance.stage("defects")
             findings = found["findings"] = find_own_defects(dataset)
             missing.remove("defects")
-            table, reason = _table_of(labelled, analyzer)
-            if table is None:
+            asked = _represent(labelled)
+            table, reason = _table_of(asked, analyzer)
+            if len(asked) < len(labelled):
+                reason = f"cues: looked for in {len(asked):,} of {len(labelled):,} questions, by whole passages"
+            if reason:
                 found["notes"] = (reason,)
-            else:
+            if table is not None:
                 given, chance = _given(table)
                 advance.stage("features")
                 features = build_features(table)
@@ -182,7 +189,8 @@ def check_dataset(
                 missing.remove("cues")
                 advance.stage("header")
                 if header:
-                    found |= _measure_header(features, chance, test, folds, group, seed)
+                    more = _measure_header(features, chance, test, folds, group, seed)
+                    found |= {**more, "notes": (*found.get("notes", ()), *more.get("notes", ()))}
             missing = [name for name in missing if name == "copies"]
             advance.stage("copies")
             if duplicates:
@@ -192,6 +200,19 @@ def check_dataset(
             seconds = time.perf_counter() - start
             raise CheckInterrupted(CheckReport(dataset, **found, seconds=seconds, missing=tuple(missing))) from None
     return CheckReport(dataset, **found, seconds=time.perf_counter() - start)
+
+
+def _represent(dataset: Dataset) -> Dataset:
+    """Return the dataset, or whole passages of a larger one, evenly spread over it."""
+    if len(dataset) <= MOST_QUESTIONS:
+        return dataset
+    has_passages = any(question.passage is not dataset[0].passage for question in dataset)
+    groups = [id(question.passage) if has_passages else number for number, question in enumerate(dataset)]
+    sizes = Counter(groups)
+    kept = spread_evenly(np.array([*sizes.values()]), MOST_QUESTIONS)
+    of_group = dict(zip(sizes, kept.tolist(), strict=True))
+    is_kept = iter([of_group[group] for group in groups])
+    return dataset.filter(lambda question: next(is_kept))
 
 
 def _table_of(dataset: Dataset, analyzer: str) -> tuple[OptionTable | None, str]:

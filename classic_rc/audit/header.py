@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
+from numpy.typing import NDArray
 
 from classic_rc.audit.features import FeatureMatrix, Source
 from classic_rc.audit.options import Floats, Integers, OptionTable
@@ -57,6 +58,18 @@ class HeaderRow:
         }
 
 
+def spread_evenly(sizes: Integers, most: int) -> NDArray[np.bool_]:
+    """Return which groups of questions represent all of them: evenly spread ones, with about `most` questions.
+
+    Examples
+    --------
+    >>> spread_evenly(np.array([3, 3, 3, 3, 3, 3]), 9).tolist()
+    [False, True, False, True, False, True]
+    """
+    numbers, share = np.arange(len(sizes)), min(1.0, most / max(int(sizes.sum()), 1))
+    return np.floor((numbers + 1) * share) > np.floor(numbers * share)
+
+
 class Header:
     """Learners out of fold over the features of an audit; `chance` is how often guessing is right, by question."""
 
@@ -70,10 +83,7 @@ class Header:
         n_groups = int(self.groups.max(initial=-1)) + 1
         if n_groups < 2:
             raise UsageError("a header needs at least two different passages or groups", field="questions")
-        sizes = np.bincount(self.groups)
-        share = min(1.0, MOST_QUESTIONS / len(self.table))
-        kept = np.flatnonzero(np.floor(np.cumsum(sizes) * share) > np.floor((np.cumsum(sizes) - sizes) * share))
-        self.asked = np.flatnonzero(np.isin(self.groups, kept)) if share < 1 else np.arange(len(self.table))
+        self.asked = np.flatnonzero(spread_evenly(np.bincount(self.groups), MOST_QUESTIONS)[self.groups])
         self.fold = self.groups % min(folds, n_groups)
 
     def measure(self) -> tuple[HeaderRow, ...]:
