@@ -236,7 +236,7 @@ def interval_of_runs(
     --------
     >>> low, high = interval_of_runs(0.5, np.array([0.49, 0.5, 0.51]), [np.array([0.48, 0.52])], 100)
     >>> round(low, 2), round(high, 2)
-    (0.31, 0.69)
+    (0.35, 0.65)
     """
     several = [of for of in runs if len(of) > 1]
     if not several:

@@ -19,7 +19,7 @@ _ENTRY = re.compile(r"^@\w+\{([^,\s]+),\n.*?^\}$", re.MULTILINE | re.DOTALL)
 class Citable:
     """A named part of the package, and the work that it follows."""
 
-    kind: str  # "solver", "variant", "dataset" or "metric"
+    kind: str  # "solver", "variant", "dataset", "metric" or "statistic"
     name: str
     citation: str  # in words: what exactly it follows
     cites: tuple[str, ...]  # keys of references; "classic_rc" for our own work, empty if a plug-in gives none
@@ -61,7 +61,7 @@ def citation_text(key: str) -> str:
 
 
 def citables() -> Iterator[Citable]:
-    """Yield everything that can be cited by name: solvers with their variants, datasets, metrics."""
+    """Yield everything that can be cited by name: solvers with their variants, datasets, metrics, statistics."""
     from classic_rc.datasets.registry import READERS
     from classic_rc.metrics.base import METRICS
     from classic_rc.solvers.registry import SOLVERS
@@ -73,6 +73,7 @@ def citables() -> Iterator[Citable]:
             yield Citable("variant", f"{name}:{variant}", citation, bundle.cites or solver.cites)
     yield from (Citable("dataset", name, reader.citation, reader.cites) for name, reader in READERS.items())
     yield from (Citable("metric", name, metric.citation, metric.cites) for name, metric in METRICS.items())
+    yield Citable("statistic", "interval-of-runs", "Satterthwaite 1946", ("satterthwaite1946",))
 
 
 def find_citable(name: str) -> list[Citable]:
