@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from numpy.typing import NDArray
 
 from classic_rc.audit.features import FeatureMatrix, Source
 from classic_rc.audit.options import Floats, Integers, OptionTable
