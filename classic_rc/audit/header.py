@@ -82,8 +82,10 @@ class Header:
         n_groups = int(self.groups.max(initial=-1)) + 1
         if n_groups < 2:
             raise UsageError("a header needs at least two different passages or groups", field="questions")
-        self.asked = np.flatnonzero(spread_evenly(np.bincount(self.groups), MOST_QUESTIONS)[self.groups])
-        self.fold = self.groups % min(folds, n_groups)
+        kept = spread_evenly(np.bincount(self.groups), MOST_QUESTIONS)
+        self.asked = np.flatnonzero(kept[self.groups])
+        # The groups that are kept are counted for the folds: their own numbers are evenly spread.
+        self.fold = (np.cumsum(kept) - 1)[self.groups] % min(folds, n_groups)
 
     def measure(self) -> tuple[HeaderRow, ...]:
         """Return the rows that there is input for."""

@@ -272,3 +272,25 @@ def test_a_hidden_gold_is_left_out():
     report = check_dataset(hidden)
     assert (report.cues, report.header) == ((), ())
     assert report.notes == ("no cues: gold is hidden",)
+
+
+@pytest.mark.ci
+def test_the_part_that_represents_a_large_dataset_is_in_all_folds():
+    """Of 10,000 passages every second one is kept, and two folds must not be the even and the odd ones."""
+    rows = [{**row, "passage": f"story {i // 2}"} for i, row in enumerate(make_rows(20_000, k=2))]
+    for row in rows:
+        row["candidates"][row["gold"]] += "!"
+    report = check_dataset(classic_rc.from_rows(rows), folds=2, duplicates=False, draws=20)
+    assert report.header[0].accuracy == 1.0
+
+
+def test_cues_of_more_questions_than_are_needed_are_those_of_whole_passages(monkeypatch):
+    """The test lowers the public bound, because 100,000 questions take minutes."""
+    rows = make_rows(90, per_passage=3)
+    for row in rows:
+        row["candidates"][row["gold"]] += "!"
+    monkeypatch.setattr("classic_rc.audit.check.MOST_QUESTIONS", 30)
+    report = check(rows, duplicates=False)
+    assert report.notes == ("cues: looked for in 30 of 90 questions, by whole passages",)
+    assert {id_ for id_, _ in report.suspects} <= {f"q{i}" for i in range(90) if i // 3 % 3 == 2}
+    assert report.cues[0].coverage == 1.0
