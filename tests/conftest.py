@@ -16,7 +16,7 @@ from tests.depth import examples
 
 os.environ["COLUMNS"] = "200"  # tables fit the terminal: a line of a test is never broken by the developer's own
 
-# A slow machine is no fault: tests time nothing. `.ci/deep` draws the usual number of examples.
+# A slow machine is no fault: tests time nothing. Before a release, the usual number of examples is drawn.
 settings.register_profile("untimed", deadline=None, max_examples=examples(20, 100))
 settings.load_profile("untimed")
 
