@@ -26,7 +26,7 @@ sys.dont_write_bytecode = False
 
 # What `pytest -m fast` runs, but for tests that are slow, random or need the authors' files.
 _FAST = [
-    *("kernels", "text", "io", "formats", "metrics", "decisions", "datasets", "harness"),
+    *("kernels", "text", "io", "formats", "metrics", "decisions", "datasets"),
     *("solvers/test_solver_contract.py", "test_questions.py", "test_predictions.py"),
 ]
 _FAST_PATHS = [Path(__file__).parent / name for name in _FAST]
