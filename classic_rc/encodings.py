@@ -50,7 +50,7 @@ _QUOTES = " \t\n*_`\"'“”‘’"
 
 
 class MismatchError(Exception):
-    """A value is not valid in a reading. It keeps the value, and describes it only when somebody asks.
+    """A value is not valid in a reading. It keeps the value, and describes it only in a message.
 
     Readings are tried on each row of a file, so most of these errors are never shown.
     """

@@ -324,5 +324,5 @@ class AnswerCounts(NamedTuple):
     def note(self) -> str:
         """What is wrong with the answers, and how many are concerned; empty if all say something."""
         kinds = ((self.unparsed, "unparsed"), (self.empty, "empty"))
-        told = [f"{n:,} of {self.answers:,} answers {what} ({n / self.answers:.1%})" for n, what in kinds if n]
-        return ", ".join(told)
+        shares = [f"{n:,} of {self.answers:,} answers {what} ({n / self.answers:.1%})" for n, what in kinds if n]
+        return ", ".join(shares)

@@ -34,7 +34,7 @@ LEAST_QUESTIONS = 20
 """With fewer questions, no cue is looked for."""
 
 MOST_QUESTIONS = 100_000
-"""Cues are looked for in so many questions: more of them would show only cues that hardly anybody could use."""
+"""Cues are looked for in so many questions; more would add only cues that are too rare or too weak to exploit."""
 
 
 @dataclass(frozen=True)

@@ -36,7 +36,7 @@ class Measurement(NamedTuple):
 
 
 def measure_options(table: OptionTable) -> list[Measurement]:
-    """Measure the options of all questions, as far as there are texts to measure them by."""
+    """Measure the options of all questions; without questions or passages, only by what options show."""
     measured = [*_of_text(table), *_among_options(table)]
     questions = [q.query for q in table.questions]
     if any(text.strip() for text in questions):

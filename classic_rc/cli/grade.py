@@ -51,8 +51,8 @@ def handle(args: argparse.Namespace) -> int:
         if flag != "-o" and Path(place).exists() and not Path(place).is_dir():
             raise UsageError(f"cannot write into {place}: it is not a folder", field=flag, found=place)
         if Path(place).resolve().is_relative_to(Path(args.submissions).resolve()):
-            told = f"cannot write to {place}: what is in {args.submissions} counts as a student's"
-            raise UsageError(told, field=flag, found=place, expected=f"a place outside of {args.submissions}")
+            message = f"cannot write to {place}: what is in {args.submissions} counts as a student's"
+            raise UsageError(message, field=flag, found=place, expected=f"a place outside of {args.submissions}")
     from classic_rc.teaching import Limits, choose_isolation
     from classic_rc.teaching.grading import grade_one
 
@@ -75,16 +75,16 @@ def handle(args: argparse.Namespace) -> int:
     if not args.quiet:
         print_message(f"note: {assignment.title}, --seed {args.seed}, isolation: {isolation.kind}")
     if isolation.kind == "other user" and "--seed" in sys.argv:
-        told = f'--assignment FILE.json with {{"assignment": "{assignment.name}", "seed": {args.seed}}} hides it'
-        print_message(f"note: students' code can read the seed in the list of processes; {told}")
+        message = f'--assignment FILE.json with {{"assignment": "{assignment.name}", "seed": {args.seed}}} hides it'
+        print_message(f"note: students' code can read the seed in the list of processes; {message}")
     if is_class:
         return _grade_folder(args, assignment, setting)
-    # A submission that does not fit is told so on its own page, where a page is what is asked for.
+    # The page of a submission that does not fit says so, where a page is what is asked for.
     grading = grade_one(args.submissions, assignment, must_fit=args.gradescope is None, **setting)
     (grade,) = grading.grades
     write_output(feedback_text(grade), args.output)
-    for told in () if args.quiet else grading.remarks(grade):
-        print_message(f"note: {told}")
+    for message in () if args.quiet else grading.remarks(grade):
+        print_message(f"note: {message}")
     _write_pages(args, grading, is_class=False)
     return 1 if grade.earned < grade.points else 0
 
@@ -118,10 +118,10 @@ def _assignment(args: argparse.Namespace) -> Assignment:
         if seed is not None:
             assignment, args.seed = assignment.drawn(seed), seed
     if assignment.make_files and args.seed is None and args.hand_out is None:
-        told = "the seed of the class made the data: only with --seed N can what is found in them be checked"
+        message = "the seed of the class made the data: only with --seed N can what is found in them be checked"
         if not assignment.functions:
-            raise UsageError(told, field="--seed")
-        print_message(f"note: {told}")
+            raise UsageError(message, field="--seed")
+        print_message(f"note: {message}")
     args.seed = new_seed() if args.seed is None else args.seed
     return assignment
 
@@ -138,8 +138,10 @@ def _grade_folder(args: argparse.Namespace, assignment: Assignment, setting: dic
         known = grading
         grade = grading.grades[-1]
         if not args.quiet:
-            told = grade.problem or f"{grade.earned:g} of {grade.points:g} points"
-            print_message("; ".join([f"{grade.student}: {told}", *grading.remarks(replace(grade, problem=None))]))
+            outcome = grade.problem or f"{grade.earned:g} of {grade.points:g} points"
+            print_message(
+                "; ".join([f"{grade.student}: {outcome}", *grading.remarks(replace(grade, problem=None))])
+            )
         with failures.caught():  # Where one file cannot be written, the grading goes on.
             _write_pages(args, grading)
         if args.output is not None:
@@ -176,8 +178,8 @@ def _write_pages(args: argparse.Namespace, grading: Grading, *, is_class: bool =
     grade = grading.grades[-1]
     if args.gradescope is not None:
         own = Path(args.gradescope, grade.student) if is_class else Path(args.gradescope)
-        told = gradescope_json(grade, grading.similarity.of(grade.student))
-        _write_files(own, {"results.json": (json.dumps(told, indent=2) + "\n").encode()})
+        results = gradescope_json(grade, grading.similarity.of(grade.student))
+        _write_files(own, {"results.json": (json.dumps(results, indent=2) + "\n").encode()})
     if args.html is not None:
         pages = {f"{STUDENTS if is_class else '.'}/{grade.student}.html": student_page(grading, grade).encode()}
         _write_files(Path(args.html), pages | ({"index.html": class_page(grading).encode()} if is_class else {}))
@@ -229,6 +231,6 @@ def _prepare(args: argparse.Namespace, assignment: Assignment) -> int:
     _write_files(folder, files)
     for name in files:
         print_message(f"wrote {folder / name}")
-    told = f"grade with `classic-rc grade FOLDER --assignment {args.assignment} --seed {args.seed}`"
-    print_message(f"note: {told}: the seed is the secret")
+    message = f"grade with `classic-rc grade FOLDER --assignment {args.assignment} --seed {args.seed}`"
+    print_message(f"note: {message}: the seed is the secret")
     return 0

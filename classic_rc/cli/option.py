@@ -123,8 +123,8 @@ class OptionTable:
                 groups[heading] = parser.add_argument_group(heading)
             action = groups[heading].add_argument(*one.flags, **one.settings)
             rare += [action] if one.rare else []
-        told = "show the usual options (-h) or all (--help)"
-        parser.add_argument("-h", "--help", action=_Help, nargs=0, dest=argparse.SUPPRESS, const=rare, help=told)
+        usage = "show the usual options (-h) or all (--help)"
+        parser.add_argument("-h", "--help", action=_Help, nargs=0, dest=argparse.SUPPRESS, const=rare, help=usage)
 
 
 class _Help(argparse.Action):

@@ -71,7 +71,7 @@ class Reading:
     """The state of one call of :meth:`Reader.read`, shared by its files.
 
     `split` is the split of the current file. With `mark_split`, the source has several, and each question's meta
-    names its own. `used` are files that were read besides those of questions, `others` those that were skipped.
+    names its own. `used` are other files that were read, such as gold; `others` were skipped.
     With ``skip="bad"``, `left_out` has what could not be read, and `repaired` what was repaired. `texts` keeps
     texts.
     """

@@ -425,8 +425,8 @@ def _address(file: RemoteFile) -> str:
     if not re.fullmatch(r"https?://[^/@][^@]*", mirror):
         expected = "an http or https address without a user name or password"
         shown = None if "@" in mirror else mirror  # which may have a password
-        told = f"invalid {MIRROR_VARIABLE}: expected {expected}"
-        raise UsageError(told, field=MIRROR_VARIABLE, found=shown, expected=expected)
+        problem = f"invalid {MIRROR_VARIABLE}: expected {expected}"
+        raise UsageError(problem, field=MIRROR_VARIABLE, found=shown, expected=expected)
     return f"{mirror.rstrip('/')}/{file.key}"
 
 

@@ -187,8 +187,8 @@ def break_down(
 
     total = measure_group("total", grouping.covered)
     groups = tuple(measure_group(name, mask) for name, mask in grouping.masks.items())
-    told = tests.note if tests is not None else None
-    return Breakdown(results, grouping, measure, resampling, total, groups, told)
+    note = tests.note if tests is not None else None
+    return Breakdown(results, grouping, measure, resampling, total, groups, note)
 
 
 def cross_tabulate(rows: Grouping, columns: Grouping) -> CrossTabulation:

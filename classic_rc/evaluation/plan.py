@@ -97,8 +97,8 @@ def _overlap_note(label: str, other: Dataset, dataset: Dataset, *, dropped: bool
     if not shared:
         return None
     counts = ((shared.passages, "passage"), (shared.questions, "question"))
-    told = " and ".join(f"{n} {what}{'' if n == 1 else 's'}" for n, what in counts)
-    note = f"{label} shares {told} with {dataset.name}"
+    what_is_shared = " and ".join(f"{n} {what}{'' if n == 1 else 's'}" for n, what in counts)
+    note = f"{label} shares {what_is_shared} with {dataset.name}"
     return note + (f": {len(shared.affected)} questions are left out" if dropped else "")
 
 

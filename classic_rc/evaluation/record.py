@@ -170,7 +170,7 @@ def _system_entry(system: System, folder: Path | None, reader: str | None) -> di
 
 
 def identity_of_entry(entry: Mapping[str, Any], reader: str | None, find: FindFile) -> str | None:
-    """Return the identity of the code that a recorded system runs now, or None if it cannot be told."""
+    """Return the identity of the code that a recorded system runs now, or None if it is unknown."""
     try:
         return identify(entry.get("solver"), reader, find).digest
     except (UnidentifiedCodeError, DataError):

@@ -215,7 +215,7 @@ def _units(dataset: PaperDataset) -> str:
 def _intervals(table: PaperTable, dataset: PaperDataset) -> Iterator[str]:
     if (made := dataset.resampling) is not None:
         if several := [system.name for system in _systems(table, dataset) if system.runs > 1]:
-            told = (
+            sentence = (
                 f"the intervals of {join_words(several)} are of both sources, passages and runs: the mean plus and "
                 "minus t times the square root of V + S/k, where V is the variance over resamples of passages and "
                 f"S that of the k runs, with Satterthwaite's degrees of freedom{_cited(['satterthwaite1946'])}"
@@ -225,7 +225,7 @@ def _intervals(table: PaperTable, dataset: PaperDataset) -> Iterator[str]:
             f"{_units(dataset)} (seed {made.seed})"
         )
         if several:
-            yield told
+            yield sentence
     for row in table.rows:
         own = zip(table.columns, row.cells, strict=True)
         if any(cell.sample and cell.interval and column.dataset == dataset.label for column, cell in own):

@@ -401,7 +401,7 @@ class Engine(ABC):
     def without(self, numbers: Sequence[int]) -> Engine:
         """Return the engine as if these sentences had no index term; all others keep their numbers.
 
-        Only an engine with :attr:`can_leave_out` has this method.
+        An engine with :attr:`can_leave_out` has to write this method.
         """
         raise NotImplementedError(f"engine {self.name} must define `without` to leave out sentences")
 

@@ -121,8 +121,8 @@ def lock_folder(folder: str | os.PathLike[str]) -> Iterator[None]:
         try:
             stack.enter_context(exclusive_lock(Path(folder) / "lock", refuse))
         except OSError as error:
-            told = f"cannot write to the folder {folder}: {error.strerror or error}"
-            raise UsageError(told, field="folder", found=str(folder)) from None
+            problem = f"cannot write to the folder {folder}: {error.strerror or error}"
+            raise UsageError(problem, field="folder", found=str(folder)) from None
         yield
 
 

@@ -23,7 +23,7 @@ class Random(Solver):
 
     .. math:: s_c \sim U[0, 1), \qquad E[\text{accuracy}] = \frac{1}{k}
 
-    For k candidates of which one is right, the row reports the expectation, not the draw.
+    With one right candidate of k, the row reports the expected accuracy instead of a single draw.
 
     It predicts the candidate with the highest draw. If several candidates may be right, it selects each with
     probability 1/2 (Khashabi et al. 2018). Each mention of an entity has its own draw, so an entity is chosen in

@@ -347,17 +347,19 @@ def main(arguments: list[str] | None = None) -> int:
         # Warnings are errors, and all of them are listed.
         command = [sys.executable, "-m", "sphinx", "-q", "-n", "-W", "--keep-going"]
         site.parent.mkdir(parents=True, exist_ok=True)
-        beside = Path(tempfile.mkdtemp(prefix=f".{site.name}-", dir=site.parent))
-        built = subprocess.run([*command, "-d", str(Path(temporary, "doctrees")), str(folder), str(beside / "new")])
-    problems = [] if built.returncode else links.problems(beside / "new")
+        staging = Path(tempfile.mkdtemp(prefix=f".{site.name}-", dir=site.parent))
+        built = subprocess.run(
+            [*command, "-d", str(Path(temporary, "doctrees")), str(folder), str(staging / "new")]
+        )
+    problems = [] if built.returncode else links.problems(staging / "new")
     for problem in problems:
         print(problem, file=sys.stderr)
     if not (built.returncode or problems):  # the site is the last complete one until the new one is complete
         if site.exists():
-            site.rename(beside / "old")
-        (beside / "new").rename(site)
+            site.rename(staging / "old")
+        (staging / "new").rename(site)
         print(f"{site}: {len(list(site.rglob('*.html')))} pages in {time.monotonic() - began:.0f} s")
-    shutil.rmtree(beside)
+    shutil.rmtree(staging)
     return built.returncode or bool(problems)
 
 
