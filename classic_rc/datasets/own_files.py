@@ -206,8 +206,7 @@ def read_table(file: InputFile, reading: Reading) -> Iterator[Node]:
         else:
             file.blank_lines += 1
 
-    table = file.lines() if file.is_large else file.text
-    return table_rows(table, file.name, reading.guard, reading.at, count)
+    return table_rows(file.lines(), file.name, reading.guard, reading.at, count)
 
 
 def _find_candidate_columns(columns: list[str], file: InputFile) -> list[str]:

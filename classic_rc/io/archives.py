@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import difflib
+import io
 import itertools
-import math
 import os
 import re
 import weakref
@@ -18,7 +18,6 @@ from typing import Any, cast
 from classic_rc.errors import DataError
 from classic_rc.io.columns import SUFFIXES, Columns, SavedDataset, find_saved, find_shards, join_shards
 from classic_rc.io.files import (
-    MAX_INPUT,
     START_BYTES,
     archive_format,
     check_count,
@@ -34,7 +33,7 @@ from classic_rc.io.files import (
 )
 from classic_rc.io.json import Node, parse_json, parse_json_prefix
 from classic_rc.io.members import archive_members
-from classic_rc.io.text import decode_text, iter_lines, read_line_blocks
+from classic_rc.io.text import decode_blocks, decode_text, split_lines
 from classic_rc.questions import Source
 
 MAX_DEPTH = 8
@@ -75,7 +74,7 @@ class InputFiles:
         """Return these files without all but those of one name, whatever their folder."""
         chosen = tuple(file for file in self.files if file.base == base)
         if not chosen:
-            raise DataError("no such file", source=self.path, found=_list_names(self.files), expected=base)
+            raise DataError("no such file", source=self.path, found=list_names(self.files), expected=base)
         return replace(self, files=chosen)
 
     def sources(self, files: list[InputFile]) -> tuple[Source, ...]:
@@ -242,32 +241,32 @@ class InputFile:
         """Whether its lines are read one by one: its text need not be in memory as a whole."""
         from classic_rc.kernels.arrays import block_size  # it loads NumPy, which `--help` does without
 
-        is_plain = self._content is None and self.damaged is None and self.columns is None
-        return is_plain and os.path.isfile(self.name) and os.path.getsize(self.name) > block_size(_LARGE)
+        if self._content is not None:
+            size = len(self.data)
+        else:
+            size = os.path.getsize(self.name) if os.path.isfile(self.name) else 0
+        return size > block_size(_LARGE) and self.columns is None
 
     @cached_property
     def first_text(self) -> str:
         """The text of the file, or the first lines of a large one: enough to recognise its format."""
         if not self.is_large:
             return self.text
-        blocks = self._line_blocks()
-        text = "".join([*next(blocks, ()), *next(blocks, ())])
+        text = "".join(itertools.islice(self._blocks(), 2))
         return text if text.strip() else self.text
 
-    def _line_blocks(self) -> Iterator[list[str]]:
-        try:
-            for lines in read_line_blocks(self.name, lambda n_bytes: None, longest=math.inf, strict=True):
-                if any("\0" in line for line in lines):
-                    raise DataError("a NUL character", source=self.name)
-                yield lines
-        except DataError:
-            if os.path.getsize(self.name) <= MAX_INPUT:
-                decode_text(self.data, self.name)  # raises the error with the place
-            raise
+    def _blocks(self) -> Iterator[str]:
+        """Yield the text of a large file, some lines at a time."""
+        if self._content is not None:
+            yield from decode_blocks(io.BufferedReader(io.BytesIO(self.data)), self.name, self.damaged)
+        else:
+            with open_unpacked(self.name, lambda n_bytes: None) as stream:
+                yield from decode_blocks(stream, self.name, self.damaged)
 
     def lines(self) -> Iterator[str]:
-        r"""Yield the lines of a large file, each with its final ``"\n"``."""
-        return itertools.chain.from_iterable(self._line_blocks())
+        """Yield the lines without their ends."""
+        blocks = self._blocks() if self.is_large else iter((self.text,))
+        return itertools.chain.from_iterable(map(split_lines, blocks))
 
     @cached_property
     def _first_value(self) -> tuple[Any, bool]:
@@ -328,8 +327,7 @@ class InputFile:
 
     def _read_lines(self, guard: AbstractContextManager[object]) -> Iterator[Node]:
         self.blank_lines = n_blank = 0  # those at the end do not count
-        lines = enumerate(map(_without_end, self.lines()), 1) if self.is_large else iter_lines(self.text)
-        for number, line in lines:
+        for number, line in enumerate(self.lines(), start=1):
             if line.strip(" \t"):
                 self.blank_lines, n_blank = self.blank_lines + n_blank, 0
                 with guard:
@@ -342,10 +340,6 @@ class InputFile:
         for cached in ("data", "start", "text", "first_text", "columns", "_first_value"):
             self.__dict__.pop(cached, None)
         self._content = None
-
-
-def _without_end(line: str) -> str:
-    return line.removesuffix("\n")
 
 
 def _first_object_line(text: str, source: str) -> dict[str, Any] | None:
@@ -446,6 +440,7 @@ def _missing_path_error(name: str) -> DataError:
     return DataError("no such file or folder", source=name, hint=hint)
 
 
-def _list_names(files: tuple[InputFile, ...]) -> str:
+def list_names(files: tuple[InputFile, ...]) -> str:
+    """Return the names of the first files, and the number of the others."""
     more = f" and {len(files) - 5:,} more" if len(files) > 5 else ""
     return ", ".join(file.base for file in files[:5]) + more

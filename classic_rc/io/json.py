@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import ast
 import itertools
 import json
 import math
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext, suppress
+from typing import Any, TypeVar
 
 from classic_rc._version import __version__
 from classic_rc.errors import DataError
-from classic_rc.io.text import iter_lines, line_and_column, table_records
+from classic_rc.io.text import is_encodable, line_and_column, split_lines, table_records
 
+_Value = TypeVar("_Value")
 _LONE_SURROGATE = re.compile(r"\\u[dD](?:[89abAB]..(?!\\u[dD][c-fC-F])|(?<!\\u[dD][89abAB]..\\u[dD])[c-fC-F])")
 _STRING = frozenset({str})
 _ID_KEYS = ("id", "qid", "question_id", "uid", "guid", "idx", "example_id")
@@ -128,26 +130,23 @@ class Node:
             return Node(value, self.source, None, self, key)
         raise self._type_error(key, "an object or a list")
 
+    def _typed(self, key: int | str, kind: type[_Value], expected: str) -> _Value:
+        value = self.get(key, expected)
+        if isinstance(value, kind) and (kind is bool or not isinstance(value, bool)):
+            return value
+        raise self._type_error(key, expected)
+
     def text(self, key: int | str) -> str:
         """Return the string at a key."""
-        value = self.get(key, "a string")
-        if isinstance(value, str):
-            return value
-        raise self._type_error(key, "a string")
+        return self._typed(key, str, "a string")
 
     def integer(self, key: int | str) -> int:
         """Return the whole number at a key. true and false are not numbers."""
-        value = self.get(key, "a whole number")
-        if isinstance(value, int) and not isinstance(value, bool):
-            return value
-        raise self._type_error(key, "a whole number")
+        return self._typed(key, int, "a whole number")
 
     def flag(self, key: int | str) -> bool:
         """Return the true or false at a key."""
-        value = self.get(key, "true or false")
-        if isinstance(value, bool):
-            return value
-        raise self._type_error(key, "true or false")
+        return self._typed(key, bool, "true or false")
 
     def name(self, key: int | str) -> str:
         """Return the id at a key, as a string: a non-empty string or a whole number."""
@@ -220,11 +219,17 @@ def describe_value(value: Any) -> str:
     return f"a {type(value).__name__}"
 
 
+def read_literal(text: str) -> Any:
+    """Return the Python value that a text writes, as pandas writes lists; the text itself if it writes none."""
+    with suppress(ValueError, SyntaxError, MemoryError, RecursionError):
+        return ast.literal_eval(text.strip())
+    return text
+
+
 def parse_json(text: str, source: str, line: int | None = None) -> Any:
     """Return the value of a JSON text, which is line `line` of the file `source` if it is one line of it.
 
-    NaN, Infinity, a repeated key, too deep nesting, a lone surrogate and a number that Python cannot hold are
-    DataErrors, as whatever else is not strict JSON.
+    NaN, Infinity, a repeated key, deep nesting, a lone surrogate and a number that Python cannot hold are errors.
     """
     start = len(text) - len(text.lstrip(" \t\n"))
     value, end = parse_json_prefix(text, source, line, start)
@@ -253,13 +258,13 @@ def parse_json_prefix(text: str, source: str, line: int | None = None, start: in
 
 def json_lines(text: str, source: str) -> Iterator[Node]:
     """Yield the values of a text with one JSON value per line. Blank lines are skipped."""
-    for number, line in iter_lines(text):
+    for number, line in enumerate(split_lines(text), start=1):
         if line.strip():
             yield Node(parse_json(line, source, number), source, number)
 
 
 def table_rows(
-    table: str | Iterator[str],
+    table: str | Iterable[str],
     source: str,
     guard: AbstractContextManager[object] | None = None,
     at: Callable[[Node], AbstractContextManager[object]] = lambda row: nullcontext(),
@@ -361,15 +366,6 @@ def _check_values(root: Node) -> None:
             stack += [node.at(key) for key in reversed(value)]
         elif isinstance(value, list):
             stack += [node.at(i) for i in range(len(value) - 1, -1, -1)]
-
-
-def is_encodable(text: str) -> bool:
-    """Return whether a text has no lone surrogate, which JSON can spell and UTF-8 cannot."""
-    try:
-        text.encode("utf-8")
-    except UnicodeEncodeError:
-        return False
-    return True
 
 
 class Seconds(dict[str, float]):

@@ -6,14 +6,16 @@ import codecs
 import csv
 import io
 import itertools
+import math
 import os
 import re
 import time
 import unicodedata
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, nullcontext, suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from classic_rc.errors import DataError, UsageError
 from classic_rc.io.files import START_BYTES, archive_format, open_unpacked, read_unpacked
@@ -23,6 +25,8 @@ LONGEST_LINE = 2**28
 
 _UTF16 = {codecs.BOM_UTF16_LE: "utf-16-le", codecs.BOM_UTF16_BE: "utf-16-be"}
 _ESCAPED = re.compile("[\udc80-\udcff]")
+_DAMAGE = re.compile("[\0\udc80-\udcff]")
+_READ_AS = "bytes that are not text, read as U+FFFD"
 _BUFFER = 2**18
 _MOST_DAMAGED = 3  # No text has more than a third of bytes that are not UTF-8.
 _MOST_AGAIN = 100
@@ -47,46 +51,43 @@ def read_text(path: str | Path) -> str:
 
 
 def read_line_blocks(
-    path: str, advance: Callable[[int], object], *, longest: float = LONGEST_LINE, strict: bool = False
+    path: str, advance: Callable[[int], object], *, longest: float = LONGEST_LINE
 ) -> Iterator[list[str]]:
-    r"""Yield the lines of a file, each with its final ``"\n"``, some hundreds at a time.
+    """Yield the lines of a file without their ends, some hundreds at a time.
 
-    The file is text in UTF-8, or in UTF-16 with a byte order mark, plain or compressed with gzip, bzip2 or xz; the
-    path ``"-"`` is standard input, whose lines come as soon as they are there. `advance` gets the number of bytes
-    just read, as the file stores them. A line of `longest` characters is an error. Damaged characters become
-    U+FFFD; with `strict` they are errors. Otherwise, a start that is no text is one.
+    The file is text as in :func:`decode_blocks`, plain or compressed with gzip, bzip2 or xz; the path ``"-"`` is
+    standard input, whose lines come as soon as they are there. `advance` gets the number of bytes just read, as the
+    file stores them. Damaged characters become U+FFFD. A start that is no text is an error, and so is a line of
+    `longest` characters.
     """
     with open_unpacked(path, advance) as stream:
-        head = stream.peek(START_BYTES)[:START_BYTES]
-        encoding = _UTF16.get(head[:2], "utf-8")
-        if not strict:
-            _check_is_text(head, encoding, path)
-        make_decoder = codecs.getincrementaldecoder("utf-8-sig" if encoding == "utf-8" else "utf-16")
-        bytes_decoder = make_decoder("strict" if strict else "replace")
-        decoder = io.IncrementalNewlineDecoder(bytes_decoder, translate=True)
-        begun: list[str] = []  # the parts of a line whose end was not read yet
-        is_read = False
-        while not is_read:
-            data = stream.read1(_BUFFER)
-            is_read = not data
-            text = decoder.decode(data, final=is_read)
-            end = len(text) if is_read else text.rfind("\n") + 1
-            if end or is_read:
-                lines = list(io.StringIO("".join([*begun, text[:end]]), newline="\n"))
-                begun = []
-                _check_lengths(lines, path, longest)
-                if lines:
-                    yield lines
-            begun.append(text[end:])
-            if sum(map(len, begun)) >= longest:
-                _check_lengths(["".join(begun)], path, longest)
+        _check_is_text(stream.peek(START_BYTES)[:START_BYTES], path)
+        for block in decode_blocks(stream, path, errors="replace", longest=longest):
+            lines = split_lines(block)
+            if max(map(len, lines)) >= longest:
+                raise _long_line_error(path, longest)
+            yield lines
 
 
-def _check_is_text(head: bytes, encoding: str, path: str) -> None:
+def split_lines(text: str) -> list[str]:
+    r"""Return the lines of a text without their ends.
+
+    Examples
+    --------
+    >>> split_lines("one\n\ntwo\n"), split_lines("one"), split_lines("")
+    (['one', '', 'two'], ['one'], [])
+    """
+    lines = text.split("\n")
+    if not lines[-1]:
+        lines.pop()
+    return lines
+
+
+def _check_is_text(head: bytes, path: str) -> None:
     """Refuse archives, and files that are mostly no text, as other compressed files are."""
     archive = archive_format(head)
     n_damaged = n_controls = 0
-    if encoding == "utf-8":
+    if head[:2] not in _UTF16:
         n_damaged = len(_ESCAPED.findall(head.decode("utf-8", "surrogateescape")))
         n_controls = len(head.translate(None, _TEXT_BYTES))
     if (
@@ -109,137 +110,160 @@ def _describe_bytes(n_damaged: int, n_controls: int) -> str:
     return "bytes that are not UTF-8"
 
 
-def _check_lengths(lines: list[str], path: str, longest: float) -> None:
-    if max(map(len, lines), default=0) >= longest:
-        raise DataError(
-            "a line is too long",
-            source=path,
-            found=f"at least {longest:,} characters",
-            expected=f"fewer than {longest:,}",
-        )
-
-
-def iter_lines(text: str) -> Iterator[tuple[int, str]]:
-    r"""Yield each line of a text with its number from 1, up to the last that is not blank.
-
-    No list of all lines is made, and no copy of the text: it may be large.
-
-    Examples
-    --------
-    >>> list(iter_lines("one\n\ntwo\n \n"))
-    [(1, 'one'), (2, ''), (3, 'two')]
-    """
-    last = len(text)
-    while last and text[last - 1] in " \t\n":
-        last -= 1
-    start, number = 0, 1
-    while (end := text.find("\n", start, last)) >= 0:
-        yield number, text[start:end]
-        start, number = end + 1, number + 1
-    yield number, text[start:last]
+def _long_line_error(path: str, longest: float) -> DataError:
+    found, expected = f"at least {longest:,} characters", f"fewer than {longest:,}"
+    return DataError("a line is too long", source=path, found=found, expected=expected)
 
 
 def table_records(
-    text: str | Iterator[str], source: str, guard: AbstractContextManager[object] | None = None
+    table: str | Iterable[str], source: str, guard: AbstractContextManager[object] | None = None
 ) -> Iterator[tuple[int, list[str]]]:
     """Yield the records of a table, each with the line at which it starts; a blank line has no cells.
 
-    The table is a text, or its lines with their ends; then all malformed records are errors.
-
-    Tabs separate cells if the first line has one, else commas; semicolons if it has neither. A malformed record
-    raises its error in `guard`; if that suppresses it, the record's first line is left out, and the next line
-    begins another record: a quote that is never closed must not swallow the rest of the table.
+    The table is a text, or its lines without their ends. Tabs separate cells if the first line has one, else
+    commas; semicolons if it has neither. A malformed record raises its error in `guard`; if that suppresses it, the
+    record's first line is left out, and the next line begins another record: a quote that is never closed must not
+    swallow the rest of the table.
     """
-    header = text.partition("\n")[0] if isinstance(text, str) else next(text, "")
-    delimiter = next((mark for mark in "\t,;" if mark in header), ",")
-    content = io.StringIO(text, newline="") if isinstance(text, str) else itertools.chain([header], text)
-    records = csv.reader(content, delimiter=delimiter, strict=True)
-    lines: list[str] | None = None  # all lines, once one is malformed
-    before = n_again = 0
+    rest = iter(split_lines(table) if isinstance(table, str) else table)
+    again = deque(itertools.islice(rest, 1))  # the lines to read before the others
+    taken: list[str] = []  # the lines of the record
+    delimiter = next((mark for mark in "\t,;" if again and mark in again[0]), ",")
+
+    def lines() -> Iterator[str]:
+        while (line := again.popleft() if again else next(rest, None)) is not None:
+            taken.append(line)
+            yield f"{line}\n"
+
+    records = csv.reader(lines(), delimiter=delimiter, strict=True)
     # The default limit is shorter than some passages. It is global to the process, so it is never lowered again.
-    csv.field_size_limit(max(csv.field_size_limit(), len(text) if isinstance(text, str) else LONGEST_LINE))
-    start = 1
+    csv.field_size_limit(max(csv.field_size_limit(), LONGEST_LINE))
+    start, n_again = 1, 0
     guard = nullcontext() if guard is None else guard
     while True:
+        taken.clear()
         try:
-            cells = next(records, None)
+            if (cells := next(records, None)) is None:
+                return
+            yield start, cells
         except csv.Error as error:
-            with guard if isinstance(text, str) else nullcontext():
+            with guard:
                 raise DataError(
                     f"malformed table ({error})",
                     source=source,
                     where=f"line {start}",
                     hint="End a quoted field with a quote, and double the quotes inside it",
                 ) from None
-            if before + records.line_num > start and n_again < _MOST_AGAIN:
-                assert isinstance(text, str)
-                lines = io.StringIO(text, newline="").readlines() if lines is None else lines
-                before, n_again = start, n_again + 1
-                records = csv.reader(lines[start:], delimiter=delimiter, strict=True)
-            # Else the parser continues with the line after those that it read.
-        else:
-            if cells is None:
-                return
-            yield start, cells
-        start = before + records.line_num + 1
+            if len(taken) > 1 and n_again < _MOST_AGAIN:
+                n_again += 1
+                again.extendleft(reversed(taken[1:]))
+                del taken[1:]
+                records = csv.reader(lines(), delimiter=delimiter, strict=True)
+        start += len(taken)
 
 
 def decode_text(data: bytes, source: str, damaged: dict[int, str] | None = None) -> str:
-    r"""Decode the bytes of a file, UTF-8 or UTF-16 with a byte order mark, with every line end as ``"\n"``.
-
-    The error gives the offset (from 0) and the line (from 1) of the first bad byte. With `damaged`, if less than
-    half of the lines are damaged, bad bytes are read as U+FFFD, NUL characters are kept, and `damaged` gets what
-    each damaged line has, by its number.
+    r"""Return the text that the bytes of a file are (:func:`decode_blocks`).
 
     Examples
     --------
     >>> decode_text(b"\xef\xbb\xbfone\r\ntwo\r", "a.txt")
     'one\ntwo\n'
     """
-    encoding, bom_length = _UTF16.get(data[:2], "utf-8"), 2
-    if encoding == "utf-8":
-        bom_length = 3 if data.startswith(codecs.BOM_UTF8) else 0
+    with suppress(UnicodeDecodeError):  # most files are UTF-8 without damage, and have no byte order mark
+        text = data.decode()
+        if not text.startswith("\ufeff") and "\0" not in text:
+            return _with_line_feeds(text)
+    return "".join(decode_blocks(io.BufferedReader(io.BytesIO(data)), source, damaged))
+
+
+def decode_blocks(
+    stream: Any,
+    source: str,
+    damaged: dict[int, str] | None = None,
+    *,
+    errors: Literal["strict", "replace"] = "strict",
+    longest: float = math.inf,
+) -> Iterator[str]:
+    r"""Yield a text in pieces of whole lines, with every line end as ``"\n"``.
+
+    The bytes of the buffered `stream` are UTF-8, or UTF-16 with a byte order mark. Bad bytes and NUL characters are
+    errors, which give the offset (from 0) and the line (from 1) of the first one. With `damaged`, bad bytes of
+    UTF-8 are read as U+FFFD, NUL characters are kept, and `damaged` gets what each damaged line has, by its number;
+    the error comes at the end if more than half of the lines are damaged. With ``errors="replace"`` nothing is an
+    error but an unfinished line of `longest` characters.
+    """
+    head = stream.peek(3)
+    encoding = _UTF16.get(head[:2], "utf-8")
+    n_read = len(stream.read(2 if encoding != "utf-8" else 3 * head.startswith(codecs.BOM_UTF8)))
+    # Escapes tell damaged bytes from a U+FFFD that is in the file.
+    escapes = errors == "strict" and encoding == "utf-8"
+    decoder = codecs.getincrementaldecoder(encoding)("surrogateescape" if escapes else errors)
+    newlines = io.IncrementalNewlineDecoder(None, translate=True)
+    begun: list[str] = []  # the parts of a line whose end was not read yet
+    n_lines = 0
+    first: DataError | None = None
+    is_read = False
+    while not is_read:
+        data = stream.read1(_BUFFER)
+        is_read = not data
+        n_decoded = n_read - len(decoder.getstate()[0])
+        n_read += len(data)
+        try:
+            raw = decoder.decode(data, final=is_read)
+        except UnicodeDecodeError as error:
+            before = error.object[: error.start].decode(encoding)
+            raise _decoding_error(before, n_decoded, n_lines, error.object[error.start], encoding, source) from None
+        if first is None and errors == "strict" and not _is_sound(raw):
+            match = _DAMAGE.search(raw)
+            assert match is not None
+            byte = ord(match[0]) & 0xFF if match[0] != "\0" else None
+            first = _decoding_error(raw[: match.start()], n_decoded, n_lines, byte, encoding, source)
+            if damaged is None:
+                raise first
+        text = newlines.decode(raw, final=is_read)
+        end = len(text) if is_read else text.rfind("\n") + 1
+        block = "".join([*begun, text[:end]]) if end or is_read else ""
+        if block:
+            begun.clear()
+        begun.append(text[end:])
+        if sum(map(len, begun)) >= longest:
+            raise _long_line_error(source, longest)
+        if block:
+            if damaged is not None and not _is_sound(block):
+                block = _repair(block, n_lines, damaged)
+            yield block
+            n_lines += block.count("\n")
+    if damaged is not None and first is not None and 2 * len(damaged) > n_lines + 1:
+        damaged.clear()
+        raise first
+
+
+def _repair(block: str, n_lines: int, damaged: dict[int, str]) -> str:
+    """Return a block that comes after some lines with U+FFFD for bad bytes, and note its damaged lines."""
+    lines = block.split("\n")
+    for i, line in enumerate(lines):
+        if not _is_sound(line):
+            damaged[n_lines + i + 1] = "a NUL character" if "\0" in line else _READ_AS
+            lines[i] = line.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+    return "\n".join(lines)
+
+
+def is_encodable(text: str) -> bool:
+    """Return whether a text has no lone surrogate, which JSON can spell and UTF-8 cannot."""
     try:
-        text = data[bom_length:].decode(encoding) if bom_length else data.decode(encoding)
-    except UnicodeDecodeError as error:
-        if damaged is not None and (repaired := _decode_damaged(data[bom_length:], encoding, damaged)):
-            return repaired
-        before = data[bom_length : bom_length + error.start].decode(encoding, "replace")
-        raise _decoding_error(
-            bom_length + error.start,
-            before,
-            source,
-            f"the byte 0x{data[bom_length + error.start]:02x}",
-            f"{encoding.upper()} text",
-        ) from None
-    if "\0" in text:
-        if damaged is not None and (repaired := _decode_damaged(data[bom_length:], encoding, damaged)):
-            return repaired
-        before = text[: text.index("\0")]
-        offset = bom_length + len(before.encode(encoding))
-        raise _decoding_error(offset, before, source, "a NUL character", "text (UTF-16 needs its byte order mark)")
-    return _with_line_feeds(text)
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _is_sound(text: str) -> bool:
+    return "\0" not in text and is_encodable(text)
 
 
 def _with_line_feeds(text: str) -> str:
     return text.replace("\r\n", "\n").replace("\r", "\n") if "\r" in text else text
-
-
-def _decode_damaged(data: bytes, encoding: str, damaged: dict[int, str]) -> str | None:
-    """Decode what can be decoded, and note the damage of each line; None if half of the lines are damaged."""
-    # Escapes tell damaged bytes from a U+FFFD that is in the file.
-    escaped = data.decode(encoding, "surrogateescape" if encoding == "utf-8" else "replace")
-    lines = _with_line_feeds(escaped).split("\n")
-    found: dict[int, str] = {}
-    for number, line in enumerate(lines, start=1):
-        if "\0" in line:
-            found[number] = "a NUL character"
-        elif _ESCAPED.search(line):
-            found[number] = "bytes that are not text, read as U+FFFD"
-    if not found or 2 * len(found) > len(lines):
-        return None
-    damaged.update(found)
-    return _with_line_feeds(data.decode(encoding, "replace"))
 
 
 def line_and_column(text: str, offset: int) -> str:
@@ -300,14 +324,17 @@ def replace_file(temporary: Path, path: Path) -> None:
     raise refused
 
 
-def _decoding_error(offset: int, before: str, source: str, found: str, expected: str) -> DataError:
-    line = before.replace("\r\n", "\n").replace("\r", "\n").count("\n") + 1
+def _decoding_error(
+    before: str, offset: int, n_lines: int, byte: int | None, encoding: str, source: str
+) -> DataError:
+    """Return the error for a byte, or a NUL character, after a text that begins at an offset."""
+    offset += len(before.encode(encoding))
     return DataError(
         "the file is not valid text",
         source=source,
-        where=f"byte offset {offset} (line {line})",
-        found=found,
-        expected=expected,
+        where=f"byte offset {offset} (line {n_lines + _with_line_feeds(before).count(chr(10)) + 1})",
+        found="a NUL character" if byte is None else f"the byte 0x{byte:02x}",
+        expected="text (UTF-16 needs its byte order mark)" if byte is None else f"{encoding.upper()} text",
         hint="Save it as UTF-8 text: JSON lines or CSV, or as Parquet",
     )
 

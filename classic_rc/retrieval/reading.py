@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from classic_rc.errors import DataError, wrong_value
 from classic_rc.io.files import STDIN, check_is_regular, strip_compression_suffix
 from classic_rc.io.json import Node, parse_json
-from classic_rc.io.text import LONGEST_LINE, read_line_blocks
+from classic_rc.io.text import read_line_blocks
 from classic_rc.kernels.arrays import block_size
 from classic_rc.questions import Passage
 from classic_rc.retrieval.texts import StoredTexts
@@ -208,7 +208,8 @@ def find_files(path: str) -> list[str]:
 
 def read_first_line(path: str) -> Any:
     """Return the first line of a file that is not blank: its JSON value if it is JSON, else its text; or None."""
-    line = next((line for line in read_lines(path, lambda n_bytes: None) if not line.isspace()), None)
+    blocks = read_line_blocks(path, lambda n_bytes: None)
+    line = next((line for lines in blocks for line in lines if line.strip()), None)
     return None if line is None else _parse_json_line(line, otherwise=line)
 
 
@@ -238,11 +239,6 @@ def _are_paragraphs(texts: Iterable[str]) -> bool:
         if characters > _SAMPLE_CHARACTERS:
             break
     return n_several > _PARAGRAPH_SHARE * seen
-
-
-def read_lines(path: str, advance: ProgressCallback, *, longest: int = LONGEST_LINE) -> Iterator[str]:
-    r"""Yield the lines of a file, each with its final ``"\n"``, as :func:`read_line_blocks` reads them."""
-    return itertools.chain.from_iterable(read_line_blocks(path, advance, longest=longest))
 
 
 class SentencePlaceWriter:

@@ -6,6 +6,7 @@ import copy
 import gzip
 import pickle
 import tempfile
+import zipfile
 from dataclasses import replace
 
 import pytest
@@ -17,6 +18,7 @@ from classic_rc.io.archives import InputFile, open_input
 from classic_rc.kernels.arrays import small_blocks
 from classic_rc.questions import Candidate, Passage, TextCandidates, candidate_texts
 from classic_rc.text.encode import encode
+from tests.errors import raises
 
 pytestmark = pytest.mark.ci  # real data
 
@@ -114,31 +116,62 @@ TABLE = "id,passage,question,candidate_0,candidate_1,gold\n" + "".join(
         (TABLE + "q,a\n", "line 4002"),
     ],
 )
-@pytest.mark.parametrize("packed", [False, True])
-def test_lines_are_read_one_by_one_with_the_same_result_or_error(tmp_path, content, where, packed):
-    """The text is never in memory as a whole, unless an error must be placed."""
+@pytest.mark.parametrize("packed", ["plain", "gz", "zip"])
+@pytest.mark.parametrize("skip", ["", "bad"])
+def test_lines_are_read_one_by_one_with_the_same_result_or_error(tmp_path, content, where, packed, skip):
+    """The text is never in memory as a whole."""
     data = content.encode("latin-1")
     path = tmp_path / "rows.jsonl"
-    path.write_bytes(gzip.compress(data) if packed else data)
+    path.write_bytes(gzip.compress(data) if packed == "gz" else data)
+    if packed == "zip":
+        path = tmp_path / "rows.zip"
+        with zipfile.ZipFile(path, "w") as archive:
+            archive.writestr("rows.jsonl", data)
 
     def read():
         try:
-            dataset = load(path)
+            dataset = load(path, skip=skip)
         except DataError as error:
             return str(error), error.where
-        return dataset.fingerprint, dataset.notes, dataset.sources
+        log = dataset.log and (*map(str, dataset.log.left_out), *map(str, dataset.log.repaired), dataset.log.places)
+        return dataset.fingerprint, dataset.notes, dataset.sources, log
 
     usual = read()
-    assert where or len(usual) == 3
+    assert where or len(usual) == 4
     with small_blocks(1000):
-        assert open_input(path).single.is_large
+        assert all(file.is_large for file in open_input(path).files)
         assert read() == usual
-    assert (where or "") in str(usual[1])
+    assert skip or (where or "") in str(usual[1])
 
 
-def test_a_table_of_lines_is_never_a_whole_text(tmp_path, monkeypatch):
-    path = tmp_path / "rows.csv"
-    path.write_text(TABLE)
+@pytest.mark.parametrize("name", ["rows.csv", "rows.jsonl", "rows.jsonl.gz"])
+@pytest.mark.parametrize("skip", ["", "bad"])
+def test_lines_are_never_a_whole_text(tmp_path, monkeypatch, name, skip):
+    path = tmp_path / name
+    data = (TABLE if "csv" in name else ROWS).encode()
+    if skip:
+        at = data.index(b"q1900")
+        data = data[:at] + b"\xff" + data[at:-3]
+    path.write_bytes(gzip.compress(data) if name.endswith(".gz") else data)
     monkeypatch.setattr(InputFile, "data", property(lambda file: pytest.fail("it is read as a whole")))
     with small_blocks(1000):
-        assert len(load(path)) == 2_000
+        dataset = load(path, skip=skip)
+    assert len(dataset) == 2_000 - bool(skip)
+    if skip:
+        line = 3802 if "csv" in name else 1901
+        assert [error.where for error in dataset.log.repaired] == [f"line {line}"]
+        assert [error.where.partition(" column")[0] for error in dataset.log.left_out] == [
+            "line 4000" if "csv" in name else "line 2000"
+        ]
+
+
+@pytest.mark.parametrize("n_bad", [3, 1_500])
+def test_of_text_with_more_damaged_than_sound_lines_nothing_is_read(tmp_path, n_bad):
+    path = tmp_path / "rows.jsonl"
+    path.write_bytes(ROWS.encode().replace(b"rained", b"rai\xffned", n_bad))
+    with small_blocks(1000):
+        if n_bad < 1_000:
+            assert len(load(path, skip="bad").log.repaired) == n_bad
+        else:
+            with raises(DataError, problem="the file is not valid text", where="byte offset 31 (line 1)"):
+                load(path, skip="bad")

@@ -22,8 +22,8 @@ from classic_rc.errors import DataError
 from classic_rc.formats import read_predictions
 from classic_rc.io import files
 from classic_rc.io.files import read_input, sha256_of
-from classic_rc.io.text import read_text
-from classic_rc.retrieval.reading import find_files, read_lines, read_texts
+from classic_rc.io.text import read_line_blocks, read_text
+from classic_rc.retrieval.reading import find_files, read_texts
 from classic_rc.solvers import load_solver
 from classic_rc.text.analyzers import stop_words
 from classic_rc.text.annotations import read_annotations
@@ -44,7 +44,7 @@ READ = {
     "hash": sha256_of,
     "stop words": lambda path: stop_words(str(path)),
     "texts": lambda path: read_texts(str(path)),
-    "lines": lambda path: list(read_lines(str(path), lambda n_bytes: None)),
+    "lines": lambda path: list(read_line_blocks(str(path), lambda n_bytes: None)),
     "zip": lambda path: WordNet(str(path)),
 }
 LIMITED = sorted(READ.keys() - {"hash", "texts", "lines"})

@@ -14,7 +14,7 @@ from typing import Any, Self
 from urllib.parse import urlsplit
 
 from classic_rc.errors import ClassicRCError, DataError, MissingPackageError, UsageError
-from classic_rc.io.json import is_encodable
+from classic_rc.io.text import is_encodable
 from classic_rc.retrieval.similarity import BM25
 
 PREFIX = "CLASSIC_RC_OPENSEARCH_"
