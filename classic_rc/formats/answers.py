@@ -1,8 +1,7 @@
-"""Files with an id and an answer, or the text of a language model, in each row: tables, JSON, logs of batches."""
+"""What answers in words mean, and the format of files that have them: a letter, a text, a model's whole output."""
 
 from __future__ import annotations
 
-import ast
 import copy
 import json
 import re
@@ -26,7 +25,7 @@ from classic_rc.encodings import (
     match_text,
 )
 from classic_rc.errors import DataError, UsageError
-from classic_rc.formats.base import Content, Format, first_answer, first_row, format_option, iter_members
+from classic_rc.formats.base import Content, Format, first_answer, format_option
 from classic_rc.formats.extraction import (
     ANSWER_KEYS,
     Place,
@@ -35,16 +34,10 @@ from classic_rc.formats.extraction import (
     plain_text,
     without_reasoning,
 )
-from classic_rc.formats.layouts import Layout, Row, find_layout, read_rows
-from classic_rc.io.json import Node, describe_value, json_lines, parse_json, table_rows
-from classic_rc.io.text import table_records
+from classic_rc.formats.layouts import Layout, Row, find_layout, has_answers, read_rows
+from classic_rc.io.json import Node, describe_value, parse_json, read_literal
 from classic_rc.predictions import WHOLE_TEXT, Answer, Prediction, ReadAnswer, Scores
 from classic_rc.questions import Question, Task, normalised_text
-
-_ID_COLUMNS = ("id", "question_id", "qid", "example_id", "idx")
-_PREDICTION_COLUMNS = ("prediction", "predicted", "pred", "predicted_answer", "model_answer")
-_ANSWER_COLUMNS = ("answer", "output", "response", "text", "generation", "generated_text", "model_output")
-_OTHER_LAYOUT = {"candidate", "selected"}  # columns of the rows of candidates of the format jsonl
 
 _PREFIX = re.compile(
     r"(?:(?:sure|so|thus|hence|therefore)[,!.:]? )?(?:the |my )?(?:(?:correct|right|best|final) )?"
@@ -112,13 +105,7 @@ class AnswersFormat(Format):
     """How many of the questions the file answers, if it is a sample."""
 
     def with_options(self, options: Mapping[str, str]) -> Self:
-        """Return the format with the paths of ids and texts, or the pattern of answers, of a specification.
-
-        Raises
-        ------
-        UsageError
-            Only one of the two paths is given, or the pattern is no regular expression.
-        """
+        """Return the format with the paths of ids and texts, or the pattern of answers, of a specification."""
         format = copy.copy(super().with_options(options))
         format.sample = options.get("sample")
         if ("id" in options) != ("text" in options):
@@ -143,17 +130,7 @@ class AnswersFormat(Format):
 
     def recognises(self, text: str) -> bool:
         """Return whether the first row has a column of ids and one of answers, or the text is one object."""
-        if self.layout is not None:
-            return True
-        if not self.is_detected:
-            return False
-        names = {name.strip().lower() for name in _first_names(text)}
-        if find_layout(text) is not None:
-            return True
-        if names.isdisjoint(_ID_COLUMNS):
-            return _is_one_object(text)
-        has_answers = not names.isdisjoint((*_PREDICTION_COLUMNS, *_ANSWER_COLUMNS))
-        return has_answers and names.isdisjoint(_OTHER_LAYOUT)
+        return self.layout is not None or (self.is_detected and has_answers(text))
 
     def parse(
         self, text: str, questions: Sequence[Question], source: str, *, partial: bool = False
@@ -175,10 +152,7 @@ class AnswersFormat(Format):
         self, text: str, questions: Sequence[Question], source: str, partial: bool, notes: list[str]
     ) -> list[Prediction]:
         layout = self.layout or find_layout(text)
-        if layout is None:
-            rows, id_column, column = _read_columns(text, source, notes)
-        else:
-            rows, id_column, column = read_rows(text, source, layout), layout.id, "answer"
+        rows, id_column, column = read_rows(text, source, layout, notes)
         by_id = {question.id: _Asked(question) for question in questions}
         for row in rows:
             if row.id in by_id:
@@ -221,81 +195,6 @@ class DeclaredAnswersFormat(AnswersFormat):
             f"the format answers, where an answer that can be read in several ways is {READINGS[reading]} (never "
             "detected: name it)"
         )
-
-
-# ------------------------------------------------------------------------------------------------------------------
-# Rows
-
-
-def _first_names(text: str) -> Sequence[str]:
-    """Return the names of the first row's columns; none if the text does not start as a table or as JSON does."""
-    content = text.lstrip()
-    if content.startswith("["):
-        with suppress(ValueError, RecursionError):
-            row, _ = json.JSONDecoder().raw_decode(content, content.index("{"))
-            return list(row)
-        return ()
-    if content.startswith("{"):
-        row = first_row(text)
-        return list(row) if isinstance(row, Mapping) else ()
-    try:
-        return next((cells for _, cells in table_records(content.partition("\n")[0], "")), [])
-    except DataError:
-        return ()
-
-
-def _is_one_object(text: str) -> bool:
-    """Return whether a text looks like one JSON object that maps ids to answers, and not like rows."""
-    content = text.strip()
-    is_row = isinstance(first_row(content), Mapping) and "\n" in content
-    names = {name.strip().lower() for name in _first_names(content)}
-    return content.startswith("{") and not is_row and names.isdisjoint(_ID_COLUMNS)
-
-
-def _read_rows(text: str, source: str) -> list[Node]:
-    content = text.lstrip()
-    if content.startswith("["):
-        return list(Node(parse_json(text, source), source).elements())
-    if content.startswith("{"):
-        if not _is_one_object(text):
-            return list(json_lines(text, source))
-        members = iter_members(Node(parse_json(text, source), source))
-        return [node.with_value({"id": name, "answer": node.value}) for name, node in members]
-    return list(table_rows(text, source))
-
-
-def _read_columns(text: str, source: str, notes: list[str]) -> tuple[list[Row], str, str]:
-    """Return the rows of a file with columns, and the names of the columns of ids and of answers."""
-    nodes = _read_rows(text, source)
-    ids, column = _find_columns(nodes, source, notes)
-    return [Row(node, node.name(ids), (node.get(column),)) for node in nodes], ids, column
-
-
-def _find_columns(rows: Sequence[Node], source: str, notes: list[str]) -> tuple[str, str]:
-    """Return the names of the columns of ids and of answers."""
-    first = rows[0].value if rows else {}
-    names = {str(name).strip().lower(): str(name) for name in (first if isinstance(first, Mapping) else ())}
-    ids = [names[name] for name in _ID_COLUMNS if name in names]
-    predictions = [names[name] for name in _PREDICTION_COLUMNS if name in names]
-    answers = [names[name] for name in _ANSWER_COLUMNS if name in names]
-    if rows and not (ids and (predictions or answers)):
-        raise rows[0].error(
-            "no column of ids" if not ids else "no column of answers",
-            found=describe_value(first),
-            expected=" or ".join(_ID_COLUMNS if not ids else (*_PREDICTION_COLUMNS, *_ANSWER_COLUMNS)),
-        )
-    found = predictions or answers
-    if len(found) > 1:
-        raise DataError(
-            "several columns may be the answers",
-            source=source,
-            found=", ".join(found),
-            expected="one of them",
-            hint="Rename the column with the answers of the system to prediction, and remove the others",
-        )
-    if predictions and answers:
-        notes.append(f"{source}: the answers are the column {found[0]!r}, and {', '.join(answers)} is not read")
-    return (ids or ["id"])[0], (found or ["answer"])[0]
 
 
 # ------------------------------------------------------------------------------------------------------------------
@@ -382,21 +281,9 @@ def decide_answers(
 ) -> list[Prediction]:
     """Return the predictions that answers in words mean, as the format ``answers`` reads them.
 
-    Parameters
-    ----------
-    samples : sequence of sequence of (Node, object)
-        For each question its answers, one or several samples, each with its place.
-    source : str
-        The name of the file in messages.
-    notes : list of str
-        Receives the numbers of answers that say nothing and of questions without an answer.
-    reading : str, optional
-        The declared reading of answers that can be read in several ways.
-
-    Raises
-    ------
-    DataError
-        Answers can be read in several ways, and nothing shows which one is meant.
+    `samples` has for each question its answers, one or several, each with its place; `source` is the file's name,
+    `notes` gets what a user should know, and `reading` is the declared one. Without it, DataError says that answers
+    can be read in several ways.
     """
     return _decide(_ask(questions, samples), reading, "answer", GOLD_AS, source, notes)
 
@@ -666,9 +553,7 @@ def _evaluate(value: Any, start: str) -> Any:
         return value
     with suppress(DataError):
         return parse_json(value, "")
-    with suppress(ValueError, SyntaxError, MemoryError, RecursionError):
-        return ast.literal_eval(value.strip())
-    return value
+    return read_literal(value)
 
 
 def _as_text(value: Any) -> str:

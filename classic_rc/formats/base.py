@@ -72,13 +72,7 @@ class Format(ABC):
         return True
 
     def with_options(self, options: Mapping[str, str]) -> Self:
-        """Return the format with options; a format that takes some overrides it.
-
-        Raises
-        ------
-        UsageError
-            The format does not take an option, or a value is wrong.
-        """
+        """Return the format with options, or raise UsageError; a format that takes some overrides it."""
         for name in options:
             if name not in self.takes:
                 takes = ", ".join(f"{known}=" for known in sorted(self.takes))
@@ -107,13 +101,7 @@ class Format(ABC):
         """Return the text of a block of questions, without what is `around` blocks; see :meth:`write_blocks`."""
 
     def has_scores(self, text: str, source: str) -> bool:
-        """Return whether a text of this layout has scores, and not only decisions.
-
-        Raises
-        ------
-        DataError
-            The text is malformed.
-        """
+        """Return whether a text of this layout has scores, and not only decisions."""
         return "scores" in self.holds
 
     def read(
@@ -288,13 +276,7 @@ def _check_scores(scores: Scores, questions: Sequence[Question]) -> None:
 
 
 def first_answer(prediction: Prediction) -> Answer:
-    """Return the first answer of a prediction, the one that a file can have.
-
-    Raises
-    ------
-    UsageError
-        The prediction has no answer, or only a selection probability.
-    """
+    """Return the first answer of a prediction, the one that a file can have; UsageError if it has none."""
     if prediction.answers:
         return prediction.answers[0]
     if prediction.selection_probability is not None:
@@ -403,13 +385,7 @@ def iter_members(node: Node) -> Iterator[tuple[str, Node]]:
 
 
 def score_at(node: Node, key: int | str) -> float:
-    """Return the score at a key of a JSON object, or at a position of a list.
-
-    Raises
-    ------
-    DataError
-        The value is not a finite number.
-    """
+    """Return the score at a key of a JSON object, or at a position of a list: a finite number."""
     value = node.get(key, "a finite number")
     if isinstance(value, (int, float)) and not isinstance(value, bool):
         try:

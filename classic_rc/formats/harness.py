@@ -14,13 +14,7 @@ from classic_rc.errors import DataError, UsageError
 from classic_rc.formats.answers import decide_answers
 from classic_rc.formats.base import Content, Format, first_row
 from classic_rc.formats.harness_docs import RIGHT_WORDS, WRONG_WORDS
-from classic_rc.formats.harness_log import (
-    HarnessLog,
-    Response,
-    is_log_row,
-    is_set,
-    read_log,
-)
+from classic_rc.formats.harness_log import HarnessLog, Response, is_log_row, is_set, read_log
 from classic_rc.io.json import describe_value
 from classic_rc.predictions import Prediction, Scores
 from classic_rc.questions import Dataset, Question, Task, normalised_text
@@ -64,13 +58,7 @@ class HarnessFormat(Format):
     def read_scores(
         self, text: str, questions: Sequence[Question], *, source: str, partial: bool = False
     ) -> Scores:
-        """Read the scores: log-likelihoods of options; for labels, how much more likely 1 is than 0.
-
-        Raises
-        ------
-        UsageError
-            The log has texts only.
-        """
+        """Read the scores: log-likelihoods of options; for labels, how much more likely 1 is than 0."""
         self._check_questions(questions)
         log = self._read_log(text, source, questions)
         if not log.responses[0].values:

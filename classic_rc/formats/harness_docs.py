@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import ast
 import re
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from classic_rc.datasets.fields import find_families
-from classic_rc.io.json import Node, describe_value
+from classic_rc.io.json import Node, describe_value, read_literal
 from classic_rc.questions import Passage, Question, Task, TextCandidates, normalised_text
 
 RIGHT_WORDS = frozenset({"yes", "true", "correct", "1"})
@@ -35,37 +33,26 @@ class Document:
     n_other_questions: int = 0  # which the document asks too, with their answers in the prompt
     right: frozenset[int] | None = None  # the right options, where the document alone has them and not its target
     has_options: bool = True  # whether the options are the document's own, or else the continuations
+    is_known: bool = True  # whether its fields are those of a known family
     unread: tuple[str, ...] = ()  # the fields of unknown documents with texts that are nowhere in the question
 
 
 _Asked: TypeAlias = "tuple[str, str, Sequence[str] | None]"
-"""A passage, a question, and options; no options where they are the continuations themselves."""
+"""A passage, a question, and options; None where they are the continuations themselves."""
 
 _Texts: TypeAlias = "Sequence[str] | None"
 
 
 def read_document(doc: Node, continuations: Sequence[str] | None, n_prompts: int = 1) -> Document:
-    """Read a document.
+    """Read the ``doc`` of a row. `continuations` are what the model scored; None if it generated a text.
 
-    Parameters
-    ----------
-    doc : Node
-        The ``doc`` of a row.
-    continuations : sequence of str or None
-        What the model scored; None if it generated a text.
-    n_prompts : int
-        The number of different prompts before the continuations.
-
-    Raises
-    ------
-    DataError
-        The document is malformed, or it has no options and the model generated a text.
+    `n_prompts` is the number of different prompts before the continuations.
     """
-    keys = doc.value.keys()
-    if _is_labelled(doc, continuations):
-        return _read_labelled(doc)
-    family = next((family for family in _FAMILIES if family.keys <= keys), _UNKNOWN)
-    passage, question, found = family.read(doc)
+    fitting = (own for own, keys in _FAMILIES.items() if own.fits(keys, doc, continuations))
+    family = next(fitting, _UNKNOWN)
+    if family.is_label:
+        return _read_labelled(doc, family)
+    passage, question, found = family.ask(doc)
     if found is None and not family.has_own_fields:
         found = _find_options(doc, continuations)
     if found is None and continuations is None and _find_truth(doc) is not None:
@@ -97,6 +84,7 @@ def read_document(doc: Node, continuations: Sequence[str] | None, n_prompts: int
         n_other_questions=family.count_others(doc),
         right=family.find_right(doc, options, continuations),
         has_options=options is not None,
+        is_known=family.has_own_fields,
         unread=unread,
     )
 
@@ -155,22 +143,11 @@ def _pieces(text: str) -> Counter[str]:
 
 
 def join_documents(documents: Sequence[Document], ids: Sequence[str]) -> list[tuple[Question, list[int]]]:
-    """Return the questions of a task's documents, and the positions of the documents that each one is from.
+    """Return the questions of a task's documents, each with the positions of the documents that it is from.
 
-    A document is a question, except for labels: the options of a question are a document each. Equal passages are
-    one object.
-
-    Parameters
-    ----------
-    documents : sequence of Document
-        All of labels, or none.
-    ids : sequence of str
-        The ids of the questions; documents of labels have their own.
-
-    Returns
-    -------
-    list of (Question, list of int)
-        With the gold of labels; other gold is hidden.
+    A document is a question; where it is one option and its label, all options of a question are one. Either all
+    documents are of labels or none, and only labels give gold. `ids` are those of the questions; documents of
+    labels have their own. Equal passages are one object.
     """
     passages: dict[str, Passage] = {}
     groups: dict[Any, list[int]] = {}
@@ -197,9 +174,19 @@ def join_documents(documents: Sequence[Document], ids: Sequence[str]) -> list[tu
     return joined
 
 
+def conditional_requests(prompts: Sequence[str]) -> list[int]:
+    """Return the requests with a prompt; ``acc_mutual_info`` makes one more for each option, without it."""
+    prompted = [i for i, prompt in enumerate(prompts) if prompt]
+    return prompted if 2 * len(prompted) == len(prompts) else list(range(len(prompts)))
+
+
 def says_right(continuation: str) -> bool:
     """Return whether a label says that an option is right: "yes", or a sentence that ends with it."""
     return normalised_text(continuation).rpartition(" ")[2].strip(".!?\"'") in RIGHT_WORDS
+
+
+def _is_truth(continuation: str) -> bool:
+    return says_right(continuation) or normalised_text(continuation) in WRONG_WORDS
 
 
 # ------------------------------------------------------------------------------------------------------------------
@@ -209,8 +196,7 @@ def says_right(continuation: str) -> bool:
 def _race_problems(doc: Node) -> Node:
     problems = doc.value["problems"]
     if isinstance(problems, str):
-        with suppress(ValueError, SyntaxError, RecursionError, MemoryError):
-            problems = ast.literal_eval(problems)  # as the dataset stores them: the text of a Python list
+        problems = read_literal(problems)  # as the dataset stores them: the text of a Python list
     if not isinstance(problems, list) or not problems:
         raise doc.error(
             "no list of problems",
@@ -232,64 +218,26 @@ _TRUTHS = ("label", "answer")
 """The fields that say whether an option, or the question, is right."""
 
 
-def _is_labelled(doc: Node, continuations: Sequence[str] | None) -> bool:
-    """Return whether a document is one option of a question, which is right or wrong by itself."""
-    keys = doc.value.keys()
-    if keys >= {"passage", "question", "option", "label"} or keys >= {"paragraph", "question", "answer", "label"}:
-        return True
-    words = [text for text in continuations or () if says_right(text) or normalised_text(text) in WRONG_WORDS]
-    return keys >= {"sentence", "question", "answer", "label"} and len(words) == 2  # MC-TACO
-
-
-def _read_labelled(doc: Node) -> Document:
+def _read_labelled(doc: Node, family: _Family) -> Document:
     """Read a row of one option and its label: MultiRC as SuperGLUE has it, MC-TACO, or what ``perturb`` writes."""
     label = doc.value["label"]
     if label not in (0, 1, -1, None):
         raise doc.error("invalid label", field="label", found=describe_value(label), expected="0 or 1")
-    is_ours = "option" in doc.value
-    own_name = "passage" if is_ours else "paragraph" if "paragraph" in doc.value else "sentence"
-    passage, question = doc.text(own_name), doc.text("question")
+    passage, question = doc.text(family.passage), doc.text(family.question)
     place = doc.value.get("idx")
-    id_ = str(doc.value.get("id", "")) if is_ours else ""
+    id_ = str(doc.value.get("id", "")) if family.options == "option" else ""
     if isinstance(place, Mapping) and {"paragraph", "question"} <= place.keys():
         id_ = f"{place['paragraph']}=={place['question']}"
-    hidden = label in (-1, None)
     return Document(
-        "multirc",
+        family.name,
         passage,
         question,
-        (doc.text("option" if is_ours else "answer"),),
+        (doc.text(family.options),),
         is_label=True,
-        label=None if hidden else bool(label),
+        label=None if label in (-1, None) else bool(label),
         id=id_,
         group=(id_, passage, question),  # the numbers need not be unique in rows of the user's own
     )
-
-
-def _read_arc(doc: Node) -> _Asked:
-    choices = doc.value["choices"]
-    if not isinstance(choices, Mapping):
-        return _read_any(doc)
-    stem = "question" if doc.has("question") else "question_stem"
-    return "", doc.text(stem), doc.child("choices").texts("text")
-
-
-def _fields(passage: str | None, question: str | None, *options: str) -> Callable[[Node], _Asked]:
-    """Return a function that reads a text at each of these keys, or the options in the list at one path.
-
-    Without options they are the continuations.
-    """
-
-    def read(doc: Node) -> _Asked:
-        found: Sequence[str] | None = [doc.text(option) for option in options] or None
-        return doc.text(passage) if passage else "", doc.text(question) if question else "", found
-
-    def read_list(doc: Node) -> _Asked:
-        holder, _, key = options[0].rpartition(".")
-        texts = (doc.child(holder) if holder else doc).texts(key)
-        return doc.text(passage) if passage else "", doc.text(question) if question else "", texts
-
-    return read_list if len(options) == 1 else read
 
 
 _PASSAGES = (
@@ -301,6 +249,7 @@ _QUESTIONS = (
     "sentence premise input"
 ).split()
 _OPTIONS = ("options", "choices", "choice", "answers", "endings", "candidates")
+"""The usual names of fields, in the order in which they are looked for."""
 
 
 def _read_any(doc: Node) -> _Asked:
@@ -373,82 +322,84 @@ def _is_texts(value: Any, at_least: int) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class _Family:
-    """A family of tasks whose documents have the same fields."""
+    """A family of tasks whose documents have the same fields: keys, or dotted paths, of texts."""
 
     name: str | None
-    keys: set[str]  # the fields that identify it
-    read: Callable[[Node], _Asked]
+    passage: str = ""
+    question: str = ""
+    options: str = ""  # several texts, or one list; without them the options are the continuations
+    others: str = ""  # further keys that tell the family
+    read: Callable[[Node], _Asked] | None = None  # in place of reading the texts at these keys
     has_own_fields: bool = True  # otherwise the usual names of fields are looked for
     is_in_prompt: bool = False  # whether the options are in the prompts, and the continuation is the same for all
+    is_label: bool = False  # whether a document is one option, which is right or wrong by itself
+    needs_words: bool = False  # whether the continuations must be yes and no
     # The right options, where the document alone has them: from its own options and the continuations.
     find_right: Callable[[Node, _Texts, _Texts], frozenset[int] | None] = lambda doc, options, continuations: None
     count_others: Callable[[Node], int] = lambda doc: 0  # the other questions, whose answers are in the prompt
 
+    @property
+    def keys(self) -> frozenset[str]:
+        """The keys of a document that has this form."""
+        paths = " ".join((self.passage, self.question, self.options, self.others)).split()
+        return frozenset(path.partition(".")[0] for path in paths)
 
-_UNKNOWN = _Family(None, set(), _read_any, has_own_fields=False)
+    def fits(self, keys: frozenset[str], doc: Node, continuations: Sequence[str] | None) -> bool:
+        """Return whether a document is one of this family, which has these keys."""
+        holder, dot, _ = self.options.rpartition(".")
+        if not keys <= doc.value.keys() or (dot and not isinstance(doc.value[holder], Mapping)):
+            return False
+        return not self.needs_words or sum(map(_is_truth, continuations or ())) == 2
 
-_FAMILIES = (
-    _Family(
-        "race",
-        {"article", "problems"},
-        _read_race,
-        count_others=lambda doc: len(_race_problems(doc).value) - 1,
-    ),
-    _Family(
-        "belebele",
-        {"flores_passage", "question", "mc_answer1", "mc_answer4"},
-        _fields("flores_passage", "question", *(f"mc_answer{i}" for i in range(1, 5))),
-    ),
-    _Family(
-        "sciq",
-        {"support", "question", "correct_answer", "distractor1"},
-        _fields("support", "question", "distractor1", "distractor2", "distractor3", "correct_answer"),
-    ),
-    _Family(
-        "siqa",
-        {"context", "question", "answerA", "answerB", "answerC"},
-        _fields("context", "question", "answerA", "answerB", "answerC"),
-    ),
-    _Family(
-        "cosmosqa",
-        {"context", "question", "answer0", "answer3"},
-        _fields("context", "question", *(f"answer{i}" for i in range(4))),
-    ),
-    _Family(
-        "qa4mre",
-        {"document_str", "question_str", "answer_options"},
-        _fields("document_str", "question_str", "answer_options.answer_str"),
-    ),
-    _Family(
-        "winogrande",
-        {"sentence", "option1", "option2"},
-        _fields(None, "sentence", "option1", "option2"),
-        is_in_prompt=True,  # the continuation is the end of the sentence
-        find_right=_right_of_winogrande,
-    ),
-    _Family("piqa", {"goal", "sol1", "sol2"}, _fields(None, "goal", "sol1", "sol2")),
-    _Family(
-        "copa", {"premise", "choice1", "choice2", "question"}, _fields("premise", "question", "choice1", "choice2")
-    ),
-    # HellaSwag's text to continue is what is read.
-    _Family("hellaswag", {"ctx", "endings"}, _fields("ctx", None, "endings")),
-    _Family("arc", {"question", "choices", "answerKey"}, _read_arc),  # also CommonsenseQA
-    _Family("openbookqa", {"question_stem", "choices"}, _read_arc),
-    _Family(
-        "record",
-        {"passage", "query", "entities", "answers"},
-        _fields("passage", "query", "entities"),
-        find_right=_right_of_record,
-    ),
-    _Family(
-        "truthfulqa",
-        {"question", "mc1_targets", "mc2_targets"},
-        _fields(None, "question"),
-        find_right=_right_of_truthfulqa,
-    ),
-    *(_Family("lists", {key}, _read_any, has_own_fields=False) for key in _OPTIONS),
-    _Family("boolq", {"passage", "question", "label"}, _fields("passage", "question")),
-    _Family("boolq", {"passage", "question", "answer"}, _fields("passage", "question")),
-    _Family("nli", {"premise", "hypothesis", "label"}, _fields("premise", "hypothesis")),
-)
-"""The families; the first whose fields a document has is its own."""
+    def ask(self, doc: Node) -> _Asked:
+        """Return what a document asks."""
+        if self.read is not None:
+            return self.read(doc)
+        names = self.options.split()
+        options: Sequence[str] | None = None
+        if len(names) == 1:
+            holder, _, key = names[0].rpartition(".")
+            options = (doc.child(holder) if holder else doc).texts(key)
+        elif names:
+            options = [doc.text(name) for name in names]
+        passage, question = (doc.text(key) if key else "" for key in (self.passage, self.question))
+        return passage, question, options
+
+
+_UNKNOWN = _Family(None, read=_read_any, has_own_fields=False)
+
+_FAMILIES = {
+    family: family.keys
+    for family in (
+        _Family("multirc", "passage", "question", "option", "label", is_label=True),  # what `perturb` writes
+        _Family("multirc", "paragraph", "question", "answer", "label", is_label=True),
+        _Family("multirc", "sentence", "question", "answer", "label", is_label=True, needs_words=True),  # MC-TACO
+        _Family(
+            "race",
+            others="article problems",
+            read=_read_race,
+            count_others=lambda doc: len(_race_problems(doc).value) - 1,
+        ),
+        _Family("belebele", "flores_passage", "question", "mc_answer1 mc_answer2 mc_answer3 mc_answer4"),
+        _Family("sciq", "support", "question", "distractor1 distractor2 distractor3 correct_answer"),
+        _Family("siqa", "context", "question", "answerA answerB answerC"),
+        _Family("cosmosqa", "context", "question", "answer0 answer1 answer2 answer3"),
+        _Family("qa4mre", "document_str", "question_str", "answer_options.answer_str"),
+        # WinoGrande's continuation is the end of the sentence.
+        _Family(
+            "winogrande", "", "sentence", "option1 option2", is_in_prompt=True, find_right=_right_of_winogrande
+        ),
+        _Family("piqa", "", "goal", "sol1 sol2"),
+        _Family("copa", "premise", "question", "choice1 choice2"),
+        _Family("hellaswag", "ctx", "", "endings"),  # the text to continue is what is read
+        _Family("arc", "", "question", "choices.text", "answerKey"),  # also CommonsenseQA
+        _Family("openbookqa", "", "question_stem", "choices.text"),
+        _Family("record", "passage", "query", "entities", "answers", find_right=_right_of_record),
+        _Family("truthfulqa", "", "question", "", "mc1_targets mc2_targets", find_right=_right_of_truthfulqa),
+        *(_Family("lists", others=key, read=_read_any, has_own_fields=False) for key in _OPTIONS),
+        _Family("boolq", "passage", "question", "", "label"),
+        _Family("boolq", "passage", "question", "", "answer"),
+        _Family("nli", "premise", "hypothesis", "", "label"),
+    )
+}
+"""The families with their keys; the first whose form a document has is its own."""

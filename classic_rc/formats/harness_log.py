@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import json
 import math
 import re
@@ -23,9 +22,15 @@ from classic_rc.encodings import (
 )
 from classic_rc.errors import DataError
 from classic_rc.formats.answers import decide_answers, decide_samples
-from classic_rc.formats.harness_docs import Document, join_documents, read_document, says_right
+from classic_rc.formats.harness_docs import (
+    Document,
+    conditional_requests,
+    join_documents,
+    read_document,
+    says_right,
+)
 from classic_rc.formats.harness_settings import read_settings
-from classic_rc.io.json import Node, describe_value, json_lines
+from classic_rc.io.json import Node, describe_value, json_lines, read_literal
 from classic_rc.predictions import Answer
 from classic_rc.questions import Question, Task, normalised_text
 
@@ -54,7 +59,6 @@ class HarnessLog:
     questions: tuple[Question, ...]
     responses: tuple[Response, ...]  # one for each question
     kind: Kind
-    family: str | None  # the task family whose fields the documents have; None if they are unknown
     notes: tuple[str, ...]  # about the questions, and what the model saw apart from them
     n_rows: int  # documents; of MultiRC, one for each option
     n_filters: int  # of the task; the harness logs every document once for each
@@ -84,26 +88,15 @@ def is_log_row(row: Any) -> bool:
 def read_log(text: str, source: str, last_filter: bool = False, gold_as: str | None = None) -> HarnessLog:
     """Read a sample log, as the current release of the harness and the one before it write logs.
 
-    Parameters
-    ----------
-    source : str
-        The log's path: its settings are in ``results_*.json`` next to it.
-    last_filter : bool
-        Whether to read the rows of the last filter instead of those of the first.
-    gold_as : str, optional
-        How targets name options, one of :data:`classic_rc.encodings.READINGS`.
-
-    Raises
-    ------
-    DataError
-        The log is malformed or cut off, has several tasks, or its task has no options to choose from.
+    The log's settings are in ``results_*.json`` next to its path, `source`. With `last_filter`, the rows are those
+    of the last filter. `gold_as` is how targets name options, one of :data:`classic_rc.encodings.READINGS`.
     """
     notes: list[str] = []
     rows, n_filters = _choose_filter(_read_rows(text, source), notes, -1 if last_filter else 0)
     documents = []
     for row in rows:
         contexts, continuations = _read_arguments(row)
-        n_prompts = len({contexts[i] for i in _conditional(contexts)})
+        n_prompts = len({contexts[i] for i in conditional_requests(contexts)})
         document = read_document(row.child("doc"), continuations, n_prompts)
         documents.append(document)
         if document.family != documents[0].family or document.is_label != documents[0].is_label:
@@ -130,7 +123,7 @@ def read_log(text: str, source: str, last_filter: bool = False, gold_as: str | N
         notes += _describe_labels(questions, responses)
     notes += _compare_with_results(rows, source)
     read = tuple(questions), tuple(responses)
-    return HarnessLog(*read, kind, first.family, tuple(notes), len(rows), n_filters, reading, undecided)
+    return HarnessLog(*read, kind, tuple(notes), len(rows), n_filters, reading, undecided)
 
 
 def _read_rows(text: str, source: str) -> list[Node]:
@@ -215,13 +208,7 @@ def _read_arguments(row: Node) -> tuple[list[str], list[str] | None]:
             expected="log-likelihoods of two options or more, or a generated answer",
             hint="Logs of perplexity and completion tasks cannot be measured here",
         )
-    return contexts, [str(seconds[i]) for i in _conditional(contexts)]
-
-
-def _conditional(contexts: Sequence[str]) -> list[int]:
-    """Return the requests with a prompt; ``acc_mutual_info`` makes one more for each option, without it."""
-    prompted = [i for i, context in enumerate(contexts) if context]
-    return prompted if 2 * len(prompted) == len(contexts) else list(range(len(contexts)))
+    return contexts, [str(seconds[i]) for i in conditional_requests(contexts)]
 
 
 def _read_response(row: Node) -> Response:
@@ -245,7 +232,7 @@ def _read_response(row: Node) -> Response:
             found=f"{len(found)} responses to {len(contexts)} requests",
             expected="one for each",
         )
-    values = tuple(_log_likelihood(row, key, i) for i in _conditional(contexts))
+    values = tuple(_log_likelihood(row, key, i) for i in conditional_requests(contexts))
     return Response((values,), tuple(continuations), (), place, logged)
 
 
@@ -346,9 +333,7 @@ def _read_targets(
 def _position(row: Node) -> frozenset[int] | None:
     """Return the positions that a target has, or None."""
     target = _plain_target(row)
-    if isinstance(target, str):
-        with suppress(ValueError, SyntaxError, RecursionError, MemoryError):
-            target = ast.literal_eval(target)
+    target = read_literal(target) if isinstance(target, str) else target
     found = target if isinstance(target, list) else [target]
     return frozenset(map(int, found)) if all(isinstance(value, int) for value in found) else None
 
@@ -389,7 +374,7 @@ def _join_responses(rows: Sequence[Node], responses: Sequence[Response], members
 def _describe_questions(documents: Sequence[Document], questions: Sequence[Question]) -> list[str]:
     """Return notes on what the questions lack, and on what the model's prompts have apart from them."""
     notes = []
-    is_known = documents[0].family not in (None, "lists")
+    is_known = documents[0].is_known
     n_scored = sum(not document.has_options for document in documents)
     if not is_known and n_scored:
         passages = "a field of the documents" if any(document.passage for document in documents) else "empty"
@@ -477,17 +462,10 @@ def _compare_with_results(rows: Sequence[Node], source: str) -> list[str]:
         )
     counted = settings.n_documents
     if counted is not None and counted != len(rows):
-        numbers = [row.value.get("doc_id") for row in rows]
-        if len(rows) < counted and numbers == list(range(len(rows))):
-            why = (
-                f"the log ends after document {len(rows) - 1:,}, and the other {counted - len(rows):,} are missing"
-            )
-        elif len(rows) < counted:
-            why = f"{counted - len(rows):,} documents are missing in the log"
-        else:
-            why = "the log has documents of another run"
+        is_start = [row.value.get("doc_id") for row in rows] == list(range(len(rows)))
+        end = f", and ends after document {len(rows) - 1:,}" if len(rows) < counted and is_start else ""
         notes.append(
-            f"the log has {len(rows):,} documents, and the results file counts {counted:,}: {why}, so that the "
-            "figures of the results file are not those of this log"
+            f"the log has {len(rows):,} documents{end}; the results file counts {counted:,}, so that its figures "
+            "are not those of this log"
         )
     return notes

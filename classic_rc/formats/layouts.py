@@ -1,21 +1,22 @@
-"""The layouts of files with the texts of language models: where the id of a question and the text are in a row."""
+"""The layouts of files of answers: where the id of a question and the answer, or a model's text, are in a row."""
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from classic_rc.datasets.fields import find_paths, find_value
 from classic_rc.errors import DataError
-from classic_rc.formats.base import first_row
+from classic_rc.formats.base import first_row, iter_members
 from classic_rc.io.files import archive_format, read_unpacked
-from classic_rc.io.json import Node, json_lines
+from classic_rc.io.json import Node, describe_value, json_lines, parse_json, table_rows
 from classic_rc.io.members import archive_members
-from classic_rc.io.text import decode_text
+from classic_rc.io.text import decode_text, table_records
 
 
 @dataclass(frozen=True)
@@ -82,19 +83,17 @@ def find_layout(text: str) -> Layout | None:
     return next((layout for layout in LAYOUTS if all(has[path] for path in layout.marks)), None)
 
 
-def read_rows(text: str, source: str, layout: Layout) -> list[Row]:
-    """Read the rows of JSON lines.
-
-    Raises
-    ------
-    DataError
-        A line is not JSON, or a row has no id, or no row has a text.
-    """
+def read_rows(text: str, source: str, layout: Layout | None, notes: list[str]) -> tuple[list[Row], str, str]:
+    """Return the rows of a file, and the names of its ids and answers; without a layout, columns have them."""
+    if layout is None:
+        nodes = _read_rows(text, source)
+        ids, column = _find_columns(nodes, source, notes)
+        return [Row(node, node.name(ids), (node.get(column),)) for node in nodes], ids, column
     rows = [_read_row(node, layout) for node in json_lines(text, source)]
     if rows and all(sample is None for row in rows for sample in row.samples):
         known = ", ".join(find_paths(rows[0].node.value))
         raise rows[0].node.error("no text", field=layout.texts[0], found=f"the paths {known}", expected="a path")
-    return rows
+    return rows, layout.id, "answer"
 
 
 def _read_row(node: Node, layout: Layout) -> Row:
@@ -135,13 +134,7 @@ def _text_of_block(block: Any) -> str:
 
 
 def read_answer_text(path: str | Path) -> str:
-    """Return the text of a file of answers; of a log of inspect_ai, in either of its forms, the samples as lines.
-
-    Raises
-    ------
-    DataError
-        The file cannot be read.
-    """
+    """Return the text of a file of answers; of a log of inspect_ai the samples as lines."""
     data = read_unpacked(path)
     if archive_format(data) == "zip":
         members = [(parts, content) for parts, content in archive_members(data, str(path)) if parts[0] == "samples"]
@@ -168,3 +161,87 @@ def _parse_log(text: str | bytes, source: str) -> dict[str, Any]:
 def _as_lines(samples: Iterator[dict[str, Any]] | list[dict[str, Any]]) -> str:
     kept = ({key: sample.get(key) for key in _OF_SAMPLE} for sample in samples)
     return "".join(json.dumps(sample) + "\n" for sample in kept)
+
+
+# ------------------------------------------------------------------------------------------------------------------
+# Columns with a name
+
+
+_ID_COLUMNS = ("id", "question_id", "qid", "example_id", "idx")
+_PREDICTION_COLUMNS = ("prediction", "predicted", "pred", "predicted_answer", "model_answer")
+_ANSWER_COLUMNS = ("answer", "output", "response", "text", "generation", "generated_text", "model_output")
+_OTHER_LAYOUT = {"candidate", "selected"}  # columns of the rows of candidates of the format jsonl
+
+
+def has_answers(text: str) -> bool:
+    """Return whether the first row has a layout, or columns of ids and answers, or the text is one object by id."""
+    if find_layout(text) is not None:
+        return True
+    names = {name.strip().lower() for name in _first_names(text)}
+    if names.isdisjoint(_ID_COLUMNS):
+        return _is_one_object(text)
+    return names.isdisjoint(_OTHER_LAYOUT) and not names.isdisjoint((*_PREDICTION_COLUMNS, *_ANSWER_COLUMNS))
+
+
+def _first_names(text: str) -> Sequence[str]:
+    """Return the names of the first row's columns; none if the text does not start as a table or as JSON does."""
+    content = text.lstrip()
+    if content.startswith("["):
+        with suppress(ValueError, RecursionError):
+            row, _ = json.JSONDecoder().raw_decode(content, content.index("{"))
+            return list(row)
+        return ()
+    if content.startswith("{"):
+        row = first_row(text)
+        return list(row) if isinstance(row, Mapping) else ()
+    try:
+        return next((cells for _, cells in table_records(content.partition("\n")[0], "")), [])
+    except DataError:
+        return ()
+
+
+def _is_one_object(text: str) -> bool:
+    """Return whether a text looks like one JSON object that maps ids to answers, and not like rows."""
+    content = text.strip()
+    is_row = isinstance(first_row(content), Mapping) and "\n" in content
+    names = {name.strip().lower() for name in _first_names(content)}
+    return content.startswith("{") and not is_row and names.isdisjoint(_ID_COLUMNS)
+
+
+def _read_rows(text: str, source: str) -> list[Node]:
+    content = text.lstrip()
+    if content.startswith("["):
+        return list(Node(parse_json(text, source), source).elements())
+    if content.startswith("{"):
+        if not _is_one_object(text):
+            return list(json_lines(text, source))
+        members = iter_members(Node(parse_json(text, source), source))
+        return [node.with_value({"id": name, "answer": node.value}) for name, node in members]
+    return list(table_rows(text, source))
+
+
+def _find_columns(rows: Sequence[Node], source: str, notes: list[str]) -> tuple[str, str]:
+    """Return the names of the columns of ids and of answers."""
+    first = rows[0].value if rows else {}
+    names = {str(name).strip().lower(): str(name) for name in (first if isinstance(first, Mapping) else ())}
+    ids = [names[name] for name in _ID_COLUMNS if name in names]
+    predictions = [names[name] for name in _PREDICTION_COLUMNS if name in names]
+    answers = [names[name] for name in _ANSWER_COLUMNS if name in names]
+    if rows and not (ids and (predictions or answers)):
+        raise rows[0].error(
+            "no column of ids" if not ids else "no column of answers",
+            found=describe_value(first),
+            expected=" or ".join(_ID_COLUMNS if not ids else (*_PREDICTION_COLUMNS, *_ANSWER_COLUMNS)),
+        )
+    found = predictions or answers
+    if len(found) > 1:
+        raise DataError(
+            "several columns may be the answers",
+            source=source,
+            found=", ".join(found),
+            expected="one of them",
+            hint="Rename the column with the answers of the system to prediction, and remove the others",
+        )
+    if predictions and answers:
+        notes.append(f"{source}: the answers are the column {found[0]!r}, and {', '.join(answers)} is not read")
+    return (ids or ["id"])[0], (found or ["answer"])[0]

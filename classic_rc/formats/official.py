@@ -149,13 +149,7 @@ class _StoryFormat(Format):
         return "".join("\t".join(row) + "\n" for row in rows)
 
     def group_stories(self, questions: Sequence[Question]) -> list[list[Question]]:
-        """Return the questions of each story.
-
-        Raises
-        ------
-        UsageError
-            A story does not have exactly four consecutive questions.
-        """
+        """Return the questions of each story, which must be four consecutive ones."""
         stories = [list(group) for _, group in groupby(questions, key=lambda question: id(question.passage))]
         for story in stories:
             if len(story) != QUESTIONS_PER_STORY:

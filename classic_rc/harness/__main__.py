@@ -9,13 +9,7 @@ from classic_rc.harness.model import require_harness  # importing it registers t
 
 
 def main() -> int:
-    """Run the harness's own command line on ``sys.argv``.
-
-    Returns
-    -------
-    int
-        The exit code. 2: a solver or a parameter is refused; 3: a file or a document; 4: the harness is missing.
-    """
+    """Run the harness's own command line on ``sys.argv``, and return the exit code: those of ``classic-rc``."""
 
     def run() -> int:
         require_harness()

@@ -14,7 +14,13 @@ from classic_rc.decisions import TunedThreshold
 from classic_rc.errors import DataError, UsageError, wrong_value
 from classic_rc.evaluation.fitted_system import EncodingCache, FittedSystem
 from classic_rc.evaluation.plan import configure_solver
-from classic_rc.formats.harness_docs import Document, join_documents, read_document, says_right
+from classic_rc.formats.harness_docs import (
+    Document,
+    conditional_requests,
+    join_documents,
+    read_document,
+    says_right,
+)
 from classic_rc.io.json import Node
 from classic_rc.predictions import Scores
 from classic_rc.protocol import Protocol
@@ -86,7 +92,10 @@ class Answerer:
         of_document: dict[int, dict[int, Request]] = {}
         for request in requests:
             of_document.setdefault(request.document_id, {})[request.index] = request
-        conditional = [_conditional([of_index[i] for i in sorted(of_index)]) for of_index in of_document.values()]
+        conditional = []
+        for of_index in of_document.values():
+            asked = [of_index[i] for i in sorted(of_index)]
+            conditional.append([asked[i] for i in conditional_requests([request.prompt for request in asked])])
         documents = [_read(asked) for asked in conditional]
         joined = join_documents(documents, [str(asked[0].document_id) for asked in conditional])
         name = requests[0].task
@@ -176,12 +185,6 @@ def _make_solver(spec: str, path: str | None, parameters: Mapping[str, Any]) -> 
 def _as_text(value: Any) -> str:
     """Return a parameter's text; the harness has made numbers, truth values and lists of what looks like them."""
     return f"[{'; '.join(map(_as_text, value))}]" if isinstance(value, list | tuple) else str(value)
-
-
-def _conditional(requests: Sequence[Request]) -> Sequence[Request]:
-    """Return the requests with a prompt; ``acc_mutual_info`` makes one more for each option, without it."""
-    prompted = [request for request in requests if request.prompt]
-    return prompted if 2 * len(prompted) == len(requests) else requests
 
 
 def _read(requests: Sequence[Request]) -> Document:
