@@ -23,16 +23,12 @@ from classic_rc.questions import Dataset, Passage, Question, ReadingLog, candida
 
 _Item = TypeVar("_Item")
 _SHOWN_PLACES = 3
-_SPLITS = {
-    "train": "train",
-    "training": "train",
-    "dev": "dev",
-    "development": "dev",
-    "val": "dev",
-    "valid": "dev",
-    "validation": "dev",
+SPLIT_NAMES = {
+    **dict.fromkeys(("train", "training"), "train"),
+    **dict.fromkeys(("dev", "development", "val", "valid", "validation"), "dev"),
     "test": "test",
 }
+"""The standard names of splits, by the names that files have."""
 
 
 def check_skipped(skip: str | Iterable[str] | None) -> tuple[str, ...]:
@@ -180,13 +176,9 @@ class Reading:
         self._counts[what] += number
 
     def note(self, text: str) -> None:
-        """Note something that the user should know about."""
-        self._facts.append(text)
-
-    def note_once(self, text: str) -> None:
-        """Note something that is said once, however often it happens."""
+        """Note something that the user should know about, once."""
         if text not in self._facts:
-            self.note(text)
+            self._facts.append(text)
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -249,6 +241,8 @@ class Reader(ABC):
         The name of that dataset, if it is not the reader's.
     is_one_dataset : bool
         Whether a file is only a piece, an article or a query, so that a folder of such files is one dataset.
+    names_subset : bool
+        Whether the name of a dataset has the subset that all of its files have, also if nobody asked for it.
     published_as : str
         The dataset's name in tables of published figures; empty if there are none.
     is_log : bool
@@ -264,6 +258,7 @@ class Reader(ABC):
     is_dataset: ClassVar[bool] = True
     dataset: ClassVar[str] = ""
     is_one_dataset: ClassVar[bool] = False
+    names_subset: ClassVar[bool] = False
     published_as: ClassVar[str] = ""
     is_log: ClassVar[bool] = False
 
@@ -424,6 +419,8 @@ class Reader(ABC):
         self, source: InputFiles, files: list[InputFile], split: str | None, subset: str | None
     ) -> str:
         """Return the name of the dataset in tables."""
+        subsets = {self.subset_of(file) for file in files} if self.names_subset else set()
+        subset = subsets.pop() if len(subsets) == 1 else subset
         if self.is_dataset and split:
             return ".".join(part for part in (self.name, split, subset) if part)
         return source.stem
@@ -448,7 +445,7 @@ def gather(
         own_id = question.id
         found = seen.get(own_id, (source,))
         file, earlier = found[0], found[1:]
-        if file != source or any(_content(other) == _content(question) for other in earlier):
+        if file != source or any(content_of(other) == content_of(question) for other in earlier):
             with reading.guard:
                 raise _duplicate_id_error(question, source, file, reading)
             continue
@@ -469,7 +466,8 @@ def gather(
     return gathered
 
 
-def _content(question: Question) -> tuple[str, str, tuple[str, ...]]:
+def content_of(question: Question) -> tuple[str, str, tuple[str, ...]]:
+    """Return the passage, the question and the options; equal for a question that is there twice."""
     options = () if question.task.has_spans else tuple(candidate_texts(question.candidates))
     return question.passage.text, question.text, options
 
@@ -519,7 +517,7 @@ def find_split_name(name: str) -> str | None:
     >>> find_split_name("dev_83-fixedIds"), find_split_name("val"), find_split_name("RACE-train-dev")
     ('dev', 'val', None)
     """
-    found = {word for word in re.split(r"[^a-z]+", name.lower()) if word in _SPLITS}
+    found = {word for word in re.split(r"[^a-z]+", name.lower()) if word in SPLIT_NAMES}
     return found.pop() if len(found) == 1 else None
 
 
@@ -531,7 +529,7 @@ def canonical_split(split: str) -> str:
     >>> canonical_split("validation"), canonical_split("Test"), canonical_split("challenge")
     ('dev', 'test', 'challenge')
     """
-    return _SPLITS.get(split.lower(), split.lower())
+    return SPLIT_NAMES.get(split.lower(), split.lower())
 
 
 @contextmanager

@@ -8,8 +8,7 @@ from collections.abc import Iterator
 from typing import ClassVar
 
 from classic_rc.datasets.base import Reader, Reading, find_split_name
-from classic_rc.errors import DataError
-from classic_rc.io.archives import InputFile, InputFiles
+from classic_rc.io.archives import InputFile
 from classic_rc.io.json import Node, describe_value
 from classic_rc.questions import PLACEHOLDER, Candidate, Dataset, Question, Task, TextCandidates
 
@@ -146,48 +145,38 @@ class CNNDailyMailReader(Reader):
 
     def questions(self, file: InputFile, reading: Reading) -> Iterator[Question]:
         """Yield the one query of the file."""
-        lines = [line.strip() for line in file.text.rstrip("\n").split("\n")]
-        for i in _BLANK_LINES:
-            if i < len(lines) and lines[i]:
-                raise _line_error(
-                    file, i + 1, "wrong line", found=describe_value(lines[i]), expected="a blank line"
-                )
-        url, text, query, answer = (_read_text(file, lines, field) for field in _TEXT_LINES)
-        if PLACEHOLDER not in query:
-            raise _line_error(
-                file, 5, "no placeholder in the query", found=describe_value(query), expected=PLACEHOLDER
-            )
-        if not _ENTITY.fullmatch(answer):
-            raise _line_error(
-                file, 7, "gold is not an entity", found=describe_value(answer), expected="a marker such as @entity1"
-            )
+        lines = [Node(line.strip(), file.name, n) for n, line in enumerate(file.text.rstrip("\n").split("\n"), 1)]
+        for line in (lines[i] for i in _BLANK_LINES if i < len(lines)):
+            if line.value:
+                raise line.error("wrong line", found=describe_value(line.value), expected="a blank line")
+        for field, i in _TEXT_LINES.items():
+            if i >= len(lines) or not lines[i].value:
+                place = Node(None, file.name, i + 1)
+                raise place.error(f"the {field} is missing", expected=f"the {field} between blank lines")
+        url, text, query, answer = (lines[i].value for i in _TEXT_LINES.values())
         mentions = tuple(Candidate(m.group(), *m.span()) for m in _ENTITY.finditer(text))
-        if not mentions:
-            raise _line_error(
-                file, 3, "no candidates", found=describe_value(text), expected="entities such as @entity1"
-            )
+        for field, problem, is_right, expected in (
+            ("query", "no placeholder in the query", PLACEHOLDER in query, PLACEHOLDER),
+            ("answer", "gold is not an entity", _ENTITY.fullmatch(answer), "a marker such as @entity1"),
+            ("passage", "no candidates", mentions, "entities such as @entity1"),
+        ):
+            if not is_right:
+                line = lines[_TEXT_LINES[field]]
+                raise line.error(problem, found=describe_value(line.value), expected=expected)
         if answer not in {mention.text for mention in mentions}:
             reading.count("queries whose answer is not in the passage (kept)")
         passage = reading.passage(None, text, file.name, "line 3", meta={"url": url})
-        facts = reading.meta(entities=_read_entities(file, lines))
+        facts = reading.meta(entities=_read_entities(lines[_ENTITIES:]))
         yield Question(file.stem, passage, query, mentions, (answer,), Task.CLOZE, facts)
 
 
-def _read_text(file: InputFile, lines: list[str], field: str) -> str:
-    """Return the line of a field, which must not be blank."""
-    number = _TEXT_LINES[field]
-    if number < len(lines) and lines[number]:
-        return lines[number]
-    raise _line_error(file, number + 1, f"the {field} is missing", expected=f"the {field} between blank lines")
-
-
-def _read_entities(file: InputFile, lines: list[str]) -> dict[str, str]:
+def _read_entities(lines: list[Node]) -> dict[str, str]:
     """Return the names of the entity markers."""
     names = {}
-    for i, line in enumerate(lines[_ENTITIES:], start=_ENTITIES):
-        marker, colon, name = line.partition(":")
+    for line in lines:
+        marker, colon, name = line.value.partition(":")
         if not (colon and _ENTITY.fullmatch(marker)):
-            raise _line_error(file, i + 1, "malformed entity", found=describe_value(line), expected="@entity1:Name")
+            raise line.error("malformed entity", found=describe_value(line.value), expected="@entity1:Name")
         names[marker] = name
     return names
 
@@ -223,6 +212,7 @@ class CBTReader(Reader):
     )
     cites = ("hill2015",)
     takes: ClassVar[frozenset[str]] = frozenset({"subset"})
+    names_subset: ClassVar[bool] = True
 
     def recognises(self, file: InputFile) -> bool:
         """Return whether the file starts with sentences numbered 1 to 20 and a query with candidates."""
@@ -235,23 +225,17 @@ class CBTReader(Reader):
         named = _NAME.match(file.base)
         return named[1].upper() if named else None
 
-    def dataset_name(
-        self, source: InputFiles, files: list[InputFile], split: str | None, subset: str | None
-    ) -> str:
-        """Return the name with the split and the kind of word, which a single file names."""
-        kind = self.subset_of(files[0]) if len(files) == 1 else subset
-        return super().dataset_name(source, files, split, kind)
-
     def questions(self, file: InputFile, reading: Reading) -> Iterator[Question]:
         """Yield one query per 21 lines."""
         kind = self.subset_of(file)
         facts = reading.meta() if kind is None else reading.meta(type=kind)
-        for n, (number, (*sentences, last)) in enumerate(_read_blocks(file, reading), start=1):
-            with reading.at(f"line {number}", f"{file.stem}-{n}"):
-                ends = list(itertools.accumulate(len(sentence) + 1 for sentence in sentences))
-                marks = [(end - 1 - len(sentence), end - 1) for sentence, end in zip(sentences, ends, strict=True)]
-                passage = reading.passage(None, "\n".join(sentences), file.name, f"line {number}", marks)
-                query, answer, candidates = _read_columns(file, number, last)
+        for n, (*sentences, last) in enumerate(_read_blocks(file, reading), start=1):
+            with reading.at(last.where, f"{file.stem}-{n}"):
+                texts = [sentence.value for sentence in sentences]
+                ends = list(itertools.accumulate(len(text) + 1 for text in texts))
+                marks = [(end - 1 - len(text), end - 1) for text, end in zip(texts, ends, strict=True)]
+                passage = reading.passage(None, "\n".join(texts), file.name, last.where, marks)
+                query, answer, candidates = _read_columns(last)
                 if len(candidates) != _CANDIDATES:
                     reading.count("queries with more or fewer than ten candidates (kept)")
                 yield Question(
@@ -265,46 +249,38 @@ class CBTReader(Reader):
                 )
 
 
-def _read_blocks(file: InputFile, reading: Reading) -> Iterator[tuple[int, list[str]]]:
-    """Yield the 21 lines of each question without their numbers, and the file's number of the last one."""
-    block: list[str] = []
+def _read_blocks(file: InputFile, reading: Reading) -> Iterator[list[Node]]:
+    """Yield the 21 lines of each question without their numbers."""
+    block: list[Node] = []
     is_damaged = False  # up to the next blank line
-    for number, line in enumerate(itertools.chain(file.text.rstrip("\n").split("\n"), [""]), start=1):
-        if not line.strip():
+    for number, text in enumerate(itertools.chain(file.text.rstrip("\n").split("\n"), [""]), start=1):
+        found, _, content = text.partition(" ")
+        line, expected = Node(content.strip(" "), file.name, number), str(len(block) + 1)
+        if not text.strip():
             n_lines, block, is_damaged = len(block), [], False
             if n_lines:
-                with reading.at(f"line {number}"):
-                    raise _line_error(file, number, "incomplete question", f"{n_lines} lines", f"{_SENTENCES + 1}")
-            continue
-        found, _, content = line.partition(" ")
-        if is_damaged:
-            continue
-        if found != str(len(block) + 1):
-            expected, block, is_damaged = str(len(block) + 1), [], True
-            with reading.at(f"line {number}"):
-                raise _line_error(file, number, "wrong line number", describe_value(found), expected)
-            continue
-        block.append(content.strip(" "))
+                with reading.at(line.where):
+                    raise line.error("incomplete question", found=f"{n_lines} lines", expected=f"{_SENTENCES + 1}")
+        elif not is_damaged and found != expected:
+            block, is_damaged = [], True
+            with reading.at(line.where):
+                raise line.error("wrong line number", found=describe_value(found), expected=expected)
+        elif not is_damaged:
+            block.append(line)
         if len(block) > _SENTENCES:
-            yield number, block
+            yield block
             block = []
 
 
-def _read_columns(file: InputFile, number: int, content: str) -> tuple[str, str, list[str]]:
+def _read_columns(line: Node) -> tuple[str, str, list[str]]:
     """Return the query, the answer and the candidates of a query's line."""
-    columns = [column.strip() for column in content.split("\t")]
+    columns = [column.strip() for column in line.value.split("\t")]
     if len(columns) != 4 or columns[2]:
-        raise _line_error(file, number, "malformed query line", describe_value(content), _QUERY_COLUMNS)
+        raise line.error("malformed query line", found=describe_value(line.value), expected=_QUERY_COLUMNS)
     query, answer, _, listed = columns
     if _BLANK not in query:
-        raise _line_error(file, number, "no placeholder in the query", describe_value(query), _BLANK)
+        raise line.error("no placeholder in the query", found=describe_value(query), expected=_BLANK)
     candidates = [candidate for candidate in listed.split("|") if candidate]
     if answer not in candidates:
-        raise _line_error(file, number, "gold is not among the candidates", describe_value(answer), listed)
+        raise line.error("gold is not among the candidates", found=describe_value(answer), expected=listed)
     return query, answer, candidates
-
-
-def _line_error(
-    file: InputFile, number: int, problem: str, found: str | None = None, expected: str | None = None
-) -> DataError:
-    return DataError(problem, source=file.name, where=f"line {number}", found=found, expected=expected)

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 from classic_rc.datasets.base import Reader, Reading
 from classic_rc.datasets.schema import read_gold
-from classic_rc.io.archives import InputFile, InputFiles
+from classic_rc.io.archives import InputFile
 from classic_rc.io.json import Node
 from classic_rc.questions import Question, Task, TextCandidates
 
@@ -64,6 +64,7 @@ class C3Reader(Reader):
     )
     cites = ("sun2020",)
     takes: ClassVar[frozenset[str]] = frozenset({"subset"})
+    names_subset: ClassVar[bool] = True  # c3.dev.d
 
     def recognises(self, file: InputFile) -> bool:
         """Return whether the file is a list of [turns, questions, id] in Chinese."""
@@ -74,13 +75,6 @@ class C3Reader(Reader):
         """Return the part that the file's name gives, ``d`` or ``m``, or None."""
         found = _C3_FILE.match(file.stem.lower())
         return found[1] if found else None
-
-    def dataset_name(
-        self, source: InputFiles, files: list[InputFile], split: str | None, subset: str | None
-    ) -> str:
-        """Return ``c3.dev.d`` for a file of one part."""
-        parts = {self.subset_of(file) for file in files}
-        return super().dataset_name(source, files, split, parts.pop() if len(parts) == 1 else subset)
 
     def questions(self, file: InputFile, reading: Reading) -> Iterator[Question]:
         """Yield the questions of every document."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -10,7 +9,7 @@ from typing import Any
 
 from classic_rc.encodings import find_inline_labels
 from classic_rc.errors import DataError, UsageError, unknown_name
-from classic_rc.io.json import Node, parse_json
+from classic_rc.io.json import Node, parse_json, read_literal
 
 ROLES = ("id", "passage", "passage_id", "question", "candidates", "gold", "task", "sentences", "meta")
 """The roles of the values in a row, which are also the keys of our own JSON lines."""
@@ -21,6 +20,24 @@ OWN_FIELDS = {role: role for role in ROLES}
 CONSTANT = "const:"
 """The start of a path that is the value itself: ``const:no|yes`` gives each question these two candidates."""
 
+PROPOSAL_ROWS = 200
+"""How many rows are looked at to propose fields."""
+
+COLUMN_NAMES = {
+    "passage": "passage context article text story paragraph document ctx premise support sent1",
+    "question": "question query questionstem questiontext stem q goal sent2",
+    "candidates": "candidates options choices answerchoices answeroptions endings "
+    "distractors wronganswers incorrectanswers",
+    "gold": "gold answer answers label labels answerkey answeridx answerindex answerid "
+    "correct correctanswer correctanswers correctoption",
+    "id": "id qid questionid exampleid uid guid idx",
+}
+"""The names of columns that say which role they have, in lower case and without blanks and signs."""
+
+_STEMS = "candidate option opt op choice answer ans ending sol distractor wrong wronganswer incorrectanswer"
+"""The names of columns with one option each, without their number or letter."""
+
+_WRONG_OPTIONS = ("distractor", "wrong", "incorrect")
 _LABEL_NAMES = ("label", "labels", "key", "letter", "id", "idx", "index", "option")
 """The names, in lower case, of members that label the options next to them."""
 
@@ -31,22 +48,13 @@ _LABELS = (re.compile(rf"^[ \t]*{_LABEL}", re.MULTILINE), re.compile(rf"(?:^|(?<
 
 
 def parse_fields(fields: str | Mapping[str, str]) -> dict[str, str]:
-    """Parse the mapping of roles to paths.
+    """Return the paths of roles that a text says, a mapping, or a JSON object (for keys with commas).
 
-    Parameters
-    ----------
-    fields : str or mapping
-        ``"passage=context,question=q.text,candidates=choices,gold=label"`` or the same as a mapping or a JSON
-        object (for keys with commas). A path goes through objects by key and through lists by position
-        (``"answers.0"``). A key after a list is looked up in each element (``"choices.text"``). A plus sign
-        collects several values in a list (``"option_a+option_b"``). ``"const:no|yes"`` is the same list for all
-        rows, and ``"const:"`` an empty text.
-        For `task`, the name of a task means that task.
-
-    Returns
-    -------
-    dict of str to str
-        Role to path.
+    ``"passage=context,question=q.text,candidates=choices,gold=label"``: a path goes through objects by key and
+    through lists by position (``"answers.0"``). A key after a list is looked up in each element
+    (``"choices.text"``). A plus sign collects several values in a list (``"option_a+option_b"``).
+    ``"const:no|yes"`` is the same list for all rows, and ``"const:"`` an empty text. For `task`, the name of a task
+    means that task.
 
     Examples
     --------
@@ -174,12 +182,7 @@ def find_families(names: Iterable[str]) -> list[list[str]]:
 def find_whole_family(path: str, rows: Sequence[Node]) -> str | None:
     """Return the path of all columns of the family that a path takes in part or in another order, or None.
 
-    Parameters
-    ----------
-    path : str
-        Columns joined by plus signs.
-    rows : sequence of Node
-        A column without a text in any row is not missed.
+    The path is columns joined by plus signs. A column without a text in any row is not missed.
     """
     if "+" not in path or any(isinstance(row.value, dict) and path in row.value for row in rows[:1]):
         return None
@@ -258,16 +261,88 @@ def find_labels(row: Node, path: str, texts: Sequence[Any]) -> list[str] | None:
     return [str(label) for label in labels] if are_names and len(set(labels)) == len(labels) else None
 
 
+def name_columns(rows: Sequence[Node]) -> dict[str, str]:
+    """Return the fields that the names of columns say for certain.
+
+    A role has a field if exactly one column has one of its usual names, and all values of this column fit the role.
+    Columns of one family (``option1``, ``option2``, …) are candidates together. Without any column that may be
+    the passage, questions have none.
+
+    Examples
+    --------
+    >>> row = {"context": "It rained.", "q": {"text": "Did it?"}, "choices": ["no", "yes"], "label": 1}
+    >>> name_columns([Node(row, "rows")])
+    {'passage': 'context', 'question': 'q.text', 'candidates': 'choices', 'gold': 'label'}
+    >>> name_columns([Node({**row, "text": "It snowed."}, "rows")])
+    {'question': 'q.text', 'candidates': 'choices', 'gold': 'label'}
+    """
+    columns: dict[str, Any] = {}
+    for row in rows:
+        for name, value in row.value.items():
+            if is_empty(columns.get(name)):
+                columns[name] = value
+    named = {
+        role: [name for name in columns if _fold(name) in names.split()] for role, names in COLUMN_NAMES.items()
+    }
+    families = find_families(name for name, value in columns.items() if isinstance(value, str))
+    named["candidates"] += ["+".join(family) for family in families if _has_options(family[0])]
+    fields: dict[str, str] = {}
+    for role, found in named.items():
+        paths = [f"{found[0]}{member}" for member in ("", ".text", ".stem")] if len(found) == 1 else []
+        if (path := next((path for path in paths if _fits(role, path, rows)), None)) is not None:
+            fields[role] = path
+    if _fold(fields.get("candidates", "")).startswith(_WRONG_OPTIONS):
+        wrong = fields.pop("candidates")
+        if "gold" in fields:
+            fields["candidates"] = f"{fields['gold']}+{wrong}"
+    known = {name for found in named.values() for path in found for name in (path, *path.split("+"))}
+    if not named["passage"] and known >= columns.keys():
+        fields["passage"] = CONSTANT
+    return {role: fields[role] for role in COLUMN_NAMES if role in fields}
+
+
+def _fits(role: str, path: str, rows: Sequence[Node]) -> bool:
+    """Return whether the values at a path can have a role; ids are one for each row."""
+    found = [node.value for row in rows if (node := find_value(row, path)) is not None]
+    values = [value for value in found if not is_empty(value)]
+    if role == "id":
+        return len({str(value) for value in values if isinstance(value, (str, int))}) == len(rows)
+    if role == "candidates":
+        return bool(values) and all(is_list_of_texts(list_options(value)) for value in values)
+    may_be_list = role == "passage"
+    return bool(values) and all(
+        role == "gold" or isinstance(value, str) or (may_be_list and is_list_of_texts(value)) for value in values
+    )
+
+
+def _fold(name: str) -> str:
+    return re.sub(r"[\W_]", "", name.lower())
+
+
+def _has_options(name: str) -> bool:
+    """Return whether the first column of a family says that the family has options: ``option_a``, ``A``."""
+    stem = re.sub(r"([0-9]+|[a-z])$", "", _fold(name))
+    return stem in _STEMS.split() or (_fold(name) == "a" and name != "a")
+
+
+def is_empty(value: Any) -> bool:
+    """Return whether a value of a row says nothing."""
+    return value is None or value in ("", [])
+
+
+def is_list_of_texts(value: Any) -> bool:
+    """Return whether a value is a list of at least one text."""
+    return isinstance(value, (list, tuple)) and bool(value) and all(isinstance(element, str) for element in value)
+
+
 def _split_options(text: str) -> list[str] | None:
     text = text.strip()
     if text.startswith(("[", "{")):
         try:
             value = list_options(parse_json(text, ""))
         except DataError:
-            try:
-                value = list_options(ast.literal_eval(text))
-            except (ValueError, SyntaxError, MemoryError, RecursionError):
-                return None
+            value = read_literal(text)
+            value = None if isinstance(value, str) else list_options(value)
         # One element may be several: Python joins the strings of a printed array, which has no commas.
         is_list = isinstance(value, (list, tuple)) and len(value) > 1
         return list(value) if is_list and all(isinstance(element, str) for element in value) else None

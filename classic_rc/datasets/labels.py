@@ -67,20 +67,9 @@ def read_labels(path: str | Path, dataset: Dataset, *, notes: list[str] | None =
     * the released skills of MCTest (Sugawara et al. 2017) and the released question types of RACE;
     * a folder of categories in the form that Smith et al. 2015 released.
 
-    Parameters
-    ----------
-    notes : list of str, optional
-        Receives notes for the user, such as the number of labels of other questions, which are skipped.
-
-    Returns
-    -------
-    tuple of Labels
-        One for each name, in the file's order.
-
-    Raises
-    ------
-    DataError
-        The file is malformed, has two entries for a question, or labels none of the dataset's questions.
+    The result has one for each name, in the file's order. `notes` receives what a user should know, such as the
+    number of labels of other questions, which are skipped. A file that labels none of the dataset's questions, or
+    one twice, is a DataError.
     """
     label_file = _read_folder(path) if Path(path).is_dir() else _parse(read_text(path), str(path))
     known = dataset.by_id
@@ -140,13 +129,7 @@ class LabelledQuestion:
 
 @dataclass(frozen=True, slots=True)
 class LabelFile:
-    """All entries of a file of labels.
-
-    Raises
-    ------
-    DataError
-        The file has no label, or two entries for one question.
-    """
+    """All entries of a file of labels: at least one label, and one entry for each question."""
 
     source: str
     questions: Sequence[LabelledQuestion]

@@ -14,20 +14,18 @@ from classic_rc.datasets.base import (
     Reading,
     canonical_split,
     check_skipped,
+    content_of,
     gather,
     keep_labelled,
     no_questions_error,
     select_part,
 )
-from classic_rc.datasets.fields import parse_fields
-from classic_rc.datasets.proposal import unrecognised_rows_error
+from classic_rc.datasets.fields import PROPOSAL_ROWS, parse_fields
+from classic_rc.datasets.proposal import unknown_rows_error
 from classic_rc.datasets.rows import is_own_row, parse_task, read_questions
 from classic_rc.errors import DataError, MissingPackageError, UsageError
 from classic_rc.io.json import Node, describe_value
-from classic_rc.questions import Dataset, Passage, Question, ReadingLog, Task, candidate_texts
-
-PROPOSAL_ROWS = 200
-"""How many rows the error for an unknown form looks at."""
+from classic_rc.questions import Dataset, Passage, Question, ReadingLog, Task
 
 _BATCH = 1000  # rows that are Python objects at a time
 
@@ -89,18 +87,13 @@ def from_rows(
     frozenset({1})
     """
     table = _as_table(rows, split)
-    if table is None:
-        if isinstance(rows, str | os.PathLike | Mapping):
-            found = "a path" if not isinstance(rows, Mapping) else "one mapping"
-            fix = (
-                "put it in brackets, [row]"
-                if isinstance(rows, Mapping)
-                else "read a file with classic_rc.load(path)"
-            )
-            raise UsageError(
-                f"rows is {found}: {fix}", field="rows", found=found, expected="mappings, one for each row"
-            )
-        table = _Table(rows)
+    if table is None and isinstance(rows, str | os.PathLike | Mapping):
+        is_row = isinstance(rows, Mapping)
+        found = "one mapping" if is_row else "a path"
+        fix = "put it in brackets, [row]" if is_row else "read a file with classic_rc.load(path)"
+        expected = "mappings, one for each row"
+        raise UsageError(f"rows is {found}: {fix}", field="rows", found=found, expected=expected)
+    table = table or _Table(rows)
     name = name or table.name or "rows"
     roles = None if fields is None else parse_fields(fields)
     task_override = None if task is None else parse_task(task)
@@ -139,17 +132,6 @@ def from_rows(
         notes=reading.notes,
         log=reading.log(places),
     )
-
-
-def unknown_rows_error(rows: list[Node], source: str, command: bool = True) -> DataError:
-    """Return the error for rows of an unknown form, with the command or the call that may read them."""
-
-    def trial(fields: Mapping[str, str], gold_as: str | None) -> None:
-        roles = parse_fields(fields)
-        reading = Reading(Options(fields=roles, gold_as=gold_as))
-        Dataset(list(read_questions(rows, reading, roles, gold_as)), source)
-
-    return unrecognised_rows_error(rows, source, trial, command)
 
 
 def is_table(value: Any) -> bool:
@@ -370,7 +352,7 @@ def _check_distinct(datasets: Sequence[Dataset]) -> None:
     """Raise an error if two datasets have a question with the same id and the same content."""
     owner: dict[tuple[Any, ...], Dataset] = {}
     for dataset in datasets:
-        contents = [_content(question) for question in dataset]
+        contents = [(question.id, *content_of(question)) for question in dataset]
         repeated = [content for content in contents if content in owner]
         if repeated:
             other = owner[repeated[0]]
@@ -382,11 +364,6 @@ def _check_distinct(datasets: Sequence[Dataset]) -> None:
                 expected="datasets without common questions",
             )
         owner |= dict.fromkeys(contents, dataset)
-
-
-def _content(question: Question) -> tuple[Any, ...]:
-    texts = () if question.task.has_spans else tuple(candidate_texts(question.candidates))
-    return question.id, question.text, question.passage.text, texts
 
 
 def _unique_names(datasets: Sequence[Dataset]) -> list[str]:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
-from typing import ClassVar
+from collections.abc import Iterator
+from typing import Any, ClassVar
 
 from classic_rc.datasets.base import Reader, Reading
 from classic_rc.io.archives import InputFile
 from classic_rc.io.json import Node, describe_value
-from classic_rc.questions import Candidate, Question, Task, TextCandidates
+from classic_rc.questions import Passage, Question, Task, TextCandidates
 
 _MARK = re.compile(r"<b>Sent ([0-9]{1,6}): </b>")
 
@@ -43,7 +43,10 @@ class MultiRCReader(Reader):
         """Yield the questions of every paragraph."""
         for entry in file.root().items("data"):
             with reading.at(entry):
-                yield from _read_paragraph(entry, file, reading)
+                pid, paragraph = entry.name("id"), entry.child("paragraph")
+                text, sentences = _remove_marks(paragraph)
+                passage = reading.passage(pid, text, file.name, paragraph.where, sentences)
+                yield from _read_questions(paragraph, passage, "isAnswer", reading)
 
 
 class SuperGLUEReader(Reader):
@@ -72,66 +75,43 @@ class SuperGLUEReader(Reader):
         """Yield the questions of every passage."""
         for record in file.records(reading.guard):
             with reading.at(record):
-                yield from _read_superglue_record(record, file, reading)
+                pid, content = record.name("idx"), record.child("passage")
+                passage = reading.passage(pid, content.text("text"), file.name, record.where)
+                yield from _read_questions(content, passage, "label", reading)
 
 
-def _read_paragraph(entry: Node, file: InputFile, reading: Reading) -> Iterator[Question]:
-    pid, paragraph = entry.name("id"), entry.child("paragraph")
-    text, sentences = _remove_marks(paragraph)
-    passage = reading.passage(pid, text, file.name, paragraph.where, sentences)
-    for node in paragraph.items("questions"):
-        with reading.at(node):
-            qid, answers = node.name("idx"), list(node.items("answers"))
-            used = node.integers("sentences_used")
-            if unknown := [i for i in used if not 0 <= i < len(sentences)]:
-                raise node.error(
-                    "unknown sentence",
-                    field="sentences_used",
-                    found=f"{unknown[0]}",
-                    expected=f"0 to {len(sentences) - 1}",
-                )
-            yield Question(
-                f"{pid}=={qid}",
-                passage,
-                node.text("question"),
-                _read_candidates(node, answers),
-                _read_gold(answers, "isAnswer", Node.flag),
-                Task.MULTIPLE_ANSWER,
-                reading.meta(pid=pid, qid=qid, sentences_used=tuple(used), multisent=node.flag("multisent")),
-            )
-
-
-def _read_superglue_record(record: Node, file: InputFile, reading: Reading) -> Iterator[Question]:
-    pid, content = record.name("idx"), record.child("passage")
-    passage = reading.passage(pid, content.text("text"), file.name, record.where)
+def _read_questions(content: Node, passage: Passage, key: str, reading: Reading) -> Iterator[Question]:
+    """Yield the questions of a passage; `key` is that of the flag, or of SuperGLUE's label, of right answers."""
     for node in content.items("questions"):
         with reading.at(node):
             qid, answers = node.name("idx"), list(node.items("answers"))
+            facts: dict[str, Any] = {"pid": passage.id, "qid": qid}
+            if key == "label":
+                facts["answer_idx"] = tuple(answer.integer("idx") for answer in answers)
+            else:
+                facts |= {"sentences_used": _sentences_used(node, passage), "multisent": node.flag("multisent")}
+            if not answers:
+                found, expected = "an empty list", "at least one answer"
+                raise node.error("no candidates", field="answers", found=found, expected=expected)
+            has_gold = any(answer.has(key) for answer in answers)
+            is_right = _read_label if key == "label" else Node.flag
             yield Question(
-                f"{pid}=={qid}",
+                f"{passage.id}=={qid}",
                 passage,
                 node.text("question"),
-                _read_candidates(node, answers),
-                _read_gold(answers, "label", _read_label),
+                TextCandidates(answer.text("text") for answer in answers),
+                frozenset(i for i, answer in enumerate(answers) if is_right(answer, key)) if has_gold else None,
                 Task.MULTIPLE_ANSWER,
-                reading.meta(pid=pid, qid=qid, answer_idx=tuple(answer.integer("idx") for answer in answers)),
+                reading.meta(**facts),
             )
 
 
-def _read_candidates(question: Node, answers: list[Node]) -> Sequence[Candidate]:
-    """Return the answers as candidates; there must be at least one."""
-    if not answers:
-        raise question.error(
-            "no candidates", field="answers", found="an empty list", expected="at least one answer"
-        )
-    return TextCandidates(answer.text("text") for answer in answers)
-
-
-def _read_gold(answers: list[Node], key: str, read_flag: Callable[[Node, str], bool]) -> frozenset[int] | None:
-    """Return the positions of the answers flagged as right; None (hidden gold) if no answer has the flag."""
-    if not any(answer.has(key) for answer in answers):
-        return None
-    return frozenset(i for i, answer in enumerate(answers) if read_flag(answer, key))
+def _sentences_used(node: Node, passage: Passage) -> tuple[int, ...]:
+    used, n_sentences = tuple(node.integers("sentences_used")), len(passage.sentences or ())
+    if unknown := [i for i in used if not 0 <= i < n_sentences]:
+        found, expected = f"{unknown[0]}", f"0 to {n_sentences - 1}"
+        raise node.error("unknown sentence", field="sentences_used", found=found, expected=expected)
+    return used
 
 
 def _read_label(node: Node, key: str) -> bool:

@@ -66,9 +66,8 @@ def match_official_parts(dataset: Dataset) -> list[tuple[OfficialPart | None, Da
 
 
 def _find_origin(question: Question, dataset: Dataset) -> OfficialPart | None:
-    if dataset.reader is None or dataset.reader not in READERS:
-        return None
-    origin = READERS[dataset.reader].origin(question, dataset)
+    reader = READERS.get(dataset.reader or "")
+    origin = None if reader is None else reader.origin(question, dataset)
     return None if origin is None else OfficialPart(*origin)
 
 

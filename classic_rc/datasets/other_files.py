@@ -12,6 +12,7 @@ from classic_rc.datasets.specification import quote_argument
 from classic_rc.errors import DataError
 from classic_rc.io.archives import InputFile
 
+_DATA = "\0"  # no path has it
 _START = 100  # bytes, with the name of the first member of a zip archive
 _INDEX_FILES = {"manifest.json", "building.json"}
 _DATA_SUFFIXES = (".tsv", ".json", ".jsonl", ".csv", ".txt", ".xml")
@@ -22,39 +23,45 @@ _DATA_KEYS = {"passage", "context", "article", "story", "text", "document", "que
 
 def describe_other(file: InputFile) -> DataError | None:
     """Return the error for a known file that is no dataset, with the command that reads it, or None."""
+    if (known := _recognise(file)) is None:
+        return None
+    what, hint = known
+    if _DATA in hint:
+        data = _find_data(Path(file.name))
+        hint = hint.replace(_DATA, str(data or "DATA"))
+        hint += "; DATA has the questions that they answer" * (data is None)
+    return DataError("not a dataset", source=file.name, found=what, expected="a dataset", hint=hint)
+
+
+def _recognise(file: InputFile) -> tuple[str, str] | None:
+    """Return what a file is and a hint, with a mark for the data next to it; None for unknown files."""
     path = file.name
     if file.suffix == ".npz" and b"header.npy" in file.data[:_START]:
-        return _error(path, "a saved solver", f"`classic-rc run DATA -s saved,path={path}` runs it on DATA")
+        return "a saved solver", f"`classic-rc run DATA -s saved,path={path}` runs it on DATA"
     if file.suffix == ".ans":
-        stories = _find_data(Path(path))
-        command = f"{stories}" if stories else f"{Path(path).with_suffix('.tsv').name},answers={path}"
-        hint = f"`classic-rc run {quote_argument(command)}` reads the stories too"
-        return _error(path, "MCTest's answers without the stories", hint)
+        stories = _find_data(Path(path)) or f"{Path(path).with_suffix('.tsv').name},answers={path}"
+        hint = f"`classic-rc run {quote_argument(str(stories))}` reads the stories too"
+        return "MCTest's answers without the stories", hint
     try:
         text, value = file.text, file.head
     except DataError:
         return None
     if isinstance(value, dict) and isinstance(value.get("runs"), list) and "version" in value:
-        return _error(
-            path,
-            "a run record",
-            f"`classic-rc compare {path}` compares its systems, `classic-rc table {path}` prints them",
-        )
+        hint = f"`classic-rc compare {path}` compares its systems, `classic-rc table {path}` prints them"
+        return "a run record", hint
     if isinstance(value, dict) and value.keys() >= {"results", "configs", "versions"}:
-        logs = [str(log) for log in sorted(Path(path).parent.glob("samples_*"))]
-        hint = (
-            f"`classic-rc run {logs[0]}` reads a log of its answers"
-            if logs
-            else "Run the harness with --log_samples"
-        )
-        return _error(path, "a results file of lm-evaluation-harness, without questions and answers", hint)
-    is_one_value = value is not None and file.is_one_value  # and not the first of several lines
-    what = _name_predictions(text.lstrip("\n").partition("\n")[0], value, is_one_value)
-    if what is None:
-        return None
-    data = _find_data(Path(path))
-    hint = f"`classic-rc run {data or 'DATA'} -s {path}` scores them"
-    return _error(path, what, hint if data else f"{hint}; DATA has the questions that they answer")
+        log = next(iter(sorted(Path(path).parent.glob("samples_*"))), None)
+        hint = f"`classic-rc run {log}` reads a log of its answers" if log else "Run the harness with --log_samples"
+        return "a results file of lm-evaluation-harness, without questions and answers", hint
+    first = value[0] if isinstance(value, list) and value else value
+    line = text.lstrip("\n").partition("\n")[0]
+    hint = f"`classic-rc run {_DATA} -s {path}` scores them"
+    if _NUMBERS.fullmatch(line):
+        return "scores of candidates", hint
+    if _LETTERS.fullmatch(line):
+        return "the letters of answers, without questions", hint
+    is_by_id = file.is_one_value and isinstance(value, Mapping) and _maps_ids_to_answers(value)
+    return ("predictions", hint) if is_by_id or (isinstance(first, Mapping) and _is_prediction(first)) else None
 
 
 def describe_other_folder(path: str) -> DataError | None:
@@ -63,30 +70,17 @@ def describe_other_folder(path: str) -> DataError | None:
     if "run.json" in names:
         return describe_other(_input_file(Path(path, "run.json")))
     if names & _INDEX_FILES:
-        return _error(
-            path,
-            "a search index",
-            f"`classic-rc run DATA -s {quote_argument(f'ir,corpus={path}')}` searches it for DATA",
-        )
+        hint = f"`classic-rc run DATA -s {quote_argument(f'ir,corpus={path}')}` searches it for DATA"
+        return DataError("not a dataset", source=path, found="a search index", expected="a dataset", hint=hint)
     return None
 
 
-def _name_predictions(line: str, value: Any, is_one_value: bool) -> str | None:
-    """Return what a file of predictions has, by its first line and first JSON value; None for other files."""
-    if _NUMBERS.fullmatch(line):
-        return "scores of candidates"
-    if _LETTERS.fullmatch(line):
-        return "the letters of answers, without questions"
-    first = value[0] if isinstance(value, list) and value else value
-    if not isinstance(first, Mapping):
-        return None
-    is_official = {"pid", "qid", "scores"} <= first.keys() or first.keys() == {"idx", "label"}
-    passage = first.get("passage")
+def _is_prediction(row: Mapping[str, Any]) -> bool:
+    """Return whether a row is one of MultiRC's, SuperGLUE's or our own predictions."""
+    passage = row.get("passage")
     is_superglue = isinstance(passage, Mapping) and "questions" in passage and "text" not in passage
-    is_ours = "question_id" in first and bool({"score", "selected"} & first.keys())
-    if is_official or is_superglue or is_ours or (is_one_value and first is value and _maps_ids_to_answers(value)):
-        return "predictions"
-    return None
+    is_ours = "question_id" in row and bool({"score", "selected"} & row.keys())
+    return is_superglue or is_ours or {"pid", "qid", "scores"} <= row.keys() or row.keys() == {"idx", "label"}
 
 
 def _maps_ids_to_answers(value: Mapping[str, Any]) -> bool:
@@ -104,14 +98,10 @@ def _find_data(path: Path) -> Path | None:
         stem = stem.rpartition(".")[0]
         for folder in (path.parent, path.parent.parent):
             for data in (folder / f"{stem}{suffix}" for suffix in _DATA_SUFFIXES):
-                if data.is_file() and data != path and describe_other(_input_file(data)) is None:
+                if data.is_file() and data != path and _recognise(_input_file(data)) is None:
                     return data
     return None
 
 
 def _input_file(path: Path) -> InputFile:
     return InputFile(str(path), path.parts, 0)
-
-
-def _error(path: str, what: str, hint: str) -> DataError:
-    return DataError("not a dataset", source=path, found=what, expected="a dataset", hint=hint)

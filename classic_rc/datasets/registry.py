@@ -11,16 +11,17 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from classic_rc.datasets.base import Options, Reader, Reading, canonical_split, check_skipped
+from classic_rc.datasets.base import SPLIT_NAMES, Options, Reader, Reading, canonical_split, check_skipped
 from classic_rc.datasets.fetch import NamedSplit, cached_path, find_split, is_hub_name, require_cached
-from classic_rc.datasets.fields import parse_fields
+from classic_rc.datasets.fields import PROPOSAL_ROWS, parse_fields
 from classic_rc.datasets.hub import find_hub_split
-from classic_rc.datasets.memory import PROPOSAL_ROWS, from_rows, is_table, join_datasets, unknown_rows_error
+from classic_rc.datasets.memory import from_rows, is_table, join_datasets
 from classic_rc.datasets.other_files import describe_other, describe_other_folder
+from classic_rc.datasets.proposal import unknown_rows_error
 from classic_rc.datasets.rows import RowReader
 from classic_rc.datasets.specification import DataSpec, merge_settings, parse_data, quote_argument
 from classic_rc.errors import DataError, UsageError, unknown_name
-from classic_rc.io.archives import InputFile, InputFiles, open_input
+from classic_rc.io.archives import InputFile, InputFiles, list_names, open_input
 from classic_rc.io.json import describe_value
 from classic_rc.plugins import Registry, accept_instances
 from classic_rc.questions import Dataset, Question, Source
@@ -126,13 +127,7 @@ def load(
         _refuse("a table in memory", "it has rows only", given)
         return from_rows(path, fields=fields, gold_as=gold_as, split=split, skip=skip)
     if not isinstance(path, str | os.PathLike):
-        found = type(path).__name__
-        if isinstance(path, Dataset):
-            fix = "it is a dataset already: use it as it is"
-        elif isinstance(path, Iterable) and not isinstance(path, bytes):
-            fix = "read rows in memory with classic_rc.from_rows(rows)"
-        else:
-            fix = 'give a path, or "sample:single-choice"'
+        found, fix = type(path).__name__, _fix_of(path) or 'give a path, or "sample:single-choice"'
         raise UsageError(f"cannot load a {found}: {fix}", field="path", found=found, expected="a path")
     if isinstance(path, str) and (spec := parse_data(path)).settings:
         given = {"reader": reader, "split": split, "subset": subset, "answers": answers}
@@ -186,14 +181,7 @@ def require_dataset(value: Any, role: str) -> Dataset:
         return value
     if is_table(value):
         return from_rows(value)
-    if isinstance(value, str | os.PathLike):
-        fix = f"load it first: classic_rc.load({os.fspath(value)!r})"
-    elif isinstance(value, Sequence) and value and all(isinstance(item, Question) for item in value):
-        fix = "make one of the questions: classic_rc.Dataset(questions)"
-    elif isinstance(value, Sequence) and any(isinstance(item, Dataset) for item in value):
-        fix = "give one dataset, or join them: classic_rc.datasets.join_datasets(datasets)"
-    else:
-        fix = "load it with classic_rc.load(path), or make one with classic_rc.from_rows(rows)"
+    fix = _fix_of(value) or "load it with classic_rc.load(path), or make one with classic_rc.from_rows(rows)"
     found = f"{type(value).__module__}.{type(value).__qualname__}".removeprefix("builtins.")
     raise UsageError(
         f"{role} must be a classic_rc.Dataset, not a {found}: {fix}",
@@ -201,6 +189,20 @@ def require_dataset(value: Any, role: str) -> Dataset:
         found=found,
         expected="a classic_rc.Dataset",
     )
+
+
+def _fix_of(value: Any) -> str | None:
+    """Return what to do with a value that is in the wrong place; None for values that are no data."""
+    if isinstance(value, Dataset):
+        return "it is a dataset already: use it as it is"
+    if isinstance(value, str | os.PathLike):
+        return f"load it first: classic_rc.load({os.fspath(value)!r})"
+    if isinstance(value, Sequence) and value and all(isinstance(item, Question) for item in value):
+        return "make one of the questions: classic_rc.Dataset(questions)"
+    if isinstance(value, Sequence) and any(isinstance(item, Dataset) for item in value):
+        return "give one dataset, or join them: classic_rc.datasets.join_datasets(datasets)"
+    is_rows = isinstance(value, Iterable) and not isinstance(value, bytes)
+    return "read rows in memory with classic_rc.from_rows(rows)" if is_rows else None
 
 
 def expand_sample_names(name: str) -> list[str]:
@@ -255,16 +257,8 @@ def _load_from_hub(name: str, reader: str | Reader | None, options: Options) -> 
     hub = find_hub_split(name, options.subset, options.split)
     options = replace(options, split=None)
     shown = name if name.endswith(f":{hub.split}") else f"{name}:{hub.split}"
-    source = hub.open(shown)
-    try:
-        chosen = get_reader(reader) if reader is not None else _detect_reader(source, options.fields)
-    except DataError as error:
-        if options.subset is None or error.hint is None:
-            raise
-        # The proposed command reads the subset too.
-        hint = error.hint.replace(f"run {shown} ", f"run {quote_argument(f'{shown},subset={options.subset}')} ")
-        facts = {"source": error.source, "found": error.found, "expected": error.expected}
-        raise DataError(error.problem, **facts, hint=hint) from None
+    source = hub.open(str(DataSpec(shown, subset=options.subset)))  # as the commands that errors propose name it
+    chosen = get_reader(reader) if reader is not None else _detect_reader(source, options.fields)
     dataset = chosen.read(source, replace(options, subset=None))
     return replace(
         dataset,
@@ -303,21 +297,18 @@ def dataset_names(dataset: Dataset) -> list[str]:
 
 
 def _dataset_names(part: Dataset) -> list[str]:
-    reader = READERS[part.reader] if part.reader is not None and part.reader in READERS else None
+    reader = READERS.get(part.reader or "")
     if reader is not None and reader.is_dataset:
         return [reader.dataset or reader.name]
     words = re.findall(r"[^\W_]+", part.name.lower())
     known = [word for word in words if word in READERS and READERS[word].is_dataset]
-    return known or [" ".join(word for word in words if canonical_split(word) not in _SPLITS)]
-
-
-_SPLITS = frozenset({"train", "dev", "test"})
-"""The standard names of splits."""
+    return known or [" ".join(word for word in words if word not in SPLIT_NAMES)]
 
 
 def is_log(dataset: Dataset) -> bool:
     """Return whether questions were read from a log that has a model's answers too."""
-    return dataset.reader is not None and dataset.reader in READERS and READERS[dataset.reader].is_log
+    reader = READERS.get(dataset.reader or "")
+    return reader is not None and reader.is_log
 
 
 def get_reader(reader: str | Reader) -> Reader:
@@ -345,12 +336,10 @@ def _detect_reader(source: InputFiles, fields: Mapping[str, str] | None) -> Read
         raise first_error
     shown = source.single or next((file for file in source.files if file.columns is not None), None)
     if shown is None:
-        names = ", ".join(file.base for file in source.files[:5])
-        more = f" and {len(source.files) - 5:,} more" if len(source.files) > 5 else ""
         raise DataError(
             "no file has a known format",
             source=source.path,
-            found=names + more,
+            found=list_names(source.files),
             hint=f"Load one of the files, or name the format: {quote_argument(source.path + ',reader=')}NAME",
         )
     raise _unrecognised_file_error(shown)

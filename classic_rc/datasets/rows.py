@@ -16,14 +16,15 @@ from classic_rc.datasets.base import Reader, Reading
 from classic_rc.datasets.fields import (
     CONSTANT,
     OWN_FIELDS,
+    PROPOSAL_ROWS,
     find_families,
     find_labels,
     find_value,
     find_whole_family,
     format_fields,
     list_options,
+    name_columns,
 )
-from classic_rc.datasets.proposal import name_columns
 from classic_rc.datasets.specification import quote_argument
 from classic_rc.encodings import (
     GOLD_AS,
@@ -55,7 +56,6 @@ from classic_rc.questions import (
 
 _DIGITS = re.compile(r"[0-9]+(?:\.0+)?", re.ASCII)
 _MANY_ROWS = 10
-_PROPOSAL_ROWS = 200
 _FEW_SEVERAL = 0.1
 _SORTED = (
     "the candidates are in alphabetical order, because the right answer has a column of its own, "
@@ -234,7 +234,7 @@ def _read_row(node: Node, number: int, reading: Reading, fields: Mapping[str, st
         if gold_path in columns and len(columns) > 1 and all(isinstance(option, str) for option in options):
             labels = None
             options = sorted(options)
-            reading.note_once(_SORTED)
+            reading.note(_SORTED)
         if found.get(gold_path) in (-1, "-1") and found[gold_path] not in options:
             found[gold_path] = None
             reading.count("gold -1, read as hidden")
@@ -406,7 +406,7 @@ def _check_mapping(decoded: Sequence[tuple[_Row, Gold]], fields: Mapping[str, st
     labelled = [(row, gold) for row, gold in decoded if gold is not None]
     if len(labelled) < 2 or not all(len(gold) == len(row.candidates) > 1 for row, gold in labelled):
         return
-    gold = name_columns([row.node for row, _ in labelled[:_PROPOSAL_ROWS]]).get("gold", fields.get("gold"))
+    gold = name_columns([row.node for row, _ in labelled[:PROPOSAL_ROWS]]).get("gold", fields.get("gold"))
     meant = quote_argument(format_fields({**fields, "gold": gold or ""}))
     raise labelled[0][0].error(
         "every candidate of every question is right",

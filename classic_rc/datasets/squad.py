@@ -38,9 +38,9 @@ class SquadReader(Reader):
     task: ClassVar[Task] = Task.SPAN
 
     def recognises(self, file: InputFile) -> bool:
-        """Return whether the data are articles of paragraphs with a context (and no ``context_id``)."""
+        """Return whether the data are articles of paragraphs with a context; Quoref's have a ``context_id``."""
         paragraph = _first_paragraph(file.head)
-        return paragraph is not None and "context_id" not in paragraph
+        return paragraph is not None and ("context_id" in paragraph) == (self.task is Task.MULTI_SPAN)
 
     def questions(self, file: InputFile, reading: Reading) -> Iterator[Question]:
         """Yield the questions of every paragraph."""
@@ -49,7 +49,7 @@ class SquadReader(Reader):
                 meta = {"title": article.text("title")} if article.has("title") else None
                 for p, paragraph in enumerate(article.items("paragraphs")):
                     with reading.at(paragraph):
-                        id = self.passage_id(paragraph, a, p)
+                        id = paragraph.name("context_id") if self.task is Task.MULTI_SPAN else f"{a}-{p}"
                         context = paragraph.text("context")
                         passage = reading.passage(id, context, file.name, paragraph.where, meta=meta)
                         yield from self._passage_questions(paragraph, passage, reading)
@@ -57,15 +57,11 @@ class SquadReader(Reader):
     def _passage_questions(self, paragraph: Node, passage: Passage, reading: Reading) -> Iterator[Question]:
         for node in paragraph.items("qas"):
             with reading.at(node):
-                gold, facts = self.gold(node, passage, reading)
+                gold, facts = self._gold(node, passage, reading)
                 meta = reading.meta(**facts)
                 yield Question(node.name("id"), passage, node.text("question"), (), gold, self.task, meta)
 
-    def passage_id(self, paragraph: Node, article: int, position: int) -> str:
-        """Return the passage's id, made from its position because SQuAD has no ids of passages."""
-        return f"{article}-{position}"
-
-    def gold(self, node: Node, passage: Passage, reading: Reading) -> tuple[Gold, dict[str, Any]]:
+    def _gold(self, node: Node, passage: Passage, reading: Reading) -> tuple[Gold, dict[str, Any]]:
         """Return a question's gold, and the facts about it for the question's meta."""
         if node.has("is_impossible") and node.flag("is_impossible"):
             reading.count(UNANSWERABLE)
@@ -74,12 +70,8 @@ class SquadReader(Reader):
             return None, {}
         answers = list(node.items("answers"))
         if not answers:
-            raise node.error(
-                "no answer",
-                field="answers",
-                found="an empty list",
-                expected="at least one answer, is_impossible: true, or no key 'answers' if gold is hidden",
-            )
+            expected = "at least one answer, is_impossible: true, or no key 'answers' if gold is hidden"
+            raise node.error("no answer", field="answers", found="an empty list", expected=expected)
         texts = [answer.text("text") for answer in answers]
         spans = [
             _locate_answer(text, answer.integer("answer_start"), passage.text, reading, node.source)
@@ -123,15 +115,6 @@ class QuorefReader(SquadReader):
     cites = ("dasigi2019",)
     is_dataset: ClassVar[bool] = True
     task: ClassVar[Task] = Task.MULTI_SPAN
-
-    def recognises(self, file: InputFile) -> bool:
-        """Return whether the file has SQuAD's form with ``context_id``."""
-        paragraph = _first_paragraph(file.head)
-        return paragraph is not None and "context_id" in paragraph
-
-    def passage_id(self, paragraph: Node, article: int, position: int) -> str:
-        """Return the paragraph's ``context_id``."""
-        return paragraph.name("context_id")
 
 
 def _first_paragraph(head: Any) -> dict[str, Any] | None:

@@ -183,6 +183,13 @@ def test_the_data_next_to_a_file_is_in_the_command_and_the_command_works(cli_of_
     assert f"`classic-rc run {stories}`" in caught.value.hint
 
 
+def test_predictions_next_to_others_of_the_same_name_are_no_data(tmp_path):
+    for name in ("p.json", "p.jsonl"):
+        (tmp_path / name).write_text('{"q1": "an answer", "q2": "another"}', encoding="utf-8")
+    with pytest.raises(DataError, match="run DATA -s"):
+        load(tmp_path / "p.json")
+
+
 @pytest.fixture
 def cli_of_data(shared_data, capsys):
     from classic_rc.cli.main import main
