@@ -143,7 +143,9 @@ def _run_once(command: Sequence[str], root: Path, result: Path) -> _Run:
     document = json.loads(result.read_text(encoding="utf-8"))
     [outcome] = document["runs"]
     # Of MultiRC, the row after the one that selects everything.
-    times = document["times"][f"/runs/0/rows/{len(outcome['rows']) - 1}"]
+    last = len(outcome["rows"]) - 1
+    # In earlier versions, which may be compared, a row has its times.
+    times = outcome["rows"][last].get("seconds") or document["times"][f"/runs/0/rows/{last}"]
     stages = {stage: times[stage] for stage in _STAGES}
     return _Run(stages, seconds, processor_seconds, peak, outcome["dataset"]["questions"])
 

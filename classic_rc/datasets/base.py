@@ -445,12 +445,12 @@ def gather(
         own_id = question.id
         found = seen.get(own_id, (source,))
         file, earlier = found[0], found[1:]
-        if file != source or any(content_of(other) == content_of(question) for other in earlier):
+        if file != source or (earlier and any(content_of(other) == content_of(question) for other in earlier)):
             with reading.guard:
                 raise _duplicate_id_error(question, source, file, reading)
             continue
         if (candidates := reading.texts.keep_candidates(question.candidates)) is not question.candidates:
-            question = replace(question, candidates=candidates)
+            object.__setattr__(question, "candidates", candidates)  # The reader has just made it: no copy.
         if earlier:
             number = len(earlier) + 1
             while f"{own_id} ({number})" in seen:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import marshal
 import math
+import os
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
-from classic_rc.io.files import TemporaryBytes
 from classic_rc.questions import Candidate, Passage, TextCandidates, candidate_texts
 
 _KEPT_CHARACTERS = 2**24
+_BLOCK = 2**20
+_READ_AHEAD = 2**16
 
 
 class TextStore:
@@ -24,53 +26,101 @@ class TextStore:
 
         self.is_open = False
         self._left: float = block_size(_KEPT_CHARACTERS)
-        self._bytes = TemporaryBytes()
+        self._values = _Values()
         self._last: tuple[Sequence[Candidate], Sequence[Candidate]] | None = None
 
     def keep_passage(self, passage: Passage) -> Passage:
         """Return the passage, or the same with its text in the file."""
-        if not self._takes(len(passage.text)):
+        if not self._takes(passage.text):
             return passage
-        return StoredPassage(passage.id, self._add(passage.text), passage.sentences, passage.meta)  # type: ignore[arg-type]
+        place = _Stored(self._values, *self._values.add(passage.text))
+        return StoredPassage(passage.id, place, passage.sentences, passage.meta)  # type: ignore[arg-type]
 
     def keep_candidates(self, candidates: Sequence[Candidate]) -> Sequence[Candidate]:
         """Return the candidates, or the same with their texts in the file; consecutive questions can share them."""
-        if isinstance(candidates, StoredCandidates) or not len(candidates):
+        if self._last is not None and candidates is self._last[0]:
+            return self._last[1]
+        if type(candidates) is StoredCandidates:
             return candidates
-        if self._last is None or candidates is not self._last[0]:
-            texts = candidate_texts(candidates)
-            if not self._takes(sum(map(len, texts))):
-                return candidates
-            values = (
-                texts if isinstance(candidates, TextCandidates) else [(c.text, c.start, c.end) for c in candidates]
-            )
-            self._last = candidates, StoredCandidates(self._add(tuple(values)), len(texts))
-        return self._last[1]
+        texts = candidate_texts(candidates)
+        if not texts or not self._takes(*texts):
+            return candidates
+        has_places = not isinstance(candidates, TextCandidates)
+        values = tuple((c.text, c.start, c.end) for c in candidates) if has_places else texts
+        stored = StoredCandidates(len(texts), self._values, *self._values.add(values))
+        self._last = candidates, stored
+        return stored
 
-    def _takes(self, n_characters: int) -> bool:
-        """Return whether a text goes to the file; count its characters if it stays in memory."""
+    def _takes(self, *texts: str) -> bool:
+        """Return whether texts go to the file; count their characters if they stay in memory."""
         if not self.is_open:
-            self._left -= n_characters
+            self._left -= sum(map(len, texts))
             self.is_open = self._left < 0
             return False
-        try:
-            self._bytes.save()
-        except OSError:
-            self.is_open, self._left = False, math.inf
+        if len(self._values.unsaved) >= _BLOCK:
+            try:
+                self._values.save()
+            except OSError:
+                self.is_open, self._left = False, math.inf
         return self.is_open
 
-    def _add(self, value: Any) -> _Place:
+
+class _Values:
+    """Values that are added at the end and read anywhere; all but the last of them are in a temporary file."""
+
+    def __init__(self) -> None:
+        self._file: Any = None
+        self._n_saved, self.unsaved = 0, bytearray()
+        self._window = (0, b"")  # the part of the file that was read last, and its place
+
+    def add(self, value: Any) -> tuple[int, int]:
+        """Add a value, and return its place: the first byte, and how many there are."""
         data = marshal.dumps(value)
-        return _Place(self._bytes, self._bytes.add(data), len(data))
+        self.unsaved += data
+        return self._n_saved + len(self.unsaved) - len(data), len(data)
+
+    def save(self) -> None:
+        """Move the values to the file."""
+        if self._file is None:
+            import tempfile
+
+            self._file = tempfile.TemporaryFile(buffering=0)  # noqa: SIM115 - it is open as long as it is read
+        self._file.seek(self._n_saved)
+        if self._file.write(self.unsaved) < len(self.unsaved):
+            raise OSError("no space left")
+        self._n_saved += len(self.unsaved)
+        self.unsaved.clear()
+
+    def read(self, start: int, size: int) -> Any:
+        """Return the value at a place."""
+        if start >= self._n_saved:
+            start -= self._n_saved
+            return marshal.loads(self.unsaved[start : start + size])
+        first, window = self._window  # one assignment, so threads see a whole pair
+        if not first <= start <= start + size <= first + len(window):
+            # Most readers go through the texts in order, so the next ones are read at once.
+            first, window = start, self._read_file(start, max(size, _READ_AHEAD))
+            self._window = first, window
+        return marshal.loads(window[start - first : start - first + size])
+
+    def _read_file(self, start: int, size: int) -> bytes:
+        if hasattr(os, "pread"):  # forks and threads share the file's position
+            return os.pread(self._file.fileno(), size, start)
+        self._file.seek(start)
+        return bytes(self._file.read(size))
+
+    def __del__(self) -> None:
+        if self._file is not None:
+            self._file.close()
 
 
-class _Place(NamedTuple):
-    bytes: TemporaryBytes
-    start: int
-    size: int
+class _Stored:
+    """A text that a store has."""
 
-    def load(self) -> Any:
-        return marshal.loads(self.bytes.read(self.start, self.size))
+    __slots__ = ("place", "values")
+
+    def __init__(self, values: _Values, *place: int) -> None:
+        self.values, self.place = values, place
 
 
 _TEXT: Any = Passage.__dict__["text"]
@@ -85,7 +135,7 @@ class StoredPassage(Passage):
     def text(self) -> str:
         """The text."""
         text = _TEXT.__get__(self)
-        return text.load() if isinstance(text, _Place) else text
+        return text.values.read(*text.place) if isinstance(text, _Stored) else text
 
     @text.setter
     def text(self, text: str) -> None:
@@ -95,22 +145,21 @@ class StoredPassage(Passage):
 class StoredCandidates(TextCandidates):
     """Candidates whose texts, and offsets if they have any, are read from a store on every access."""
 
-    __slots__ = ("_n", "_place")
+    __slots__ = ("_n", "_place", "_values")
 
-    def __init__(self, place: _Place, n: int) -> None:
-        self._place, self._n = place, n
+    def __init__(self, n: int, values: _Values, *place: int) -> None:
+        self._n, self._values, self._place = n, values, place
 
     @property
     def texts(self) -> tuple[str, ...]:  # type: ignore[override]
         """The texts."""
-        values = self._place.load()
+        values = self._values.read(*self._place)
         return values if isinstance(values[0], str) else tuple(text for text, _, _ in values)
 
     def contents(self) -> tuple[Candidate, ...]:
         """Return the candidates."""
-        return tuple(
-            Candidate(value) if isinstance(value, str) else Candidate(*value) for value in self._place.load()
-        )
+        values = self._values.read(*self._place)
+        return tuple(Candidate(value) if isinstance(value, str) else Candidate(*value) for value in values)
 
     def __len__(self) -> int:
         return self._n

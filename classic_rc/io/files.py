@@ -33,7 +33,6 @@ START_BYTES = 512
 """How many of the first bytes tell the format of a file: the mark of tar is at 257."""
 
 _BLOCK = 2**20
-_READ_AHEAD = 2**16
 _BUFFER = 2**18
 _POLL_SECONDS = 0.2
 _OPENERS: dict[bytes, Callable[[Any], Any]] = {b"\x1f\x8b": gzip.open, b"BZh": bz2.open, b"\xfd7zXZ\x00": lzma.open}
@@ -184,56 +183,6 @@ def read_input(path: str | Path) -> bytes:
         # The size is exact for most files. For a pipe it is 0, and a file may grow while it is read.
         data = file.read(size + 1)
         return data if len(data) <= size else data + _read_limited(file, str(path), len(data))
-
-
-class TemporaryBytes:
-    """Bytes that are added at the end and read anywhere; all but the last of them are in a temporary file."""
-
-    def __init__(self) -> None:
-        self._file: Any = None
-        self._n_saved, self._tail = 0, bytearray()
-        self._window = (0, b"")  # the part of the file that was read last, and its place
-
-    def add(self, data: bytes) -> int:
-        """Add bytes, and return their place."""
-        self._tail += data
-        return self._n_saved + len(self._tail) - len(data)
-
-    def save(self) -> None:
-        """Move the bytes to the file, if they are many."""
-        if len(self._tail) < _BLOCK:
-            return
-        if self._file is None:
-            import tempfile
-
-            self._file = tempfile.TemporaryFile(buffering=0)  # noqa: SIM115 - it is open as long as it is read
-        self._file.seek(self._n_saved)
-        if self._file.write(self._tail) < len(self._tail):
-            raise OSError("no space left")
-        self._n_saved += len(self._tail)
-        self._tail.clear()
-
-    def read(self, start: int, size: int) -> bytes:
-        """Return the bytes at a place."""
-        if start >= self._n_saved:
-            start -= self._n_saved
-            return bytes(self._tail[start : start + size])
-        first, window = self._window  # one assignment, so threads see a whole pair
-        if not first <= start <= start + size <= first + len(window):
-            # Most readers go through the texts in order, so the next ones are read at once.
-            first, window = start, self._read_file(start, max(size, _READ_AHEAD))
-            self._window = first, window
-        return window[start - first : start - first + size]
-
-    def _read_file(self, start: int, size: int) -> bytes:
-        if hasattr(os, "pread"):  # forks and threads share the file's position
-            return os.pread(self._file.fileno(), size, start)
-        self._file.seek(start)
-        return bytes(self._file.read(size))
-
-    def __del__(self) -> None:
-        if self._file is not None:
-            self._file.close()
 
 
 @contextmanager
