@@ -5,11 +5,10 @@ Public names load on first use, so ``import classic_rc`` costs almost nothing.
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from classic_rc._version import __version__
-from classic_rc.plugins import VIEWS
+from classic_rc.plugins import VIEWS, names_on_use
 
 if TYPE_CHECKING:
     from classic_rc import decisions, errors, plots
@@ -25,23 +24,8 @@ if TYPE_CHECKING:
     from classic_rc.solvers.specs import parse_solver
     from classic_rc.text.encode import encode
 
-_MODULES = ("decisions", "errors", "plots")
-_HOMES = {
-    "datasets.memory": ("from_rows",),
-    "datasets.registry": ("load",),
-    "decisions": ("Argmax", "RelativeThreshold", "Threshold", "TunedThreshold"),
-    "evaluation.evaluate": ("evaluate",),
-    "parameters": ("parameter",),
-    "predictions": ("Prediction", "Scores"),
-    "questions": ("Candidate", "Dataset", "Passage", "Question", "Task"),
-    "reports.floor": ("floor",),
-    "solvers.base": ("Solver",),
-    "solvers.specs": ("parse_solver",),
-    "text.encode": ("encode",),
-}
 _VIEWED = ("Dataset", "Explanation", "Question")
 VIEWS |= {name: f"classic_rc.reports.explanations:{name.lower()}_view" for name in _VIEWED}
-_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
 __all__ = [
     "Argmax",
@@ -69,14 +53,4 @@ __all__ = [
     "plots",
 ]
 
-
-def __getattr__(name: str) -> Any:
-    if name in _MODULES:
-        return import_module(f"classic_rc.{name}")
-    if name not in _HOME_OF:
-        raise AttributeError(f"module 'classic_rc' has no attribute {name!r}")
-    return getattr(import_module(f"classic_rc.{_HOME_OF[name]}"), name)
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+__getattr__, __dir__ = names_on_use(__name__)

@@ -8,6 +8,7 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache, cached_property
 from importlib import import_module
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from classic_rc.errors import UsageError
@@ -36,6 +37,36 @@ class Viewed:
         name = next(base.__name__ for base in type(self).__mro__ if base.__name__ in VIEWS)
         html: str = _import_object(VIEWS[name])(self)
         return html
+
+
+def names_on_use(
+    package: str, homes: Mapping[str, str] = MappingProxyType({})
+) -> tuple[Callable[[str], Any], Callable[[], list[str]]]:
+    """Return the ``__getattr__`` and ``__dir__`` of a package whose public names are imported on first use.
+
+    The imports below ``if TYPE_CHECKING:`` in its ``__init__.py`` say which module has each name. No name may also
+    be that of a module of the package. `homes` has the modules of names that no import lists.
+    """
+
+    @cache
+    def home_of() -> dict[str, str]:
+        import ast
+
+        found, spec = dict(homes), sys.modules[package].__spec__
+        source = spec and getattr(spec.loader, "get_source", None)
+        for block in ast.parse((source and source(package)) or "").body:
+            if isinstance(block, ast.If) and ast.unparse(block.test) == "TYPE_CHECKING":
+                imports = (line for line in block.body if isinstance(line, ast.ImportFrom))
+                found |= {name.name: str(line.module) for line in imports for name in line.names}
+        return found
+
+    def get_name(name: str) -> Any:
+        home = None if name.startswith("__") else home_of().get(name)
+        if home is None:
+            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        return import_module(f"{package}.{name}") if home == package else getattr(import_module(home), name)
+
+    return get_name, lambda: sorted(sys.modules[package].__all__)
 
 
 class PluginWarning(UserWarning):

@@ -135,14 +135,14 @@ def _render_results(
     verbose: bool = False,
 ) -> str:
     """Return the results of all datasets in one format, with a final line break."""
-    from classic_rc.evaluation.record import runs_to_dict
     from classic_rc.evaluation.results import evaluation_table
     from classic_rc.reports.published import published_cells, published_records
-    from classic_rc.reports.result_tables import difference_table
     from classic_rc.tables import records_csv, render
 
     groups = groups or [NO_GROUPS] * len(evaluations)
     if form == "json":
+        from classic_rc.evaluation.record import runs_to_dict
+
         plain = runs_to_dict(evaluations)
         for run, tables in zip(plain["runs"], groups, strict=True):
             run.update(tables.to_dict())
@@ -163,6 +163,8 @@ def _render_results(
     for evaluation, of_groups in zip(evaluations, groups, strict=True):
         shown.append(evaluation_table(evaluation, published_cells(evaluation) if published else ()))
         if (comparison := _compare_with_model(evaluation)) is not None:
+            from classic_rc.reports.result_tables import difference_table
+
             shown.append(difference_table(comparison))
         shown += of_groups.tables()
     return render(shown, form, signatures=verbose)
@@ -171,11 +173,12 @@ def _render_results(
 def _compare_with_model(evaluation: Evaluation) -> Comparison | None:
     """Return the differences from the baseline, on the questions of a model's log; None for other data."""
     from classic_rc.datasets.registry import is_log
-    from classic_rc.evaluation.comparison import SharedResults, compare
 
     tested, resampling = evaluation.significance, evaluation.resampling
     if not is_log(evaluation.dataset) or tested is None or resampling is None:
         return None
+    from classic_rc.evaluation.comparison import SharedResults, compare
+
     results = SharedResults.of(evaluation, group=resampling.group)
     return compare(results, metric=tested.metric, n=resampling.n, seed=resampling.seed, baseline=tested.baseline)
 

@@ -7,19 +7,19 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
-from typing import Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from classic_rc.datasets.labels import Labels
 from classic_rc.errors import UsageError, unknown_name
 from classic_rc.metrics.base import FULL_CREDIT, METRICS, SOLVED_BY
 from classic_rc.questions import PLACEHOLDER, Dataset, Question, Task
-from classic_rc.retrieval.corpus import passage_ranks
-from classic_rc.retrieval.registry import DEFAULT_ENGINE, get_engine
 from classic_rc.solvers.base import require_passages
 from classic_rc.text.analyzers import get_tokenizer
+
+if TYPE_CHECKING:
+    from classic_rc.datasets.labels import Labels
 
 MIN_GROUP_QUESTIONS = 10
 """Numbers over fewer questions mean little: tables show them in grey, and rarer first words are merged."""
@@ -139,6 +139,9 @@ def _found(questions: Sequence[Question]) -> Noted:
     """
     require_passages(questions)
     has_passage = np.array([bool(question.passage.text.strip()) for question in questions], dtype=np.bool_)
+    from classic_rc.retrieval.corpus import passage_ranks
+    from classic_rc.retrieval.registry import DEFAULT_ENGINE, get_engine
+
     ranks = passage_ranks(questions, get_engine(DEFAULT_ENGINE), depth=_DEPTHS[-1])
     groups = np.where(ranks == 0, len(_DEPTHS), np.searchsorted(_DEPTHS, ranks))
     known = ranks[has_passage]

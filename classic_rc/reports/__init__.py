@@ -5,8 +5,9 @@ Each name loads on first use, so that printing a table does not import what an H
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from classic_rc.plugins import names_on_use
 
 if TYPE_CHECKING:
     from classic_rc.reports.checks import check_tables
@@ -28,29 +29,6 @@ if TYPE_CHECKING:
         perturbations_csv,
         scores_without_table,
     )
-
-_HOMES = {
-    "checks": ("check_tables",),
-    "datasheet": ("Datasheet", "render_datasheet"),
-    "explanations": ("explanation_html", "explanation_markdown", "explanation_text"),
-    "methods": ("methods_text",),
-    "page": ("PageContent", "page_html"),
-    "paper": ("make_paper_table", "read_paper_records"),
-    "paper_formats": ("as_table", "table_csv", "table_latex"),
-    "paper_table": ("PaperTable",),
-    "published": ("results_table",),
-    "references": ("bibliography",),
-    "reproduction": ("reproduce", "reproduction_table"),
-    "result_tables": (
-        "breakdown_tables",
-        "comparison_tables",
-        "duplicates_table",
-        "scores_without_table",
-        "perturbation_table",
-        "perturbations_csv",
-    ),
-}
-_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
 __all__ = [
     "Datasheet",
@@ -80,12 +58,4 @@ __all__ = [
     "table_latex",
 ]
 
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOME_OF:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"classic_rc.reports.{_HOME_OF[name]}"), name)
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+__getattr__, __dir__ = names_on_use(__name__)

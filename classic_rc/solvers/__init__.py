@@ -7,9 +7,9 @@ A class is imported on first use, so that running one solver loads only its own 
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from classic_rc.plugins import names_on_use
 from classic_rc.solvers.registry import DEFAULT_SOLVERS, LEARNING_SOLVERS, SOLVER_ENTRIES, SOLVERS
 
 if TYPE_CHECKING:
@@ -43,30 +43,23 @@ if TYPE_CHECKING:
         ShortestCandidate,
     )
 
-_HELPERS = {
-    "Explanation": "classic_rc.solvers.explanation",
-    "Solver": "classic_rc.solvers.base",
-    "Variant": "classic_rc.solvers.base",
-    "load_solver": "classic_rc.solvers.saved",
-    "parameter": "classic_rc.parameters",
-    "parse_solver": "classic_rc.solvers.specs",
-    "save_solver": "classic_rc.solvers.saved",
-    "solver_spec": "classic_rc.solvers.specs",
-}
-# The module of each name that is imported on first use: the classes in the registry, and the helpers.
+_HELPERS = (
+    "Explanation",
+    "Solver",
+    "Variant",
+    "load_solver",
+    "parameter",
+    "parse_solver",
+    "save_solver",
+    "solver_spec",
+)
 _MODULES = {
     class_name: module for module, _, class_name in (line.home.partition(":") for line in SOLVER_ENTRIES.values())
 }
-_MODULES |= _HELPERS
 
-__all__ = ["DEFAULT_SOLVERS", "LEARNING_SOLVERS", "SOLVERS", *sorted(_MODULES)]
+_HELPERS = ("Explanation", "Solver", "Variant", "parameter")
+_FUNCTIONS = ("load_solver", "parse_solver", "save_solver", "solver_spec")
 
+__all__ = ["DEFAULT_SOLVERS", "LEARNING_SOLVERS", "SOLVERS", *sorted((*_MODULES, *_HELPERS, *_FUNCTIONS))]
 
-def __getattr__(name: str) -> Any:
-    if name not in _MODULES:
-        raise AttributeError(f"module 'classic_rc.solvers' has no attribute {name!r}")
-    return getattr(import_module(_MODULES[name]), name)
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+__getattr__, __dir__ = names_on_use(__name__, _MODULES)

@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from classic_rc.decisions import Argmax, Decision
 from classic_rc.errors import UsageError
 from classic_rc.kernels.distance import DistanceRule, window_and_distance, word_distance
-from classic_rc.kernels.reference.distance import word_distance as plain_word_distance
 from classic_rc.kernels.weights import SCALE, inverse_count_weights
 from classic_rc.kernels.window import sliding_window, window_sweep
 from classic_rc.metrics.base import primary_metric
@@ -344,6 +343,8 @@ def explain_match(solver: Solver, question: Question) -> Explanation:
 
     A solver without a window or without a distance has only the marks of the other.
     """
+    from classic_rc.kernels.reference import word_distance
+
     params = solver.get_params(deep=False)
     analyzer = get_analyzer(params["analyzer"])
     located = analyzer.locate(question.passage.text)
@@ -364,7 +365,7 @@ def explain_match(solver: Solver, question: Question) -> Explanation:
             numbers["sliding_window"] = sum_of_weights.value
             marks += _mark_window(passage, {*query}, inside, sum_of_weights)
         if stop is not None:
-            numbers["distance"] = plain_word_distance(passage.tokens, query, answer, stop, params["distance"])
+            numbers["distance"] = word_distance(passage.tokens, query, answer, stop, params["distance"])
             if "distance_weight" in params:
                 numbers["distance_weight"] = float(params["distance_weight"])
             marks += _nearest_pair(passage, query, answer, stop)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from classic_rc.plugins import names_on_use
 
 if TYPE_CHECKING:
     from classic_rc.testing.engine_check import check_engine
@@ -14,21 +15,4 @@ if TYPE_CHECKING:
 
 __all__ = ["check_engine", "check_metric", "check_reader", "check_solver", "synthetic_dataset"]
 
-# Names load on first use, so that the import starts without scikit-learn.
-_HOMES = {
-    "check_engine": "classic_rc.testing.engine_check",
-    "check_metric": "classic_rc.testing.metric_check",
-    "check_reader": "classic_rc.testing.reader_check",
-    "check_solver": "classic_rc.testing.solver_check",
-    "synthetic_dataset": "classic_rc.testing.synthetic",
-}
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _HOMES:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(_HOMES[name]), name)
-
-
-def __dir__() -> list[str]:
-    return sorted(__all__)
+__getattr__, __dir__ = names_on_use(__name__)
