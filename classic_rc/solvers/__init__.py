@@ -43,23 +43,13 @@ if TYPE_CHECKING:
         ShortestCandidate,
     )
 
-_HELPERS = (
-    "Explanation",
-    "Solver",
-    "Variant",
-    "load_solver",
-    "parameter",
-    "parse_solver",
-    "save_solver",
-    "solver_spec",
-)
 _MODULES = {
     class_name: module for module, _, class_name in (line.home.partition(":") for line in SOLVER_ENTRIES.values())
 }
 
-_HELPERS = ("Explanation", "Solver", "Variant", "parameter")
-_FUNCTIONS = ("load_solver", "parse_solver", "save_solver", "solver_spec")
+_CLASSES = ("Explanation", "Solver", "Variant")
+_FUNCTIONS = ("load_solver", "parameter", "parse_solver", "save_solver", "solver_spec")
 
-__all__ = ["DEFAULT_SOLVERS", "LEARNING_SOLVERS", "SOLVERS", *sorted((*_MODULES, *_HELPERS, *_FUNCTIONS))]
+__all__ = ["DEFAULT_SOLVERS", "LEARNING_SOLVERS", "SOLVERS", *sorted((*_MODULES, *_CLASSES, *_FUNCTIONS))]
 
 __getattr__, __dir__ = names_on_use(__name__, _MODULES)
