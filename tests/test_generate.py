@@ -17,10 +17,10 @@ from classic_rc.text.sentences import split_sentences
 @pytest.mark.parametrize("per_passage", [1, 4])
 def test_generated_questions_have_the_shape_asked_for(tmp_path, per_passage):
     path = tmp_path / "made.jsonl"
-    shape = ScaleShape(600, per_passage, near_duplicates=0.05, repeated_questions=0.05)
+    shape = ScaleShape(200, per_passage, near_duplicates=0.05, repeated_questions=0.05)
     write_reading_questions(path, shape)
     made = classic_rc.load(str(path))
-    assert (len(made), len(made.passages)) == (600, 600 // per_passage)
+    assert (len(made), len(made.passages)) == (200, 200 // per_passage)
     tokens = [len(passage.text.split()) for passage in made.passages]
     assert 300 < np.mean(tokens) < 400
     assert all(8 <= n / len(split_sentences(p.text)) <= 40 for n, p in zip(tokens, made.passages, strict=True))

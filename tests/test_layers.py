@@ -1,11 +1,13 @@
-"""The import layers: which part of the package may import which, checked on the source of every module."""
+"""The source of every module: which part may import which, and the types that docstrings name."""
 
 from __future__ import annotations
 
 import ast
+import builtins
+import re
 import subprocess
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -88,21 +90,7 @@ class Import:
 def imports_of(source: str | ast.Module, module: str, *, is_package: bool = False) -> Iterator[Import]:
     """Every import in a module's source: nested ones, those for type checkers, and modules named in strings."""
     parents = [*("classic_rc." + module).split("."), ""] if is_package else ("classic_rc." + module).split(".")
-
-    def walk(node: ast.AST, on_load: bool) -> Iterator[Import]:
-        for target in targets(node):
-            assert isinstance(node, ast.stmt | ast.expr)
-            yield Import(module, node.lineno, target, on_load, isinstance(node, ast.Constant))
-        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
-            branches: Sequence[tuple[ast.AST, bool]] = [
-                *((child, False) for child in node.body),
-                *((child, on_load) for child in node.orelse),
-            ]
-        else:
-            inner = on_load and not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda)
-            branches = [(child, inner) for child in ast.iter_child_nodes(node)]
-        for child, child_on_load in branches:
-            yield from walk(child, child_on_load)
+    ahead: list[tuple[ast.AST, bool]] = [(source if isinstance(source, ast.Module) else ast.parse(source), True)]
 
     def targets(node: ast.AST) -> list[str]:
         match node:
@@ -117,7 +105,16 @@ def imports_of(source: str | ast.Module, module: str, *, is_package: bool = Fals
                 return [dotted] if all(part.isidentifier() for part in dotted.split(".")) else []
         return []
 
-    return walk(source if isinstance(source, ast.Module) else ast.parse(source), True)
+    while ahead:
+        node, on_load = ahead.pop()
+        if isinstance(node, ast.Import | ast.ImportFrom | ast.Constant):
+            for target in targets(node):
+                yield Import(module, node.lineno, target, on_load, isinstance(node, ast.Constant))
+        elif isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
+            ahead += [*((child, False) for child in node.body), *((child, on_load) for child in node.orelse)]
+        else:
+            inner = on_load and not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda)
+            ahead += [(child, inner) for child in ast.iter_child_nodes(node)]
 
 
 @cache
@@ -233,6 +230,50 @@ def test_only_packages_have_an_all():
     assert [module for module, (tree, is_package) in sources().items() if not is_package and assigns_all(tree)] == [
         "__init__"
     ]
+
+
+PRIMITIVES = {"gzip", "zlib", "bz2", "lzma", "tarfile", "zipfile", "tempfile"}
+EXCEPTIONS = {
+    ("teaching.autograder", "zipfile"),
+    ("teaching.isolation", "tempfile"),
+    ("testing.reader_check", "tempfile"),
+    ("solvers.spans.texts", "zlib"),
+}
+"""An autograder is a zip in memory. Submissions run, and readers are tried, in folders of their own. A checksum
+compresses nothing."""
+
+
+def test_only_io_opens_compresses_and_replaces_files():
+    named = ((found.module, found.package, found.target) for found in all_imports() if found.part != "io")
+    assert {(module, package) for module, package, _ in named if package in PRIMITIVES} == EXCEPTIONS
+    replaces = (
+        module
+        for module, (tree, _) in sources().items()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Attribute) and node.attr == "replace" and ast.unparse(node.value) == "os"
+    )
+    assert {module.split(".")[0] for module in replaces} == {"io"}
+
+
+TYPE = re.compile(r"^(?:Returns|Yields)\n-+\n([A-Z]\w+)$|^\w+ : ([A-Z]\w+)(?:, optional)?$", re.MULTILINE)
+FROM_ELSEWHERE = {"None", "Namespace"}
+
+
+def test_types_in_docstrings_are_names_of_the_code():
+    known = {*dir(builtins), *FROM_ELSEWHERE, *(found.target.split(".")[-1] for found in all_imports())}
+    named: list[tuple[str, str]] = []
+    for module, (tree, _) in sources().items():
+        for node in ast.walk(tree):
+            if isinstance(node, ast.ClassDef):
+                known.add(node.name)
+            elif isinstance(node, ast.Assign | ast.AnnAssign):
+                targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+                known.update(target.id for target in targets if isinstance(target, ast.Name))
+            if isinstance(node, ast.FunctionDef | ast.ClassDef):
+                found = TYPE.findall(ast.get_docstring(node) or "")
+                named += [(f"{module}: {node.name}", a or b) for a, b in found]
+    assert len(named) > 100
+    assert [(where, name) for where, name in named if name not in known] == []
 
 
 def test_every_module_has_a_level():

@@ -71,9 +71,7 @@ def test_nothing_to_draw_is_refused(draw):
 @pytest.mark.parametrize("form", FIGURE_FORMATS)
 def test_a_file_is_of_the_format_that_its_name_says(tmp_path, curve, form):
     plots.save(plots.precision_recall(curve), tmp_path / f"figure.{form.upper()}")
-    plots.save(plots.precision_recall(curve), str(tmp_path / f"again.{form}"))
-    written = [file.read_bytes() for file in tmp_path.iterdir()]
-    assert written == [figure_bytes(plots.precision_recall(curve), form)] * 2
+    assert (tmp_path / f"figure.{form.upper()}").read_bytes() == figure_bytes(plots.precision_recall(curve), form)
 
 
 @pytest.mark.parametrize("name", ["figure.gif", "figure", ".png"])

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
 import re
-import subprocess
 import sys
 import textwrap
 import warnings
@@ -15,6 +13,7 @@ import pytest
 
 from classic_rc.errors import UsageError
 from classic_rc.plugins import PluginWarning, Registry
+from tests.commands import Done, run_commands
 from tests.errors import raises
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -107,15 +106,9 @@ def install(tmp_path):
     return lay_out
 
 
-def classic_rc(site: Path, *args: str) -> subprocess.CompletedProcess[str]:
-    """The command line in a process that finds what is installed in `site`."""
-    return subprocess.run(
-        [sys.executable, "-m", "classic_rc", *args],
-        env={**os.environ, "PYTHONPATH": os.pathsep.join([str(site), str(ROOT)])},
-        capture_output=True,
-        encoding="utf-8",
-        check=False,
-    )
+def classic_rc(site: Path, *commands: tuple[str, ...]) -> list[Done]:
+    """Run command lines in a process that finds what is installed in `site`."""
+    return run_commands(*commands, path=[str(site), str(ROOT)])
 
 
 def test_a_solver_and_a_reader_plug_in(install, tmp_path):
@@ -126,74 +119,72 @@ def test_a_solver_and_a_reader_plug_in(install, tmp_path):
         "#pipes\nIt rained on Ann.|Who got wet?|Ann|Bob\nBob sang.|Who sang?|Bob|Ann\n", encoding="utf-8"
     )
 
-    done = classic_rc(site, "run", str(data), "-s", "last-word", "--format", "csv", "--quiet")
-    assert (done.returncode, done.stderr) == (0, "")
-    header, row = (line.split(",") for line in done.stdout.splitlines())
+    done, solvers, readers = classic_rc(
+        site,
+        ("run", str(data), "-s", "last-word", "--format", "csv", "--quiet"),
+        ("list", "solvers"),
+        ("list", "readers"),
+    )
+    assert (done.code, done.err) == (0, "")
+    header, row = (line.split(",") for line in done.out.splitlines())
     assert dict(zip(header, row, strict=True))["accuracy"] == "0.75"
 
-    name, description = classic_rc(site, "list", "solvers").stdout.splitlines()[-1].split(maxsplit=1)
+    name, description = solvers.out.splitlines()[-1].split(maxsplit=1)
     assert name == "last-word"
     assert description.startswith("whether the passage ends with it (")
     assert description.endswith("rc-last 1.2)")
-    assert classic_rc(site, "list", "readers").stdout.splitlines()[-1].endswith("rc-pipes 0.3)")
+    assert readers.out.splitlines()[-1].endswith("rc-pipes 0.3)")
 
 
 def test_a_metric_and_a_perturbation_plug_in(install, tmp_path):
     site = install(
         "rc-more", METRIC_AND_PERTURBATION, metrics={"mrr": "ReciprocalRank"}, perturbations={"capitals": "upper"}
     )
-    data = "sample:single-choice"
-    done = classic_rc(
-        site, "run", data, "-s", "sw+d", "-s", "random", "--metrics", "mrr,accuracy", "--format", "json"
+    data, copy = "sample:single-choice", tmp_path / "copy.jsonl"
+    run_both = ("run", data, "-s", "sw+d", "-s", "random", "--metrics", "mrr,accuracy", "--format", "json")
+    done, usual, table, perturbed = classic_rc(
+        site,
+        (*run_both, "--intervals", "100", "--save", str(tmp_path)),
+        ("run", data, "-s", "sw+d", "--format", "json"),
+        ("table", str(tmp_path), "--format", "latex"),
+        ("perturb", data, "--with", "capitals", "-o", str(copy)),
     )
-    (run,) = json.loads(done.stdout)["runs"]
+    (run,) = json.loads(done.out)["runs"]
     (row,) = run["rows"]
     assert row["metrics"]["accuracy"] < row["metrics"]["mrr"] < 1
     (missing,) = run["missing"]  # the scores of chance are one draw
     assert missing["name"] == "random"
     assert "mrr" in missing["reason"]
-    assert "mrr" not in classic_rc(site, "run", data, "-s", "sw+d", "--format", "json").stdout
-    saved = (
-        "run",
-        data,
-        "-s",
-        "sw+d",
-        "--metrics",
-        "mrr",
-        "--intervals",
-        "100",
-        "--save",
-        str(tmp_path),
-        "--quiet",
-    )
-    assert classic_rc(site, *saved).returncode == 0
-    assert "MRR" in classic_rc(site, "table", str(tmp_path), "--format", "latex").stdout
-    copy = tmp_path / "copy.jsonl"
-    assert classic_rc(site, "perturb", data, "--with", "capitals", "-o", str(copy)).returncode == 0
+    assert "mrr" not in usual.out
+    assert "MRR" in table.out
+    assert perturbed.code == 0
     assert "WHO" in copy.read_text("utf-8")
 
 
 def test_one_that_fails_to_import_is_named_once_and_breaks_nothing(install):
     site = install("rc-broken", "import no_such_module", solvers={"one": "One", "two": "Two"})
-    done = classic_rc(site, "run", "sample:single-choice", "-s", "longest", "--quiet")
-    assert (done.returncode, done.stderr) == (0, "")  # is not even looked at
-    done = classic_rc(site, "list", "solvers")
-    assert done.returncode == 0
-    for name, line in zip(("one", "two"), done.stderr.splitlines(), strict=True):
+    plain, listed, named = classic_rc(
+        site,
+        ("run", "sample:single-choice", "-s", "longest", "--quiet"),
+        ("list", "solvers"),
+        ("run", "sample:single-choice", "-s", "one"),
+    )
+    assert (plain.code, plain.err) == (0, "")  # is not even looked at
+    assert listed.code == 0
+    for name, line in zip(("one", "two"), listed.err.splitlines(), strict=True):
         assert line.startswith(f"classic-rc: warning: solver {name!r} of rc-broken 1.2 ")
         assert line.endswith("ModuleNotFoundError: No module named 'no_such_module'")
-    done = classic_rc(site, "run", "sample:single-choice", "-s", "one")
-    assert done.returncode == 2
-    assert done.stderr.startswith("classic-rc: error: solver 'one' of rc-broken 1.2 ")
-    assert "ModuleNotFoundError" in done.stderr
+    assert named.code == 2
+    assert named.err.startswith("classic-rc: error: solver 'one' of rc-broken 1.2 ")
+    assert "ModuleNotFoundError" in named.err
 
 
 def test_a_reader_that_fails_to_import_does_not_keep_files_from_being_read(install, tmp_path):
     site = install("rc-broken", "raise SystemExit(7)", readers={"broken": "Broken"})
     (tmp_path / "odd.txt").write_text("odd", encoding="utf-8")
-    done = classic_rc(site, "run", str(tmp_path / "odd.txt"), "-s", "longest")
-    assert done.returncode == 3
-    warning, error = done.stderr.splitlines()
+    (done,) = classic_rc(site, ("run", str(tmp_path / "odd.txt"), "-s", "longest"))
+    assert done.code == 3
+    warning, error = done.err.splitlines()
     assert warning.startswith("classic-rc: warning: reader 'broken' of rc-broken 1.2 ")
     assert warning.endswith("SystemExit: 7")
     assert str(tmp_path / "odd.txt") in error
@@ -270,24 +261,23 @@ def test_a_look_up_by_name_raises_and_does_not_warn_too(registry):
 @pytest.mark.parametrize(
     ("source", "fact"),
     [
-        ("LastWord = 1", "classic_rc.Solver"),
         (SOLVER.replace('"last-word"', '"else"'), "'else'"),
         (SOLVER.replace("def score_candidates", "def score"), "score_candidates"),
     ],
 )
 def test_what_is_no_solver_is_refused(install, source, fact):
     site = install("rc-last", source, solvers={"last-word": "LastWord"})
-    done = classic_rc(site, "explain", "sample:single-choice", "lantern.1", "-s", "last-word")
-    assert done.returncode == 2
-    (line,) = done.stderr.splitlines()
+    (done,) = classic_rc(site, ("explain", "sample:single-choice", "lantern.1", "-s", "last-word"))
+    assert done.code == 2
+    (line,) = done.err.splitlines()
     assert line.startswith("classic-rc: error: solver 'last-word' of rc-last 1.2 ")
     assert fact in line
 
 
 def test_what_is_no_reader_is_refused(install):
     site = install("rc-pipes", READER.replace('"pipes"', '"else"'), readers={"pipes": "Pipes", "no": "Task"})
-    done = classic_rc(site, "list", "readers")
-    other, renamed = sorted(done.stderr.splitlines())
+    (done,) = classic_rc(site, ("list", "readers"))
+    other, renamed = sorted(done.err.splitlines())
     assert "reader 'no' of rc-pipes 1.2 " in other
     assert "reader 'pipes' of rc-pipes 1.2 " in renamed
     assert "'else'" in renamed

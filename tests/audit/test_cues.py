@@ -6,6 +6,7 @@ import csv
 import random
 import re
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -55,10 +56,15 @@ PLANTED = {
 }
 
 
+@cache
+def first_finding(name: str):
+    return check(change(make_rows(), PLANTED[name][0])).cues[0]
+
+
 @pytest.mark.parametrize("name", PLANTED)
 def test_a_planted_cue_is_the_first_finding(name):
-    what, pattern, kind = PLANTED[name]
-    first = check(change(make_rows(), what)).cues[0]
+    _, pattern, kind = PLANTED[name]
+    first = first_finding(name)
     assert re.search(pattern, first.name)
     assert (first.kind, first.direction) == (kind, "right")
     assert first.precision > 0.9
@@ -67,8 +73,7 @@ def test_a_planted_cue_is_the_first_finding(name):
 
 
 def test_a_rare_mark_has_its_coverage_and_examples():
-    rows = change(make_rows(), PLANTED["a rare mark"][0])
-    first = check(rows).cues[0]
+    first = first_finding("a rare mark")
     assert (first.coverage, first.precision) == (15 / 240, 1.0)
     assert [example.id for example in first.examples] == ["q0", "q16", "q32"]
     assert set(first.ids) == {f"q{i}" for i in range(0, 240, 16)}

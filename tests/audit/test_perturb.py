@@ -95,14 +95,10 @@ def test_function_words_go_with_one_blank_each():
     assert copied("no-content-words").text == one()[0].text
 
 
-@pytest.mark.parametrize("word", ["the", "The", "who", "Whose", "he's", "can't", "who’s", "don't", "I'm", "not"])
-def test_function_words(word):
-    assert Settings().is_function_word(word)
-
-
-@pytest.mark.parametrize("word", ["fox", "3", "Nora's", "o'clock", "thirsty"])
-def test_content_words(word):
-    assert not Settings().is_function_word(word)
+def test_function_words_and_others():
+    function_words, others = "the The who Whose he's can't who’s don't I'm not", "fox 3 Nora's o'clock thirsty"
+    found = [word for word in f"{function_words} {others}".split() if Settings().is_function_word(word)]
+    assert " ".join(found) == function_words
 
 
 def test_another_list_of_function_words(tmp_path):
@@ -288,13 +284,6 @@ def test_what_cannot_be_answered_is_refused(task, name):
         perturb_dataset(sample_of(task), name)
 
 
-def test_unknown_names_and_empty_datasets():
-    with raises(UsageError, field="perturbation", found="shuffled-word", expected=re.compile("shuffled-words")):
-        perturb_dataset(one(), "shuffled-word")
-    with raises(DataError, source="questions"):
-        perturb_dataset(Dataset([]), "no-question")
-
-
 def test_spans_that_are_gone_are_counted():
     rows = [
         {"id": "a", "passage": "The fox ran. It rained.", "question": "Who ran?", "gold": ["fox"], "task": "span"},
@@ -460,16 +449,6 @@ def test_hidden_gold_and_no_seed(sample):
         evaluate_perturbed(Dataset([replace(q, gold=None) for q in sample]), ["sw"])
 
 
-def test_records_and_plain_data(sample):
-    found = evaluate_perturbed(sample, ["sw"], ["no-question"], **FEW)
-    first, second = found.records()
-    assert (first["perturbation"], second["perturbation"]) == ("original", "no-question")
-    assert second["original"] == first["score"]
-    plain = json.loads(json.dumps(found.to_dict(), allow_nan=False))
-    assert plain["scores"][0]["difference"] == second["difference"]
-    assert plain["seeds"] == [0, 1]
-
-
 # ------------------------------------------------------------------------------------------------------------------
 # lm-evaluation-harness
 
@@ -499,11 +478,6 @@ def test_a_row_for_each_option_if_several_may_be_right():
     ]
     task = parse_yaml(harness_yaml(dataset, "several", "rows.jsonl"))
     assert task["doc_to_choice"] == ["no", "yes"]
-
-
-def test_several_right_single_choices_are_a_list():
-    rows = [json.loads(line) for line in harness_rows(one(gold=[0, 1], task="single-choice")).splitlines()]
-    assert rows[0]["gold"] == [0, 1]
 
 
 def test_tasks_that_the_harness_cannot_take(sample):

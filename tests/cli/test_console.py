@@ -22,7 +22,7 @@ def test_results_are_on_stdout_and_all_else_on_stderr(cli, own_files):
     assert done.err.count("\n") == done.err.count("classic-rc: ")
 
 
-@pytest.mark.parametrize("form", ["table", "markdown", "latex", "csv", "json"])
+@pytest.mark.parametrize("form", ["table", "csv", "json"])
 def test_output_files_are_utf8_with_lf(cli, write, tmp_path, form):
     data = write("mine.jsonl", [_greek()])
     out = tmp_path / "results"
@@ -185,7 +185,7 @@ def test_a_pipe_gets_utf8_with_lf_whatever_the_locale(console, single):
     assert "\r" not in out.text("utf-8")
 
 
-@pytest.mark.parametrize("encoding", ["cp1252", "cp437", "ascii", "cp932"])
+@pytest.mark.parametrize("encoding", ["cp1252", "ascii"])
 @pytest.mark.parametrize("tty", [False, True])
 def test_a_poor_encoding_gets_ascii_for_what_it_lacks(console, write, encoding, tty):
     passage = "Zoë Dvořák went → to “Οδησσός”… 日本 😀."
@@ -193,10 +193,7 @@ def test_a_poor_encoding_gets_ascii_for_what_it_lacks(console, write, encoding, 
     for args in (
         ("run", data, "-s", "random"),
         ("explain", data, "q1"),
-        ("list", "variants"),
-        ("list", "stop-lists"),
         ("list", "formats"),
-        ("run", "--help"),
     ):
         code, out, err = console(encoding, *args, tty=tty, PYTHONIOENCODING=encoding)
         assert (code, err.text()) == (0, "")

@@ -33,10 +33,6 @@ class Init(Good):
 class Fit(Good):
     def fit(self, questions, y=None):
         return {}["model"]  # Fit
-class Tune(Good):
-    tunes_parameters = True
-    def tune(self, questions):
-        raise RuntimeError  # Tune
 class Score(Good):
     def score_candidates(self, questions):
         return [missing for q in questions]  # Score
@@ -78,7 +74,7 @@ def record(folder):
     return json.loads((folder / "run.json").read_text("utf-8"))
 
 
-@pytest.mark.parametrize("name", ["Init", "Fit", "Tune", "Score", "Shape", "NaN", "Exit"])
+@pytest.mark.parametrize("name", ["Init", "Fit", "Score", "Shape", "NaN", "Exit"])
 def test_a_system_that_fails_is_a_row_of_dashes(cli, own, tmp_path, name):
     done = cli("run", SAMPLE, "-s", "sw", "-s", f"{own}:{name}", "--save", tmp_path / "r")
     done.fails(5, line_of(name), name=name, place=re.compile(f"own.py, {line_of(name)}$"))
@@ -102,10 +98,8 @@ def test_systems_that_all_fail_are_all_shown(cli, own):
         (["predict", SAMPLE, "-s", "OWN:Score"], ""),
         (["explain", SAMPLE, "lantern.1", "-s", "OWN:Explain", "-s", "sw"], "sliding-window"),
         (["compare", "sw", "sw+d", "OWN:Score", "--data", SAMPLE], "sw+d"),
-        (["compare", "sw", "OWN:Init", "--data", SAMPLE], ""),
         (["run", SAMPLE, "--perturbed", "no-question", "-s", "OWN:Fit", "-s", "sw"], "sliding-window"),
         (["run", "sample:multiple-answer", "--figure", "pr", "-s", "OWN:Score", "-s", "longest"], "longest"),
-        (["run", "sample:multiple-answer", "--figure", "pr", "-s", "OWN:Init", "-s", "longest"], "longest"),
         (["compare", "OWN:Score", "sw", "--data", SAMPLE, "--hard"], ""),
         (["run", SAMPLE, "--cv", "2", "--jobs", "2", "-s", "OWN:Score", "-s", "sw"], "sliding-window"),
     ],
@@ -186,11 +180,6 @@ def test_the_end_that_a_batch_system_asks_for_is_an_interruption(own, tmp_path):
     assert b"not finished" in out
 
 
-def test_a_run_that_ends_is_not_interrupted(cli, tmp_path):
-    assert cli("run", SAMPLE, tmp_path / "none.json", "-s", "sw", "--save", tmp_path / "r").code == 3
-    assert "interrupted" not in record(tmp_path / "r")
-
-
 # ------------------------------------------------------------------------------------------------------------------
 # Outputs and inputs
 
@@ -201,8 +190,6 @@ def test_a_run_that_ends_is_not_interrupted(cli, tmp_path):
     [
         (["run", "DATA", "-o", "/proc/x"], "--output"),
         (["run", "DATA", "--save", "/proc/x/y"], "--save"),
-        (["run", "DATA", "--save", "FILE"], "--save"),
-        (["run", "DATA", "-o", "DIR"], "--output"),
         (["run", "DATA", "-o", "DIR/none/x"], "--output"),
         (["run", "DATA", "--format", "suite", "-o", "/proc/x.toml"], "--output"),
         (["index", "FILE", "-o", "/proc/x"], "--output"),

@@ -156,9 +156,7 @@ def test_the_list_says_what_is_cached(cli):
     "command",
     [
         "run talks:dev -s random --train talks:train",
-        "check talks:dev",
         "compare random longest --data talks:dev",
-        "explain talks:dev Oslo-0 -s sw",
         "predict several-answers:dev -s longest",
         "run talks:dev --by first-word -s longest",
         "list --bibtex talks:dev several-answers",

@@ -32,19 +32,10 @@ def test_a_fitted_solver_is_run_from_its_file(cli, tmp_path):
     assert "more  # --all shows them" in explained.out
 
 
-def test_partial_inputs_and_options_are_parameters(cli, tmp_path):
-    spec = "surface-lr,inputs=candidates,features=answer"
-    assert cli("fit", LESSONS, "-s", spec, "-o", tmp_path / "model").code == 0
-    done = cli("run", LESSONS, "-s", f"saved,path={tmp_path / 'model'}", "--format", "json")
-    assert done.row("saved:surface-lr")["no_evidence"] == 24
-
-
 @pytest.mark.parametrize(
     ("args", "code", "facts"),
     [
         ((LESSONS, "-s", "sw+d", "-o", "m"), 2, ["sw+d", "save"]),
-        ((LESSONS, "-s", "constant-position:majority", "-o", "m"), 2, ["constant-position", "save"]),
-        (("sample:multi-span", "-s", "surface-lr", "-o", "m"), 2, ["surface-lr", "cloze", "single-choice"]),
         ((LESSONS, "-s", "surface-lr"), 2, ["-o/--output"]),
         ((LESSONS, "-s", "surface-lr", "-o", "no/such/folder/m"), 2, ["m", "no/such/folder does not exist"]),
         (("nowhere.json", "-s", "surface-lr", "-o", "m"), 3, ["nowhere.json"]),
@@ -56,16 +47,6 @@ def test_what_cannot_be_done_is_one_line(cli, tmp_path, monkeypatch, args, code,
     done.fails(code, *facts)
     assert done.err.count("\n") == 1
     assert list(tmp_path.iterdir()) == []
-
-
-def test_data_that_teaches_nothing_is_one_line(cli, tmp_path, hidden, write):
-    output = tmp_path / "model"
-    done = cli("fit", hidden, "-s", "surface-lr", "-o", output)
-    done.fails(3, "surface-lr", "gold", "3 of 3 questions")
-    row = {"passage": "x", "question": "y?", "candidates": ["a", "b"], "gold": [], "task": "multiple-answer"}
-    done = cli("fit", write("wrong.jsonl", [row]), "-s", "surface-lr", "-o", output)
-    done.fails(3, "2 wrong candidates")
-    assert not output.exists()
 
 
 def test_a_name_before_the_solver_changes_nothing(cli, tmp_path):

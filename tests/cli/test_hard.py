@@ -48,12 +48,9 @@ def test_options_reach_the_filter(cli, single):
     ("args", "code", "facts", "fields"),
     [
         (["longest", "--data", "DATA", "--baseline", "longest"], 2, [], {"field": "--baseline"}),
-        (["longest", "--data", "DATA", "--hard", "1"], 2, ["1"], {}),
-        (["surface-lr", "--data", "DATA", "--train", "DATA"], 2, ["train"], {}),
         (["longest"], 2, [], {"field": "--data"}),
         (["RECORD", "--data", "DATA"], 2, [], {"field": "systems"}),
         (["longest", "--data", "HIDDEN"], 3, ["3 of 3 questions", "gold"], {"source": "hidden"}),
-        (["longest", "--data", "nothing"], 3, [], {"source": "nothing"}),
         (["longest", "--data", "DATA", "--ids", "DATA"], 2, ["single.jsonl"], {"field": "--ids"}),
     ],
 )

@@ -45,20 +45,9 @@ def test_an_unknown_name_gets_the_one_that_was_meant(cli, args, kind, found, mea
         (["run"], ["DATA", "`classic-rc run --help`"]),
         (["predict", SINGLE], ["-s", "`classic-rc predict --help`"]),
         (["run", SINGLE, "-s", "longest", SEVERAL], [repr(SEVERAL), "DATA"]),
-        (["run", SINGLE, "-s", "longest,words"], ["'words'", "key=value"]),
         (["run", SINGLE, "-s", "longest,unit=miles"], ["'unit'", "'characters'", "'words'", "'miles'"]),
-        (["run", SINGLE, "-s", "longest,decision=first"], ["'decision'", "'first'"]),
         (["run", SINGLE, "-s", "all-positive"], ["all-positive", "multiple-answer", "single-choice"]),
         (["run", SINGLE, "-s", "constant-position:majority"], ["constant-position", "--train DATA"]),
-        (
-            ["run", SINGLE, "-s", "constant-position:majority", "--train", "sample:cloze"],
-            ["sample:cloze", "single-choice"],
-        ),
-        (
-            ["run", SEVERAL, "-s", "longest", "--tune-metric", "quoref_f1"],
-            ["multiple-answer", "'quoref_f1'"],
-        ),
-        (["run", "sample:multi-span", "-s", "sliding-window:race"], ["sliding-window", "tune"]),
         (["explain", SINGLE, "lantern.1", "-s", "length"], ["length", "--train DATA", "--cv 5"]),
         (["predict", SINGLE, "-s", "longest", "--format", "record"], ["record", "single-choice"]),
         (
@@ -77,15 +66,8 @@ def test_usage_is_exit_code_2(cli, args, facts):
     ("option", "value", "expected"),
     [
         ("--ties", "maybe", "partial"),
-        ("--format", "xml", "markdown"),
-        ("--gold-as", "number", "index0"),
         ("--seed", "x", "whole number"),
-        ("--threshold", "high", "finite number"),
-        ("--threshold", "nan", "finite number"),
         ("--threshold", "inf", "finite number"),
-        ("--jobs", "0", "-1"),
-        ("--jobs", "-2", "-1"),
-        ("--jobs", "two", "whole number"),
     ],
 )
 def test_a_malformed_value_of_an_option_is_exit_code_2(cli, option, value, expected):
@@ -99,7 +81,7 @@ def test_thresholds_below_nothing_need_an_equals_sign(cli):
     assert cli("run", SEVERAL, "-s", "longest", "--threshold=-1e-3").code == 0
 
 
-@pytest.mark.parametrize("content", ["", "\n\n", "{", "[]", "{}", "\x00\x00", "a,b\n1,2\n"])
+@pytest.mark.parametrize("content", ["", "{", "a,b\n1,2\n"])
 def test_malformed_data_is_exit_code_3(cli, write, content):
     path = write("bad.jsonl", content)
     cli("run", path).fails(3, str(path))
@@ -180,13 +162,6 @@ def test_ctrl_c_in_the_second_dataset_keeps_the_first_ones_table(cli, write, sin
     assert done.out.count("questions,") == 1
 
 
-def test_ctrl_c_before_any_result_prints_none(cli, write):
-    solver = write("stops.py", STOPS)
-    station = write("station.jsonl", [{"passage": "The station.", "question": "?", "candidates": ["a"], "gold": 0}])
-    done = cli("run", station, "-s", f"{solver}:Stops")
-    assert (done.code, done.out) == (130, "")
-
-
 def test_control_characters_in_errors_are_spelled_out(cli):
     done = cli("run", "no\x1b[31m\nsuch")
     assert (done.code, done.err.count("\n")) == (3, 1)
@@ -202,10 +177,7 @@ def test_control_characters_in_errors_are_spelled_out(cli):
         ["run", "sample:single-choice", "-s", "{}"],
         ["compare", "{}", "sw+d", "--data", "sample:single-choice"],
         ["run", "sample:single-choice", "-s", "longest", "--labels", "{}"],
-        ["run", "sample:single-choice", "-s", "score-file,path={}"],
         ["run", "sample:single-choice", "-s", "saved,path={}"],
-        ["run", "sample:single-choice", "-s", "lexical,annotations={}"],
-        ["run", "sample:single-choice", "-s", "sw+d,stop_words={}"],
         ["reproduce", "{}"],
         ["index", "{}", "-o", "index"],
         ["run", "sample:single-choice", "-s", "{}.py:Own"],

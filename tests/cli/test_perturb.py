@@ -129,12 +129,6 @@ def test_a_file_of_answers_is_refused_with_what_to_do(cli, single, tmp_path):
     cli("run", single, "--perturbed", "no-passage", "-s", answers).fails(2, field="systems")
 
 
-def test_one_dataset_with_an_error_leaves_the_others(cli, single, tmp_path):
-    done = cli("run", tmp_path / "none.jsonl", single, "--perturbed", "no-passage", "-s", "sw")
-    assert done.code == 3
-    assert "no-passage" in done.out
-
-
 def test_the_list(cli):
     records = cli("list", "perturbations", "--format", "csv").records
     assert [record["name"] for record in records] == list(PERTURBATIONS)

@@ -45,11 +45,6 @@ def test_json_and_csv(cli, stories):
     assert figures[0]["ours"] == pytest.approx(float(records[0]["ours"]))
 
 
-@pytest.mark.parametrize("form", ["markdown", "latex"])
-def test_forms(cli, stories, form):
-    assert "sliding" in cli("reproduce", stories, "--format", form).out
-
-
 def test_a_figure_that_should_come_out_and_does_not_is_a_failed_check(cli, stories, monkeypatch):
     monkeypatch.setattr(reproduction.ReproducedFigure, "fails", property(lambda r: r.agrees is False))
     done = cli("reproduce", stories, "--quiet")

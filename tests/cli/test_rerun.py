@@ -9,10 +9,10 @@ import pytest
 
 @pytest.fixture
 def saved(cli, single, tmp_path):
-    """A record with a tuned, a learning and a plain row, and its folder."""
+    """The file of a record with three rows."""
     folder = tmp_path / "runs"
-    specs = ("-s", "sw+d", "-s", "surface-lr", "-s", "random")
-    assert cli("run", single, *specs, "--cv", 2, "--save", folder, "--intervals", 20, "--quiet").code == 0
+    specs = ("-s", "sw+d", "-s", "longest", "-s", "random")
+    assert cli("run", single, *specs, "--save", folder, "--intervals", 20, "--quiet").code == 0
     return folder / "run.json"
 
 
@@ -108,9 +108,3 @@ def test_what_is_no_record_is_refused(cli, single, tmp_path):
     old.write_text('{"version": "0.0.1", "runs": []}', encoding="utf-8")
     done = cli("reproduce", old)
     done.fails(3, "run --save", source=str(old))
-
-
-def test_one_record_at_a_time_in_every_format(cli, saved, single):
-    cli("reproduce", saved, single).fails(2, str(saved), field="DATA")
-    assert len(cli("reproduce", saved, "--format", "csv").records) == 3
-    assert "all 3 rows are the same" in cli("reproduce", saved, "--format", "latex").out

@@ -18,11 +18,8 @@ from classic_rc.solvers.trivial import LongestCandidate
 from tests.depth import thinned
 
 SCORES = [
-    ("sample:single-choice", "sliding-window", "mctest-scores"),
     ("sample:single-choice", "sw+d:mctest160", "mctest-scores"),
-    ("sample:single-choice", "longest", "jsonl"),
     ("sample:multiple-answer", "sw+d", "multirc"),
-    ("sample:multiple-answer", "sliding-window", "jsonl"),
     ("superglue-multirc", "word-distance", "jsonl"),
     ("sample:cloze", "max-frequency", "jsonl"),
 ]

@@ -183,7 +183,7 @@ def test_a_suite_needs_a_folder(cli, suite, tmp_path):
 @pytest.mark.parametrize(
     "arguments",
     [
-        ("{single}", "sample:several", "--seed", "3", "--ties", "random"),
+        ("{single}", "sample:several", "-s", "sw", "-s", "random", "--seed", "3", "--ties", "random"),
         (
             "{single}",
             "-s",

@@ -15,8 +15,6 @@ from classic_rc.errors import DataError, UsageError
 from classic_rc.io.json import Node
 from tests.errors import raises
 
-_LETTERS = "ABCDEFGHIJ"
-
 
 @pytest.mark.parametrize(
     ("names", "families"),

@@ -140,7 +140,7 @@ def unresolved_roles(source: str, module: str) -> list[str]:
     """
     package = module.rpartition(".")[0]
     missing = []
-    for text, classes in classes_above(ast.parse(source)):
+    for text, classes in classes_above(ast.parse(source)) if ROLE.search(source) else ():
         for target in ROLE.findall(text):
             name = target.rstrip("()")
             if name.startswith("."):

@@ -14,7 +14,7 @@ from classic_rc.solvers import Random
 from classic_rc.testing import synthetic_dataset
 from classic_rc.text.spans import SpanGenerator
 
-DRAWS = 400
+DRAWS = 200
 
 
 @pytest.mark.parametrize("task", list(Task))

@@ -72,7 +72,7 @@ def solvers_for(task: Task, folder: Path) -> list:
     return solvers
 
 
-@pytest.mark.parametrize("task", thinned(TASKS, 2))
+@pytest.mark.parametrize("task", thinned(TASKS, 4))
 def test_every_solver_comes_out_again_to_the_last_digit(task, tmp_path):
     dataset, solvers = load(f"sample:{task}"), solvers_for(task, tmp_path)
     evaluation = with_intervals(evaluate(dataset, solvers, cv=2, by="type"), 20, seed=3)

@@ -59,6 +59,7 @@ def test_all_questions_of_an_article_must_be_there(made):
         race.read("\n".join(GOOD), made["single-choice"], source="a")
 
 
+@pytest.mark.ci
 def test_the_datasets_own_articles_are_such_rows(shared_data, tmp_path):
     """The fields are those of the dataset, so its own answers, one article a line, score 100."""
     dev = load(shared_data / "race" / "RACE-train-dev.tar.gz", split="dev", subset="middle")

@@ -11,7 +11,7 @@ from scipy.sparse import csr_matrix
 from scipy.sparse import random as random_sparse
 from sklearn.linear_model import LogisticRegression
 
-from classic_rc.kernels import blocked_matrix, logistic
+from classic_rc.kernels import blocked_matrix
 from classic_rc.kernels.blocked_matrix import BlockedMatrix, Features, renumber_columns
 from classic_rc.kernels.logistic import LogisticFit, fit_logistic
 from classic_rc.kernels.reference import binary_objective, conditional_objective
@@ -106,7 +106,7 @@ def sparse_problem(n: int = 3000, n_columns: int = 900, seed: int = 0) -> tuple[
 
 @pytest.mark.parametrize("C", [0.01, 1.0, 100.0])
 def test_the_objective_is_scikit_learns_to_1e_9(C):
-    x, right = sparse_problem()
+    x, right = sparse_problem(1500)
     assert (np.bincount(x.indices, minlength=x.shape[1]) == 1).sum() > 30
     fit = fit_logistic(x, right, C, tolerance=1e-12)
     learner = LogisticRegression(C=C, solver="newton-cg", fit_intercept=False, tol=1e-12, max_iter=5000)
@@ -144,10 +144,16 @@ def test_questions_are_scored_as_by_a_general_optimiser():
     assert np.allclose(sparse.weights, fit.weights, atol=1e-7)
 
 
+@pytest.fixture(scope="module")
+def optimum():
+    """A problem and its optimum."""
+    x, right = sparse_problem(1000, 300, seed=3)
+    return x, right, fit_logistic(x, right, 5.0, tolerance=1e-14)
+
+
 @pytest.mark.parametrize("tolerance", [1e-2, 1e-4, 1e-6, 1e-8])
-def test_a_converged_fit_is_as_near_to_the_optimum_as_it_says(tolerance):
-    x, right = sparse_problem(seed=3)
-    best = fit_logistic(x, right, 5.0, tolerance=1e-14)
+def test_a_converged_fit_is_as_near_to_the_optimum_as_it_says(tolerance, optimum):
+    x, right, best = optimum
     fit = fit_logistic(x, right, 5.0, tolerance=tolerance)
     assert fit.converged
     bound = 5.0 * fit.gradient_norm**2 / 2
@@ -182,38 +188,6 @@ def test_importance_multiplies_the_losses():
     weighted = fit_logistic(x, right, 1.0, importance=times, tolerance=1e-13)
     assert weighted.objective == pytest.approx(several.objective, rel=1e-11)
     assert np.allclose(weighted.weights, several.weights, atol=1e-6)
-
-
-def rows_with_many_rare_columns(questions: bool) -> dict[str, object]:
-    x, right = sparse_problem(1200, 200, seed=5)
-    rng = np.random.default_rng(0)
-    long = np.zeros((1200, 40))
-    long[:40] = rng.random((40, 40)) < 0.2
-    offsets = None
-    if questions:
-        offsets = np.arange(0, 1201, 4)
-        right = np.zeros(1200, dtype=int)
-        right[offsets[:-1] + rng.integers(0, 4, 300)] = 1
-    copies = np.concatenate((np.ones(200), np.full(40, 5000.0)))
-    features = csr_matrix(np.hstack((x.toarray(), long)))
-    return {"features": features, "right": right, "C": 1.0, "offsets": offsets, "copies": copies}
-
-
-@pytest.mark.parametrize("questions", [False, True])
-def test_minimising_some_rows_by_themselves_does_not_change_the_optimum(questions, monkeypatch):
-    problem = rows_with_many_rare_columns(questions)
-    monkeypatch.setattr(logistic, "_MAX_LOCAL_ROWS", 0)
-    expected = fit_logistic(**problem, tolerance=1e-12)
-    monkeypatch.setattr(logistic, "_MAX_LOCAL_ROWS", 50)
-    monkeypatch.setattr(logistic, "_MODEL_SHARE", np.inf)  # after every step
-    n_minimised = []
-    minimise = logistic._minimise
-    monkeypatch.setattr(logistic, "_minimise", lambda *args, **kw: n_minimised.append(1) or minimise(*args, **kw))
-    fit = fit_logistic(**problem, tolerance=1e-12)
-    assert len(n_minimised) > 3
-    assert fit.converged
-    assert fit.objective == pytest.approx(expected.objective, rel=1e-11)
-    assert np.allclose(fit.weights, expected.weights, atol=1e-6)
 
 
 @pytest.mark.parametrize("C", [1e-12, 1e12])

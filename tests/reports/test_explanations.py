@@ -179,7 +179,7 @@ def hard_questions(dataset: Dataset, name: str) -> Iterator[Question]:
     """Yield an ordinary question, one with an empty passage, one with a tie, and one that shares no word."""
     yield dataset[9]
     yield dataset[3]
-    if dataset[9].task.has_choices and name != "score-file":  # a file has no scores of other questions
+    if dataset[9].task is Task.SINGLE_CHOICE and name != "score-file":  # a file has no scores of other questions
         twice = dataset[9].candidates[0]
         yield replace(dataset[9], candidates=(twice, twice, *dataset[9].candidates[1:]), gold=frozenset({0}))
         yield replace(
@@ -233,7 +233,7 @@ def test_terms_of_these_are_shares_of_the_score(name, tmp_path):
     task = Task.SPAN if name == "span-ranker" else Task.SINGLE_CHOICE
     dataset = questions(task)
     solver = fitted(name, dataset, tmp_path)
-    candidates = [c for q in dataset for c in solver.explain(q).candidates if c.numbers and c.evidence]
+    candidates = [c for q in dataset[::3] for c in solver.explain(q).candidates if c.numbers and c.evidence]
     assert candidates
     assert all(map(parts_sum_to_score, candidates))
     assert 'class="bar"' in explanation_html(solver.explain(dataset[9])) or task.has_spans

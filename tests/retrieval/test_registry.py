@@ -13,6 +13,7 @@ import pytest
 from classic_rc.errors import ClassicRCError, UsageError
 from classic_rc.retrieval.registry import ENGINES, get_engine, open_corpus
 from classic_rc.testing import check_engine
+from tests.commands import run_commands
 from tests.errors import raises
 
 
@@ -90,7 +91,7 @@ PLUGIN = """
 
 @pytest.fixture
 def plugin(tmp_path):
-    """The environment of a process in which a package with the engine `shared` is installed."""
+    """The path of a process in which a package with the engine `shared` is installed."""
     info = tmp_path / "site" / "rc_shared-1.2.dist-info"
     info.mkdir(parents=True)
     (tmp_path / "site" / "rc_shared.py").write_text(textwrap.dedent(PLUGIN), encoding="utf-8")
@@ -99,29 +100,31 @@ def plugin(tmp_path):
         "entry_points.txt": "[classic_rc.engines]\nshared = rc_shared:Shared\n",
     }.items():
         (info / name).write_text(content, encoding="utf-8")
-    return {**os.environ, "PYTHONPATH": os.pathsep.join([str(tmp_path / "site"), *sys.path])}
+    return [str(tmp_path / "site"), *sys.path]
 
 
 def test_a_plugin_is_listed_builds_searches_and_explains_like_our_own_engines(plugin, tmp_path):
-    def run(*arguments):
-        command = [sys.executable, "-m", "classic_rc", *map(str, arguments)]
-        return subprocess.run(
-            command, env=plugin, cwd=tmp_path, capture_output=True, text=True, encoding="utf-8", check=False
-        )
-
-    assert "(plug-in of rc-shared 1.2)" in run("list", "engines").stdout
-    done = run("run", "sample:single-choice", "-s", "ir:paragraphs,engine=shared", "-s", "ir,engine=shared", "-v")
-    assert (done.returncode, done.stdout.count("|engine:shared of rc-shared 1.2|")) == (0, 2), done.stderr
     (tmp_path / "text.txt").write_text("A fox ran.\nA hen slept.\n", encoding="utf-8")
-    done = run("index", "text.txt", "-o", "place.json", "--engine", "shared", "--quiet")
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.startswith("place.json: 2 sentences; shared:bm25:lucene-english; fingerprint ")
-    assert run("index", "place.json", "--check", "--engine", "shared").stdout == f"{done.stdout}  intact\n"
-    assert run("index", "text.txt", "-o", "other", "--engine", "shared", "--append").returncode == 2
-    done = run("run", "sample:single-choice", "-s", "ir,engine=shared,corpus=place.json", "-v")
-    assert "place.json@" in done.stdout, done.stderr
-    done = run("explain", "sample:single-choice", "lantern.1", "-s", "ir:paragraphs,engine=shared")
-    assert done.returncode == 0, done.stderr
+    sample = "sample:single-choice"
+    listed, ran, built, checked, added, searched, explained = run_commands(
+        ("list", "engines"),
+        ("run", sample, "-s", "ir:paragraphs,engine=shared", "-s", "ir,engine=shared", "-v"),
+        ("index", "text.txt", "-o", "place.json", "--engine", "shared", "--quiet"),
+        ("index", "place.json", "--check", "--engine", "shared"),
+        ("index", "text.txt", "-o", "other", "--engine", "shared", "--append"),
+        ("run", sample, "-s", "ir,engine=shared,corpus=place.json", "-v"),
+        ("explain", sample, "lantern.1", "-s", "ir:paragraphs,engine=shared"),
+        path=plugin,
+        cwd=tmp_path,
+    )
+    assert "(plug-in of rc-shared 1.2)" in listed.out
+    assert (ran.code, ran.out.count("|engine:shared of rc-shared 1.2|")) == (0, 2), ran.err
+    assert built.code == 0, built.err
+    assert built.out.startswith("place.json: 2 sentences; shared:bm25:lucene-english; fingerprint ")
+    assert checked.out == f"{built.out}  intact\n"
+    assert added.code == 2
+    assert "place.json@" in searched.out, searched.err
+    assert explained.code == 0, explained.err
 
 
 def test_a_plugin_keeps_the_contract(plugin, tmp_path):
@@ -132,6 +135,7 @@ def test_a_plugin_keeps_the_contract(plugin, tmp_path):
         numbers = itertools.count()
         check_engine(engine_class("shared"), lambda: f"{sys.argv[1]}/place-{next(numbers)}")
     """
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(plugin)}
     command = [sys.executable, "-c", textwrap.dedent(code), str(tmp_path)]
-    done = subprocess.run(command, env=plugin, capture_output=True, text=True, encoding="utf-8", check=False)
+    done = subprocess.run(command, env=environment, capture_output=True, encoding="utf-8", check=False)
     assert done.returncode == 0, done.stderr

@@ -198,25 +198,6 @@ def test_it_is_measured_broken_down_and_drawn_as_any_solver(write):
     assert [c.score for c in explained.candidates] == theirs[1].tolist()
 
 
-def test_a_score_file_gives_its_scores_by_question(tmp_path):
-    def ask(*options, id="q"):
-        return Question(id, passage, "Who?", tuple(map(Candidate, options)), frozenset({0}), Task.SINGLE_CHOICE)
-
-    passage = Passage("p", "Ann met Bob.")
-    dataset = Dataset([ask("a", "b"), ask("a", id="r")])
-    path = tmp_path / "scores.jsonl"
-    write_predictions(path, dataset, Scores.from_lists([[1.5, 2.0], [0.25]]), format="jsonl")
-    solver = ScoreFile(path=str(path)).fit(dataset)
-    assert [row.tolist() for row in solver.score_candidates([dataset[1], dataset[0]])] == [[0.25], [1.5, 2.0]]
-    with raises(DataError, source=str(path)) as caught:
-        solver.score_candidates([ask("a", id="z")])
-    assert "'z'" in str(caught.value)
-    with raises(NotFittedError, field="score-file"):
-        ScoreFile(path=str(path)).score_candidates(dataset)
-    with raises(UsageError, field="path", found="''"):
-        ScoreFile().fit(dataset)
-
-
 class Near(Solver):
     """Scores with small differences, in units of `gap` above `base`."""
 

@@ -99,7 +99,7 @@ def test_what_a_function_does_everywhere_is_said(feedback, source, told):
     assert feedback(source).details.startswith(f"likely cause: {told}")
 
 
-@pytest.mark.parametrize("value", ["None", "'2'", "float('nan')", "float('inf')", "[1]", "{}"])
+@pytest.mark.parametrize("value", ["None", "'2'", "float('nan')"])
 def test_what_is_no_number_is_wrong(feedback, value):
     assert feedback(f"def f(words, n): return {value}").problem.startswith("f([], 0)")
 

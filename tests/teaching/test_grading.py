@@ -104,11 +104,8 @@ def test_points_are_of_checks_and_a_gate_holds_back_what_needs_it(grade):
     ("source", "problem"),
     [
         ("x = 1\ny = x +\n", "SyntaxError: invalid syntax (line 2)"),
-        ("import no_such_module", "ModuleNotFoundError: No module named 'no_such_module' (line 1)"),
         ("import sys\nsys.exit(0)", "SystemExit: ends the program (sys.exit or quit) (line 2)"),
         ("import os\nos._exit(3)", "ends its process (exit code 3)"),
-        ("raise KeyboardInterrupt", "KeyboardInterrupt (line 1)"),
-        ("def f():\n    return f()\nf()", "RecursionError: maximum recursion depth exceeded (line 2)"),
         ("raise ValueError('a\\n\\x1b[31mb')", r"ValueError: a \x1b[31mb (line 1)"),
         ("class E(Exception):\n    def __str__(self): raise E\nraise E", "E (line 3)"),
     ],
@@ -164,7 +161,7 @@ def test_an_endless_loop_loses_one_check(tmp_path):
     assert problems(found)[0].endswith("takes longer than 1.5 s")
 
 
-@pytest.mark.parametrize("name", ["json", "numpy", "random", "statistics"])
+@pytest.mark.parametrize("name", ["json", "numpy"])
 def test_a_file_named_like_a_module_does_not_take_its_place(grade, name):
     source = f"import random\nimport numpy\n\n{GOOD}\nrandom.random()\nnumpy.ones(2)\n"
     assert grade(source, f"{name}.py").earned == 10
@@ -266,15 +263,16 @@ def test_data_have_choices_and_gold(grade):
         grade(GOOD, data=synthetic_dataset(Task.SPAN, seed=1))
 
 
-@pytest.mark.parametrize(
-    ("share", "earned"), [("0.25", 2), ("7", 8), ("-1", 0), ("float('nan')", 0), ("'half'", 0)]
-)
-def test_a_check_may_give_a_share_of_its_points(tmp_path, share, earned):
-    source = "from classic_rc.teaching import Assignment, Check\n"
-    source += f"ASSIGNMENT = Assignment('A', 'a.py', (Check('a', 8, 'A', lambda submission: {share}),))\n"
+def test_a_check_may_give_a_share_of_its_points(tmp_path):
+    shares = ["0.25", "7", "-1", "float('nan')", "'half'"]
+    checks = "".join(f"Check('{i}', 8, 'A', lambda submission: {share})," for i, share in enumerate(shares))
+    source = (
+        f"from classic_rc.teaching import Assignment, Check\nASSIGNMENT = Assignment('A', 'a.py', ({checks}))\n"
+    )
     (tmp_path / "own.py").write_text(source, encoding="utf-8")
     (tmp_path / "ann.py").write_text(GOOD, encoding="utf-8")
-    assert grade_file(tmp_path / "ann.py", tmp_path / "own.py", isolation=TRUSTED).earned == earned
+    graded = grade_file(tmp_path / "ann.py", tmp_path / "own.py", isolation=TRUSTED)
+    assert [check.earned for check in graded.checks] == [2, 8, 0, 0, 0]
 
 
 SOLVER = """

@@ -92,7 +92,7 @@ def test_places_of_pieces_of_the_text(text, data):
 
 
 def test_long_stretches_between_tokens():
-    n = 200_000
+    n = 20_000
     assert locate_tokens(["z"], "'_" * n + " x z") is None
     assert locate_tokens(["z"], "'_" * n + " z") == ((2 * n + 1, 2 * n + 2),)
     assert locate_tokens(["``"] * n, "." * n) == ((0, 0),) * n
@@ -104,4 +104,4 @@ def test_long_stretches_between_tokens():
 def test_a_text_has_the_words_of_an_incomplete_annotation():
     assert AnnotatedText(("Fox", "fox", "den"), complete=False).fits("The FOX's den.")
     assert not AnnotatedText(("fox", "hen"), complete=False).fits("The fox's den.")
-    assert AnnotatedText(("fox",) * 100_000, complete=False).fits("a " * 50_000 + "fox")
+    assert AnnotatedText(("fox",) * 10_000, complete=False).fits("a " * 5_000 + "fox")

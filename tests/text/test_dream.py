@@ -54,10 +54,10 @@ def test_places_cover_what_a_token_was_made_from():
 @pytest.mark.parametrize(
     ("text", "token"),
     [
-        ("nineteen " + "hundred ninety " * 50_000, "19" + "90" * 50_000),
-        ("one " + "hundred " * 50_000, "1" + "00" * 50_000),
+        ("nineteen " + "hundred ninety " * 5_000, "19" + "90" * 5_000),
+        ("one " + "hundred " * 5_000, "1" + "00" * 5_000),
         ("ninety " + "hundred and ten thousand " * 3, "9030000"),
-        ("five thousand " * 10_000, "50000000"),
+        ("five thousand " * 5_000, "25000000"),
         ("zero hundred " * 10_000, "0"),
     ],
     ids=len,

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import unicodedata
+from bisect import bisect_right
+from itertools import accumulate
 
 import pytest
 from hypothesis import example, given, settings
@@ -45,8 +47,8 @@ def specified(text: str) -> list[tuple[int, int]]:
     """Return the tokens by definition, slowly: at each place, the longest word among the next 255 units."""
     found, place = [], 0
     while place < len(text):
-        end = max(end for end in range(place, min(len(text), place + 255) + 1) if n_units(text[place:end]) <= 255)
-        match = _word_pattern().match(text, place, end)
+        units = list(accumulate(map(n_units, text[place : place + 255])))
+        match = _word_pattern().match(text, place, place + bisect_right(units, 255))
         if match is None or is_joiners(match[0]):
             place += 1
         else:

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import math
-import pickle
 import re
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from classic_rc.errors import DataError, UsageError
+from classic_rc.errors import DataError
 from classic_rc.evaluation import evaluate
 from classic_rc.kernels.arrays import small_blocks
 from classic_rc.questions import Candidate, Dataset, Passage, Question, Task
-from classic_rc.solvers import AlignmentILP, parse_solver, save_solver, solver_spec
-from classic_rc.solvers.alignment.program import Constants, SolvedProgram
+from classic_rc.solvers import AlignmentILP
+from classic_rc.solvers.alignment.program import SolvedProgram
 from classic_rc.testing import check_solver, synthetic_dataset
 from classic_rc.text.annotated import AnnotatedQuestion, AnnotatedText, Chunk
 from classic_rc.text.annotations import Annotations
@@ -299,21 +298,3 @@ class TestGroups:
         )
         with raises(DataError, source=path, where="question q", problem=re.compile("chunks.*part-of-speech tags")):
             AlignmentILP(chunks="groups", annotations=path).score_candidates([self.ASKED])
-
-
-def test_the_command_line_turns_limits_off():
-    solver = parse_solver("alignment-ilp,max_sentences=None,align_without=False")
-    assert solver.constants == Constants(max_sentences=None, align_without=False)
-    assert solver_spec(solver) == "alignment-ilp,align_without=False,max_sentences=None"
-
-
-def test_it_learns_nothing_that_could_be_saved(tmp_path):
-    with raises(UsageError) as error:
-        save_solver(AlignmentILP().fit([WHO]), tmp_path / "a.npz")
-    assert "-s alignment-ilp" in str(error.value)
-
-
-def test_a_pickled_solver_scores_the_same():
-    solver = AlignmentILP().fit([WHO])
-    copy = pickle.loads(pickle.dumps(solver))
-    assert np.array_equal(copy.score_candidates([WHO]).values, solver.score_candidates([WHO]).values)

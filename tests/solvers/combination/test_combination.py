@@ -77,9 +77,7 @@ def same(one: Scores, other: Scores) -> bool:
     return np.array_equal(one.values, other.values) and np.array_equal(one.evidence, other.evidence)
 
 
-@pytest.mark.parametrize(
-    ("weights", "normalise"), [(None, "question"), ([1, 0.5, -2.0], "standard"), ("stacked", "none")]
-)
+@pytest.mark.parametrize(("weights", "normalise"), [([1, 0.5, -2.0], "question"), ("stacked", "none")])
 def test_it_keeps_the_solver_contract(weights, normalise):
     members = [SlidingWindowDistance(), IRSolver(), SurfaceLR(features="lengths+overlap")]
     check_solver(Combination(solvers=members, weights=weights, normalise=normalise))
@@ -444,39 +442,6 @@ def test_scores_that_are_not_finite_are_refused(score):
     assert re.search(f"combination.* finite .*Constant.* {score}", str(error.value))
 
 
-@pytest.mark.parametrize(
-    ("params", "field", "found"),
-    [
-        ({"solvers": []}, "solvers", "[]"),
-        ({"solvers": TWO[:1]}, "solvers", repr(TWO[:1])),
-        ({"solvers": [SlidingWindow(), "ir"]}, "solvers", "'ir'"),
-        ({"solvers": [LongestCandidate(), SlidingWindow(window="tuned")]}, "solvers", "sliding-window"),
-        ({"solvers": TWO, "weights": [1]}, "weights", "[1]"),
-        ({"solvers": TWO, "weights": [1, "x"]}, "weights", "[1, 'x']"),
-        ({"solvers": TWO, "weights": [1, True]}, "weights", "[1, True]"),
-        ({"solvers": TWO, "weights": [1, float("nan")]}, "weights", "[1, nan]"),
-        ({"solvers": TWO, "weights": "learned"}, "weights", "'learned'"),
-    ],
-)
-def test_unusable_members_and_weights_are_refused(params, field, found):
-    with raises(UsageError, field=field, found=found):
-        Combination(**params).fit(DEV)
-
-
-@pytest.mark.parametrize(
-    ("params", "field", "found"),
-    [
-        ({"solvers": "sw+d"}, "solvers", "'sw+d'"),
-        ({"solvers": ["sw+d", "rte"]}, "solver", "rte"),
-        ({"solvers": ["sw+d", "ir"], "swd__window": 3}, "member of combination", "swd"),
-        ({"solvers": ["sw+d", "ir"], "sw+d__windw": 3}, "parameter of sw+d", "windw"),
-    ],
-)
-def test_unknown_members_and_parameters_are_refused(params, field, found):
-    with raises(UsageError, field=field, found=found):
-        Combination.from_params(params)
-
-
 def test_tasks_are_the_common_tasks_of_all_members():
     assert Combination(solvers=[SlidingWindow(), SurfaceLR()]).tasks == SurfaceLR.tasks
     assert Combination(solvers=TWO, weights="stacked").tasks == {t for t in Task if not t.has_spans}
@@ -513,10 +478,6 @@ def test_variants_have_published_weights_whatever_the_path_of_the_file():
     mine = Combination(solvers=[SlidingWindowDistance.variant("mctest160"), Random()])
     assert mine.variant_name() is None
     assert mine.published_tuning() == SlidingWindowDistance.variants["mctest160"].tuned_on
-
-
-def test_members_that_are_not_solvers_have_no_variant():
-    assert Combination(solvers=[1, 2]).variant_name() is None
 
 
 class Given(Solver):
@@ -569,7 +530,7 @@ def test_scores_that_tie_at_any_rank_are_standardised_as_equal(relative):
 
 @pytest.mark.parametrize("normalise", ["question", "standard"])
 @pytest.mark.parametrize("weights", [None, "stacked"])
-@pytest.mark.parametrize("unit", [1e-300, 1e-200, 1e200, 1e300, 4e307])
+@pytest.mark.parametrize("unit", [1e-300, 4e307])
 def test_standardised_scores_do_not_depend_on_huge_or_tiny_units(unit, normalise, weights):
     def drawn(q, scale=1.0):
         rng = np.random.default_rng(len(q.passage.text) + 7 * min(q.gold))

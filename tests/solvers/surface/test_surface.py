@@ -27,7 +27,6 @@ from classic_rc.testing import check_solver, synthetic_dataset
 from classic_rc.text.encode import SharedQuestions
 from tests.errors import raises
 
-TASKS = [Task.SINGLE_CHOICE, Task.MULTIPLE_ANSWER, Task.CLOZE]
 TRAIN = synthetic_dataset(Task.SINGLE_CHOICE, n_passages=20, seed=1)
 DEV = synthetic_dataset(Task.SINGLE_CHOICE, n_passages=5, seed=2)
 
