@@ -148,6 +148,7 @@ class _Sources:
         self._specs: dict[str, ModuleSpec | None] = {}
         self._folders: list[str] = []  # of users' files
         self._ahead: list[str] = []
+        self._added: set[str] = set()
 
     def add_entry(self, registry: Registry[Any], name: str) -> None:
         """Add an entry of a registry, if it has one of this name."""
@@ -170,7 +171,11 @@ class _Sources:
         """Add a module, the packages that it is in, and all that they import."""
         self._ahead.append(name)
         while self._ahead:
-            parts = self._ahead.pop().split(".")
+            name = self._ahead.pop()
+            if name in self._added:
+                continue
+            self._added.add(name)
+            parts = name.split(".")
             for i in range(len(parts)):
                 prefix = ".".join(parts[: i + 1])
                 if prefix not in self._specs:
@@ -210,11 +215,9 @@ class _Sources:
         """Return whether sources count: those of the package, of plug-ins, and of what nobody installed."""
         if top not in self._counts:
             places = [str(spec.origin)] if spec.has_location else list(spec.submodule_search_locations or ())
-            place = Path(places[0]).resolve() if places else None
-            is_installed = place is not None and not {"site-packages", "dist-packages"}.isdisjoint(place.parts)
+            is_installed, is_standard = _home_of(places[0]) if places else (False, True)
             if is_installed and top not in _ONLY_SHOWN:
                 self.packages |= _installed(top)
-            is_standard = place is None or any(map(place.is_relative_to, _STANDARD))
             self._counts[top] = not (is_installed or is_standard)
         return self._counts[top]
 
@@ -246,6 +249,14 @@ def _find_top(name: str, folders: list[str]) -> ModuleSpec | None:
     except (ImportError, ValueError):  # `__main__`, and modules that were made by hand, have none
         found = None
     return found or PathFinder.find_spec(name, folders)
+
+
+@cache
+def _home_of(place: str) -> tuple[bool, bool]:
+    """Return whether a path is of an installed package, and whether it is of Python's library."""
+    path = Path(place).resolve()
+    is_installed = not {"site-packages", "dist-packages"}.isdisjoint(path.parts)
+    return is_installed, any(map(path.is_relative_to, _STANDARD))
 
 
 @cache

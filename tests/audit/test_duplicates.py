@@ -12,6 +12,7 @@ from classic_rc.audit.duplicates import DUPLICATE_KINDS, find_duplicates
 from classic_rc.audit.kinds import Severity
 from classic_rc.audit.without_copies import copied_questions, score_without
 from classic_rc.questions import Candidate, Dataset, Passage, Question, Task
+from tests.depth import thinned
 
 STEMS = [a + b + c for a in "bdfgklmnprst" for b in "aeiou" for c in ("nd", "rk", "st", "lm", "pt")]
 WORDS = [stem + end for stem in STEMS for end in ("", "ing", "ed", "er")]
@@ -110,7 +111,7 @@ QUESTION_EDITS = {
 
 @pytest.mark.parametrize("edit", QUESTION_EDITS)
 @pytest.mark.parametrize("same_passage", [True, False])
-@pytest.mark.parametrize("n_words", [6, 24])
+@pytest.mark.parametrize("n_words", thinned([6, 24], 2))
 def test_copies_of_questions_in_training_data(edit, same_passage, n_words):
     rng = random.Random(n_words)
     dev, train = [], []

@@ -13,7 +13,7 @@ from classic_rc.datasets import READERS, from_rows, load
 from classic_rc.errors import DataError, MissingPackageError, UsageError
 from tests.depth import examples
 
-_FUZZ = settings(max_examples=examples(10, 60), suppress_health_check=[HealthCheck.function_scoped_fixture])
+_FUZZ = settings(max_examples=examples(6, 60), suppress_health_check=[HealthCheck.function_scoped_fixture])
 
 _ODD = st.one_of(
     st.none(),

@@ -30,7 +30,6 @@ from classic_rc.solvers import (
     parse_solver,
 )
 from classic_rc.testing import synthetic_dataset
-from tests.depth import thinned
 from tests.errors import raises
 
 SINGLE = [
@@ -337,7 +336,8 @@ def test_a_wrong_type_names_the_fix(call, field, fix):
     assert fix in str(caught.value)
 
 
-@pytest.mark.parametrize("task", thinned([Task.SINGLE_CHOICE, Task.MULTIPLE_ANSWER], 2))
+@pytest.mark.ci
+@pytest.mark.parametrize("task", [Task.SINGLE_CHOICE, Task.MULTIPLE_ANSWER])
 def test_processes_change_no_bit(task):
     made = synthetic_dataset(task, n_passages=2 * scoring.MIN_FORK_PASSAGES)
     solvers = [parse_solver(name) for name in ("sw+d", "sliding-window,inverse_counts=corpus", "random")]

@@ -48,7 +48,7 @@ def test_many_candidates_of_one_question_equal_reference(rule):
     passage = rng.integers(0, 30, 200).tolist()
     questions = [(0, rng.integers(0, 40, size).tolist()) for size in (7, 3, 5)]
     candidates = [
-        (q, rng.integers(0, 40, rng.integers(0, 5)).tolist()) for q, n in enumerate((300, 4, 900)) for _ in range(n)
+        (q, rng.integers(0, 40, rng.integers(0, 5)).tolist()) for q, n in enumerate((100, 4, 300)) for _ in range(n)
     ]
     flags = np.arange(40) % 5 == 0
     stop = set(np.flatnonzero(flags).tolist())

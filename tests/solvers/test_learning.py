@@ -13,7 +13,7 @@ from classic_rc.kernels.blocked_matrix import Features
 from classic_rc.solvers.learning import LEARNERS, fit_model
 
 
-def problem(n: int = 800, n_features: int = 60) -> tuple[csr_matrix, np.ndarray]:
+def problem(n: int = 400, n_features: int = 30) -> tuple[csr_matrix, np.ndarray]:
     """Return sparse features, and flags that depend on them and on chance, one in four right."""
     rng = np.random.default_rng(7)
     features = csr_matrix(sparse.random(n, n_features, density=0.1, random_state=rng))

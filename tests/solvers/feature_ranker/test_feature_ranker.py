@@ -82,12 +82,6 @@ def test_the_number_of_threads_does_not_change_a_fit(tmp_path):
     assert (tmp_path / "ranker1").read_bytes() == (tmp_path / "ranker2").read_bytes()
 
 
-def test_the_same_fit_gives_the_same_file(tmp_path):
-    for name in ("one", "two"):
-        save_solver(FeatureRanker().fit(TRAIN), tmp_path / name)
-    assert (tmp_path / "one").read_bytes() == (tmp_path / "two").read_bytes()
-
-
 @pytest.mark.parametrize(
     ("part", "change"),
     [

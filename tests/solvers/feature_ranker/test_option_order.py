@@ -90,6 +90,7 @@ def test_orders_are_drawn_for_each_question():
     assert all(texts(TRAIN, seed) != texts(copies) for seed in range(1, N_ORDERS))
 
 
+@pytest.mark.ci
 def test_another_order_changes_no_choice_on_mctest(shared_data):
     train, dev = (load(shared_data / "mctest" / f"{name}.tsv") for name in ("mc160.train", "mc500.dev"))
     solver = FeatureRanker(**FIXED).fit(train)

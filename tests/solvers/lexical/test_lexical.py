@@ -26,6 +26,7 @@ from classic_rc.text.analyzers import get_analyzer, stemmer
 from classic_rc.text.annotated import AnnotatedQuestion, AnnotatedText, Chain
 from classic_rc.text.annotations import Annotations
 from classic_rc.text.sentences import passage_sentences
+from tests.depth import thinned
 from tests.errors import raises
 from tests.reports.formulas import assert_formulas_add_up
 
@@ -187,7 +188,7 @@ def test_each_component_decides_by_what_it_reads():
 
 
 @pytest.mark.parametrize("bugs", ["none", *BUGS, "all"])
-@pytest.mark.parametrize("task", [Task.SINGLE_CHOICE, Task.CLOZE])
+@pytest.mark.parametrize("task", thinned([Task.SINGLE_CHOICE, Task.CLOZE], 2))
 def test_annotation_by_the_package_s_own_analysis_changes_nothing(tmp_path, task, bugs):
     dataset = synthetic_dataset(task, n_passages=10, seed=5)
     # In raw text, equal candidates are counted once, which would change the rule for negation.
@@ -423,7 +424,7 @@ def test_explanations_add_up(tmp_path):
 
 @pytest.mark.parametrize("task", [Task.SINGLE_CHOICE, Task.MULTIPLE_ANSWER, Task.CLOZE])
 @pytest.mark.parametrize("bugs", ["none", "all"])
-@pytest.mark.parametrize("block_tokens", [1, 200])
+@pytest.mark.parametrize("block_tokens", thinned([1, 200], 2))
 def test_blocks_change_nothing(task, bugs, block_tokens):
     questions = [*synthetic_dataset(task, n_passages=9, seed=5)]
     questions = [*questions[::2], *questions[1::2]]  # the questions about a passage are apart

@@ -19,6 +19,7 @@ from classic_rc.testing import check_solver, synthetic_dataset
 from classic_rc.text.analyzers import get_analyzer, stop_words
 from classic_rc.text.sentences import passage_sentences
 from classic_rc.text.spans import SpanGenerator
+from tests.depth import thinned
 
 
 def expected(question: Question, candidate: Candidate, solver: SpanSlidingWindow) -> tuple[float, bool]:
@@ -54,7 +55,7 @@ def make_question(text: str, passage: str, *candidates: str) -> Question:
 
 @pytest.mark.parametrize("context", ["sentence", "passage"])
 @pytest.mark.parametrize("distance", [None, "min", "mean"])
-@pytest.mark.parametrize("analyzer", ["word", "whitespace"])
+@pytest.mark.parametrize("analyzer", thinned(["word", "whitespace"], 2))
 def test_scores_equal_the_definition(context, distance, analyzer):
     solver = SpanSlidingWindow(
         analyzer=analyzer, context=context, distance=distance, distance_weight=2.5, stop_words="nltk"
