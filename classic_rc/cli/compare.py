@@ -20,7 +20,8 @@ from classic_rc.io.json import render_json
 from classic_rc.protocol import DEFAULT_RESAMPLES, Protocol
 
 if TYPE_CHECKING:
-    from classic_rc.evaluation.comparison import Comparison, SharedResults, SystemResults
+    from classic_rc.evaluation.comparison import Comparison, SharedResults
+    from classic_rc.evaluation.outcomes import Row
     from classic_rc.evaluation.systems import System
     from classic_rc.questions import Dataset
 
@@ -91,8 +92,8 @@ def handle(args: argparse.Namespace) -> int:
 
 
 def _iter_parts(
-    args: argparse.Namespace, answered: Iterator[tuple[SharedResults, SystemResults | None]]
-) -> Iterator[tuple[SharedResults, SystemResults | None]]:
+    args: argparse.Namespace, answered: Iterator[tuple[SharedResults, Row | None]]
+) -> Iterator[tuple[SharedResults, Row | None]]:
     """Yield the results on each dataset and on the groups of ``--by`` and ``--labels``, each with chance."""
     for results, chance in answered:
         yield results, chance
@@ -105,14 +106,7 @@ def _iter_parts(
                     text = f"by construction it is the questions that {', '.join(sorted(defining))} solves or not"
                     inputs.report_notes(args, "warning", [text], name)
                 if len(set(results.groups[mask].tolist())) > 1:
-                    part = (
-                        None
-                        if chance is None
-                        else replace(
-                            chance, statistics={metric: rows[mask] for metric, rows in chance.statistics.items()}
-                        )
-                    )
-                    yield results.part(mask, name), part
+                    yield results.part(mask, name), chance and chance.part(mask)
 
 
 def _render(comparisons: list[Comparison], form: str, verbose: bool) -> str:
@@ -247,7 +241,7 @@ class _SystemArgument:
         is_predictions_file = self.path is not None and self.record is None
         if self.name is not None or is_predictions_file:
             names = [self.label] if len(rows) == 1 else [f"{self.label}: {row.name}" for row in rows]
-            rows = tuple(replace(row, name=name) for row, name in zip(rows, names, strict=True))
+            rows = tuple(replace(row, label=name) for row, name in zip(rows, names, strict=True))
         return replace(results, systems=rows)
 
 
@@ -294,12 +288,12 @@ def _add_baseline(systems: list[_SystemArgument], baseline: str) -> tuple[list[_
 
 def _iter_shared_results(
     args: argparse.Namespace, systems: Sequence[_SystemArgument], failures: Failures
-) -> Iterator[tuple[SharedResults, SystemResults | None]]:
+) -> Iterator[tuple[SharedResults, Row | None]]:
     """Yield, for each dataset that all systems answered, the results and the row of `random` (None if unknown).
 
     Solvers and predictions answer the questions of ``--data``. `failures` gets the systems that fail.
     """
-    from classic_rc.evaluation.comparison import SystemResults
+    from classic_rc.evaluation.outcomes import Row
 
     dataset = _read_questions(args, systems)
     answered = list(_evaluate_systems(args, systems, dataset, failures))
@@ -315,11 +309,11 @@ def _iter_shared_results(
         results = _join_with_unique_names(
             [(s.label, result[fingerprint]) for (s, _), result in zip(answered, by_system, strict=True)]
         )
-        rows: dict[str, list[SystemResults]] = {}
+        rows: dict[str, list[Row]] = {}
         run_of = {system.name: system.system.run_of for system in systems}
         for row in results.systems:
             rows.setdefault(run_of.get(row.name) or row.name, []).append(row)
-        joined = tuple(SystemResults.join(name, of) for name, of in rows.items())
+        joined = tuple(Row.join(name, of) for name, of in rows.items())
         results = replace(results, systems=joined)
         recorded = {key: of for result in by_system for key, of in result[fingerprint].groupings.items()}
         results = replace(results, groupings=recorded if args.by else {})
@@ -386,7 +380,7 @@ def _evaluate_systems(
         yield system, {results.fingerprint: results}
 
 
-def _evaluate_random(args: argparse.Namespace, dataset: Dataset) -> dict[str, SystemResults]:
+def _evaluate_random(args: argparse.Namespace, dataset: Dataset) -> dict[str, Row]:
     """Return the row of `random` on the dataset, by the dataset's fingerprint."""
     from classic_rc.evaluation.comparison import SharedResults
     from classic_rc.evaluation.evaluate import evaluate
@@ -428,5 +422,5 @@ def _join_with_unique_names(labelled: Sequence[tuple[str, SharedResults]]) -> Sh
     ]
     numbers = [names[: i + 1].count(name) for i, name in enumerate(names)]
     unique = [f"{name} ({i})" if names.count(name) > 1 else name for name, i in zip(names, numbers, strict=True)]
-    rows = tuple(replace(row, name=name) for row, name in zip(results.systems, unique, strict=True))
+    rows = tuple(replace(row, label=name) for row, name in zip(results.systems, unique, strict=True))
     return replace(results, systems=rows)

@@ -16,7 +16,7 @@ from classic_rc.cli import inputs
 from classic_rc.cli.console import Failures, print_message, write_file, write_output
 from classic_rc.errors import ClassicRCError, SystemFailedError, UsageError
 from classic_rc.io.json import render_json
-from classic_rc.protocol import DEFAULT_RESAMPLES, Protocol
+from classic_rc.protocol import DEFAULT_RESAMPLES
 
 if TYPE_CHECKING:
     from classic_rc.datasets.labels import Labels
@@ -76,7 +76,7 @@ def break_down_results(evaluation: Evaluation, groupings: Sequence[Grouping]) ->
     from classic_rc.evaluation.breakdown import break_down
     from classic_rc.evaluation.comparison import SharedResults
 
-    protocol = evaluation.protocol or Protocol()
+    protocol = evaluation.protocol
     results = SharedResults.of(evaluation, group=protocol.group)
     return [
         break_down(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from classic_rc.evaluation.evaluate import evaluate, evaluate_predictions
+from classic_rc.evaluation.evaluate import evaluate
 from classic_rc.plugins import names_on_use
 
 if TYPE_CHECKING:
@@ -23,7 +23,6 @@ __all__ = [
     "compare",
     "cross_tabulate",
     "evaluate",
-    "evaluate_predictions",
     "group_questions",
     "with_intervals",
     "with_significance",

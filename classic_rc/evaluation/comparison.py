@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from classic_rc.errors import UsageError, unknown_name
 from classic_rc.evaluation.grouping import find_defining
-from classic_rc.evaluation.outcomes import Block, Row
+from classic_rc.evaluation.outcomes import Row
 from classic_rc.evaluation.resampling import (
     NULL_HYPOTHESES,
     Interval,
@@ -24,78 +24,12 @@ from classic_rc.evaluation.resampling import (
     permutation_test,
 )
 from classic_rc.evaluation.results import Evaluation
-from classic_rc.evaluation.signature import Signature
 from classic_rc.evaluation.significance import resample_metrics
 from classic_rc.folds import passage_groups
 from classic_rc.metrics.base import FULL_CREDIT, METRICS, SOLVED_BY, Metric, metric_of_task, metrics_for
-from classic_rc.predictions import AnswerCounts
 from classic_rc.questions import Task
 
 _SHORT_FINGERPRINT = 8
-
-
-@dataclass(frozen=True)
-class SystemResults:
-    """One system's outcomes."""
-
-    name: str  # in tables
-    solver: str
-    statistics: Mapping[str, NDArray[np.float64]]  # by metric name: shape (n_questions, n_statistics)
-    signature: str
-    expected: bool = False  # whether the statistics are expectations over random draws
-    block: Block = Block.UNTRAINED
-    tuned_here: bool = False  # whether it was tuned on the data that it reports
-    # The row's other facts, as in a record: tie policy, tuning and training data, parameters.
-    facts: Mapping[str, Any] = field(default_factory=dict)
-    answers: AnswerCounts | None = None  # of a file of answers
-
-    @property
-    def is_chance(self) -> bool:
-        """Whether it is the random baseline in expectation."""
-        return self.expected and self.solver == "random"
-
-    @property
-    def runs(self) -> int:
-        """The number of runs whose mean counts."""
-        return max((rows.shape[1] if rows.ndim == 3 else 1 for rows in self.statistics.values()), default=1)
-
-    def deviation(self, metric: Metric, mask: NDArray[np.bool_]) -> float | None:
-        """Return the standard deviation of a metric over the runs; None for one run."""
-        if self.runs == 1 or not mask.any():
-            return None
-        return float(metric.of_runs(self.statistics[metric.name][mask]).std(ddof=1))
-
-    @classmethod
-    def join(cls, name: str, runs: Sequence[SystemResults]) -> SystemResults:
-        """Return the results of several runs of one system under one name."""
-        first = replace(runs[0], name=name)
-        if len(runs) == 1:
-            return first
-        answers = [run.answers for run in runs if run.answers is not None]
-        parts = {metric: [run.statistics[metric] for run in runs] for metric in first.statistics}
-        stacked = {m: [rows if rows.ndim == 3 else rows[:, np.newaxis] for rows in of] for m, of in parts.items()}
-        caveats = [caveat for run in runs for caveat in run.facts.get("caveats") or ()]
-        return replace(
-            first,
-            statistics={metric: np.concatenate(of, axis=1) for metric, of in stacked.items()},
-            signature=Signature.join([Signature.parse(run.signature) for run in runs]).short,
-            answers=AnswerCounts.join(answers) if answers else None,
-            facts={**first.facts, "caveats": list(dict.fromkeys(caveats)), "seed": None},
-        )
-
-    @classmethod
-    def of(cls, row: Row, name: str | None = None) -> SystemResults:
-        """Make a system of a row."""
-        return cls(
-            name or row.name,
-            row.solver,
-            row.outcomes.statistics,
-            row.short_signature,
-            row.expected,
-            row.block,
-            row.tuned_here,
-            answers=row.answers,
-        )
 
 
 @dataclass(frozen=True)
@@ -111,7 +45,7 @@ class SharedResults:
     task : Task
     groups : ndarray of int64, shape (n_questions,)
         The group of each question. Questions about equal passages are one group.
-    systems : tuple of SystemResults
+    systems : tuple of Row
     group : str, optional
         The key of `meta` whose equal values are one group too.
     groupings : mapping of str to mapping of str to ndarray of bool, shape (n_questions,)
@@ -127,7 +61,7 @@ class SharedResults:
     fingerprint: str
     task: Task
     groups: NDArray[np.int64]
-    systems: tuple[SystemResults, ...]
+    systems: tuple[Row, ...]
     group: str | None = None
     groupings: Mapping[str, Mapping[str, NDArray[np.bool_]]] = field(default_factory=dict)
     missing: Mapping[str, str] = field(default_factory=dict)
@@ -138,11 +72,12 @@ class SharedResults:
         """Make a results of an evaluation's rows; questions with equal values of `group` are one group."""
         dataset = evaluation.dataset
         assert dataset.task is not None  # an evaluation has questions
-        systems = tuple(map(SystemResults.of, evaluation.rows))
         groups = passage_groups(dataset, group)
         groupings = {} if evaluation.group_by is None else {evaluation.group_by: evaluation.groups}
         missing = {name: str(error) for name, error in evaluation.errors.items()}
-        return cls(dataset.name, dataset.fingerprint, dataset.task, groups, systems, group, groupings, missing)
+        return cls(
+            dataset.name, dataset.fingerprint, dataset.task, groups, evaluation.rows, group, groupings, missing
+        )
 
     @property
     def caption(self) -> str:
@@ -162,10 +97,7 @@ class SharedResults:
 
     def part(self, mask: NDArray[np.bool_], name: str) -> SharedResults:
         """Return the results on some of the questions, as those of a dataset of another name."""
-        systems = tuple(
-            replace(c, statistics={metric: rows[mask] for metric, rows in c.statistics.items()})
-            for c in self.systems
-        )
+        systems = tuple(system.part(mask) for system in self.systems)
         groups = np.unique(self.groups[mask], return_inverse=True)[1].reshape(-1)
         return replace(self, dataset=name, groups=groups, systems=systems, groupings={})
 
@@ -352,7 +284,7 @@ def compare(
     metric: str | None = None,
     baseline: str | None = None,
     test: str = "permutation",
-    chance: SystemResults | None = None,
+    chance: Row | None = None,
     n: int = 10_000,
     seed: int = 0,
     level: float = 0.95,
@@ -370,7 +302,7 @@ def compare(
         these.
     test : {"permutation", "mcnemar"}
         The test of each difference; see :mod:`classic_rc.evaluation.resampling`.
-    chance : SystemResults, optional
+    chance : Row, optional
         The random baseline in expectation, which gains are measured against. By default that of the results, if
         it has one.
     n : int
@@ -443,13 +375,13 @@ class _Measurements:
     drawn: Sequence[NDArray[np.float64] | None]
     runs: Sequence[NDArray[np.float64]]  # the values of a system's runs
 
-    def standing(self, i: int, system: SystemResults, chance: SystemResults | None) -> SystemEstimate:
+    def standing(self, i: int, system: Row, chance: Row | None) -> SystemEstimate:
         """Return one system's standing, with its gain over chance."""
         value, floor = self.values[i], self.values[-1]
         gains = chance is not None and not system.is_chance
         return SystemEstimate(
             system.name,
-            system.signature,
+            system.short_signature,
             value,
             self._interval(i),
             value - floor if gains else None,

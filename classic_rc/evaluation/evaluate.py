@@ -1,7 +1,4 @@
-"""The pipeline: check and fit; encode, score, decide and tally block by block; then make the rows.
-
-:func:`evaluate` measures solvers, :func:`evaluate_predictions` given answers; :func:`predict` answers only.
-"""
+"""The pipeline: check and fit; encode, score, decide and tally block by block; then make the rows."""
 
 from __future__ import annotations
 
@@ -28,7 +25,7 @@ from classic_rc.evaluation.fitted_system import (
     iter_blocks,
     scores_in_parts,
 )
-from classic_rc.evaluation.grouping import Grouping, group_masks, group_questions
+from classic_rc.evaluation.grouping import Grouping, group_questions
 from classic_rc.evaluation.outcomes import Block, Outcomes, OutcomeTally, Row, join_runs, trivial_note
 from classic_rc.evaluation.plan import (
     EvaluationPlan,
@@ -388,43 +385,6 @@ def _tie_tolerance(system: FittedSystem) -> float | str | None:
     if tolerance is None or tolerance != ABSOLUTE_TIE_TOLERANCE:
         return tolerance
     return f"{RELATIVE_TIE_TOLERANCE:g} relative" if system.relative_ties and not system.expected else None
-
-
-def evaluate_predictions(
-    dataset: Dataset,
-    predictions: Sequence[Prediction],
-    *,
-    source: str,
-    format: str | None = None,
-    by: str | None = None,
-    read_seconds: float = 0.0,
-) -> Evaluation:
-    """Measure predictions for all questions of a dataset, in its order.
-
-    Parameters
-    ----------
-    dataset : Dataset, or table in memory
-        Its gold answers must be known. A Hugging Face ``Dataset``, a data frame or an Arrow table is read as
-        :func:`~classic_rc.from_rows` does.
-    predictions : sequence of Prediction
-        One per question.
-    source : str
-        The predictions' file, or another name for their origin. It becomes part of the signature.
-    format : str, optional
-        The name of the file's format, which becomes part of the signature if the content does not tell it.
-    by, read_seconds
-        As in :func:`classic_rc.evaluate`.
-
-    Returns
-    -------
-    Evaluation
-        It has one row.
-    """
-    require_gold(dataset, "nothing can be measured")
-    groups = group_masks(dataset, by) if by is not None else {}
-    system = System(path=source, format=format)
-    row = _row_of_predictions(dataset, predictions, measured_metrics(dataset), system, read_seconds)
-    return Evaluation(dataset, (row,), groups, by)
 
 
 def measure_given(

@@ -325,11 +325,6 @@ def find_defining(
     return found
 
 
-def group_masks(dataset: Dataset, key: str) -> Mapping[str, NDArray[np.bool_]]:
-    """Return the masks of :func:`group_questions` without labels from files."""
-    return group_questions(dataset, key).masks
-
-
 def _find_values(
     dataset: Dataset, name: str, labels: Sequence[Labels]
 ) -> tuple[GroupValues, Sequence[str], str | None, str | None]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from array import array
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -40,17 +41,36 @@ class Outcomes:
     # Candidate indices or texts, the first of a tie; None for no answer; of several runs a list of them.
     answers: tuple[Any, ...]
 
+    @property
+    def runs(self) -> int:
+        """The number of runs of the system, whose mean counts."""
+        return max((rows.shape[1] if rows.ndim == 3 else 1 for rows in self.statistics.values()), default=1)
+
     @classmethod
     def join(cls, runs: Sequence[Outcomes]) -> Outcomes:
         """Return the outcomes of several runs of one system."""
         first = runs[0]
+        parts = {name: [own.statistics[name] for own in runs] for name in first.statistics}
+        answers = [of if own.runs > 1 else tuple([a] for a in of) for own in runs for of in (own.answers,)]
         return cls(
-            {name: np.stack([own.statistics[name] for own in runs], axis=1) for name in first.statistics},
+            {
+                name: np.concatenate([rows if rows.ndim == 3 else rows[:, np.newaxis] for rows in of], axis=1)
+                for name, of in parts.items()
+            },
             np.max([own.n_tied for own in runs], axis=0),
-            np.mean([own.n_selected for own in runs], axis=0),
+            np.average([own.n_selected for own in runs], axis=0, weights=[own.runs for own in runs]),
             first.n_candidates,
             first.evidence,
-            tuple(map(list, zip(*(own.answers for own in runs), strict=True))),
+            tuple(list(itertools.chain(*of)) for of in zip(*answers, strict=True)),
+        )
+
+    def part(self, mask: NDArray[np.bool_]) -> Outcomes:
+        """Return the outcomes on some of the questions."""
+        return Outcomes(
+            {name: rows[mask] for name, rows in self.statistics.items()},
+            *(of[mask] for of in (self.n_tied, self.n_selected, self.n_candidates)),
+            None if self.evidence is None else self.evidence[mask],
+            tuple(itertools.compress(self.answers, mask)),
         )
 
 
@@ -140,8 +160,6 @@ class Row:
         By group of questions, None for all: of several baselines, those that it is significantly better than.
     label : str, optional
         The name of the row, if it is not that of its solver and variant.
-    runs : int
-        The number of runs of the system, whose mean counts.
     """
 
     solver: str
@@ -170,12 +188,13 @@ class Row:
     group_p_values: Mapping[str, float] = field(default_factory=dict)
     beats: Mapping[str | None, tuple[int, ...]] = field(default_factory=dict)
     label: str | None = None
-    runs: int = 1
 
     @classmethod
     def join(cls, name: str, runs: Sequence[Row]) -> Row:
         """Return the row of several runs of one system; what differs between them is a list in `params`."""
         first = runs[0]
+        if len(runs) == 1:
+            return replace(first, label=name)
         answers = [row.answers for row in runs if row.answers is not None]
         signature = Signature.join([Signature.parse(row.signature) for row in runs])
         params = {key: [row.params.get(key) for row in runs] for key in first.params}
@@ -183,7 +202,6 @@ class Row:
         return replace(
             first,
             label=name,
-            runs=len(runs),
             params={key: of[0] if all(value == of[0] for value in of) else of for key, of in params.items()},
             signature=str(signature),
             short_signature=signature.short,
@@ -194,10 +212,30 @@ class Row:
             seconds=seconds,
         )
 
-    def deviation(self, metric: Metric) -> float | None:
-        """Return the standard deviation of a metric over the runs; None for one run."""
-        values = metric.of_runs(self.outcomes.statistics[metric.name])
-        return float(values.std(ddof=1)) if len(values) > 1 else None
+    def deviation(self, metric: Metric, questions: NDArray[np.bool_] | slice = slice(None)) -> float | None:
+        """Return the standard deviation of a metric over the runs; None for one run, or without questions."""
+        rows = self.statistics[metric.name][questions]
+        return float(metric.of_runs(rows).std(ddof=1)) if self.runs > 1 and len(rows) else None
+
+    @property
+    def runs(self) -> int:
+        """The number of runs of the system, whose mean counts."""
+        return self.outcomes.runs
+
+    @property
+    def statistics(self) -> Mapping[str, NDArray[np.float64]]:
+        """Each metric's statistics, a row a question; see :class:`Outcomes`."""
+        return self.outcomes.statistics
+
+    @property
+    def is_chance(self) -> bool:
+        """Whether it is the random baseline in expectation."""
+        return self.expected and self.solver == "random"
+
+    def part(self, mask: NDArray[np.bool_]) -> Row:
+        """Return the row on some of the questions, without intervals and tests."""
+        plain = replace(self, intervals={}, group_intervals={}, p_values={}, group_p_values={}, beats={})
+        return replace(plain, outcomes=self.outcomes.part(mask))
 
     @property
     def name(self) -> str:

@@ -9,9 +9,8 @@ import math
 import os
 import platform
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from functools import partial
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -24,7 +23,7 @@ from classic_rc._version import __version__
 from classic_rc.datasets.fetch import cached_path, is_hub_name, named_files
 from classic_rc.datasets.registry import SAMPLES, as_dataset
 from classic_rc.errors import DataError
-from classic_rc.evaluation.comparison import SharedResults, SystemResults
+from classic_rc.evaluation.comparison import SharedResults
 from classic_rc.evaluation.identity import UnidentifiedCodeError, identify
 from classic_rc.evaluation.outcomes import Block, Outcomes, Row
 from classic_rc.evaluation.resampling import Resampling
@@ -94,19 +93,14 @@ def run_record(
     }
     for run, evaluation in zip(record["runs"], evaluations, strict=True):
         run["dataset"] |= _file_entries(evaluation.dataset, folder)
-        protocol = evaluation.protocol
-        if protocol is None:
-            run["protocol"] = None
-        else:
-            train = as_dataset(protocol.train)
-            run["protocol"] = {
-                "systems": [
-                    _system_entry(system, folder, evaluation.dataset.reader) for system in evaluation.systems
-                ],
-                "settings": protocol.to_plain(),
-                "train": train and _dataset_entry(train, folder),
-                "tune": protocol.tune and _dataset_entry(protocol.tune, folder),
-            }
+        protocol, reader = evaluation.protocol, evaluation.dataset.reader
+        train = as_dataset(protocol.train)
+        run["protocol"] = {
+            "systems": [_system_entry(system, folder, reader) for system in evaluation.systems],
+            "settings": protocol.to_plain(),
+            "train": train and _dataset_entry(train, folder),
+            "tune": protocol.tune and _dataset_entry(protocol.tune, folder),
+        }
         run["grouping"] = evaluation.group_by and {
             "key": evaluation.group_by,
             "groups": _positions(evaluation.groups),
@@ -276,18 +270,15 @@ def _read_contest(run: Node, software: Mapping[str, Any]) -> SharedResults:
         groups, group = _read_groups(resampled, "groups", n_questions), resampled.text("key")
     groupings = _read_groupings(run, n_questions)
     _, rows = read_rows(run, task, n_questions)
-    systems = []
     for node, row in zip(run.items("rows"), rows, strict=True):
         _check_row(node, _consequences(node, row, dataset, groupings))
-        facts = {name: value for name, value in node.value.items() if name not in _OF_OUTCOMES}
-        systems.append(replace(SystemResults.of(row), facts=facts))
     missing = run.items("missing") if run.has("missing") else ()
     return SharedResults(
         dataset.text("name"),
         dataset.text("fingerprint"),
         task,
         groups,
-        tuple(systems),
+        tuple(rows),
         group,
         groupings=groupings,
         missing={entry.text("name"): entry.text("reason") for entry in missing},
@@ -378,14 +369,6 @@ def _read_task(dataset: Node) -> Task:
     return Task(name)
 
 
-_OF_OUTCOMES = ("outcomes", "selections", "metrics")
-_UNCHANGED = (
-    *("variant", "params", "ties", "seed", "threshold", "tuned_on", "tuned_params", "trained_on"),
-    *("trained_elsewhere", "seconds"),
-)
-"""The fields of a row that are plain data themselves."""
-
-
 def read_rows(run: Node, task: Task, n_questions: int) -> tuple[list[str], list[Row]]:
     """Read the rows that :func:`rows_to_plain` made plain, and the ids of their questions.
 
@@ -400,12 +383,8 @@ def read_rows(run: Node, task: Task, n_questions: int) -> tuple[list[str], list[
     rows: list[Row] = []
     first_ids: list[str] = []
     for row in run.items("rows"):
+        ids = list(_read_object(row, "outcomes"))
         outcomes = row.child("outcomes")
-        if not isinstance(outcomes.value, dict):
-            raise row.error(
-                "wrong type", field="outcomes", found=describe_value(outcomes.value), expected="an object"
-            )
-        ids = list(outcomes.value)
         first_ids = first_ids if rows else ids
         if len(ids) != n_questions or ids != first_ids:
             raise row.error(
@@ -418,25 +397,56 @@ def read_rows(run: Node, task: Task, n_questions: int) -> tuple[list[str], list[
     return first_ids, rows
 
 
+def _read_object(node: Node, key: str) -> dict[str, Any]:
+    value = node.get(key, "an object")
+    if isinstance(value, dict):
+        return value
+    raise node.error("wrong type", field=key, found=describe_value(value), expected="an object")
+
+
 def _read_row(row: Node, outcomes: Node, task: Task) -> Row:
     block = row.text("block") if row.has("block") else str(Block.UNTRAINED)
     if block not in set(Block):
         raise row.error("unknown block", field="block", found=repr(block), expected=", ".join(Block))
+    read_object = partial(_read_object, row)
+
+    def find(key: str, read: Callable[[str], Any], default: Any = None) -> Any:
+        return read(key) if row.has(key) else default
+
     return Row(
         solver=row.text("solver"),
+        variant=find("variant", row.text),
+        params=find("params", read_object, {}),
         signature=row.text("signature"),
         short_signature=row.text("short_signature"),
         expected=row.flag("expected"),
-        block=Block(block),
-        tuned_here=row.has("tuned_here") and row.flag("tuned_here"),
+        ties=find("ties", row.text),
+        seed=find("seed", row.integer),
+        threshold=_read_threshold(row),
+        tuned_on=find("tuned_on", row.text),
+        tuned_here=find("tuned_here", row.flag, False),
+        tuned_params=find("tuned_params", read_object, {}),
+        trained_on=find("trained_on", row.text),
+        trained_elsewhere=find("trained_elsewhere", row.flag, False),
         option_orders=tuple(row.sequence("option_orders")) if row.has("option_orders") else None,
-        caveats=tuple(row.texts("caveats")) if row.has("caveats") else (),
+        block=Block(block),
+        caveats=tuple(find("caveats", row.texts, ())),
         answers=_read_answer_counts(row.child("answers")) if row.has("answers") else None,
-        label=row.text("name") if row.has("name") else None,
-        runs=row.integer("runs") if row.has("runs") else 1,
+        seconds={step: of for step, of in find("seconds", read_object, {}).items() if is_number(of)},
+        label=find("name", row.text),
         outcomes=_read_outcomes(row, outcomes, task),
-        **{"params": {}, "variant": None, **{name: row.value[name] for name in _UNCHANGED if name in row.value}},
     )
+
+
+def _read_threshold(row: Node) -> float | list[float] | None:
+    threshold = row.value.get("threshold")
+    numbers = threshold if isinstance(threshold, list) else [] if threshold is None else [threshold]
+    if not all(map(is_number, numbers)):
+        found = describe_value(threshold)
+        raise row.error(
+            "not a threshold", field="threshold", found=found, expected="a number, or one for each fold"
+        )
+    return threshold
 
 
 def _read_answer_counts(answers: Node) -> AnswerCounts:

@@ -127,12 +127,11 @@ def restore_record(path: str | Path, places: Sequence[str] = (), *, trust: bool 
 
 def _check_form(run: Mapping[str, Any], source: str) -> None:
     """Look up the fields that are compared at the end, so a missing field is an error before any work."""
-    if run["protocol"] is not None:
-        try:
-            Protocol.from_plain(run["protocol"]["settings"])
-        except UsageError as error:
-            facts = {"field": error.field, "found": error.found, "expected": error.expected}
-            raise DataError("malformed record", source=source, **facts, hint="Was the record edited?") from None
+    try:
+        Protocol.from_plain(run["protocol"]["settings"])
+    except UsageError as error:
+        facts = {"field": error.field, "found": error.found, "expected": error.expected}
+        raise DataError("malformed record", source=source, **facts, hint="Was the record edited?") from None
     for row in run["rows"]:
         _ = [row[name] for name in ("name", "solver", "variant")], row["metrics"].items(), row["outcomes"].items()
 
@@ -145,13 +144,7 @@ class _RunRestorer:
 
     def protocol(self, run: Mapping[str, Any], trust: bool | None) -> tuple[tuple[System, ...], Protocol] | None:
         """Return the systems, none if `trust` is None, and the protocol; None, with the reason in `changes`."""
-        entry = run["protocol"]
-        if entry is None:
-            raise UsageError(
-                "the record contains answers from a file, not from a solver: there is nothing to run again",
-                field="protocol",
-            )
-        before = len(self._changes)
+        entry, before = run["protocol"], len(self._changes)
         systems = []
         for system in entry["systems"]:
             try:

@@ -107,8 +107,8 @@ class Evaluation:
         How the rows' intervals were made.
     systems : tuple of System
         The systems that ran or were to run, with their names.
-    protocol : Protocol, optional
-        How they ran; None if the answers come from elsewhere.
+    protocol : Protocol
+        How they ran.
     significance : Significance, optional
         The settings of the tests behind the rows' p-values.
     errors : mapping of str to ClassicRCError
@@ -127,7 +127,7 @@ class Evaluation:
     notes: tuple[str, ...] = ()
     resampling: Resampling | None = None
     systems: tuple[System, ...] = ()
-    protocol: Protocol | None = None
+    protocol: Protocol = field(default_factory=Protocol)
     significance: Significance | None = None
     errors: Mapping[str, ClassicRCError] = field(default_factory=dict)
     metrics: tuple[str, ...] = ()

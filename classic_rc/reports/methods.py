@@ -10,12 +10,9 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-import numpy as np
-
 from classic_rc.datasets.official import FINGERPRINTS
 from classic_rc.datasets.registry import READERS
-from classic_rc.evaluation.comparison import SystemResults
-from classic_rc.evaluation.outcomes import Block
+from classic_rc.evaluation.outcomes import Block, Row
 from classic_rc.evaluation.results import ALPHA
 from classic_rc.evaluation.signature import Signature
 from classic_rc.io.text import printable
@@ -24,7 +21,6 @@ from classic_rc.reports.paper_data import PaperDataset
 from classic_rc.reports.paper_formats import join_words
 from classic_rc.reports.paper_table import PaperTable
 from classic_rc.reports.references import citation_text, find_citable, references
-from classic_rc.solvers.base import is_number
 from classic_rc.solvers.registry import SOLVERS
 from classic_rc.tables import Column, RowGroup, Table, render
 from classic_rc.tables.latex import latex_caption, render_latex
@@ -140,7 +136,7 @@ def method_statements(table: PaperTable, intervals: IntervalStyle = "lines") -> 
     return made
 
 
-def _systems(table: PaperTable, dataset: PaperDataset) -> list[SystemResults]:
+def _systems(table: PaperTable, dataset: PaperDataset) -> list[Row]:
     """Return a dataset's systems that the table shows."""
     shown = {row.name for row in table.rows if row.block is not Block.PUBLISHED}
     return [system for system in dataset.results.systems if system.name in shown]
@@ -168,9 +164,8 @@ def _data(dataset: PaperDataset) -> Iterator[str]:
     yield f"{dataset.label}{split} has {size}{source}"
 
 
-def _kind(system: SystemResults) -> str:
-    variant = system.facts.get("variant")
-    return f"{system.solver}:{variant}" if isinstance(variant, str) else system.solver
+def _kind(system: Row) -> str:
+    return system.solver if system.variant is None else f"{system.solver}:{system.variant}"
 
 
 def _sources(table: PaperTable) -> Iterator[str]:
@@ -190,14 +185,14 @@ def _sources(table: PaperTable) -> Iterator[str]:
 def _decisions(table: PaperTable, dataset: PaperDataset) -> Iterator[str]:
     systems = _systems(table, dataset)
     for policy, meaning in _TIES.items():
-        names = [system.name for system in systems if system.facts.get("ties") == policy]
+        names = [system.name for system in systems if system.ties == policy]
         if names:
-            only = {system.facts.get("ties") for system in systems} - {None} == {policy}
+            only = {system.ties for system in systems} - {None} == {policy}
             yield meaning + ("" if only else f" ({join_words(names)})")
     for system in systems:
         if system.expected:
             yield f"the result of {system.name} is an expectation over all random draws, in closed form"
-    if any("|folds:near" in str(system.facts.get("signature")) for system in systems):
+    if any("|folds:near" in system.signature for system in systems):
         yield "folds keep equal and nearly equal passages together"
 
 
@@ -270,10 +265,10 @@ def _runs(table: PaperTable, dataset: PaperDataset) -> Iterator[str]:
     """Yield what is said of rows of several runs, and of samples of the questions."""
     for system in _systems(table, dataset):
         if system.runs > 1:
-            deviation = system.deviation(dataset.primary, np.ones(len(dataset.results.groups), dtype=np.bool_))
+            deviation = 100 * (system.deviation(dataset.primary) or 0)
             yield (
-                f"{system.name} is the mean of {system.runs} runs, with a standard deviation of "
-                f"{100 * (deviation or 0):.2f} in {dataset.primary.label}; tests compare the mean of its outcomes"
+                f"{system.name} is the mean of {system.runs} runs, with a standard deviation of {deviation:.2f} in "
+                f"{dataset.primary.label}; tests compare the mean of its outcomes"
             )
     for row in table.rows:
         for column, cell in zip(table.columns, row.cells, strict=True):
@@ -294,10 +289,10 @@ def _remarks(table: PaperTable, dataset: PaperDataset) -> Iterator[str]:
     if lacking:
         yield f"answers that could not be parsed or are empty count as wrong: {'; '.join(lacking)}"
     for system in systems:
-        if approximated := _signed(system.facts).get("approximated"):
+        if approximated := Signature.parse(system.signature).parts.get("approximated"):
             parts = approximated.split(" + ")
             yield f"{system.name} approximates what its source had annotated: {join_words(parts)}"
-        yield from (f"{system.name}: {caveat}" for caveat in _texts(system.facts.get("caveats")))
+        yield from (f"{system.name}: {caveat}" for caveat in _texts(system.caveats))
     # What the record says of a system starts with its recorded name, and of a file also with its path.
     new = _recorded_names(dataset)
     for remark in (text for key in ("warnings", "notes") for text in _texts(_fact(dataset, "dataset", key))):
@@ -305,8 +300,7 @@ def _remarks(table: PaperTable, dataset: PaperDataset) -> Iterator[str]:
         if former is None:
             yield remark
         elif new[former] in systems:
-            about, params = remark.removeprefix(f"{former}: "), new[former].facts.get("params")
-            paths = params.get("path") if isinstance(params, dict) else None
+            about, paths = remark.removeprefix(f"{former}: "), new[former].params.get("path")
             known = [path for path in (paths if isinstance(paths, list) else [paths]) if isinstance(path, str)]
             path = next((path for path in known if about.startswith(f"{path}: ")), None)
             is_file = path is not None
@@ -315,7 +309,7 @@ def _remarks(table: PaperTable, dataset: PaperDataset) -> Iterator[str]:
                 yield f"{new[former].name}: {about}"
 
 
-def _recorded_names(dataset: PaperDataset) -> dict[str, SystemResults]:
+def _recorded_names(dataset: PaperDataset) -> dict[str, Row]:
     """Return the systems by the names that their record has for them, and for their runs."""
     former = {old: new for new, olds in dataset.former_names.items() for old in olds}
     by_name = {system.name: system for system in dataset.results.systems}
@@ -362,12 +356,11 @@ def settings_table(table: PaperTable) -> Table:
     for dataset in table.shown_datasets:
         own = " ".join(filter(None, (dataset.label, dataset.split)))
         for system in _systems(table, dataset):
-            facts = system.facts
             cells = (
                 _kind(system),
-                _changed(facts),
-                _learned(facts.get("trained_on"), sources),
-                _tuned(system, {**sources, str(facts.get("tuned_on")): own} if system.tuned_here else sources),
+                _changed(system),
+                _learned(system.trained_on, sources),
+                _tuned(system, {**sources, str(system.tuned_on): own} if system.tuned_here else sources),
             )
             rows.setdefault((system.name, *cells), []).append(dataset.label)
     every = [dataset.label for dataset in table.shown_datasets]
@@ -380,44 +373,30 @@ def settings_table(table: PaperTable) -> Table:
     return Table("Settings of the systems", [Column(name) for name in columns], [RowGroup(body)])
 
 
-def _changed(facts: Mapping[str, Any]) -> str:
+def _changed(system: Row) -> str:
     """Return the parameters that the signature names, and a threshold that is fixed."""
-    parts = _signed(facts)
-    params = facts.get("params")
-    changed = [f"{key}={value}" for key, value in parts.items() if isinstance(params, dict) and key in params]
-    answers = facts.get("answers")
-    models = answers.get("models") if isinstance(answers, dict) else None
-    changed += [f"model {model}" for model in models or () if isinstance(model, str)]
-    threshold = facts.get("threshold")
-    fixed = is_number(threshold) and facts.get("tuned_on") is None
+    parts, threshold = Signature.parse(system.signature).parts, system.threshold
+    changed = [f"{key}={value}" for key, value in parts.items() if key in system.params]
+    changed += [f"model {model}" for model in (system.answers.models if system.answers else ())]
+    fixed = threshold is not None and not isinstance(threshold, list) and system.tuned_on is None
     return ", ".join([*changed, *([f"score > {threshold:g}"] if fixed else [])])
 
 
-def _signed(facts: Mapping[str, Any]) -> Mapping[str, str]:
-    """Return the parts of a row's signature."""
-    try:
-        return Signature.parse(str(facts.get("signature"))).parts
-    except ValueError:
-        return {}
-
-
-def _tuned(system: SystemResults, sources: Mapping[str, str]) -> str:
+def _tuned(system: Row, sources: Mapping[str, str]) -> str:
     """Return what was tuned, for which metric, and on what."""
-    facts = system.facts
-    if not isinstance(facts.get("tuned_on"), str):
+    if system.tuned_on is None:
         return ""
-    params = facts.get("tuned_params")
-    what = [f"{key}={value}" for key, value in params.items()] if isinstance(params, dict) else []
-    what += ["threshold"] if facts.get("threshold") is not None else []
-    match = re.search(r"\|tuned_for:(\w+)", str(facts.get("signature")))
+    what = [f"{key}={value}" for key, value in system.tuned_params.items()]
+    what += ["threshold"] if system.threshold is not None else []
+    match = re.search(r"\|tuned_for:(\w+)", system.signature)
     goal = f" for {METRICS[match[1]].label}" if match and match[1] in METRICS else ""
     here = ", the data that it reports†" if system.tuned_here else ""
-    return f"{', '.join(what) or 'parameters'}{goal} {_learned(facts['tuned_on'], sources)}{here}"
+    return f"{', '.join(what) or 'parameters'}{goal} {_learned(system.tuned_on, sources)}{here}"
 
 
-def _learned(source: Any, sources: Mapping[str, str]) -> str:
+def _learned(source: str | None, sources: Mapping[str, str]) -> str:
     """Return what was learned or tuned on, in words."""
-    if not isinstance(source, str):
+    if source is None:
         return ""
     folds = re.fullmatch(r"cv(\d+)", source)
     return f"by {folds[1]}-fold cross-validation" if folds else f"on {sources.get(source, source)}"

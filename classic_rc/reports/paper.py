@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from classic_rc.errors import DataError, UsageError, unknown_name
-from classic_rc.evaluation.comparison import SharedResults, SystemResults
-from classic_rc.evaluation.outcomes import Block
+from classic_rc.evaluation.comparison import SharedResults
+from classic_rc.evaluation.outcomes import Block, Row
 from classic_rc.evaluation.record import RECORD_NAME, read_results
 from classic_rc.evaluation.resampling import Interval
 from classic_rc.evaluation.significance import Family, family_tests, subset_intervals
@@ -273,7 +273,7 @@ def _measure(
 
 def _best(
     column: PaperColumn,
-    systems: Sequence[SystemResults],
+    systems: Sequence[Row],
     values: Sequence[float],
     decimals: int,
     defines: AbstractSet[str],

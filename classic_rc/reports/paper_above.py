@@ -6,8 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from classic_rc.errors import UsageError
-from classic_rc.evaluation.comparison import SystemResults
-from classic_rc.evaluation.outcomes import Block
+from classic_rc.evaluation.outcomes import Block, Row
 from classic_rc.reports.floor import CHANCE, above, find_by_fingerprint
 from classic_rc.reports.paper_data import PaperDataset
 from classic_rc.reports.paper_table import PaperCell, PaperColumn, PaperTable
@@ -75,7 +74,7 @@ def _find_base(dataset: PaperDataset, base: str) -> tuple[float, str]:
     return known.value(row), f"{row.system}, as `classic-rc floor {known.name}` has it"
 
 
-def _systems(dataset: PaperDataset, base: str) -> Iterator[SystemResults]:
+def _systems(dataset: PaperDataset, base: str) -> Iterator[Row]:
     """Yield the systems of a dataset whose best value is the base; a floor needs another one than random choice."""
     untrained = [s for s in dataset.results.systems if s.block is Block.UNTRAINED and not s.tuned_here]
     is_floor = base == "floor" and any(system.solver != CHANCE for system in untrained)

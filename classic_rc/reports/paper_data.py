@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 from classic_rc.datasets.official import FINGERPRINTS
 from classic_rc.errors import DataError, UsageError, unknown_name
-from classic_rc.evaluation.comparison import SharedResults, SystemResults
+from classic_rc.evaluation.comparison import SharedResults
+from classic_rc.evaluation.outcomes import Row
 from classic_rc.evaluation.record import read_resampling, read_significance
 from classic_rc.evaluation.resampling import Interval, Resampling
 from classic_rc.evaluation.results import Significance
@@ -159,7 +160,7 @@ def merge_records(
 def _join(parts: Sequence[tuple[str, SharedResults]]) -> tuple[SharedResults, tuple[str, ...]]:
     """Return one dataset's results of several records, and their files."""
     (source, first), *_ = parts
-    systems: dict[str, tuple[str, SystemResults]] = {}
+    systems: dict[str, tuple[str, Row]] = {}
     for source, results in parts:
         for system in results.systems:
             other_source, other = systems.setdefault(system.name, (source, system))
@@ -189,7 +190,7 @@ def _join(parts: Sequence[tuple[str, SharedResults]]) -> tuple[SharedResults, tu
     ), tuple(dict.fromkeys(source for source, _ in parts))
 
 
-def _is_same(one: SystemResults, other: SystemResults) -> bool:
+def _is_same(one: Row, other: Row) -> bool:
     """Return whether two systems have the same outcomes; the metrics are those of one task."""
     return all(_equal(rows, other.statistics[name]) for name, rows in one.statistics.items())
 
@@ -293,13 +294,13 @@ def _describe(
     )
 
 
-def _join_runs(results: SharedResults, dataset: str, new: Mapping[str, str]) -> tuple[SystemResults, ...]:
+def _join_runs(results: SharedResults, dataset: str, new: Mapping[str, str]) -> tuple[Row, ...]:
     """Return the systems with their new names; those that get the same one must be runs of one system."""
-    named: dict[str, list[SystemResults]] = {}
+    named: dict[str, list[Row]] = {}
     for system in results.systems:
         named.setdefault(new.get(system.name, system.name), []).append(system)
     for name, runs in named.items():
-        kinds = [{**_params(run), "path": None, "seed": None, "settings": None} for run in runs]
+        kinds = [{**run.params, "path": None, "seed": None, "settings": None} for run in runs]
         is_one = all(
             run.solver == runs[0].solver and kind == kinds[0] for run, kind in zip(runs, kinds, strict=True)
         )
@@ -312,7 +313,7 @@ def _join_runs(results: SharedResults, dataset: str, new: Mapping[str, str]) -> 
                 found=name,
                 expected=expected,
             )
-    return tuple(SystemResults.join(name, runs) for name, runs in named.items())
+    return tuple(Row.join(name, runs) for name, runs in named.items())
 
 
 def _former_names(results: SharedResults, new: Mapping[str, str]) -> dict[str, list[str]]:
@@ -321,11 +322,6 @@ def _former_names(results: SharedResults, new: Mapping[str, str]) -> dict[str, l
         if system.name in new:
             former.setdefault(new[system.name], []).append(system.name)
     return former
-
-
-def _params(system: SystemResults) -> Mapping[str, Any]:
-    params = system.facts.get("params")
-    return params if isinstance(params, dict) else {}
 
 
 def _read_figures(facts: Node) -> tuple[Figure, ...] | None:

@@ -333,7 +333,7 @@ def table_latex(
 def _signatures(table: PaperTable) -> dict[str, str]:
     names = {row.name for row in table.rows}
     return {
-        f"{system.name} on {dataset.label}": system.signature
+        f"{system.name} on {dataset.label}": system.short_signature
         for dataset in table.shown_datasets
         for system in dataset.results.systems
         if system.name in names

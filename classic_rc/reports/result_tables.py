@@ -40,7 +40,9 @@ def breakdown_tables(breakdowns: Sequence[Breakdown]) -> list[Table]:
     """
     tables = [breakdown_table(breakdown) for breakdown in breakdowns]
     if tables:
-        tables[-1] = replace(tables[-1], signatures={c.name: c.signature for c in breakdowns[-1].results.systems})
+        tables[-1] = replace(
+            tables[-1], signatures={c.name: c.short_signature for c in breakdowns[-1].results.systems}
+        )
     return tables
 
 
@@ -54,7 +56,7 @@ def breakdown_table(breakdown: Breakdown) -> Table:
             Cell(group.questions, faint=group.is_small),
             Cell(_question_share(breakdown, group), faint=group.is_small),
             *(Cell(cell.value, cell.interval, cell.mark, faint=group.is_small) for cell in group.cells),
-            *(group.passages, group.is_small, *(system.signature for system in results.systems)),
+            *(group.passages, group.is_small, *(system.short_signature for system in results.systems)),
         ]
         for group in groups
     ]

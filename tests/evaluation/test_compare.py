@@ -10,8 +10,9 @@ import pytest
 
 from classic_rc.datasets import load
 from classic_rc.errors import UsageError
-from classic_rc.evaluation import SharedResults, compare, evaluate, with_intervals
-from classic_rc.evaluation.comparison import SystemResults, join_results
+from classic_rc.evaluation import Row, SharedResults, compare, evaluate, with_intervals
+from classic_rc.evaluation.comparison import join_results
+from classic_rc.evaluation.outcomes import Outcomes
 from classic_rc.evaluation.resampling import holm, mcnemar_test, permutation_test
 from classic_rc.metrics import METRICS
 from classic_rc.questions import Task
@@ -20,8 +21,12 @@ from tests.errors import raises
 
 
 def system(name, credits, *, expected=False):
+    n, signature = len(credits), f"{name}|n:{len(credits)}"
+    ones = np.ones(n, dtype=np.int64)
     rows = {"accuracy": np.array(credits, dtype=float)[:, None]}
-    return SystemResults(name, "random" if expected else name, rows, f"{name}|n:{len(credits)}", expected)
+    outcomes = Outcomes(rows, ones, 1.0 * ones, 4 * ones, None, (None,) * n)
+    solver = "random" if expected else name
+    return Row(solver, None, {}, signature, signature, outcomes, expected=expected, label=name)
 
 
 def results(*systems, groups=None, task=Task.SINGLE_CHOICE):
@@ -94,7 +99,7 @@ def test_the_sets_that_systems_solve():
 
 
 def test_four_sets_are_shown_and_two_needed():
-    five = [replace(A, name=name) for name in "abcde"]
+    five = [replace(A, label=name) for name in "abcde"]
     found = compare(results(*five), n=10)
     assert len(found.regions) == 16
     assert found.left_out == ("e",)

@@ -13,11 +13,11 @@ import pytest
 from classic_rc.datasets import from_rows, load
 from classic_rc.decisions import Argmax, Threshold, TunedThreshold
 from classic_rc.errors import DataError, OutputError, SystemFailedError, UsageError
-from classic_rc.evaluation import evaluate, evaluate_predictions
+from classic_rc.evaluation import evaluate
 from classic_rc.evaluation import fitted_system as scoring
 from classic_rc.evaluation.evaluate import predict
 from classic_rc.io.progress import Progress
-from classic_rc.predictions import Prediction, Scores
+from classic_rc.predictions import Scores
 from classic_rc.questions import Task
 from classic_rc.solvers import (
     AllPositive,
@@ -206,9 +206,6 @@ def test_hidden_gold_is_one_clear_error(dataset, says):
     made = dataset(Task.SINGLE_CHOICE, [SINGLE[0], ("A.", ["1", "2"], None)])
     with raises(DataError, source="made", problem=re.compile("1 of 2 questions .*classic-rc predict")):
         evaluate(made, [says])
-    given = [Prediction(q.id, (frozenset({0}),)) for q in made]
-    with raises(DataError, source="made", problem=re.compile("1 of 2 questions")):
-        evaluate_predictions(made, given, source="file")
 
 
 def test_no_question_and_no_solver(dataset, says):
@@ -218,10 +215,12 @@ def test_no_question_and_no_solver(dataset, says):
     assert evaluation.to_dict()["rows"] == []
 
 
-def test_given_predictions_are_measured_as_they_are(dataset):
+def test_given_predictions_are_measured_as_they_are(dataset, tmp_path):
     made = dataset(Task.SINGLE_CHOICE, SINGLE, kind=["x", "x", "y", "y"])
-    given = [Prediction(q.id, (frozenset({2}),) if i < 2 else (), n_candidates=3) for i, q in enumerate(made)]
-    evaluation = evaluate_predictions(made, given, source="theirs.json", by="kind", read_seconds=2.0)
+    file = tmp_path / "theirs.jsonl"
+    lines = (json.dumps({"id": q.id, "answer": "C" if i < 2 else None}) for i, q in enumerate(made))
+    file.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    evaluation = evaluate(made, [str(file)], by="kind", read_seconds=2.0)
     (row,) = evaluation.rows
     assert row.metrics() == {"accuracy": 0.25}
     assert (row.solver, row.no_evidence, row.tie_rate, row.seconds["read"]) == ("score-file", None, None, 2.0)

@@ -73,6 +73,10 @@ def _without(key):
     return lambda record: record["runs"][0].pop(key)
 
 
+def _of_row(key, value):
+    return lambda record: record["runs"][0]["rows"][0].update({key: value})
+
+
 def _drop_question(record):
     outcomes = record["runs"][0]["rows"][1]["outcomes"]
     del outcomes[next(iter(outcomes))]
@@ -160,6 +164,9 @@ def _listed_outcomes(record):
         (_empty_statistics, r"rows\[0\]", "accuracy", r"^\[\]$", "^1 numbers$"),
         (_other_task, r"dataset$", "task", "^'essay'$", "single-choice or "),
         (_no_questions, r"dataset$", "questions", "^0$", "^1 or more$"),
+        (_of_row("variant", ["race"]), r"rows\[0\]$", "variant", "^a list of 1$", "^a string$"),
+        (_of_row("params", "window"), r"rows\[0\]$", "params", "^'window'$", "^an object$"),
+        (_of_row("threshold", [0.5, "?"]), r"rows\[0\]$", "threshold", "^a list of 2$", "^a number, or one "),
     ],
 )
 def test_a_malformed_record_is_refused_with_its_place(record, change, where, field, found, expected):

@@ -15,7 +15,7 @@ import classic_rc
 from classic_rc.datasets import from_rows, load
 from classic_rc.decisions import Argmax, Threshold
 from classic_rc.errors import DataError, UsageError
-from classic_rc.evaluation import evaluate, evaluate_predictions, with_intervals
+from classic_rc.evaluation import evaluate, with_intervals
 from classic_rc.evaluation import rerun as preparation
 from classic_rc.evaluation.evaluate import predict
 from classic_rc.evaluation.plan import add_span_candidates
@@ -433,13 +433,6 @@ def test_what_was_in_memory_alone_is_refused_with_the_reason(tmp_path):
     with raises(UsageError) as refused:
         restore_record(save([evaluate(load("sample:single-choice"), [Here()])], tmp_path / "class"))
     assert "Here" in str(refused.value)
-    dataset = load("sample:single-choice")
-    predictions = predict(dataset, solver).predictions
-    assert predictions is not None
-    with raises(UsageError, field="protocol"):
-        restore_record(
-            save([evaluate_predictions(dataset, predictions, source="theirs.jsonl")], tmp_path / "theirs")
-        )
 
 
 def _other_reader(record):

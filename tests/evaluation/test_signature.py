@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -10,9 +11,9 @@ import pytest
 
 from classic_rc import __version__
 from classic_rc.decisions import Argmax
-from classic_rc.evaluation import evaluate, evaluate_predictions
+from classic_rc.evaluation import evaluate
 from classic_rc.evaluation.signature import Signature, changed_params, file_digest, file_signature, plain_params
-from classic_rc.predictions import Prediction, Scores
+from classic_rc.predictions import Scores
 from classic_rc.questions import Task
 from classic_rc.solvers import LongestCandidate, Random, SavedSolver, SlidingWindow, Solver, parse_solver
 from classic_rc.testing import synthetic_dataset
@@ -98,16 +99,16 @@ def test_the_same_number_on_another_machine_has_the_same_signature(tmp_path):
 
 
 def test_a_files_scores_go_by_their_content(tmp_path):
-    file = tmp_path / "theirs.json"
-    file.write_text("{}", encoding="utf-8")
-    given = [Prediction(q.id, (frozenset({0}),)) for q in DATASET]
-    (row,) = evaluate_predictions(DATASET, given, source=str(file)).rows
+    file = tmp_path / "theirs.jsonl"
+    lines = (json.dumps({"id": question.id, "answer": "A"}) for question in DATASET)
+    file.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    (row,) = evaluate(DATASET, [str(file)]).rows
     assert f"file:{file_digest(str(file))}" in row.signature.split("|")
     assert f"file:{file_digest(str(file))[:8]}" in row.short_signature.split("|")
     assert str(tmp_path) not in row.signature
     assert row.params == {"path": str(file)}
     assert changed_params(SavedSolver(path=str(file)), None)["path"] == file_signature(str(file))
-    assert file_signature(str(file)) == f"theirs.json@{file_digest(str(file))[:8]}"
+    assert file_signature(str(file)) == f"theirs.jsonl@{file_digest(str(file))[:8]}"
     assert file_signature("no such file") == file_digest("no such file") == "no such file"
 
 

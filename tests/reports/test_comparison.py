@@ -15,7 +15,6 @@ from classic_rc.evaluation.comparison import (
     PairedDifference,
     SolvedRegion,
     SystemEstimate,
-    SystemResults,
 )
 from classic_rc.evaluation.outcomes import Outcomes
 from classic_rc.evaluation.resampling import Interval, Resampling
@@ -25,8 +24,12 @@ from classic_rc.reports import comparison_tables, results_table
 from classic_rc.tables import render
 from tests.tables import texts
 
-ROWS = {"accuracy": np.ones((4, 1))}
-CONTENDERS = (SystemResults("sw+d", "sw+d", ROWS, "sw+d|n:4"), SystemResults("a|b_%", "x", ROWS, "x|n:4"))
+ONES = np.ones(4, dtype=np.int64)
+OUTCOMES = Outcomes({"accuracy": np.ones((4, 1))}, ONES, 1.0 * ONES, 4 * ONES, None, (None,) * 4)
+CONTENDERS = (
+    Row("sw+d", None, {}, "sw+d|n:4", "sw+d|n:4", OUTCOMES),
+    Row("x", None, {}, "x|n:4", "x|n:4", OUTCOMES, label="a|b_%"),
+)
 MADE = Comparison(
     SharedResults("mini", "0123456789", Task.SINGLE_CHOICE, np.arange(4), CONTENDERS),
     get_metric("accuracy"),

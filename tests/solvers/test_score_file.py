@@ -17,8 +17,8 @@ from classic_rc.decisions import Argmax
 from classic_rc.errors import DataError, NotFittedError, UsageError
 from classic_rc.evaluation import evaluate
 from classic_rc.evaluation.curves import PrecisionRecallCurve
-from classic_rc.evaluation.evaluate import evaluate_predictions, predict
-from classic_rc.formats import read_predictions, write_predictions
+from classic_rc.evaluation.evaluate import predict
+from classic_rc.formats import write_predictions
 from classic_rc.predictions import Scores
 from classic_rc.questions import Candidate, Dataset, Passage, Question, Task
 from classic_rc.solvers import Combination, ScoreFile, SlidingWindow, Solver
@@ -289,7 +289,7 @@ def test_decisions_score_what_score_says_and_are_never_tuned(tmp_path, name):
     """A question without an answer stays without one: it is no tie, and no empty selection."""
     dataset, rows = FILES[name]
     path = decisions(tmp_path, rows)
-    direct = evaluate_predictions(dataset, read_predictions(path, dataset), source=path).rows[0]
+    (direct,) = evaluate(dataset, [path]).rows
     evaluation = evaluate(dataset, [ScoreFile(path=path)], tune=dataset, ties="first", threshold=0.3)
     (row,) = evaluation.rows
     assert row.metrics() == pytest.approx(direct.metrics(), abs=1e-12)
@@ -315,7 +315,7 @@ def test_decisions_in_official_formats(tmp_path, form):
     path = tmp_path / "answers"
     write_predictions(path, dataset, None, answers, form)
     (row,) = evaluate(dataset, [ScoreFile(path=str(path))]).rows
-    direct = evaluate_predictions(dataset, answers, source=str(path)).rows[0]
+    (direct,) = evaluate(dataset, [str(path)]).rows
     assert row.metrics() == pytest.approx(direct.metrics(), abs=1e-12)
 
 
