@@ -48,18 +48,7 @@ SOURCES = "sources.json"
 
 
 class CellFolder:
-    """The files of cells in a folder: each the evaluation of one system, named by what it follows from.
-
-    Parameters
-    ----------
-    folder : Path
-        It is created.
-
-    Raises
-    ------
-    UsageError
-        It cannot be created.
-    """
+    """The files of cells in a folder, which is created: each the evaluation of one system, named by its facts."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -101,13 +90,7 @@ class CellFolder:
             return None
 
     def keep(self, facts: Mapping[str, Any], evaluation: Evaluation) -> None:
-        """Write a cell's file.
-
-        Raises
-        ------
-        UsageError
-            It cannot be written.
-        """
+        """Write a cell's file; a UsageError if it cannot be written."""
         cell = {
             "follows_from": facts,
             "fingerprint": evaluation.dataset.fingerprint,
@@ -164,19 +147,8 @@ ReadData = Callable[..., Dataset]
 def read_data(entry: SuiteDataset, read: ReadData = load, clock: Callable[[], float] = lambda: 0.0) -> SuiteData:
     """Read a dataset of a suite, and the data to learn from, and check the options that need it.
 
-    Parameters
-    ----------
-    read : callable
-        Reads a dataset: by default :func:`classic_rc.load`.
-    clock : callable
-        Returns the time, to measure how long reading the dataset takes.
-
-    Raises
-    ------
-    DataError
-        Data cannot be read, or gold is hidden.
-    UsageError
-        An option has no meaning for the data.
+    `read` reads a dataset, and `clock` returns the time, to measure how long that takes. Data that cannot be read
+    or hides its gold is a DataError, an option that has no meaning for the data a UsageError.
     """
     values = entry.values
     start = clock()
@@ -212,17 +184,7 @@ class FinishedCell:
 
 
 class DatasetRun:
-    """The systems of a suite on one dataset: its cells, and the evaluation that they make.
-
-    Attributes
-    ----------
-    systems : list of System
-        With their names; the solvers that tables show next to them are among them.
-    groupings : list of Grouping
-        Of its keys and labels.
-    notes : list of str
-        About damaged files, those that cannot be written, and labels.
-    """
+    """The systems of a suite on one dataset: its cells, and the evaluation that they make."""
 
     def __init__(self, suite: Suite, data: SuiteData, folder: CellFolder) -> None:
         self.data, self._folder = data, folder
@@ -257,12 +219,8 @@ class DatasetRun:
     ) -> Iterator[FinishedCell]:
         """Find or compute the cells, and yield each when it is finished and kept: first those that were kept.
 
-        Parameters
-        ----------
-        jobs : int
-            Number of processes of joblib's backend, -1 for all cores. The results do not depend on it.
-        starts : callable
-            Called with the name of a system, or of several, when their work starts.
+        `jobs` is the number of processes of joblib's backend. `starts` is called with the name of a system, or of
+        several, when their work starts.
         """
         for name, error in self._errors.items():
             yield FinishedCell(System(name=name), error)
@@ -303,12 +261,7 @@ class DatasetRun:
     def facts_of(self, system: System) -> dict[str, Any]:
         """Return what a system's results follow from; paths and names are not among it.
 
-        Raises
-        ------
-        UnidentifiedCodeError
-            The code of the system cannot be identified.
-        DataError
-            A file of the system cannot be read.
+        Code that cannot be identified is an UnidentifiedCodeError, a file that cannot be read a DataError.
         """
         paths: dict[str, str] = {}  # by digest
 
@@ -358,16 +311,8 @@ class DatasetRun:
     def evaluation(self, *, final: bool = True) -> Evaluation:
         """Return the evaluation that the finished cells make, under the suite's name of the dataset.
 
-        Parameters
-        ----------
-        final : bool
-            Whether all cells are finished: then it has intervals and p-values, if the suite asks for them.
-            Otherwise it has an error for each of the others.
-
-        Raises
-        ------
-        ClassicRCError
-            The error of the first system, if no system answers and none failed.
+        If it is `final`, it has intervals and p-values where the suite asks for them. Otherwise it has an error for
+        each cell that is not finished. If no system answers and none failed, the error of the first one is raised.
         """
         data, entry = self.data, self.data.entry
         assert data.dataset.task is not None

@@ -117,13 +117,7 @@ class SharedResults:
 
 
 def join_results(all_results: Sequence[SharedResults]) -> SharedResults:
-    """Join the systems of several results on the same questions; the groups are those of the first results.
-
-    Raises
-    ------
-    UsageError
-        The results are about different questions.
-    """
+    """Join the systems of several results; the groups are those of the first. Other questions are a UsageError."""
     first, *others = all_results
     for other in others:
         if (other.fingerprint, len(other.groups)) != (first.fingerprint, len(first.groups)):
@@ -159,16 +153,9 @@ def count_solved_regions(results: SharedResults) -> tuple[Metric, tuple[SolvedRe
     """Count the questions that each combination of systems solves and no other system does (ReCoRD, Figure 5).
 
     A question is solved if the answer is fully right; partial credit, as for a tie, is not enough. Expectations
-    over draws solve no particular questions and are left out, as are systems beyond the first four.
-
-    Returns
-    -------
-    metric : Metric
-        The metric that decides what is solved.
-    regions : tuple of Region
-        All 2^k regions of k systems, those of most systems first; empty for fewer than two systems.
-    left_out : tuple of str
-        The names of the systems that are left out.
+    over draws solve no particular questions and are left out, as are systems beyond the first four. Returns the
+    metric that decides what is solved, the 2^k regions of k systems, those of most systems first (none for fewer
+    than two systems), and the names of the systems that are left out.
     """
     metric = METRICS[SOLVED_BY[results.task]]
     decided = [system for system in results.systems if not system.expected]

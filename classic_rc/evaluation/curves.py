@@ -124,12 +124,7 @@ class PrecisionRecallCurve:
 
 
 def check_choices(questions: Sequence[Question]) -> None:
-    """Raise an error unless there are questions and each of their candidates is right or wrong.
-
-    Raises
-    ------
-    UsageError
-    """
+    """Raise a UsageError unless there are questions and each of their candidates is right or wrong."""
     if not len(questions):
         raise UsageError("precision and recall need at least one question", field="questions", found="0")
     task = questions[0].task

@@ -500,30 +500,11 @@ def predict_blocks(
 ) -> Iterator[PredictionRun]:
     """Score a dataset's candidates and, unless `decide` is false, answer its questions, block by block in order.
 
-    Parameters
-    ----------
-    dataset : Dataset
-        Gold may be hidden.
-    solver : Solver, str or System
-        A solver, which is cloned and never changed, or its specification, or a file of predictions.
-    protocol : Protocol, optional
-        How it runs.
-    decide : bool
-        Whether to make predictions. Scores need no threshold.
-    jobs, **settings
-        As in :func:`classic_rc.evaluate`.
-    shared : EncodingCache, optional
-        Encodings to share with other calls on the same datasets.
-
-    Yields
-    ------
-    PredictionRun
-        Of consecutive questions: all of them, unless the dataset is large and the solver needs no other question.
-
-    Raises
-    ------
-    UsageError
-        A threshold or a parameter must be tuned, but there is no tuning data and gold is hidden.
+    Gold may be hidden. A solver is cloned, never changed; a file of predictions has its answers already. Scores
+    need no threshold. `jobs` and the settings are those of :func:`classic_rc.evaluate`; `shared` has encodings to
+    share with other calls on the same datasets. A block has all questions, unless the dataset is large and the
+    solver needs no other question. A UsageError says that a threshold or a parameter must be tuned, but that there
+    is no tuning data and gold is hidden.
     """
     dataset = require_dataset(dataset, "dataset")
     _check_jobs(jobs)

@@ -96,11 +96,7 @@ class Explainer:
             return None
 
     def explain(self, i: int) -> Explanation:
-        """Return the explanation of the question at position `i`.
-
-        A solver that explains nothing but its scores is explained by :func:`measure_words`.
-
-        """
+        """Return the explanation of the question at position `i`, by ablation if the solver has none."""
         question = self.dataset[i]
         if isinstance(question.candidates, LazyCandidates):
             question = replace(question, candidates=question.candidates.generate())
@@ -175,18 +171,9 @@ def measure_words(solver: Solver, explanation: Explanation) -> Explanation:
 
     Blanks take the place of a word, so that all other words keep their places. A question is scored at most
     :data:`MOST_ABLATIONS` times; words of a long passage are left out several at a time. An effect is the score
-    minus the score without the word. Effects do not add up to the score.
-
-    Parameters
-    ----------
-    explanation : Explanation
-        Of the scores alone.
-
-    Returns
-    -------
-    Explanation
-        With the words of the largest effects, and these words marked in the passage. If the solver cannot score a
-        question without one of its words, the explanation has a note that says so.
+    minus the score without the word; effects do not add up to the score. The words of the largest effects are the
+    numbers of the explanation, and are marked in the passage. A note says so if the solver cannot score a question
+    without one of its words.
     """
     question = explanation.question
     if not explanation.candidates:

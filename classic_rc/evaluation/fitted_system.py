@@ -39,18 +39,12 @@ from classic_rc.text.encoded import EncodedDataset
 
 
 class EncodingCache:
-    """Datasets that are encoded once for all systems, folds and tuning steps.
-
-    Attributes
-    ----------
-    later : sequence of Solver
-        The solvers of later calls, whose encodings are kept too.
-    """
+    """Datasets that are encoded once for all systems, folds and tuning steps."""
 
     def __init__(self) -> None:
-        self._shared: dict[int, SharedQuestions] = {}
+        self._shared: dict[int, SharedQuestions] = {}  # by id of the dataset
         self._reordered: dict[tuple[int, int, int], tuple[SharedQuestions, NDArray[np.int64]]] = {}
-        self.later: Sequence[Solver] = ()
+        self.later: Sequence[Solver] = ()  # solvers of later calls, whose encodings are kept too
 
     def of(self, dataset: Dataset) -> Sequence[Question]:
         """Return the dataset with shared encodings, or as it is if its spans are generated.
@@ -193,42 +187,12 @@ def _guarded(method: _Method) -> _Method:
 class FittedSystem:
     """A configured solver, fitted to answer one dataset, and the origin of its tuned constants.
 
-    Parameters
-    ----------
-    solver : Solver
-        With an explicit decision (:func:`~classic_rc.evaluation.plan.configure_solver`).
-    dataset : Dataset
-        The questions to answer.
-    protocol : Protocol, optional
-        Has the data to learn from and to tune on.
-    tune : bool
-        Whether to tune on the tuning data.
-    cross_fit : bool
-        Whether to tune out of fold on `dataset` instead.
-    shared : EncodingCache, optional
-        Encodings to share with other systems.
-    name : str, optional
-        The name of its row, for errors.
+    The solver has an explicit decision (:func:`~classic_rc.evaluation.plan.configure_solver`), and `protocol` has
+    the data to learn from and to tune on. With `tune` it is tuned on the tuning data, with `cross_fit` out of fold
+    on `dataset`. `shared` has encodings to share with other systems, and `name` is that of its row, for errors.
 
-    Attributes
-    ----------
-    solver : Solver
-        Fitted, and tuned if there is tuning data; neither if it learns out of fold.
-    expected : bool
-        Whether the predictions are expectations over random draws.
-    tuned_out_of_fold : bool
-        Whether it learned from some of the tuning data, and was tuned on scores that are out of fold.
-    relative_ties : bool
-        Whether its scores tie relative to their size; known once it has scored.
-    seconds : dict of str to float
-        Seconds spent so far on ``encode``, ``fit`` and ``score``.
-
-    Raises
-    ------
-    UsageError
-        It needs data that was not given, or gold that is hidden.
-    SystemFailedError
-        The solver's code raised an error. All methods may raise it.
+    The constructor raises a UsageError if data is needed that was not given, or gold that is hidden. All methods
+    raise a SystemFailedError if the solver's code raised an error.
     """
 
     def __init__(
@@ -248,13 +212,13 @@ class FittedSystem:
         self.dataset, self.train = dataset, as_dataset(protocol.train)
         self.tune = protocol.tune if tune else None
         self.cross_fit = cross_fit
-        self.expected = False
-        self.relative_ties = False
+        self.expected = False  # whether the predictions are expectations over random draws
+        self.relative_ties = False  # whether its scores tie relative to their size; known once it has scored
         self._comparison = MemberComparison()
         self._option_orders: tuple[float, float] | None = None
         self._member_scores: list[Scores] = []  # of the last block; of a combination only
         self._configured, self._shared = solver, shared or EncodingCache()
-        self.tuned_out_of_fold = False
+        self.tuned_out_of_fold = False  # it learned from some of the tuning data, whose scores are out of fold
         self._by_fold: Sequence[Any] = ()  # the solver or the decision that answered each fold
         self._learned: OutOfFold | None = None  # solvers that learned out of fold
         self._tuned: OutOfFold | None = None  # solvers whose parameters were tuned out of fold

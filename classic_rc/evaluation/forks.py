@@ -20,13 +20,7 @@ _Result = TypeVar("_Result")
 
 
 def count_jobs(jobs: int) -> int:
-    """Return the number of jobs; -1 is one for each core that this process may use, -2 one less.
-
-    Raises
-    ------
-    UsageError
-        The number is 0.
-    """
+    """Return the number of jobs; -1 is one for each core that this process may use, -2 one less; 0 is refused."""
     if jobs == 0:
         raise UsageError(
             "jobs must be 1 or more, or -1 for all cores, got 0",
@@ -54,19 +48,8 @@ def can_fork() -> bool:
 def map_in_forks(function: Callable[[_Item], _Result], items: Sequence[_Item]) -> list[_Result]:
     """Return the function's result for each item, each computed in a fork of its own, all at the same time.
 
-    Parameters
-    ----------
-    function : callable
-        It neither prints nor starts threads.
-    items : sequence
-        They are not copied. The results are pickled.
-
-    Raises
-    ------
-    Exception
-        What the function raised, for the first item where it raised something.
-    RuntimeError
-        A fork was killed.
+    The function neither prints nor starts threads. Items are not copied; results are pickled. What the function
+    raised for the first item where it raised something is raised here, and a RuntimeError if a fork was killed.
     """
     forks: list[tuple[int, int]] = []
     try:

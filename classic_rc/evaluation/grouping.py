@@ -130,13 +130,7 @@ _FOUND = ("first", *(f"in the first {depth}" for depth in _DEPTHS[1:]), "not fou
 
 
 def _found(questions: Sequence[Question]) -> Noted:
-    """Return how far up a search for the question finds its own passage among all passages of the data.
-
-    Raises
-    ------
-    DataError
-        No question has a passage.
-    """
+    """Return how far up a search for the question finds its own passage among all passages of the data."""
     require_passages(questions)
     has_passage = np.array([bool(question.passage.text.strip()) for question in questions], dtype=np.bool_)
     from classic_rc.retrieval.corpus import passage_ranks
@@ -303,15 +297,8 @@ def find_defining(
     """Return the systems whose answers define a group: those that solve, or do not solve, exactly its questions.
 
     Of several systems, it is the questions that all of them solve, or that none of them solves. Their numbers there
-    follow from how the group was made.
-
-    Parameters
-    ----------
-    task : Task
-    statistics : mapping of str to mapping of str to ndarray of float64
-        By system and metric.
-    mask : ndarray of bool, shape (n_questions,)
-        The questions of the group.
+    follow from how the group was made. `statistics` are by system and metric; `mask` has the questions of the
+    group.
     """
     metric = METRICS[SOLVED_BY[task]]
     solved = {name: metric.of_questions(of[metric.name]) >= FULL_CREDIT for name, of in statistics.items()}

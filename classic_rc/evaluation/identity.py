@@ -63,21 +63,9 @@ def identify(
 ) -> Identity:
     """Return the identity of a system on a dataset. It runs no code of a user.
 
-    Parameters
-    ----------
-    solver : mapping, optional
-        From :func:`~classic_rc.solvers.codec.solver_to_record`; without it, the system is a file of predictions.
-    reader : str, optional
-        The name of the dataset's reader.
-    find : callable
-        Returns the path of a kept file, or an empty text.
-    metrics : iterable of str
-        The names of the metrics that are measured.
-
-    Raises
-    ------
-    UnidentifiedCodeError
-        A class or a parameter's value is in no file, or a file changed after it was imported.
+    `solver` is from :func:`~classic_rc.solvers.codec.solver_to_record`; without it, the system is a file of
+    predictions. `find` returns the path of a kept file, or an empty text. A class or a value that is in no file, or
+    a file that changed after it was imported, is an UnidentifiedCodeError.
     """
     sources = _Sources()
     sources.add(_PIPELINE)

@@ -314,20 +314,9 @@ class OutcomeTally:
     ) -> None:
         """Measure the predictions for the questions at positions `index`.
 
-        Parameters
-        ----------
-        index : ndarray of int64, shape (n,)
-        questions : sequence of Question, length n
-        predictions : sequence of Prediction, length n
-        scores : Scores, optional
-            Their evidence flags mark the scores that the passage contributed to.
-        are_draws : bool
-            Whether the scores are one random draw, and the predictions an expectation over draws.
-
-        Raises
-        ------
-        UsageError
-            A metric needs scores, and there are none, or only those of a draw.
+        The evidence flags of `scores` mark the candidates that the passage contributed to. With `are_draws` they
+        are one random draw, and the predictions an expectation over draws. A metric that needs scores refuses to do
+        without them.
         """
         for metric in self._metrics:
             if isinstance(metric, ScoreMetric) and scores is not None and not are_draws:

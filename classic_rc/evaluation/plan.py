@@ -53,13 +53,7 @@ def fold_plan(protocol: Protocol) -> FoldPlan:
 
 
 def prepare_data(protocol: Protocol) -> Protocol:
-    """Return the protocol with its training data as one dataset, and candidates for span questions.
-
-    Raises
-    ------
-    UsageError
-        What is given is no dataset.
-    """
+    """Return the protocol with its training data as one dataset, and candidates for span questions."""
     train = as_dataset(protocol.train)
     tune = None if protocol.tune is None else require_dataset(protocol.tune, "tune")
     spans = protocol.span_generator
@@ -258,13 +252,7 @@ def _has_analyzer(solver: Solver, analyzer: str) -> bool:
 
 
 def require_gold(dataset: Dataset, purpose: str) -> None:
-    """Raise an error if any gold answer is hidden.
-
-    Raises
-    ------
-    DataError
-        Gold is hidden; the message gives `purpose` as the consequence.
-    """
+    """Raise a DataError if any gold answer is hidden; its message gives `purpose` as the consequence."""
     hidden = sum(question.gold is None for question in dataset)
     if hidden:
         raise DataError(
@@ -275,15 +263,7 @@ def require_gold(dataset: Dataset, purpose: str) -> None:
 
 
 def check_data_to_learn(solver: Solver, dataset: Dataset, protocol: Protocol, *, cross_fit: bool) -> None:
-    """Check that a configured solver can learn from, and be tuned on, the data of a protocol, or `dataset` itself.
-
-    Raises
-    ------
-    UsageError
-        Gold is hidden, the data has another task, or the solver cannot learn or be tuned in this way.
-    DataError
-        Gold of the tuning data is hidden.
-    """
+    """Check that a configured solver can learn from, and be tuned on, a protocol's data or `dataset` itself."""
     train, tune = as_dataset(protocol.train), protocol.tune
     learns, tunes = solver.learns_from == "gold", solver.tunes_parameters
     learns_here = protocol.cv is not None and learns and train is None
@@ -319,13 +299,9 @@ def configure_solver(solver: Solver, dataset: Dataset, protocol: Protocol | None
     """Return a clone of the solver with an explicit decision for the dataset's task and the settings applied.
 
     The solver's default decision replaces one that does not fit the task: an argmax, which most published variants
-    have, if several candidates may be right; a threshold, if exactly one is. For scripts without spaces
-    between words, the analyzer ``word`` becomes ``char`` (:func:`adapt_analyzer`).
-
-    Raises
-    ------
-    UsageError
-        The dataset has no questions, the solver does not answer its task, or its decision is not a decision rule.
+    have, if several candidates may be right; a threshold, if exactly one is. For scripts without spaces between
+    words, the analyzer ``word`` becomes ``char`` (:func:`adapt_analyzer`). A dataset without questions or of a task
+    that the solver does not answer, and a decision that is no rule, are UsageErrors.
     """
     protocol = protocol or Protocol()
     task = dataset.task
@@ -369,12 +345,7 @@ def configure_solver(solver: Solver, dataset: Dataset, protocol: Protocol | None
 
 
 def require_same_task(other: Dataset, dataset: Dataset, role: str) -> None:
-    """Raise an error if training or tuning data is of another task than `dataset`.
-
-    Raises
-    ------
-    UsageError
-    """
+    """Raise a UsageError if training or tuning data is of another task than `dataset`."""
     if other.task is not dataset.task:
         raise UsageError(
             f"{role} data {other.name} has {other.task} questions, but {dataset.name} has {dataset.task} questions",

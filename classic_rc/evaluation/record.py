@@ -60,28 +60,8 @@ def run_record(
 ) -> dict[str, Any]:
     """Return the results with everything that is needed to reproduce them and the outcome on every question.
 
-    To the schema of :func:`runs_to_dict` it adds:
-
-    * to each run ``protocol``: the systems with all parameters, the settings, and the training and tuning data;
-    * to each dataset ``read_with``, the arguments of :func:`classic_rc.load`, and ``sources``, the files that were
-      read, with their size and sha256;
-    * to each run ``grouping``: the key of its groups of questions, and the positions of each group's questions;
-      ``groupings`` has those of other keys, by key;
-    * to each run ``passage_groups``: for each question, in order, the number of its group of questions about equal
-      passages, so that systems can be compared without the data;
-    * to each run ``resampled_groups``, if ``--group`` kept more questions together: its key, and the same
-      numbers for its groups;
-    * to each row ``outcomes``: by question id the answer (the first of a tie), the number of tied candidates and
-      the metrics' statistics.
-
-    See ``docs/records.md``.
-
-    Parameters
-    ----------
-    folder : Path, optional
-        The folder of the record; relative paths are stored relative to it.
-    unfinished : sequence of str
-        The data that has no results, because the run was interrupted.
+    ``docs/records.md`` describes what it adds to the schema of :func:`runs_to_dict`. Relative paths are stored
+    relative to `folder`, that of the record; `unfinished` names the data that an interrupted run has no results of.
     """
     missing = [*itertools.chain(*(done.unfinished for done in evaluations)), *unfinished]
     record = {
@@ -373,12 +353,7 @@ def read_rows(run: Node, task: Task, n_questions: int) -> tuple[list[str], list[
     """Read the rows that :func:`rows_to_plain` made plain, and the ids of their questions.
 
     Intervals and p-values are not restored: they follow from the outcomes. A row may lack fields that records did
-    not always have.
-
-    Raises
-    ------
-    DataError
-        The rows are malformed, or do not answer the same questions.
+    not always have. Rows that do not answer the same questions are a DataError.
     """
     rows: list[Row] = []
     first_ids: list[str] = []
@@ -593,17 +568,8 @@ def recorded_file(path: str, folder: Path | None = None, *, sha256: str | None =
 class RecordedFiles:
     """A finder of a record's files and folders: at their recorded path, or by content below other folders.
 
-    Parameters
-    ----------
-    base : Path
-        The record's folder, which its relative paths start from.
-    places : sequence of str
-        Folders to search, at any depth, for files that are missing at their recorded path or have changed.
-
-    Raises
-    ------
-    DataError
-        One of `places` is not a folder.
+    `base` is the record's folder, which its relative paths start from. `places` are searched, at any depth, for
+    files that are missing at their recorded path or have changed.
     """
 
     def __init__(self, base: Path, places: Sequence[str] = ()) -> None:
@@ -633,13 +599,7 @@ class RecordedFiles:
             yield from (folder for folder in sorted(place.rglob(glob.escape(own.name))) if folder.is_dir())
 
     def find(self, kept: Mapping[str, Any]) -> str:
-        """Return the path of a file or folder with the recorded content.
-
-        Raises
-        ------
-        DataError
-            It is missing or has changed.
-        """
+        """Return the path of a file or folder with the recorded content, or raise the error of :meth:`problem`."""
         own = self.place(kept["path"])
         candidates = (
             self.candidates(kept["path"]) if kept["bytes"] is None else self._same_size_files(own, kept["bytes"])

@@ -67,23 +67,11 @@ All other rows have the same digits everywhere."""
 
 
 def restore_record(path: str | Path, places: Sequence[str] = (), *, trust: bool | None = False) -> RestoredRecord:
-    """Find and check the data of a record.
+    """Find and check the data of a record that ``run --save`` wrote.
 
-    Parameters
-    ----------
-    path : path-like
-        A file that ``run --save`` wrote.
-    places : sequence of str
-        Folders to search for files that are not at their recorded path; files are recognised by content.
-    trust : bool, optional
-        Whether users' own code may run. None: only compare data, files and code, and make no solver.
-
-    Raises
-    ------
-    DataError
-        The file is not a record that can be run again.
-    UsageError
-        A solver cannot be restored.
+    Files that are not at their recorded path are searched for in the folders `places`; they are recognised by
+    content. `trust` says whether users' own code may run; with None data, files and code are only compared, and no
+    solver is made. A DataError or UsageError says why a record cannot be run again, or a solver not be restored.
     """
     source = str(path)
     record: Any = parse_json(read_text(path), source)

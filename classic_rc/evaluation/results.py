@@ -303,12 +303,8 @@ def evaluation_table(evaluation: Evaluation, published: Sequence[Sequence[Cell |
 
     Systems that learn nothing, trained systems, given scores and published figures are separate blocks of rows
     (:class:`~classic_rc.evaluation.outcomes.Block`), with headings if there are several. Rows keep their order
-    within a block. On the questions of a model's log, given scores come first.
-
-    Parameters
-    ----------
-    published : sequence of rows
-        Published figures of the same data and metrics, in the columns that people see.
+    within a block. On the questions of a model's log, given scores come first. `published` has rows of published
+    figures, in the columns that people see.
     """
     dataset = evaluation.dataset
     order = list(Block)

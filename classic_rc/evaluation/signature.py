@@ -66,12 +66,8 @@ class Signature:
     ) -> Signature:
         """Return the signature of a system on a dataset, without the parts that are None.
 
-        Parameters
-        ----------
-        changed : mapping
-            Constructor parameters that differ from their defaults.
-        **facts
-            Tie policy, thresholds, tuning and training data, and so on.
+        `changed` are the constructor parameters that differ from their defaults; `facts` are tie policy,
+        thresholds, tuning and training data, and so on.
         """
         parts = {
             "solver": solver,
@@ -90,13 +86,7 @@ class Signature:
 
     @classmethod
     def parse(cls, text: str) -> Signature:
-        """Parse a signature in the long or the short form; abbreviated digests stay abbreviated.
-
-        Raises
-        ------
-        ValueError
-            The text is not a signature.
-        """
+        """Parse a signature in the long or short form, with short digests as they are; ValueError if it is none."""
         first, *others = _PART.split(text)
         parts = {"solver": first.removeprefix("solver:")}
         for part in others:

@@ -150,21 +150,8 @@ def family_tests(
 ) -> Family:
     """Test rows against one baseline or several; Holm's method adjusts the p-values of all pairs together.
 
-    Parameters
-    ----------
-    metric : Metric
-    rows : sequence of ndarray of float64
-        The metric's statistics of each system.
-    names : sequence of str
-        The names of the rows.
-    baselines : sequence of str
-        Those without a row are left out.
-    groups : ndarray of int64, shape (n_questions,)
-        The group of passages of each question.
-    n, seed : int
-        See :func:`~classic_rc.evaluation.resampling.permutation_test`.
-    left_out : set of str
-        The names of rows that are not tested.
+    `rows` are the metric's statistics of each system of `names`, and `groups` the groups of passages of the
+    questions. Baselines without a row, and the systems of `left_out`, are not tested.
     """
     pairs = [pair for pair in family_pairs(names, baselines) if left_out.isdisjoint(names[i] for i in pair)]
     found = pair_p_values(metric, rows, pairs, groups, n=n, seed=seed)
@@ -189,10 +176,7 @@ def pair_p_values(
     n: int = 10_000,
     seed: int = 0,
 ) -> dict[tuple[int, int], float]:
-    """Return the p-values of the differences of pairs of rows, adjusted together by Holm's method.
-
-    The parameters are those of :func:`family_tests`; `pairs` are indices in `rows`.
-    """
+    """Return the p-values of the differences of pairs of rows, adjusted together by Holm's method."""
     own = np.unique(groups, return_inverse=True)[1].reshape(-1)
     found = [permutation_test(metric, rows[i], rows[j], own, n=n, seed=seed).p for i, j in pairs]
     return dict(zip(pairs, holm(found).tolist(), strict=True))
@@ -291,10 +275,9 @@ def resample_metrics(
     n: int = 10_000,
     seed: int = 0,
 ) -> list[NDArray[np.float64]]:
-    """Return the bootstrap distributions of several metrics, each given with its statistics.
+    """Return the bootstrap distributions of several metrics, each given with its statistics, on the same resamples.
 
-    All use the same resamples (:func:`~classic_rc.evaluation.resampling.resample_means`), so the difference of two
-    distributions is that of a paired bootstrap. Of several runs, it is the distribution of their mean.
+    So the difference of two distributions is that of a paired bootstrap. Of several runs, it is that of their mean.
     """
     if not measured:
         return []

@@ -79,18 +79,10 @@ _ANY_DATASET = "default"
 
 @dataclass(frozen=True)
 class SuiteDataset:
-    """A dataset of a suite, with its options.
+    """A dataset of a suite, with its options."""
 
-    Parameters
-    ----------
-    name : str
-        Its name in tables.
-    values : mapping
-        The values of its keys (:data:`KEYS`). Paths can be opened from here.
-    """
-
-    name: str
-    values: Mapping[str, Any]
+    name: str  # in tables
+    values: Mapping[str, Any]  # of its keys; paths can be opened from here
 
     def texts(self, key: str) -> list[str]:
         """Return the values of a key that takes one text or several: ``train``, ``by`` or ``labels``."""
@@ -282,14 +274,9 @@ def _resolve(value: Any, folder: str) -> Any:
 
 
 def suite_text(path: str, chosen: Sequence[tuple[SuiteDataset, Sequence[System]]]) -> str:
-    """Return the text of a suite file that gives the numbers of these systems on these datasets.
+    """Return the text of a suite file at `path` that gives the numbers of these systems, which have names.
 
-    Parameters
-    ----------
-    path : str
-        The suite file, which relative paths will start from. Absolute paths stay absolute.
-    chosen : sequence of (SuiteDataset, sequence of System)
-        Each dataset with its systems, which have names.
+    Relative paths will start from the file's folder. Absolute paths stay absolute.
     """
     folder = os.path.dirname(os.path.abspath(path))
     lines = [f"# Run this suite with: classic-rc run {os.path.basename(path)} --save DIR", ""]

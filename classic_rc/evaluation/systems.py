@@ -27,35 +27,16 @@ from classic_rc.solvers.specs import change_paths, changed_texts, parse_solver
 
 @dataclass(frozen=True)
 class System:
-    """A solver, a file of predictions, a number that nobody runs, or a system that failed; exactly one is given.
-
-    Parameters
-    ----------
-    solver : Solver, optional
-    path : str, optional
-        A file of predictions in one of :data:`~classic_rc.formats.registry.FORMATS`.
-    name : str, optional
-        The user's name for it. It is shown and recorded, and never part of a signature.
-    format : str, optional
-        The name of the file's format; by default it is recognised from the content.
-    options : mapping of str to str
-        The options of the file's format: ``{"pattern": "Answer: ([A-D])"}``.
-    failure : SystemFailedError, optional
-        Why the user's own solver could not be made. It has no result on any dataset.
-    number : str, optional
-        The primary metric in percent, with its digits: ``"95.0"``.
-    run_of : str, optional
-        The name of the row that several runs make: files or seeds of one system.
-    """
+    """A solver, a file of predictions, a number that nobody runs, or a system that failed; exactly one is given."""
 
     solver: Solver | None = None
-    path: str | None = None
-    name: str | None = None
-    format: str | None = None
-    options: Mapping[str, str] = field(default_factory=dict)
-    failure: SystemFailedError | None = None
-    number: str | None = None
-    run_of: str | None = None
+    path: str | None = None  # of a file of predictions in one of the formats of `FORMATS`
+    name: str | None = None  # the user's name for it: shown and recorded, and never part of a signature
+    format: str | None = None  # of the file; by default it is recognised from the content
+    options: Mapping[str, str] = field(default_factory=dict)  # of the format: {"pattern": "Answer: ([A-D])"}
+    failure: SystemFailedError | None = None  # why the user's own solver could not be made, on any dataset
+    number: str | None = None  # the primary metric in percent, with its digits: "95.0"
+    run_of: str | None = None  # the name of the row that several runs make: files or seeds of one system
 
     @property
     def row(self) -> str:
@@ -212,13 +193,7 @@ def check_percent(text: str) -> str:
 
 
 def as_systems(given: Systems) -> list[System]:
-    """Return the systems that the caller of :func:`classic_rc.evaluate` gave.
-
-    Raises
-    ------
-    UsageError
-        A value is neither a solver, a specification nor a file, or a name is not a text.
-    """
+    """Return the systems that the caller of :func:`classic_rc.evaluate` gave; a UsageError says what is none."""
     if isinstance(given, str | Solver | System) or not isinstance(given, Iterable):
         if isinstance(given, type):
             found, example = given.__name__, f"[{given.__name__}()]"
@@ -288,12 +263,8 @@ def name_systems(systems: Iterable[System]) -> list[System]:
 
     A system without a name gets that of its solver and variant. If several would share it, the parameters that tell
     them apart are added, as few as possible: ``sw+d`` and ``sw+d,window=30``. Files, or seeds of one solver, that
-    were given the same name are runs of one system: ``LLM (run 1)`` and ``LLM (run 2)``.
-
-    Raises
-    ------
-    UsageError
-        Two other systems were given the same name, or one was given the name of another's row out of fold.
+    were given the same name are runs of one system: ``LLM (run 1)`` and ``LLM (run 2)``. The same name for two
+    other systems, or that of another's row out of fold, is a UsageError.
 
     Examples
     --------

@@ -43,15 +43,9 @@ def check_tables(report: CheckReport, *, whole: bool = False) -> list[Table]:
 
 
 def fail_messages(report: CheckReport, kinds: frozenset[str], allowed: frozenset[str] = frozenset()) -> list[str]:
-    """Return one line for each reason to fail.
+    """Return one line for each reason to fail, of the `kinds` artifacts, shortcuts, duplicates and defects.
 
-    Parameters
-    ----------
-    report : CheckReport
-    kinds : frozenset of str
-        Of ``artifacts``, ``shortcuts``, ``duplicates`` and ``defects``.
-    allowed : frozenset of str
-        The names of cues that are accepted.
+    Cues whose names are `allowed` are accepted.
     """
     name = report.dataset.name
     failing = {Kind.ARTIFACT: "artifacts", Kind.SHORTCUT: "shortcuts"}
@@ -69,19 +63,7 @@ def fail_messages(report: CheckReport, kinds: frozenset[str], allowed: frozenset
 
 
 def mend_tables(before: CheckReport, after: CheckReport, repairs: Repairs, most: int = 10) -> list[Table]:
-    """Return what was repaired, what it changed, and which questions people should look at.
-
-    Parameters
-    ----------
-    before, after : CheckReport
-    repairs : Repairs
-    most : int
-        How many questions to name.
-
-    Returns
-    -------
-    list of Table
-    """
+    """Return what was repaired, what it changed, and which questions, at most so many, people should look at."""
     done = [[what, count] for what, count in repairs.done] or [["nothing to repair", 0]]
     tables = [Table("repairs", [Column("repair"), Column("questions", "count")], [RowGroup(done)])]
     rows: list[Sequence[Cell | Value]] = []
@@ -117,13 +99,7 @@ def header_table(report: CheckReport) -> Table:
 def cue_table(report: CheckReport, *, whole: bool = True, most: int | None = _SHOWN_CUES) -> Table:
     """Return the table of the cues that tell right options from wrong ones.
 
-    Parameters
-    ----------
-    report : CheckReport
-    whole : bool
-        Whether to show all cues and columns, and examples and advice as notes.
-    most : int, optional
-        How many cues to show else; by default a few.
+    The `whole` table has all cues and columns, with examples and advice as notes; else it has at most `most` cues.
     """
     columns = [
         *(Column("the option that …", key="name"), Column("is", key="direction"), Column("", key="kind")),
@@ -220,14 +196,6 @@ def hard_table(found: HardSubset) -> Table:
     """Return the table with every system's main metric on all questions and on the hard ones.
 
     The notes compare the share of questions removed with the share that guessing would remove.
-
-    Parameters
-    ----------
-    found : HardSubset
-
-    Returns
-    -------
-    Table
     """
     dataset = found.evaluation.dataset
     assert dataset.task is not None

@@ -401,15 +401,7 @@ def question_values(
 ) -> dict[str, Any]:
     """Return the values of a question and of explanations of it for the template ``explained.html``.
 
-    Parameters
-    ----------
-    *explanations : Explanation
-    question : Question, optional
-        Needed if there are no explanations.
-    digits : int or None
-        None leaves the formulas out.
-    every : bool
-        As in :func:`explanation_text`.
+    The question is needed if there are no explanations. Without `digits`, formulas are left out.
     """
     question = explanations[0].question if question is None else question
     marks: dict[int, Sequence[Mark]] = {}

@@ -64,13 +64,7 @@ _STYLE: dict[str, Any] = {
 
 
 def require_matplotlib() -> None:
-    """Check, before anything is computed, that matplotlib is installed.
-
-    Raises
-    ------
-    MissingPackageError
-        Matplotlib is not installed.
-    """
+    """Check, before anything is computed, that matplotlib is installed."""
     try:
         import matplotlib  # noqa: F401
     except ImportError:
@@ -79,26 +73,11 @@ def require_matplotlib() -> None:
 
 @contextmanager
 def styled_figure(width: float = _COLUMN, height: float = _COLUMN) -> Iterator[tuple[Figure, Axes]]:
-    """Open a figure with one pair of axes in this package's style, for use in a ``with`` block.
+    """Open a figure of so many inches with one pair of axes in this package's style, for use in a ``with`` block.
 
-    The figure needs no window and no display, and pyplot does not know it. In the block, the user's matplotlib
-    settings are ignored, so that a figure is the same on every machine.
-
-    Parameters
-    ----------
-    width, height : float
-        In inches.
-
-    Yields
-    ------
-    figure : matplotlib.figure.Figure
-        :func:`figure_bytes` turns it into a file, inside the block or after it.
-    axes : matplotlib.axes.Axes
-
-    Raises
-    ------
-    MissingPackageError
-        Matplotlib is not installed.
+    It needs no window and no display, and pyplot does not know it. In the block, the user's matplotlib settings are
+    ignored, so that a figure is the same on every machine. :func:`figure_bytes` turns it into a file, there or
+    later.
     """
     require_matplotlib()
     from matplotlib import style
@@ -114,22 +93,9 @@ def styled_figure(width: float = _COLUMN, height: float = _COLUMN) -> Iterator[t
 
 
 def figure_bytes(figure: Figure, form: str) -> bytes:
-    """Return the content of a figure's file. It has no date, so it is the same each time.
+    """Return the content of a figure's file, in one of `FIGURE_FORMATS`.
 
-    Parameters
-    ----------
-    figure : matplotlib.figure.Figure
-    form : {"pdf", "png", "svg"}
-        A PDF embeds its fonts; an SVG has text as outlines.
-
-    Returns
-    -------
-    bytes
-
-    Raises
-    ------
-    UsageError
-        The format is unknown.
+    It has no date, so it is the same each time. A PDF embeds its fonts; an SVG has text as outlines.
     """
     from matplotlib import style
 
@@ -168,26 +134,10 @@ def precision_recall_figure(curves: Sequence[PrecisionRecallCurve]) -> Figure:
 
 
 def draw_precision_recall(curves: Sequence[PrecisionRecallCurve], axes: Axes) -> list[Line2D]:
-    """Draw curves and points on the given axes, without a legend.
+    """Draw curves and points on the given axes, without a legend; return one line per curve.
 
     Grey lines join points of equal F1; the axis on the right has its values. A curve has steps, because no
-    threshold gives a precision between two cut points.
-
-    Parameters
-    ----------
-    curves : sequence of PrecisionRecallCurve
-        All macro or all micro averages.
-    axes : matplotlib.axes.Axes
-
-    Returns
-    -------
-    list of matplotlib.lines.Line2D
-        One line per curve, for a legend.
-
-    Raises
-    ------
-    UsageError
-        There is no curve, or the curves mix macro and micro averages.
+    threshold gives a precision between two cut points. Macro and micro averages in one figure are a UsageError.
     """
     averages = {curve.average for curve in curves}
     if len(averages) != 1:

@@ -167,13 +167,7 @@ def load_floors() -> Mapping[str, FloorDataset]:
 
 
 def parse_floors(text: str) -> dict[str, FloorDataset]:
-    """Return the datasets of a text in the form of ``floor.json``.
-
-    Raises
-    ------
-    TypeError or KeyError
-        It has another form.
-    """
+    """Return the datasets of a text in the form of ``floor.json``; another form is a TypeError or KeyError."""
     plain = json.loads(text)
     if plain["schema"] != SCHEMA:
         raise KeyError(f"schema {plain['schema']}")

@@ -19,13 +19,7 @@ _NO_FLOOR = "no floor without the log"
 
 
 def log_table(evaluation: Evaluation) -> Table:
-    """Return a log's models with chance and floor, both measured on the log's own questions.
-
-    Parameters
-    ----------
-    evaluation : Evaluation
-        Of the log's models, random choice, and systems that learn nothing.
-    """
+    """Return a log's models with chance and floor, both measured on the log's own questions."""
     from classic_rc.evaluation.outcomes import Block
 
     metric = evaluation.primary.name

@@ -27,19 +27,7 @@ def verify_rows(
 ) -> Verification:
     """Run the systems that learn nothing, and those that learn if asked for, and compare the results.
 
-    Parameters
-    ----------
-    of : FloorDataset
-    dataset : Dataset
-        The data with its fingerprint.
-    train : Dataset, optional
-        The training data of its rows that learned from other data.
-    learned : bool
-        Whether to run also the rows that learn from gold answers.
-
-    Returns
-    -------
-    Verification
+    `train` is the training data of the rows that learned from other data.
     """
     found = Verification()
     chosen = [row for row in of.rows if learned or not row.learns]

@@ -39,18 +39,8 @@ def formula_lines(formula: Term, *, digits: int = DIGITS, every: bool = False) -
 
     The score has `digits` digits after the decimal point. The other numbers have as many more as they need: each
     expression gives the number before it with an error of at most one unit in the score's last digit (for numbers
-    below 1, in the last of `digits` significant digits).
-
-    Parameters
-    ----------
-    formula : Term
-    digits : int
-    every : bool
-        Whether to show all numbers of long sums. Default: the ten largest, and the sum of the others.
-
-    Returns
-    -------
-    list of FormulaLine
+    below 1, in the last of `digits` significant digits). Without `every`, a long sum has its ten largest numbers,
+    and the sum of the others.
     """
     shown = formula if every else _fold(formula)
     numbers = next(

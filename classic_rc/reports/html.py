@@ -31,25 +31,9 @@ CHOICES = 40
 
 
 def fill_template(name: str, **values: Any) -> str:
-    """Fill in a template.
+    """Fill in a template of ``templates/``; text is escaped, and the same values always give the same HTML.
 
-    Parameters
-    ----------
-    name : str
-        A file in ``templates/``.
-    **values
-        The values that the template uses; text is escaped. A document may have a `script` with its `data`, and an
-        `own_style` after that of all.
-
-    Returns
-    -------
-    str
-        HTML; the same values always give the same HTML.
-
-    Raises
-    ------
-    jinja2.UndefinedError
-        The template uses a value that was not given.
+    A document may have a `script` with its `data`, and an `own_style` after that of all.
     """
     return template_environment().get_template(name).render(values)
 
@@ -91,13 +75,7 @@ def template_environment() -> Environment:
 
 
 def question_cell(values: dict[str, Any]) -> str:
-    """Return a question as a part of a page, whose style sheet must have :func:`question_style`.
-
-    Parameters
-    ----------
-    values : dict
-        Made by :func:`classic_rc.reports.explanations.question_values`.
-    """
+    """Return a question as a part of a page, whose style sheet must have :func:`question_style`."""
     return str(template_environment().get_template("explained.html").module.cell(values))  # type: ignore[attr-defined]
 
 

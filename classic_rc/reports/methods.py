@@ -106,15 +106,7 @@ def _cited(keys: Iterable[str]) -> str:
 def method_statements(table: PaperTable, intervals: IntervalStyle = "lines") -> list[tuple[list[str], str]]:
     """Return what is done, each statement with the names of the datasets whose records say so.
 
-    Parameters
-    ----------
-    table : PaperTable
-    intervals : {"lines", "pm", "none"}
-
-    Returns
-    -------
-    list of (list of str, str)
-        Statements have no full stop; the keys of their citations are between private characters.
+    Statements have no full stop; the keys of their citations are between private characters.
     """
     every = [dataset.label for dataset in table.shown_datasets]
     found = {statement: [dataset.label] for dataset in table.shown_datasets for statement in _data(dataset)}
@@ -342,14 +334,7 @@ def _software(table: PaperTable, dataset: PaperDataset) -> Iterator[str]:
 def settings_table(table: PaperTable) -> Table:
     """Return a row for each system and the datasets on which it has the same settings.
 
-    Parameters
-    ----------
-    table : PaperTable
-
-    Returns
-    -------
-    Table
-        Columns: system, datasets, solver, the settings that its signature names, what it is trained and tuned on.
+    Columns: system, datasets, solver, the settings that its signature names, what it is trained and tuned on.
     """
     sources = _known_sources(table.shown_datasets)
     rows: dict[tuple[str, ...], list[str]] = {}

@@ -259,14 +259,8 @@ def questions_section(
 ) -> dict[str, Any]:
     """Return the questions of the page, what chooses among them, and the style that hides the others.
 
-    Parameters
-    ----------
-    evaluation : Evaluation
-    explanations : mapping of int to iterable of Explanation
-        For the index of a row, the explanations of :func:`shown_questions`. They are used one question after the
-        other, so generators keep memory small.
-    groupings : sequence of Grouping
-        The groupings by which the reader can choose questions.
+    `explanations` has those of :func:`shown_questions` for the indices of some rows. They are used one question
+    after the other, so generators keep memory small. Readers can choose questions by the groupings.
     """
     dataset = evaluation.dataset
     assert dataset.task is not None
@@ -331,12 +325,7 @@ _WIDTH = 100
 
 
 def overview_drawing(evaluation: Evaluation) -> dict[str, Any]:
-    """Return the values that the chart of all systems needs: a bar and an interval each, and the line of chance.
-
-    Parameters
-    ----------
-    evaluation : Evaluation
-    """
+    """Return the values that the chart of all systems needs: a bar and an interval each, and the line of chance."""
     metric = evaluation.primary
     rows = []
     chance = None
@@ -358,12 +347,7 @@ _COLOURS, _DASHES = 7, 5
 def curve_drawing(curves: Sequence[PrecisionRecallCurve], chosen: Sequence[PrecisionRecallCurve]) -> dict[str, Any]:
     """Return the values that the figure's template needs: curves, a point where each system decides, a legend.
 
-    Parameters
-    ----------
-    curves : sequence of PrecisionRecallCurve
-        All macro or all micro averages.
-    chosen : sequence of PrecisionRecallCurve
-        Single points, in the order of the legend. A point with a curve's name has that curve's look.
+    A point of `chosen` with a curve's name has that curve's look. All are macro or all are micro averages.
     """
     names = list(dict.fromkeys(c.name for c in (*chosen, *curves)))
     look = {name: f"c{i % _COLOURS} d{i % _DASHES}" for i, name in enumerate(names)}

@@ -18,18 +18,9 @@ BASES = ("chance", "floor")
 def add_above(table: PaperTable, base: str) -> PaperTable:
     """Return a table with the column (value - base) / (1 - base) after the primary metric of each dataset.
 
-    The base is that of the record: its row of random choice, or the best of its rows that learn nothing. Without
-    such a row it is the one that comes with the package for data of the same content.
-
-    Parameters
-    ----------
-    table : PaperTable
-    base : {"chance", "floor"}
-
-    Raises
-    ------
-    UsageError
-        Neither the record nor the package has the base of a dataset.
+    The base, ``"chance"`` or ``"floor"``, is that of the record: its row of random choice, or the best of its rows
+    that learn nothing. Without such a row it is the one that comes with the package for data of the same content; a
+    UsageError if that has none.
     """
     columns: list[PaperColumn] = []
     cells: list[list[PaperCell]] = [[] for _ in table.rows]

@@ -40,45 +40,20 @@ class Figure:
 
 @dataclass(frozen=True)
 class PaperDataset:
-    """The joined results of one dataset, with the settings of its records.
+    """The joined results of one dataset, with the settings of its records."""
 
-    Parameters
-    ----------
-    label : str
-        Its name in the table.
-    results : SharedResults
-        All systems, with their names in the table.
-    sources : tuple of str
-        The records.
-    split : str, optional
-        ``"dev"`` or another official split.
-    primary : Metric
-        The metric that is tested, and that groups are reported in.
-    names : frozenset of str
-        The names that choose its columns.
-    former_names : mapping of str to list of str
-        The recorded names of renamed systems, several for runs, by their names in the table.
-    resampling : Resampling, optional
-        How the recorded intervals were made.
-    tests : Significance, optional
-        How the recorded tests were made.
-    seed : int
-        The seed of recorded intervals or tests.
-    figures : tuple of Figure, optional
-        The published figures; None if the record has no list of them.
-    """
-
-    label: str
-    results: SharedResults
-    sources: tuple[str, ...]
-    split: str | None
-    primary: Metric
-    names: frozenset[str]
+    label: str  # its name in the table
+    results: SharedResults  # of all systems, with their names in the table
+    sources: tuple[str, ...]  # the records
+    split: str | None  # "dev" or another official split
+    primary: Metric  # that is tested, and that groups are reported in
+    names: frozenset[str]  # that choose its columns
+    # The recorded names of renamed systems, several for runs, by their names in the table.
     former_names: Mapping[str, list[str]] = field(default_factory=dict)
-    resampling: Resampling | None = None
-    tests: Significance | None = None
-    seed: int = 0
-    figures: tuple[Figure, ...] | None = None
+    resampling: Resampling | None = None  # how the recorded intervals were made
+    tests: Significance | None = None  # how the recorded tests were made
+    seed: int = 0  # of recorded intervals or tests
+    figures: tuple[Figure, ...] | None = None  # published; None if the record has no list of them
 
     @property
     def system_names(self) -> list[str]:
@@ -105,31 +80,9 @@ def merge_records(
 ) -> tuple[list[PaperDataset], dict[str, str], list[str]]:
     """Join the records of each dataset, and give systems and datasets their names in the table.
 
-    Parameters
-    ----------
-    records : sequence of (str, SharedResults)
-        Results, each with its file.
-    renames : sequence of str
-        ``OLD=NEW``.
-    by : str, optional
-        The key of the groups in the table, whose values may be renamed.
-    metrics : sequence of str
-        Metrics that may be renamed even if no dataset has them.
-
-    Returns
-    -------
-    datasets : list of PaperDataset
-        In the order of their first records.
-    new : dict of str to str
-        New names by old ones.
-    notes : list of str
-
-    Raises
-    ------
-    DataError
-        Two records have different results for one system, or a record's settings are malformed.
-    UsageError
-        An old name is unknown, or two systems of a dataset get the same name.
+    Returns the datasets in the order of their first records, the new names by old ones of the texts ``OLD=NEW``,
+    and notes. Groups of the key `by`, and `metrics` that no dataset has, may be renamed too. Different results for
+    one system are a DataError; an unknown old name, and one name for two systems, a UsageError.
     """
     by_dataset: dict[tuple[str, int], list[tuple[str, SharedResults]]] = {}
     for source, results in records:
@@ -237,13 +190,7 @@ def _known_names(
 
 
 def parse_renames(texts: Sequence[str], known: set[str]) -> dict[str, str]:
-    """Return new names by old ones of ``OLD=NEW`` texts; an old name may have ``=`` itself.
-
-    Raises
-    ------
-    UsageError
-        A text has another form, or the old name is unknown.
-    """
+    """Return new names by old ones of ``OLD=NEW`` texts; an old name may have ``=`` itself."""
     new = {}
     for text in texts:
         ends = [i for i, letter in enumerate(text) if letter == "=" and text[i + 1 :].strip()]

@@ -116,14 +116,8 @@ def caption_notes(
 ) -> list[str]:
     """Return the sentences that explain intervals, bold numbers and marks.
 
-    Parameters
-    ----------
-    table : PaperTable
-    intervals : {"lines", "pm", "none"}
-    stacked : bool
-        Whether intervals have lines of their own.
-    bold : bool
-        Whether best results are bold, which plain text cannot show.
+    `stacked` says whether intervals have lines of their own, `bold` whether best results are bold: not in plain
+    text.
     """
     bases = dict.fromkeys(column.above for column in table.columns if column.above)
     notes = [f"Above {base}: (value - {base}) / (1 - {base})" for base in bases]

@@ -19,13 +19,7 @@ _COLOURS = {Kind.ARTIFACT: "#b3261e", Kind.SHORTCUT: "#1f5fa8", Kind.GOLD_ORDER:
 
 
 def cue_picture(cues: Sequence[Cue]) -> str:
-    """Return the picture as SVG; it needs no other file.
-
-    Parameters
-    ----------
-    cues : sequence of Cue
-        At least one.
-    """
+    """Return the picture of one cue or more as SVG; it needs no other file."""
     least = min(min(cue.coverage for cue in cues), 0.01) / 1.5
     span = -math.log10(least)
 

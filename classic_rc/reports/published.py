@@ -109,20 +109,9 @@ def load_published() -> Published:
 
 
 def published_rows(dataset: Dataset) -> tuple[OfficialPart | None, list[PublishedRow]]:
-    """Return the official split that a dataset is, and the figures published for it.
+    """Return the official split that a dataset is, and the figures published for it; None and none for other data.
 
     Figures of a subset that the data lack are left out. So are figures of all questions if the data are one subset.
-
-    Parameters
-    ----------
-    dataset : Dataset
-        Questions of one published dataset and split. For a mix of several no figure is returned.
-
-    Returns
-    -------
-    origin : Official or None
-        None if the dataset is not one published split.
-    rows : list of PublishedRow
     """
     origins = {origin for origin, _ in match_official_parts(dataset)}
     origin = origins.pop() if len(origins) == 1 else None
@@ -143,11 +132,8 @@ def is_about_dataset(row: PublishedRow, origin: OfficialPart) -> bool:
 def subset_mask(dataset: Dataset, subset: str | None) -> NDArray[np.bool_] | None:
     """Return the mask of the questions that a figure of this subset is about.
 
-    Returns
-    -------
-    numpy.ndarray of bool or None
-        One value per question; None if the data have no such question, or if the figure is about all questions and
-        the data are only one subset.
+    None if the data have no such question, or if the figure is about all questions and the data are only one
+    subset.
     """
     if subset is not None:
         mask = _mask(dataset, *SUBSETS[subset])

@@ -79,12 +79,8 @@ def citables() -> Iterator[Citable]:
 def find_citable(name: str) -> list[Citable]:
     """Return everything with a name: solvers, ``SOLVER:VARIANT``, datasets (also ``NAME:SPLIT``) and metrics.
 
-    The package's own name and the key of a reference are names too.
-
-    Raises
-    ------
-    UsageError
-        The name is unknown; the message suggests the nearest names.
+    The package's own name and the key of a reference are names too. The error for an unknown name suggests the
+    nearest.
     """
     from classic_rc.datasets.fetch import named_datasets
 

@@ -33,23 +33,10 @@ def write_release(folder: Path, records: Sequence[str], line: str) -> list[str]:
     """Write what makes a table again in an empty folder, and return notes for its author.
 
     The folder has the suite of all runs, copies of the data that has no name and of the systems' files, the
-    predictions of every row, ``SHA256SUMS`` of all files, and a README with the line and the versions.
-
-    Parameters
-    ----------
-    folder : Path
-        It is created; the table may be there already.
-    records : sequence of str
-        Files that ``run --save`` wrote.
-    line : str
-        The command that makes the table of the suite's results.
-
-    Raises
-    ------
-    DataError
-        Data, or a file of a system, is missing or has changed since a record was made.
-    UsageError
-        The folder cannot be written, or a run has no suite.
+    predictions of every row, ``SHA256SUMS`` of all files, and a README with the versions and with `line`, the
+    command that makes the table of the suite's results. It is created; the table may be there already. Data or a
+    file that is missing or has changed since a record was made is a DataError, a run that has no suite a
+    UsageError.
     """
     made = _Release(folder)
     versions: dict[str, None] = {}

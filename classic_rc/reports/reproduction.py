@@ -299,16 +299,7 @@ _MAX_IDS = 3
 
 
 def rerun_tables(result: Rerun) -> list[Table]:
-    """Return one table per dataset of a run that was run again, with old and new values of what differs.
-
-    Parameters
-    ----------
-    result : Rerun
-
-    Returns
-    -------
-    list of Table
-    """
+    """Return one table per dataset of a run that was run again, with old and new values of what differs."""
     return [_rerun_table(run) for run in result.runs]
 
 

@@ -37,33 +37,15 @@ class Piece(NamedTuple):
 
 @dataclass(frozen=True)
 class Verdict:
-    """The answer to one question.
+    """The answer to one question."""
 
-    Parameters
-    ----------
-    outcome : {"right", "partly right", "wrong"} or None
-        As the task's metrics count the answer; None if gold is hidden, or nothing is decided.
-    credit : float or None
-        The task's primary metric on this question.
-    chosen : frozenset of int
-        The candidates in the answer, or in one of several that share the credit.
-    right : frozenset of int
-        The right candidates (:func:`right_candidates`).
-    rival : int or None
-        The best candidate that is not chosen.
-    margin : float or None
-        How far the best chosen candidate is above the rival; None if no single answer wins.
-    pieces : tuple of Piece
-        The sentence.
-    """
-
-    outcome: str | None
-    credit: float | None
-    chosen: frozenset[int]
-    right: frozenset[int]
-    rival: int | None
-    margin: float | None
-    pieces: tuple[Piece, ...]
+    outcome: str | None  # as the task's metrics count it; None if gold is hidden, or nothing is decided
+    credit: float | None  # the task's primary metric on this question
+    chosen: frozenset[int]  # the candidates in the answer, or in one of several that share the credit
+    right: frozenset[int]  # see `right_candidates`
+    rival: int | None  # the best candidate that is not chosen
+    margin: float | None  # how far the best chosen candidate is above the rival; None if no single answer wins
+    pieces: tuple[Piece, ...]  # the sentence
 
     @property
     def sentence(self) -> str:
@@ -80,11 +62,7 @@ class Verdict:
 def outcomes(task: Task, statistics: Mapping[str, NDArray[np.float64]]) -> tuple[list[str], NDArray[np.float64]]:
     """Return for each question whether its answer is right, partly right or wrong, and its credit.
 
-    Parameters
-    ----------
-    task : Task
-    statistics : mapping of str to ndarray of float64, shape (n_questions, n_statistics)
-        Those of the task's metrics, by name.
+    `statistics` are those of the task's metrics, by name, each of shape (n_questions, n_statistics).
     """
     solved, main = METRICS[SOLVED_BY[task]], primary_metric(task)
     is_right = solved.from_means(statistics[solved.name]) >= FULL_CREDIT

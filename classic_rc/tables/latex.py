@@ -44,16 +44,9 @@ def render_latex(
     r"""Return a table as LaTeX floats; notes and signatures are comments above them.
 
     A table with more columns than fit has panels below each other, a long one has several floats. What is still too
-    wide is scaled down by the package adjustbox.
-
-    Parameters
-    ----------
-    label : str, optional
-        The key of ``\label``.
-    place : {"column", "text"}, optional
-        One column of the paper, or its whole width; by default a column if the table has few columns.
-    names : mapping of str to str, optional
-        Other names of rows, in LaTeX, such as those with a citation.
+    wide is scaled down by the package adjustbox. `label` is the key of ``\label``; `place` is one column of the
+    paper or its whole width, by default a column if the table has few columns; `names` are other names of rows, in
+    LaTeX, such as those with a citation.
     """
     most = _MOST_COLUMNS[_interval_style(table)]
     is_wide = len(table.shown) - 1 > most["column"] or any(_is_wrapped(table))

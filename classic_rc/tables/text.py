@@ -54,15 +54,7 @@ def write_text(tables: Sequence[Table], signatures: bool) -> str:
 
 
 def render_text(table: Table, *, signatures: bool = False, width: int | None = None) -> str:
-    """Return a table as plain text that ends with a line break.
-
-    Parameters
-    ----------
-    signatures : bool
-        Whether to show the signatures below.
-    width : int, optional
-        The width to fit; by default :func:`terminal_width`.
-    """
+    """Return a table as plain text that ends with a line break, by default as wide as :func:`terminal_width`."""
     width = terminal_width() if width is None else width
     lines = list(table.lines())
     headings = [heading for heading, _ in lines]
@@ -186,12 +178,7 @@ _PIECE = re.compile(r"\s*(?:[^\s;,|/]+[;,|/]*|[;,|/]+)")
 def wrap(text: str, width: int, *, break_words: bool = True) -> list[str]:
     """Return the lines of a text, at least one, each up to `width` terminal columns wide; no character is lost.
 
-    Lines break at spaces, then after punctuation.
-
-    Parameters
-    ----------
-    break_words : bool
-        Whether to break longer words too; if not, they stick out.
+    Lines break at spaces, then after punctuation. Without `break_words`, longer words stick out.
     """
     if column_width(text) <= width:
         return [text]
