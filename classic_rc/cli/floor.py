@@ -45,7 +45,7 @@ def handle(args: argparse.Namespace) -> int:
         return _verify(args)
     if not args.floors:
         if args.format == "html":
-            from classic_rc.reports.floor_page import floor_page
+            from classic_rc.reports.floor import floor_page
 
             write_output(floor_page(load_floors().values()), args.output)
         else:
@@ -153,7 +153,7 @@ def _verify(args: argparse.Namespace) -> int:
             expected="one NAME:SPLIT",
         )
     from classic_rc.io.progress import progress_bar
-    from classic_rc.reports.floor_verify import verify_rows
+    from classic_rc.reports.floor import verify_rows
 
     of = floor(args.floors[0]).dataset
     dataset = _find_data(args, of.fingerprint, of.name)

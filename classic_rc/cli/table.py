@@ -70,7 +70,7 @@ OPTIONS = (
 
 def handle(args: argparse.Namespace) -> int:
     """Run the sub-command."""
-    from classic_rc.reports.paper import make_paper_table, read_paper_records
+    from classic_rc.reports.paper import add_above, make_paper_table, read_paper_records
 
     if args.release is not None:
         _prepare_release(args)
@@ -105,8 +105,6 @@ def handle(args: argparse.Namespace) -> int:
             decimals=args.decimals,
         )
         if args.above is not None:
-            from classic_rc.reports.paper_above import add_above
-
             table = add_above(table, args.above)
         table = table.select(args.rows, args.columns)
     inputs.report_notes(args, "note", [*table.notes, *table.missing])

@@ -25,6 +25,8 @@ from classic_rc.tables import Cell, Column, RowGroup, Table, render
 
 _TRIVIAL_SYSTEMS = frozenset({"random", "constant-position", "longest", "shortest", "majority"})
 _NAMED_SYSTEMS = 3
+N_ORDERS = 5
+"""The number of orders of the options that are drawn, with the seeds 0 to 4. The given order is one more."""
 
 
 @dataclass(frozen=True)
@@ -133,9 +135,8 @@ class Row:
     trained_elsewhere : bool
         Whether it learned from gold of other datasets only, and not from another split of the one that it reports.
     option_orders : tuple of float or None
-        The lowest and the highest primary metric over several orders of the options
-        (:mod:`classic_rc.evaluation.option_orders`); None if it learned nothing, or its scores do not depend on
-        the order.
+        The lowest and the highest primary metric over several orders of the options; None if it learned nothing,
+        or its scores do not depend on the order.
     tuned_params : mapping
         The chosen value of each tuned parameter, by name; a list with one per fold if tuned out of fold.
     block : Block

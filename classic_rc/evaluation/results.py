@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 from classic_rc.datasets.registry import is_log
 from classic_rc.errors import ClassicRCError, InterruptedRunError
 from classic_rc.evaluation.grouping import MIN_GROUP_QUESTIONS, find_defining
-from classic_rc.evaluation.option_orders import N_ORDERS
-from classic_rc.evaluation.outcomes import Block, Row
+from classic_rc.evaluation.outcomes import N_ORDERS, Block, Row
 from classic_rc.evaluation.resampling import Interval, Resampling
 from classic_rc.evaluation.systems import System
 from classic_rc.io.json import Seconds

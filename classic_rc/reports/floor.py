@@ -14,12 +14,15 @@ from functools import cache, cached_property
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 
+from classic_rc._version import __version__
 from classic_rc.errors import UsageError, unknown_name
 from classic_rc.tables import Cell, Column, RowGroup, Table, render
 from classic_rc.tables.model import frame_of_records
 
 if TYPE_CHECKING:
     import pandas
+
+    from classic_rc.questions import Dataset
 
 SCHEMA = 1
 """The version of the format of ``floor.json``."""
@@ -493,3 +496,103 @@ def _same(old: Any, new: Any) -> bool:
     if isinstance(old, float) and isinstance(new, float | int):
         return abs(old - new) < 0.6 * 10**-_DIGITS
     return bool(old == new)
+
+
+@dataclass
+class Verification:
+    """What :func:`verify_rows` found."""
+
+    rows: list[str] = field(default_factory=list)  # the systems that were run again
+    differences: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+
+def verify_rows(
+    of: FloorDataset, dataset: Dataset, train: Dataset | None = None, *, learned: bool = False
+) -> Verification:
+    """Run the systems that learn nothing, and those that learn if asked for, and compare the results.
+
+    `train` is the training data of the rows that learned from other data.
+    """
+    from classic_rc.evaluation.evaluate import evaluate
+    from classic_rc.evaluation.systems import System
+    from classic_rc.protocol import Protocol
+    from classic_rc.solvers.specs import parse_solver
+
+    found = Verification()
+    chosen = [row for row in of.rows if learned or not row.learns]
+    elsewhere = [row for row in chosen if row.trained_on is not None and of.cv is None]
+    if elsewhere and train is None:
+        found.notes.append(
+            f"not run without --train ({elsewhere[0].trained_on}): {', '.join(row.system for row in elsewhere)}"
+        )
+        chosen = [row for row in chosen if row not in elsewhere]
+    if left := len(of.rows) - len(chosen) - len(elsewhere) * (train is None):
+        found.notes.append(f"{left} rows learn from gold answers, and are run only with --learned")
+    protocol = Protocol(cv=of.cv, group=of.group, train=train if learned else None, by=of.by, intervals=True)
+    systems = [System(parse_solver(row.system), name=row.system) for row in chosen]
+    evaluation = evaluate(dataset, systems, protocol)
+    plain = evaluation.to_dict()["rows"]
+    made = {row["name"]: row_from_entry(row_entry(row, __version__)) for row in plain}
+    for row in chosen:
+        if row.system in made:
+            found.differences += row_differences(row, made[row.system])
+        else:
+            found.differences.append(f"{row.system}: no result: {evaluation.errors.get(row.system)}")
+    found.rows = [row.system for row in chosen]
+    return found
+
+
+# ------------------------------------------------------------------------------------------------------------------
+# The page: known datasets with a bar of chance, floor, best trained and human, sortable, in one file
+
+_WIDTH = 120
+"""The length of the bar of 100 %, in pixels."""
+
+
+def floor_page(floors: Iterable[FloorDataset]) -> str:
+    """Return one HTML file with the list of floors, the bars, how to cite them, and the numbers as JSON."""
+    from markupsafe import Markup
+
+    from classic_rc.reports.html import fill_template
+    from classic_rc.reports.references import bibliography
+
+    floors = list(floors)
+    table = floors_table(floors)
+    script = (files("classic_rc.reports") / "templates" / "floor.js").read_text(encoding="utf-8")
+    return fill_template(
+        "floor.html",
+        table=table,
+        lines=[
+            [(column, cell, _order(cell.value)) for column, cell in zip(table.shown, cells, strict=True)]
+            for _, cells in table.lines()
+        ],
+        bars=[_bar(of) for of in floors],
+        width=_WIDTH,
+        floors=floors,
+        bibtex=bibliography(("classic_rc",)),
+        version=__version__,
+        script=Markup(script),
+        data={"floors": table.records()},
+    )
+
+
+def _order(value: Any) -> str:
+    """Return what a cell is sorted by."""
+    return "" if value is None else str(value if isinstance(value, str) else float(value))
+
+
+def _bar(of: FloorDataset) -> dict[str, int | str | None]:
+    """Return the places of the marks of a dataset's bar, in pixels, and a text that says the same."""
+    trained, human = of.trained, of.best_published("human")
+    shares: dict[str, float | None] = {
+        "chance": of.value(of.chance),
+        "floor": of.value(of.floor),
+        "trained": None if trained is None else of.value(trained),
+        "human": None if human is None else float(human["value"]) / 100,
+    }
+    text = ", ".join(f"{name} {100 * share:.1f}" for name, share in shares.items() if share is not None)
+    return {
+        **{name: None if share is None else round(_WIDTH * share) for name, share in shares.items()},
+        "text": text,
+    }

@@ -13,7 +13,7 @@ LOKY = """
 import os
 import numpy as np
 import classic_rc
-from classic_rc.evaluation import fitted_system as scoring
+from classic_rc.evaluation import forks as scoring
 from classic_rc.text.encode import encode
 
 class Where(classic_rc.Solver):
@@ -23,9 +23,9 @@ class Where(classic_rc.Solver):
 
 scoring.MIN_SHARD_PASSAGES = 2
 data = encode(classic_rc.load("sample:single-choice"), "word")
-pids = set(scoring.score_in_shards(Where(), data, 2).values.tolist())
+pids = set(scoring.score_in_shards(Where(), data, 2)[0].values.tolist())
 solver = classic_rc.parse_solver("sw+d")
-one, two = (scoring.score_in_shards(solver, data, jobs) for jobs in (1, 2))
+one, two = (scoring.score_in_shards(solver, data, jobs)[0] for jobs in (1, 2))
 print(os.getpid() in pids, len(pids) >= 1, np.array_equal(one.values, two.values), len(two.values))
 """
 

@@ -13,8 +13,7 @@ from classic_rc.evaluation.curves import PrecisionRecallCurve
 from classic_rc.evaluation.explain import Explainer
 from classic_rc.questions import Dataset
 from classic_rc.reports.explanations import explanation_html
-from classic_rc.reports.floor import load_floors
-from classic_rc.reports.floor_page import floor_page
+from classic_rc.reports.floor import floor_page, load_floors
 from classic_rc.reports.page import PageContent, default_breakdown_keys, page_html
 
 pytestmark = pytest.mark.ci  # .ci/chromium runs them

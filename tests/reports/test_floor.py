@@ -24,13 +24,13 @@ from classic_rc.reports.floor import (
     FloorDataset,
     FloorRow,
     above,
+    floor_page,
     floors_table,
     load_floors,
     parse_floors,
+    verify_rows,
 )
 from classic_rc.reports.floor_logs import find_harness_floor, results_table
-from classic_rc.reports.floor_page import floor_page
-from classic_rc.reports.floor_verify import verify_rows
 from classic_rc.solvers.specs import parse_solver
 
 FLOORS = list(load_floors().values())
