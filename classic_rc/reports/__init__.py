@@ -1,4 +1,4 @@
-"""Reports: the tables of results and audits, explanations, one-page HTML, published figures and BibTeX.
+"""Reports: the tables of results, explanations, one-page HTML, datasheets, published figures and BibTeX.
 
 Each name loads on first use, so that printing a table does not import what an HTML page needs.
 """
@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 from classic_rc.plugins import names_on_use
 
 if TYPE_CHECKING:
-    from classic_rc.reports.checks import check_tables
     from classic_rc.reports.datasheet import Datasheet, render_datasheet
     from classic_rc.reports.explanations import explanation_html, explanation_markdown, explanation_text
     from classic_rc.reports.methods import methods_text
@@ -20,15 +19,8 @@ if TYPE_CHECKING:
     from classic_rc.reports.paper_table import PaperTable
     from classic_rc.reports.published import results_table
     from classic_rc.reports.references import bibliography
-    from classic_rc.reports.reproduction import reproduce, reproduction_table
-    from classic_rc.reports.result_tables import (
-        breakdown_tables,
-        comparison_tables,
-        duplicates_table,
-        perturbation_table,
-        perturbations_csv,
-        scores_without_table,
-    )
+    from classic_rc.reports.reproduction import reproduce
+    from classic_rc.reports.result_tables import breakdown_tables, comparison_tables
 
 __all__ = [
     "Datasheet",
@@ -37,23 +29,17 @@ __all__ = [
     "as_table",
     "bibliography",
     "breakdown_tables",
-    "check_tables",
     "comparison_tables",
-    "duplicates_table",
     "explanation_html",
     "explanation_markdown",
     "explanation_text",
     "make_paper_table",
     "methods_text",
     "page_html",
-    "perturbation_table",
-    "perturbations_csv",
     "read_paper_records",
     "render_datasheet",
     "reproduce",
-    "reproduction_table",
     "results_table",
-    "scores_without_table",
     "table_csv",
     "table_latex",
 ]

@@ -22,18 +22,7 @@ _LINE_WIDTH = 96
 
 
 def check_tables(report: CheckReport, *, whole: bool = False) -> list[Table]:
-    """Return the tables of one dataset: the header, and what was found.
-
-    Parameters
-    ----------
-    report : CheckReport
-    whole : bool
-        Whether to show all findings, with examples and advice.
-
-    Returns
-    -------
-    list of Table
-    """
+    """Return the tables of one dataset: the header, and what was found; the `whole` has examples and advice."""
     tables = [header_table(report)]
     if report.n_features:
         tables.append(cue_table(report, whole=whole))

@@ -162,8 +162,8 @@ def _without_folder(place: str) -> str:
 
 
 # ------------------------------------------------------------------------------------------------------------------
-# The picture: coverage against precision, a point a cue. As in Gardner et al. 2021, lines show how far from chance a
-# cue of so many questions could be by chance.
+# The picture: coverage against precision, a point a cue. As in Gardner et al. 2021, lines show how far from chance
+# a cue of so many questions could be by chance.
 
 _WIDTH, _HEIGHT, _LEFT, _BOTTOM, _TOP, _RIGHT = 800, 400, 56, 48, 16, 290
 _LINE = 14  # pixels between two names

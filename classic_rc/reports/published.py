@@ -109,7 +109,7 @@ def load_published() -> Published:
 
 
 def published_rows(dataset: Dataset) -> tuple[OfficialPart | None, list[PublishedRow]]:
-    """Return the official split that a dataset is, and the figures published for it; None and none for other data.
+    """Return the official split that a dataset is, or None, and the figures published for it.
 
     Figures of a subset that the data lack are left out. So are figures of all questions if the data are one subset.
     """

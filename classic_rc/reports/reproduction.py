@@ -99,7 +99,7 @@ def reproduce(
 
     Returns
     -------
-    list of Reproduced
+    list of ReproducedFigure
         In the order of the published rows. If the split of a figure is not among the data, but another split
         without a published figure is, the figure is compared with ours on that split.
 
@@ -241,16 +241,7 @@ def _reproduce_figure(
 
 
 def reproduction_table(results: Sequence[ReproducedFigure]) -> Table:
-    """Return the table with ours, theirs, their difference and its reason.
-
-    Parameters
-    ----------
-    results : sequence of Reproduced
-
-    Returns
-    -------
-    Table
-    """
+    """Return the table with ours, theirs, their difference and its reason."""
     columns = [
         *(Column("system"), Column("data"), Column("subset"), Column("n", "count"), Column("metric")),
         *(Column("ours", "percent"), Column("theirs", "percent"), Column("difference", "points")),

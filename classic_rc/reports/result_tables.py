@@ -232,17 +232,7 @@ def _overlap_table(comparison: Comparison) -> Table:
 
 
 def perturbation_table(evaluation: PerturbedEvaluation) -> Table:
-    """Return the table: for each system a block with its score on the original, then on each copy.
-
-    Parameters
-    ----------
-    evaluation : PerturbedEvaluation
-
-    Returns
-    -------
-    Table
-        Scores in percent, differences in points.
-    """
+    """Return the table: for each system a block with its score on the original, then on each copy."""
     dataset = evaluation.dataset
     assert dataset.task is not None
     has_spans = dataset.task.has_spans
@@ -304,18 +294,7 @@ _DIFF_WIDTH = 72
 def duplicates_table(findings: Iterable[Finding], shown: int = _SHOWN_PAIRS) -> Table | None:
     """Return the table of duplicate passages, questions and options: for each kind, the least similar pairs.
 
-    Parameters
-    ----------
-    findings : iterable of Finding
-        Those of :func:`~classic_rc.audit.duplicates.find_duplicates` are shown; others are ignored.
-    shown : int
-        How many pairs of a kind are shown. Near copies are sorted by similarity, the least similar first: these are
-        the ones to check.
-
-    Returns
-    -------
-    Table or None
-        None without duplicates.
+    These are the pairs to check, so many of a kind. None without duplicates; other findings are ignored.
     """
     from classic_rc.audit.duplicates import DuplicateFinding
 
@@ -341,17 +320,7 @@ def duplicates_table(findings: Iterable[Finding], shown: int = _SHOWN_PAIRS) -> 
 
 
 def scores_without_table(scores: Sequence[ScoreWithout]) -> Table:
-    """Return the table of systems' scores on all questions, and without the copies.
-
-    Parameters
-    ----------
-    scores : sequence of ScoreWithout
-        From :func:`~classic_rc.audit.without_copies.score_without`; at least one.
-
-    Returns
-    -------
-    Table
-    """
+    """Return the table of systems' scores on all questions, and without the copies."""
     first = scores[0]
     label = first.metric.label
     columns = [
