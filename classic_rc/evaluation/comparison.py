@@ -34,37 +34,18 @@ _SHORT_FINGERPRINT = 8
 
 @dataclass(frozen=True)
 class SharedResults:
-    """The outcomes of several systems on the same questions.
+    """The outcomes of several systems on the same questions."""
 
-    Parameters
-    ----------
-    dataset : str
-        The dataset's name.
-    fingerprint : str
-        The fingerprint of its content; see :attr:`classic_rc.questions.Dataset.fingerprint`.
-    task : Task
-    groups : ndarray of int64, shape (n_questions,)
-        The group of each question. Questions about equal passages are one group.
-    systems : tuple of Row
-    group : str, optional
-        The key of `meta` whose equal values are one group too.
-    groupings : mapping of str to mapping of str to ndarray of bool, shape (n_questions,)
-        Masks of groups of questions, by key and value.
-    missing : mapping of str to str
-        Why other systems have no results, by name.
-    facts : mapping
-        From a record: its ``dataset``, ``significance``, ``resampling``, ``protocol``, ``published``, ``version``
-        and ``environment``.
-    """
-
-    dataset: str
-    fingerprint: str
+    dataset: str  # its name
+    fingerprint: str  # of its content; see `Dataset.fingerprint`
     task: Task
-    groups: NDArray[np.int64]
+    groups: NDArray[np.int64]  # of each question, shape (n_questions,): equal passages are one group
     systems: tuple[Row, ...]
-    group: str | None = None
+    group: str | None = None  # the key of `meta` whose equal values are one group too
+    # Masks of groups of questions, shape (n_questions,), by key and value.
     groupings: Mapping[str, Mapping[str, NDArray[np.bool_]]] = field(default_factory=dict)
-    missing: Mapping[str, str] = field(default_factory=dict)
+    missing: Mapping[str, str] = field(default_factory=dict)  # why other systems have no results, by name
+    # From a record: `dataset`, `significance`, `resampling`, `protocol`, `published`, `version`, `environment`.
     facts: Mapping[str, Any] = field(default_factory=dict)
 
     @classmethod

@@ -97,14 +97,10 @@ class Explainer:
 
     def explain(self, i: int) -> Explanation:
         """Return the explanation of the question at position `i`, by ablation if the solver has none."""
-        question = self.dataset[i]
-        if isinstance(question.candidates, LazyCandidates):
-            question = replace(question, candidates=question.candidates.generate())
-        solver = self._system.solver_of(i)
+        (explanation,) = self.each([i])
+        explains = (c.numbers or c.marks or c.quote or c.make_formula for c in explanation.candidates)
         with self._system.failures():
-            explanation = replace(_explain_with(solver, question), decide=partial(self._decide, i))
-            explains = (c.numbers or c.marks or c.quote or c.make_formula for c in explanation.candidates)
-            return explanation if any(explains) else measure_words(solver, explanation)
+            return explanation if any(explains) else measure_words(self._system.solver_of(i), explanation)
 
     def __iter__(self) -> Iterator[Explanation]:
         """Yield the explanations of all questions, in order."""

@@ -259,7 +259,8 @@ class Row:
     @property
     def tie_rate(self) -> float | None:
         """The share of questions with several best candidates; None if no best candidate is chosen."""
-        return None if self.ties is None else _mean(self.outcomes.n_tied > 1)
+        n_tied = self.outcomes.n_tied
+        return None if self.ties is None else float((n_tied > 1).mean()) if len(n_tied) else 0.0
 
     @property
     def selected_share(self) -> float | None:
@@ -286,10 +287,6 @@ def join_runs(rows: Sequence[Row], systems: Iterable[System]) -> tuple[Row, ...]
             joined = Row.join(name, [by_name[member] for member in members])
             rows = [joined if row.name == members[0] else row for row in rows if row.name not in members[1:]]
     return tuple(rows)
-
-
-def _mean(flags: NDArray[np.bool_]) -> float:
-    return float(flags.mean()) if len(flags) else 0.0
 
 
 class OutcomeTally:

@@ -384,17 +384,13 @@ def _compare_rows(old: Mapping[str, Any], new: Mapping[str, Any], tolerance: flo
     differences = [Difference(path, *pair) for path, pair in pairs.items() if not _are_equal(*pair, tolerance)]
     outcomes = new["outcomes"]
     questions = [id_ for id_, o in old["outcomes"].items() if not _are_equal(o, outcomes.get(id_), tolerance)]
-    return RowCheck(_system_name(old), tuple(differences), tuple(questions), old["metrics"])
+    return RowCheck(old["name"], tuple(differences), tuple(questions), old["metrics"])
 
 
 def _unmatched_row(row: Mapping[str, Any], where: str) -> RowCheck:
     """Return the check of a row that only the record or only the new run has."""
-    missing = Difference("row", *((_system_name(row), None) if where == "recorded" else (None, _system_name(row))))
-    return RowCheck(_system_name(row), (missing,), tuple(row["outcomes"]), row["metrics"])
-
-
-def _system_name(row: Mapping[str, Any]) -> str:
-    return str(row["name"])
+    missing = Difference("row", *((row["name"], None) if where == "recorded" else (None, row["name"])))
+    return RowCheck(row["name"], (missing,), tuple(row["outcomes"]), row["metrics"])
 
 
 def _leaves(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:

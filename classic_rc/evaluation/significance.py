@@ -154,32 +154,18 @@ def family_tests(
     questions. Baselines without a row, and the systems of `left_out`, are not tested.
     """
     pairs = [pair for pair in family_pairs(names, baselines) if left_out.isdisjoint(names[i] for i in pair)]
-    found = pair_p_values(metric, rows, pairs, groups, n=n, seed=seed)
+    own = np.unique(groups, return_inverse=True)[1].reshape(-1)
+    found = holm([permutation_test(metric, rows[i], rows[j], own, n=n, seed=seed).p for i, j in pairs]).tolist()
     p_values: list[float | None] = [None] * len(rows)
     beats: list[list[int]] = [[] for _ in rows]
     values = [metric.aggregate(own) for own in rows]
-    for (i, base), p in found.items():
+    for (i, base), p in zip(pairs, found, strict=True):
         if len(baselines) == 1:
             p_values[i] = p
         elif p < ALPHA:
             better, worse = (i, base) if values[i] > values[base] else (base, i)
             beats[better] += [baselines.index(names[worse])] if names[worse] in baselines else []
     return Family(p_values, [tuple(sorted(of)) for of in beats])
-
-
-def pair_p_values(
-    metric: Metric,
-    rows: Sequence[NDArray[np.float64]],
-    pairs: Sequence[tuple[int, int]],
-    groups: NDArray[np.int64],
-    *,
-    n: int = 10_000,
-    seed: int = 0,
-) -> dict[tuple[int, int], float]:
-    """Return the p-values of the differences of pairs of rows, adjusted together by Holm's method."""
-    own = np.unique(groups, return_inverse=True)[1].reshape(-1)
-    found = [permutation_test(metric, rows[i], rows[j], own, n=n, seed=seed).p for i, j in pairs]
-    return dict(zip(pairs, holm(found).tolist(), strict=True))
 
 
 def with_statistics(evaluation: Evaluation, protocol: Protocol, *, progress: bool = False) -> Evaluation:

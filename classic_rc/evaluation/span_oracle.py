@@ -9,7 +9,7 @@ from typing import cast
 from classic_rc.evaluation.fitted_system import iter_blocks
 from classic_rc.metrics.base import METRICS, AcceptedTexts, TextMetric, gold_of, metrics_for
 from classic_rc.predictions import Prediction
-from classic_rc.questions import Candidate, Dataset, Question, Task
+from classic_rc.questions import Dataset, Question, Task
 
 
 def compute_span_oracle(dataset: Dataset) -> SpanOracle:
@@ -78,15 +78,11 @@ def oracle_predictions(questions: Sequence[Question]) -> list[Prediction]:
     for question in questions:
         if question.candidates is not previous:
             previous = question.candidates
-            texts = _candidate_texts(previous)
+            texts = list(dict.fromkeys(candidate.text for candidate in previous))
         predictions.append(
             Prediction(question.id, _best_answers(question, texts), n_candidates=len(question.candidates))
         )
     return predictions
-
-
-def _candidate_texts(candidates: Sequence[Candidate]) -> list[str]:
-    return list(dict.fromkeys(candidate.text for candidate in candidates))
 
 
 def _best_answers(question: Question, texts: Sequence[str]) -> tuple[tuple[str, ...], ...]:

@@ -43,48 +43,21 @@ _PACKAGE = "classic_rc"
 
 @dataclass(frozen=True)
 class Datasheet:
-    """The content of a datasheet.
-
-    Parameters
-    ----------
-    dataset : Dataset
-    statistics : DatasetStatistics
-        Of the dataset; its splits become columns.
-    train_statistics : DatasetStatistics, optional
-        Of the training data, for more columns of sizes.
-    check : CheckReport, optional
-        Partial inputs, defects and duplicates.
-    evaluation : Evaluation, optional
-        The floors: what simple systems reach, with intervals if it has them. None if gold is hidden.
-    scores_without : sequence of ScoreWithout
-        The floors without the questions that are copies.
-    facts : mapping of str to str
-        What the package cannot know, by name: licence, agreement of annotators, language.
-    command : str
-        The command that makes the page again.
-    title : str, optional
-        By default the dataset's name.
-    date : str, optional
-        By default none, so that the same data makes the same file.
-    published : bool
-        Also show published figures of the same data among the floors.
-    breakdowns : sequence of Breakdown
-        Of no system: how many questions each group has.
-    crosses : sequence of CrossTabulation
-    """
+    """The content of a datasheet."""
 
     dataset: Dataset
-    statistics: DatasetStatistics
-    train_statistics: DatasetStatistics | None = None
-    check: CheckReport | None = None
+    statistics: DatasetStatistics  # of the dataset; its splits become columns
+    train_statistics: DatasetStatistics | None = None  # of the training data, for more columns of sizes
+    check: CheckReport | None = None  # partial inputs, defects and duplicates
+    # The floors: what simple systems reach, with intervals if it has them. None if gold is hidden.
     evaluation: Evaluation | None = None
-    scores_without: Sequence[ScoreWithout] = ()
-    facts: Mapping[str, str] = field(default_factory=dict)
-    command: str = ""
-    title: str | None = None
-    date: str | None = None
-    published: bool = False
-    breakdowns: Sequence[Breakdown] = ()
+    scores_without: Sequence[ScoreWithout] = ()  # the floors without the questions that are copies
+    facts: Mapping[str, str] = field(default_factory=dict)  # that the package cannot know: licence, language
+    command: str = ""  # that makes the page again
+    title: str | None = None  # by default the dataset's name
+    date: str | None = None  # by default none, so that the same data makes the same file
+    published: bool = False  # whether the floors have published figures of the same data
+    breakdowns: Sequence[Breakdown] = ()  # of no system: how many questions each group has
     crosses: Sequence[CrossTabulation] = ()
 
 

@@ -328,15 +328,16 @@ _BLOCK_LOOKS: dict[Block, dict[str, Any]] = {
 
 
 def forest_figure(table: PaperTable) -> Figure:
-    """Draw one panel per dataset: see :func:`classic_rc.plots.forest`."""
+    """Draw one panel per dataset and group of questions: see :func:`classic_rc.plots.forest`."""
     require_matplotlib()
     from matplotlib.lines import Line2D
 
     panels = []
     for label in dict.fromkeys(column.dataset for column in table.columns):
-        own = [j for j, column in enumerate(table.columns) if column.dataset == label and column.group is None]
-        own = own or [j for j, column in enumerate(table.columns) if column.dataset == label]
-        panels.append(next((j for j in own if table.columns[j].is_tested), own[0]))
+        own = [j for j, column in enumerate(table.columns) if column.dataset == label]
+        whole = [j for j in own if table.columns[j].group is None]
+        panels += [j for j in whole if table.columns[j].is_tested][:1] or whole[:1]
+        panels += [j for j in own if table.columns[j].group is not None]
     rows = {j: [row for row in table.rows if row.cells[j].value is not None] for j in panels}
     panels = [j for j in panels if rows[j]]
     if not panels:
@@ -380,6 +381,9 @@ def _draw_forest(axes: Axes, table: PaperTable, j: int, rows: Sequence[PaperRow]
     axes.grid(axis="x", color="0.9", linewidth=0.5)
     axes.set_axisbelow(True)
     label = "" if column.metric.name == "accuracy" else f": {column.metric_label}"
-    axes.set_title(printable(f"{column.dataset}{label} (%)"), loc="left", fontsize="small", pad=2, parse_math=False)
+    group = "" if column.group is None else f", {column.group_label} ({column.questions:,})"
+    axes.set_title(
+        printable(f"{column.dataset}{group}{label} (%)"), loc="left", fontsize="small", pad=2, parse_math=False
+    )
     for side in ("top", "right", "left"):
         axes.spines[side].set_visible(False)

@@ -290,8 +290,9 @@ class Floor:
         of = self.dataset
         best, label = of.floor, METRIC_NAMES[of.metric]
         below = [row.system for row in of.rows if of.value(row) < of.value(of.chance)]
+        n_untrained = sum(not row.learns for row in of.rows)
         notes = [
-            f"chance: random; floor: {best.system}, the best in {label} of the {_count_untrained(of)} rows that "
+            f"chance: random; floor: {best.system}, the best in {label} of the {n_untrained} rows that "
             "learn nothing: it was chosen on this data",
             "above chance: (value - chance) / (1 - chance); above floor: (value - floor) / (1 - floor)",
             "in brackets: 95 % interval, 10,000 resamples of passages",
@@ -341,10 +342,6 @@ def _row_notes(row: FloorRow) -> Iterator[str]:
         yield f"tuned on {row.tuned_on}" + (" = THIS DATA" if row.tuned_here else "")
     if row.trained_on is not None:
         yield f"learned from {row.trained_on}"
-
-
-def _count_untrained(of: FloorDataset) -> int:
-    return sum(not row.learns for row in of.rows)
 
 
 def above(value: float, *bases: float) -> list[float | None]:

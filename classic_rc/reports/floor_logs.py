@@ -58,7 +58,8 @@ def results_table(results: Mapping[str, Any], source: str) -> Table:
     A results file has no questions. A shipped floor is shown only if the task, its version, data, subset and split,
     the code of its options, the number of questions and the metric are all recorded, and equal.
     """
-    rows = [cells for task in _tasks(results) for cells in _task_cells(results, task)]
+    tasks = results.get("results")
+    rows = [cells for task in (tasks if isinstance(tasks, dict) else ()) for cells in _task_cells(results, task)]
     columns = [
         Column("task"),
         Column("metric"),
@@ -74,11 +75,6 @@ def results_table(results: Mapping[str, Any], source: str) -> Table:
         "lm_eval run … --log_samples, then classic-rc floor samples_TASK_*.jsonl"
     ]
     return Table(f"Results of lm-evaluation-harness ({source})", columns, [RowGroup(rows)], notes)
-
-
-def _tasks(results: Mapping[str, Any]) -> list[str]:
-    found = results.get("results")
-    return list(found) if isinstance(found, dict) else []
 
 
 def _task_cells(results: Mapping[str, Any], task: str) -> Iterator[list[Any]]:

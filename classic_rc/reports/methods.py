@@ -15,17 +15,17 @@ from classic_rc.datasets.registry import READERS
 from classic_rc.evaluation.outcomes import Block, Row
 from classic_rc.evaluation.results import ALPHA
 from classic_rc.evaluation.signature import Signature
+from classic_rc.evaluation.significance import family_pairs
 from classic_rc.io.text import printable
 from classic_rc.metrics.base import METRICS
 from classic_rc.reports.paper_data import PaperDataset
-from classic_rc.reports.paper_formats import join_words
 from classic_rc.reports.paper_table import PaperTable
 from classic_rc.reports.references import citation_text, find_citable, references
 from classic_rc.solvers.registry import SOLVERS
 from classic_rc.tables import Column, RowGroup, Table, render
 from classic_rc.tables.latex import latex_caption, render_latex
 from classic_rc.tables.markup import markdown_escape
-from classic_rc.tables.model import IntervalStyle, format_count
+from classic_rc.tables.model import IntervalStyle, format_count, join_words
 
 _OPEN, _CLOSE = "\ue000", "\ue001"
 """Around the keys of citations in a sentence, until it is escaped for its format."""
@@ -225,7 +225,7 @@ def _tests(table: PaperTable, dataset: PaperDataset) -> Iterator[str]:
     if not tested or dataset.tests is None:
         return
     if table.has_letters:
-        n = format_count(_n_pairs(table, dataset), "comparison")
+        n = format_count(len(family_pairs(dataset.system_names, table.baselines)), "comparison")
         yield (
             f"superscripts mark systems that are significantly better than {join_words(table.baselines)} at p < "
             f"{ALPHA:g}: two-sided paired permutation tests that swap the outcomes of {_units(dataset)} (exact, or "
@@ -245,12 +245,6 @@ def _tests(table: PaperTable, dataset: PaperDataset) -> Iterator[str]:
         yield "the systems of each group of questions are a family of their own"
     if len(tested) < len(columns):
         yield "other metrics are not tested"
-
-
-def _n_pairs(table: PaperTable, dataset: PaperDataset) -> int:
-    """Return the number of pairs of a system and a baseline on a dataset."""
-    bases, systems = len({*table.baselines} & {*dataset.system_names}), len(dataset.system_names)
-    return bases * (systems - 1) - bases * (bases - 1) // 2
 
 
 def _runs(table: PaperTable, dataset: PaperDataset) -> Iterator[str]:

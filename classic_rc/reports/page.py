@@ -43,48 +43,21 @@ _MAX_FILES = 5
 
 @dataclass(frozen=True)
 class PageContent:
-    """The content of a one-page report.
+    """The content of a one-page report."""
 
-    Parameters
-    ----------
-    evaluation : Evaluation
-        The results. If it has intervals, the report shows them.
-    check : CheckReport, optional
-        The audit of the dataset: leaks and integrity.
-    statistics : DatasetStatistics, optional
-        The statistics of the dataset.
-    curves : sequence of PrecisionRecallCurve
-        Macro averages, with the names of the rows.
-    explanations : mapping of int to iterable of Explanation
-        For the index of a row, the explanations of :func:`shown_questions`, in order.
-    breakdowns : sequence of Breakdown
-        The results by groups. The reader can also choose questions by these groups.
-    published : bool
-        Show the published figures of the same data in the table of results.
-    title : str, optional
-        The title of the page; by default the dataset's name.
-    date : str, optional
-        The date on the page; by default none, so that the same data and systems make the same file.
-    scores_without : sequence of ScoreWithout
-        The systems without the questions that are copies.
-    perturbed : PerturbedEvaluation, optional
-        The systems on perturbed copies.
-    facts : mapping of str to str
-        What the package cannot know, by name: licence, language.
-    """
-
-    evaluation: Evaluation
-    check: CheckReport | None = None
+    evaluation: Evaluation  # the results; if they have intervals, the report shows them
+    check: CheckReport | None = None  # the audit of the dataset: leaks and integrity
     statistics: DatasetStatistics | None = None
-    curves: Sequence[PrecisionRecallCurve] = ()
+    curves: Sequence[PrecisionRecallCurve] = ()  # macro averages, with the names of the rows
+    # For the index of a row, the explanations of `shown_questions`, in order.
     explanations: Mapping[int, Iterable[Explanation]] = field(default_factory=dict)
-    breakdowns: Sequence[Breakdown] = ()
-    published: bool = False
-    title: str | None = None
-    date: str | None = None
-    scores_without: Sequence[ScoreWithout] = ()
-    perturbed: PerturbedEvaluation | None = None
-    facts: Mapping[str, str] = field(default_factory=dict)
+    breakdowns: Sequence[Breakdown] = ()  # results by groups, by which the reader can also choose questions
+    published: bool = False  # whether the table of results has the published figures of the same data
+    title: str | None = None  # by default the dataset's name
+    date: str | None = None  # by default none, so that the same data and systems make the same file
+    scores_without: Sequence[ScoreWithout] = ()  # the systems without the questions that are copies
+    perturbed: PerturbedEvaluation | None = None  # the systems on perturbed copies
+    facts: Mapping[str, str] = field(default_factory=dict)  # that the package cannot know: licence, language
 
 
 def page_html(content: PageContent) -> str:
@@ -107,7 +80,10 @@ def page_html(content: PageContent) -> str:
         title=content.title or dataset.name,
         facts=_dataset_facts(dataset, content.date),
         version=__version__,
-        overview=_overview_section(content),
+        overview={
+            "tiles": [] if check is None else audit_tiles(check),
+            "drawing": overview_drawing(content.evaluation),
+        },
         results=_results_section(content),
         groups=[_with_one_note(breakdown_table(breakdown)) for breakdown in content.breakdowns] or None,
         curve=_curve_section(content),
@@ -163,13 +139,6 @@ def _curve_section(content: PageContent) -> dict[str, Any] | None:
     return {
         "drawing": curve_drawing(content.curves, points),
         "table": Table(title, columns, [RowGroup(cells)]),
-    }
-
-
-def _overview_section(content: PageContent) -> dict[str, Any]:
-    return {
-        "tiles": [] if content.check is None else audit_tiles(content.check),
-        "drawing": overview_drawing(content.evaluation),
     }
 
 

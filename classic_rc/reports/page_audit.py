@@ -52,10 +52,11 @@ _COUNTED = ((Kind.ARTIFACT, "artifacts"), (Kind.SHORTCUT, "shortcuts"))
 
 def findings_section(check: CheckReport, places: Mapping[str, str]) -> dict[str, Any]:
     """Return the header, the picture of the cues, their table, and each with its examples and their places."""
+    table = cue_table(check, whole=False, most=None)
     return {
         "header": header_table(check),
         "picture": safe_markup(cue_picture(check.cues)) if check.cues else None,
-        "table": cue_table(check, whole=False, most=None),
+        "table": table if check.cues else table.select("name"),  # without cues, the columns of numbers are empty
         "cues": [_cue(cue, places) for cue in check.cues],
     }
 

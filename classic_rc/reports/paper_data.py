@@ -7,7 +7,6 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from classic_rc.datasets.official import FINGERPRINTS
 from classic_rc.errors import DataError, UsageError, unknown_name
@@ -117,7 +116,8 @@ def _join(parts: Sequence[tuple[str, SharedResults]]) -> tuple[SharedResults, tu
     for source, results in parts:
         for system in results.systems:
             other_source, other = systems.setdefault(system.name, (source, system))
-            if other is not system and not _is_same(other, system):
+            pairs = ((rows, system.statistics[name]) for name, rows in other.statistics.items())
+            if not all(np.array_equal(one, two) for one, two in pairs):
                 raise DataError(
                     f"two records have different results for {system.name} on {results.dataset}",
                     source=source,
@@ -141,15 +141,6 @@ def _join(parts: Sequence[tuple[str, SharedResults]]) -> tuple[SharedResults, tu
         missing=missing,
         facts=facts,
     ), tuple(dict.fromkeys(source for source, _ in parts))
-
-
-def _is_same(one: Row, other: Row) -> bool:
-    """Return whether two systems have the same outcomes; the metrics are those of one task."""
-    return all(_equal(rows, other.statistics[name]) for name, rows in one.statistics.items())
-
-
-def _equal(one: NDArray[np.float64], other: NDArray[np.float64]) -> bool:
-    return one.shape == other.shape and bool((one == other).all())
 
 
 def _unique_labels(all_results: Sequence[SharedResults]) -> list[str]:

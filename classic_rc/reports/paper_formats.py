@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 from decimal import Decimal
 from itertools import groupby
@@ -19,7 +19,7 @@ from classic_rc.reports.paper_table import PaperCell, PaperRow, PaperTable
 from classic_rc.reports.references import citation_text
 from classic_rc.tables import Cell, Column, RowGroup, Table, records_csv
 from classic_rc.tables.latex import Place, latex_text, render_latex
-from classic_rc.tables.model import IntervalStyle, baseline_letter
+from classic_rc.tables.model import IntervalStyle, baseline_letter, join_words
 
 _SPLITS = {"train": "training", "dev": "development", "test": "test"}
 _METRIC_NAMES = {"accuracy": "Accuracy"}
@@ -98,17 +98,6 @@ def default_title(table: PaperTable) -> str:
     if split in _SPLITS:
         names = f"the {_SPLITS[split]} {'sets' if len(datasets) > 1 else 'set'} of {names}"
     return f"{name} (%) on {names}"
-
-
-def join_words(words: Sequence[str]) -> str:
-    """Return words as a list in a sentence.
-
-    Examples
-    --------
-    >>> join_words(["a"]), join_words(["a", "b"]), join_words(["a", "b", "c"])
-    ('a', 'a and b', 'a, b and c')
-    """
-    return f"{', '.join(words[:-1])} and {words[-1]}" if len(words) > 1 else "".join(words)
 
 
 def caption_notes(

@@ -82,30 +82,14 @@ class PaperRow:
 
 @dataclass(frozen=True)
 class PaperTable:
-    """A table of systems and datasets; :mod:`classic_rc.reports.paper_formats` renders it.
+    """A table of systems and datasets; :mod:`classic_rc.reports.paper_formats` renders it."""
 
-    Parameters
-    ----------
-    columns : tuple of PaperColumn
-        Those of one dataset are next to each other.
-    rows : tuple of PaperRow
-        Those of one block are next to each other.
-    datasets : tuple of PaperDataset
-        What the table is made of.
-    baselines : tuple of str
-        The names of the systems that the others are tested against; of several, a cell says which of them it beats.
-    decimals : int
-        Digits after the decimal point; equal printed numbers are equally good.
-    notes : tuple of str
-        What the reader of the table need not know and its author should.
-    """
-
-    columns: tuple[PaperColumn, ...]
-    rows: tuple[PaperRow, ...]
-    datasets: tuple[PaperDataset, ...]
-    baselines: tuple[str, ...] = ()
-    decimals: int = 1
-    notes: tuple[str, ...] = ()
+    columns: tuple[PaperColumn, ...]  # those of one dataset are next to each other
+    rows: tuple[PaperRow, ...]  # those of one block are next to each other
+    datasets: tuple[PaperDataset, ...]  # what the table is made of
+    baselines: tuple[str, ...] = ()  # the systems that others are tested against; see `PaperCell.beats`
+    decimals: int = 1  # digits after the decimal point; equal printed numbers are equally good
+    notes: tuple[str, ...] = ()  # what the reader of the table need not know and its author should
 
     @property
     def has_letters(self) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from classic_rc.evaluation.breakdown import Breakdown, CrossTabulation, Group
+from classic_rc.evaluation.breakdown import Breakdown, CrossTabulation
 from classic_rc.evaluation.comparison import Comparison
 from classic_rc.evaluation.resampling import MIN_RELIABLE_GROUPS
 from classic_rc.evaluation.results import DEFINING_NOTE, SMALL_NOTE, dataset_title
@@ -49,12 +49,12 @@ def breakdown_tables(breakdowns: Sequence[Breakdown]) -> list[Table]:
 def breakdown_table(breakdown: Breakdown) -> Table:
     """Return the table of one breakdown as :func:`breakdown_tables` makes it, without the signatures."""
     grouping, results = breakdown.grouping, breakdown.results
-    groups = (breakdown.total, *breakdown.groups)
+    groups, n = (breakdown.total, *breakdown.groups), breakdown.total.questions
     rows = [
         [
             group.name,
             Cell(group.questions, faint=group.is_small),
-            Cell(_question_share(breakdown, group), faint=group.is_small),
+            Cell(group.questions / n if n else None, faint=group.is_small),
             *(Cell(cell.value, cell.interval, cell.mark, faint=group.is_small) for cell in group.cells),
             *(group.passages, group.is_small, *(system.short_signature for system in results.systems)),
         ]
@@ -84,10 +84,6 @@ def breakdown_table(breakdown: Breakdown) -> Table:
         f"{results.caption} {by.removesuffix('.')}. {'; '.join(notes)}.",
         facts={"dataset": results.dataset, "key": grouping.key, "metric": breakdown.metric.name},
     )
-
-
-def _question_share(breakdown: Breakdown, group: Group) -> float | None:
-    return group.questions / breakdown.total.questions if breakdown.total.questions else None
 
 
 def _interval_notes(breakdown: Breakdown) -> list[str]:

@@ -18,6 +18,7 @@ from classic_rc.predictions import Prediction
 from classic_rc.questions import Question, Task
 from classic_rc.reports.html import format_number
 from classic_rc.solvers.explanation import CandidateExplanation, Explanation, Term
+from classic_rc.tables.model import join_words
 
 RIGHT, PARTLY, WRONG = "right", "partly right", "wrong"
 _MOST_NAMES, _NAME_LENGTH = 3, 60
@@ -261,7 +262,8 @@ class _Writer(NamedTuple):
             return _quoted(list(dict.fromkeys(self.explanation.question.candidates[i].text for i in candidates)))
         if len(candidates) == 1:
             return self._name(candidates[0])
-        return [Piece(_listed([candidate_label(i) for i in candidates], most=26))]
+        more = [f"{len(candidates) - 26} more"] if len(candidates) > 26 else []
+        return [Piece(join_words([*map(candidate_label, candidates[:26]), *more]))]
 
     def _name(self, i: int) -> list[Piece]:
         question = self.explanation.question
@@ -278,11 +280,6 @@ def _quoted(texts: Sequence[str]) -> list[Piece]:
         pieces += [Piece("" if not k else " and " if is_last else ", "), Piece("“"), Piece(cut, True), Piece("”")]
     n_more = len(texts) - _MOST_NAMES
     return [*pieces, *([Piece(f" and {n_more} more")] if n_more > 0 else [])]
-
-
-def _listed(names: Sequence[str], most: int) -> str:
-    shown = [*names[:most], *([f"{len(names) - most} more"] if len(names) > most else [])]
-    return f"{', '.join(shown[:-1])} and {shown[-1]}" if len(shown) > 1 else shown[0]
 
 
 def candidate_label(index: int) -> str:

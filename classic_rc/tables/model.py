@@ -314,6 +314,17 @@ def format_count(n: int, noun: str) -> str:
     return f"{f'{n:,}' if n else 'no'} {noun}{'' if n == 1 else 's'}"
 
 
+def join_words(words: Sequence[str]) -> str:
+    """Return words as a list in a sentence.
+
+    Examples
+    --------
+    >>> join_words(["a"]), join_words(["a", "b"]), join_words(["a", "b", "c"])
+    ('a', 'a and b', 'a, b and c')
+    """
+    return f"{', '.join(words[:-1])} and {words[-1]}" if len(words) > 1 else "".join(words)
+
+
 def format_percent(value: float | None, decimals: int = 2) -> str:
     """Format a fraction in percent for a sentence; a dash for None or NaN.
 

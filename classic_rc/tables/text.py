@@ -80,11 +80,8 @@ def _texts(column: Column, cells: Sequence[Cell]) -> list[str]:
     parts = [column.parts(cell) for cell in cells]
     marks = max((column_width(part.mark) for part in parts), default=0)
     intervals = max((len(part.interval) for part in parts), default=0)
-    return [part.number + _fill(part.mark, marks) + part.interval.ljust(intervals) for part in parts]
-
-
-def _fill(text: str, width: int) -> str:
-    return text + " " * (width - column_width(text))
+    spaces = [" " * (marks - column_width(part.mark)) for part in parts]
+    return [p.number + p.mark + space + p.interval.ljust(intervals) for p, space in zip(parts, spaces, strict=True)]
 
 
 def _total(columns: Sequence[_TextColumn]) -> int:
