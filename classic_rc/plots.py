@@ -126,7 +126,7 @@ def lengths(statistics: DatasetStatistics) -> Figure:
 
 
 def forest(table: PaperTable) -> Figure:
-    """Draw every system of a paper's table with its interval, one panel per dataset.
+    """Draw every system of a paper's table with its interval, one panel per dataset and group.
 
     A panel shows the dataset's tested metric, or else its first column. A dashed line is at the baseline. The
     figure is as wide as one column of a paper. Markers differ by block, and nothing depends on colour.
