@@ -34,26 +34,16 @@ class PrecisionRecallCurve:
     :meth:`from_scores` and :meth:`from_predictions` make it;
     :func:`classic_rc.reports.figures.precision_recall_figure` draws it. Every candidate counts as selected or not
     and as right or wrong, so the questions must have choices. Any number of candidates may be selected, even if
-    only one is right.
-
-    Parameters
-    ----------
-    name : str
-        The system's name in figures and tables.
-    average : {"macro", "micro"}
-        ``"macro"`` is the mean precision and the mean recall of the questions, as in Khashabi et al. 2018
-        (MultiRC), Figure 5, and in F1m: a question's precision is 1 if nothing is selected, its recall 1 if nothing
-        is right. ``"micro"`` pools the options of all questions, as F1a does.
-    precision, recall : ndarray of float64, shape (n_cuts,)
-        In 0..1; from nothing selected to everything selected.
-    thresholds : ndarray of float64, shape (n_cuts,), optional
-        In falling order. Candidates that score above a threshold are selected. None for decided answers.
+    only one is right. The macro average is the mean precision and the mean recall of the questions, as in Khashabi
+    et al. 2018 (MultiRC), Figure 5, and in F1m: a question's precision is 1 if nothing is selected, its recall 1 if
+    nothing is right. The micro average pools the options of all questions, as F1a does.
     """
 
-    name: str
+    name: str  # the system's, in figures and tables
     average: Average
-    precision: NDArray[np.float64]
-    recall: NDArray[np.float64]
+    precision: NDArray[np.float64]  # in 0..1, shape (n_cuts,), from nothing selected to everything selected
+    recall: NDArray[np.float64]  # likewise
+    # In falling order; candidates that score above one are selected. None for decided answers.
     thresholds: NDArray[np.float64] | None = None
 
     @classmethod

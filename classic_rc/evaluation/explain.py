@@ -36,18 +36,6 @@ class Explainer:
     protocol : Protocol, optional
         How it is fitted and tuned.
 
-    Attributes
-    ----------
-    notes : tuple of str
-        What the data to learn from or to tune on shares with the dataset.
-
-    Raises
-    ------
-    UsageError
-        The solver does not answer the task, or needs data that was not given.
-    SystemFailedError
-        The solver's code raised an error. All methods may raise it.
-
     Examples
     --------
     >>> import classic_rc
@@ -66,7 +54,7 @@ class Explainer:
         (ready,) = plan.systems
         assert ready.solver is not None
         self.dataset, self._configured = dataset, ready.solver
-        self.notes = plan.overlap
+        self.notes = plan.overlap  # what the data to learn from or to tune on shares with the dataset
         tunes = FittedSystem.needs_tuning(self._configured, dataset)
         is_hidden = not self._configured.tunes_parameters and any(question.gold is None for question in dataset)
         self._cross_fits = tunes and plan.separated.tune is None and not is_hidden

@@ -90,7 +90,7 @@ def _too_few_resamples(n: int) -> UsageError:
 def resample_means(
     statistics: NDArray[np.float64], groups: NDArray[np.int64], *, n: int = 10_000, seed: int = 0
 ) -> NDArray[np.float64]:
-    """Return the means of statistics over resampled datasets.
+    """Return the means of statistics over resampled datasets, shape (n, n_statistics).
 
     A resample draws as many groups as there are, with replacement. The questions about one passage are not
     independent, so whole groups are drawn: the cluster bootstrap (Davison and Hinkley 1997, section 3.8). Groups
@@ -105,20 +105,11 @@ def resample_means(
     statistics : ndarray of float64, shape (n_questions, n_statistics)
         As :meth:`classic_rc.metrics.Metric.statistics` returns them.
     groups : ndarray of int64, shape (n_questions,)
-        Group numbers from 0 without gaps, as :func:`classic_rc.folds.passage_groups` returns them.
+        Group numbers from 0 without gaps, as :func:`classic_rc.folds.passage_groups` returns them; two or more.
     n : int
         Number of resamples.
     seed : int
         The draws are PCG64's raw output, and sums are exact: the same bits on every machine.
-
-    Returns
-    -------
-    ndarray of float64, shape (n, n_statistics)
-
-    Raises
-    ------
-    UsageError
-        There are fewer than two groups, or `n` is below 1.
 
     Examples
     --------
@@ -182,17 +173,6 @@ def percentile_interval(values: NDArray[np.float64], level: float = 0.95) -> Int
     leaves 0..1, and the interval of a transformed metric is the transformed interval. With few groups it is
     somewhat narrow, like every interval that knows only the passages it has seen.
 
-    Parameters
-    ----------
-    values : ndarray of float64, shape (n_resamples,)
-    level : float
-        Above 0 and below 1.
-
-    Raises
-    ------
-    UsageError
-        `level` is not between 0 and 1.
-
     Examples
     --------
     >>> low, high = percentile_interval(np.arange(1001.0))
@@ -221,16 +201,8 @@ def interval_of_runs(
     k - 1 for runs. The noise of single answers is a part of both V and s, so the interval is too wide rather than
     too narrow. Without several runs it is :func:`percentile_interval`.
 
-    Parameters
-    ----------
-    value : float
-        The mean over the runs, or the difference of two such means.
-    drawn : ndarray of float64, shape (n_resamples,)
-        The same value in each resample of passages.
-    runs : sequence of ndarray of float64, shape (n_runs,)
-        For each system its value in each run.
-    n_groups : int
-        The number of groups of passages.
+    `value` is the mean over the runs, or the difference of two such means, and `drawn` the same value in each
+    resample of passages; `runs` has for each system its value in each run.
 
     Examples
     --------
@@ -297,21 +269,11 @@ def permutation_test(
     approximate randomisation of Noreen 1989). Swapping all groups only changes the sign, so each way tried counts
     for two.
 
-    Parameters
-    ----------
-    first, second : ndarray of float64, shape (n_questions, n_statistics)
-        Each system's statistics. Of several runs, shape (n_questions, n_runs, n_statistics), their means count.
-    groups : ndarray of int64, shape (n_questions,)
-        Group numbers from 0, as :func:`classic_rc.folds.passage_groups` returns them.
-    n : int
-        Number of random swaps, and the most ways to be tried exhaustively.
-    seed : int
-        The draws are PCG64's raw output, and sums are exact: the same bits on every machine.
-
-    Raises
-    ------
-    UsageError
-        `n` is below 1.
+        Parameters ---------- first, second : ndarray of float64, shape (n_questions, n_statistics) Each system's
+        statistics. Of several runs, shape (n_questions, n_runs, n_statistics), their means count. groups : ndarray
+        of int64, shape (n_questions,) Group numbers from 0, as :func:`classic_rc.folds.passage_groups` returns
+        them. n, seed : int Number of random swaps. The draws are PCG64's raw output, and sums are exact: the same
+        bits on every machine.
     """
     if n < 1:
         raise UsageError(f"the number of permutations must be at least 1, got {n}", field="n", found=str(n))
@@ -365,17 +327,8 @@ def mcnemar_test(metric: Metric, first: NDArray[np.float64], second: NDArray[np.
     """Test with McNemar's exact test whether one system has more of the questions that only one answers right.
 
     The test assumes independent questions. Those about one passage are not, so p-values are too small if entire
-    passages are easy or hard (McNemar 1947; the exact form is the binomial test).
-
-    Parameters
-    ----------
-    first, second : ndarray of float64, shape (n_questions, 1)
-        Right (1) or wrong (0).
-
-    Raises
-    ------
-    UsageError
-        The metric gives partial credit.
+    passages are easy or hard (McNemar 1947; the exact form is the binomial test). Statistics have the shape
+    (n_questions, 1) and are right (1) or wrong (0): a metric that gives partial credit is a UsageError.
 
     Examples
     --------
@@ -403,12 +356,8 @@ def holm(p_values: Sequence[float] | NDArray[np.float64]) -> NDArray[np.float64]
 
     .. math:: \tilde p_{(i)} = \max_{j \le i} \min(1, (m - j + 1) p_{(j)})
 
-    for the i-th smallest of m. It holds for any dependence between the tests (Holm 1979).
-
-    Returns
-    -------
-    ndarray of float64, shape (m,)
-        In the order of `p_values`.
+    for the i-th smallest of m. It holds for any dependence between the tests (Holm 1979). The order is that of
+    `p_values`.
 
     Examples
     --------

@@ -119,23 +119,11 @@ def split_options(text: str) -> tuple[str, dict[str, str]]:
 
 
 def parse_system(text: str, folder: str | None = None) -> System:
-    """Return the system of a text: ``[NAME=]SOLVER[:VARIANT][,key=value]…`` or ``[NAME=][FORMAT:]FILE[,key=…]…``.
+    r"""Return the system of a text: ``[NAME=]SOLVER[:VARIANT][,key=value]…`` or ``[NAME=][FORMAT:]FILE[,key=…]…``.
 
-    A name ends at the first ``=`` that comes before any of ``, : [ / \\``. A solver's name means the solver, even
-    if a file has the same name; ``./NAME`` means the file.
-
-    Parameters
-    ----------
-    text : str
-    folder : str, optional
-        Where relative paths start, if it is not the working directory.
-
-    Raises
-    ------
-    DataError
-        The text looks like a path, but there is no such file.
-    UsageError
-        The text is neither a file nor a solver, or an option of the file is wrong.
+    A name ends at the first ``=`` that comes before any of ``, : [ / \``. A solver's name means the solver, even
+    if a file has the same name; ``./NAME`` means the file. Relative paths start in `folder`, by default the working
+    directory. A text that looks like a path is a DataError if there is no such file, any other a UsageError.
 
     Examples
     --------
