@@ -136,10 +136,11 @@ def _render_results(
 ) -> str:
     """Return the results of all datasets in one format, with a final line break."""
     from classic_rc.evaluation.results import evaluation_table
-    from classic_rc.reports.published import published_cells, published_records
     from classic_rc.tables import records_csv, render
 
     groups = groups or [NO_GROUPS] * len(evaluations)
+    if published:
+        from classic_rc.reports.published import published_cells, published_records
     if form == "json":
         from classic_rc.evaluation.record import runs_to_dict
 

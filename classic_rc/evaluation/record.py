@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import glob
 import itertools
 import json
 import math
@@ -31,7 +30,6 @@ from classic_rc.evaluation.results import Evaluation, Significance
 from classic_rc.evaluation.signature import Signature
 from classic_rc.evaluation.systems import System
 from classic_rc.folds import passage_groups
-from classic_rc.io.columns import find_shards
 from classic_rc.io.files import sha256_of
 from classic_rc.io.json import Node, describe_value, parse_json
 from classic_rc.io.text import read_text
@@ -140,7 +138,8 @@ def system_to_plain(system: System, keep: StoreFile) -> dict[str, Any]:
 
 def _system_entry(system: System, folder: Path | None, reader: str | None) -> dict[str, Any]:
     entry = system_to_plain(system, partial(recorded_file, folder=folder))
-    return {**entry, "identity": identity_of_entry(entry, reader, RecordedFiles(folder or Path()).find)}
+    base = os.path.realpath(folder or Path())
+    return {**entry, "identity": identity_of_entry(entry, reader, lambda kept: os.path.join(base, kept["path"]))}
 
 
 def identity_of_entry(entry: Mapping[str, Any], reader: str | None, find: FindFile) -> str | None:
@@ -563,68 +562,3 @@ def recorded_file(path: str, folder: Path | None = None, *, sha256: str | None =
     """
     size = os.path.getsize(path) if os.path.isfile(path) else None
     return {"path": recorded_path(path, folder), "sha256": sha256 or sha256_of(path), "bytes": size}
-
-
-class RecordedFiles:
-    """A finder of a record's files and folders: at their recorded path, or by content below other folders.
-
-    `base` is the record's folder, which its relative paths start from. `places` are searched, at any depth, for
-    files that are missing at their recorded path or have changed.
-    """
-
-    def __init__(self, base: Path, places: Sequence[str] = ()) -> None:
-        self._base = Path(os.path.realpath(base))
-        self._places = [Path(place) for place in places]
-        for place in self._places:
-            if not place.is_dir():
-                raise DataError(
-                    "no such folder", source=str(place), hint="Give a folder that contains the data: --search DIR"
-                )
-
-    def place(self, path: str) -> Path:
-        """Return the recorded place of a file or folder."""
-        return Path(os.path.normpath(self._base / path))
-
-    def candidates(self, path: str) -> Iterator[Path]:
-        """Yield the possible places of a folder: its own, the other folders, and below them those of its name.
-
-        Shards that are read as one file are found at their own place and directly in the other folders.
-        """
-        own = self.place(path)
-        yield from (shards for shards in (own, *(p / own.name for p in self._places)) if find_shards(str(shards)))
-        for place in (own, *self._places):
-            if place.is_dir():
-                yield place
-        for place in self._places:
-            yield from (folder for folder in sorted(place.rglob(glob.escape(own.name))) if folder.is_dir())
-
-    def find(self, kept: Mapping[str, Any]) -> str:
-        """Return the path of a file or folder with the recorded content, or raise the error of :meth:`problem`."""
-        own = self.place(kept["path"])
-        candidates = (
-            self.candidates(kept["path"]) if kept["bytes"] is None else self._same_size_files(own, kept["bytes"])
-        )
-        for path in candidates:
-            if sha256_of(path) == kept["sha256"]:
-                return str(path)
-        raise self.problem(kept)
-
-    def _same_size_files(self, own: Path, size: int) -> Iterator[Path]:
-        """Return the files of a size: the one at its recorded path first, then all below the other folders."""
-        below = (path for place in self._places for path in sorted(place.rglob("*")))
-        return (path for path in itertools.chain([own], below) if path.is_file() and path.stat().st_size == size)
-
-    def problem(self, kept: Mapping[str, Any]) -> DataError:
-        """Return the error for a file or folder that is missing or has changed."""
-        own = self.place(kept["path"])
-        hint = None if self._places else "Give a folder that contains it: --search DIR"
-        if not own.exists():
-            where = ", and no file below --search has the same content" if self._places else ""
-            return DataError(f"missing{where}", source=str(own), hint=hint)
-        return DataError(
-            "changed since the record was made",
-            source=str(own),
-            found=f"sha256 {sha256_of(own)}",
-            expected=kept["sha256"],
-            hint=hint,
-        )

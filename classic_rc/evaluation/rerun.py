@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import glob
+import itertools
 import json
 import math
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -17,7 +20,6 @@ from classic_rc.errors import ClassicRCError, DataError, UsageError
 from classic_rc.evaluation.evaluate import evaluate
 from classic_rc.evaluation.record import (
     SCHEMA,
-    RecordedFiles,
     identity_of_entry,
     read_resampling,
     read_significance,
@@ -28,12 +30,79 @@ from classic_rc.evaluation.resampling import Resampling
 from classic_rc.evaluation.results import Evaluation, Significance
 from classic_rc.evaluation.significance import with_intervals, with_significance
 from classic_rc.evaluation.systems import System
+from classic_rc.io.columns import find_shards
+from classic_rc.io.files import sha256_of
 from classic_rc.io.json import Node, parse_json
 from classic_rc.io.text import read_text
 from classic_rc.protocol import Protocol
 from classic_rc.questions import Dataset
 from classic_rc.solvers.base import is_number
 from classic_rc.solvers.codec import solver_from_record
+
+
+class RecordedFiles:
+    """A finder of a record's files and folders: at their recorded path, or by content below other folders.
+
+    `base` is the record's folder, which its relative paths start from. `places` are searched, at any depth, for
+    files that are missing at their recorded path or have changed.
+    """
+
+    def __init__(self, base: Path, places: Sequence[str] = ()) -> None:
+        self._base = Path(os.path.realpath(base))
+        self._places = [Path(place) for place in places]
+        for place in self._places:
+            if not place.is_dir():
+                raise DataError(
+                    "no such folder", source=str(place), hint="Give a folder that contains the data: --search DIR"
+                )
+
+    def place(self, path: str) -> Path:
+        """Return the recorded place of a file or folder."""
+        return Path(os.path.normpath(self._base / path))
+
+    def candidates(self, path: str) -> Iterator[Path]:
+        """Yield the possible places of a folder: its own, the other folders, and below them those of its name.
+
+        Shards that are read as one file are found at their own place and directly in the other folders.
+        """
+        own = self.place(path)
+        yield from (shards for shards in (own, *(p / own.name for p in self._places)) if find_shards(str(shards)))
+        for place in (own, *self._places):
+            if place.is_dir():
+                yield place
+        for place in self._places:
+            yield from (folder for folder in sorted(place.rglob(glob.escape(own.name))) if folder.is_dir())
+
+    def find(self, kept: Mapping[str, Any]) -> str:
+        """Return the path of a file or folder with the recorded content, or raise the error of :meth:`problem`."""
+        own = self.place(kept["path"])
+        candidates = (
+            self.candidates(kept["path"]) if kept["bytes"] is None else self._same_size_files(own, kept["bytes"])
+        )
+        for path in candidates:
+            if sha256_of(path) == kept["sha256"]:
+                return str(path)
+        raise self.problem(kept)
+
+    def _same_size_files(self, own: Path, size: int) -> Iterator[Path]:
+        """Return the files of a size: the one at its recorded path first, then all below the other folders."""
+        below = (path for place in self._places for path in sorted(place.rglob("*")))
+        return (path for path in itertools.chain([own], below) if path.is_file() and path.stat().st_size == size)
+
+    def problem(self, kept: Mapping[str, Any]) -> DataError:
+        """Return the error for a file or folder that is missing or has changed."""
+        own = self.place(kept["path"])
+        hint = None if self._places else "Give a folder that contains it: --search DIR"
+        if not own.exists():
+            where = ", and no file below --search has the same content" if self._places else ""
+            return DataError(f"missing{where}", source=str(own), hint=hint)
+        return DataError(
+            "changed since the record was made",
+            source=str(own),
+            found=f"sha256 {sha256_of(own)}",
+            expected=kept["sha256"],
+            hint=hint,
+        )
 
 
 @dataclass(frozen=True)

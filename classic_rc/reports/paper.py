@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -323,14 +323,6 @@ def _systems_as_rows(
     return rows, notes
 
 
-@dataclass
-class _Figures:
-    """The published figures of one system in one source."""
-
-    cites: str | None
-    cells: dict[PaperColumn, PaperCell] = field(default_factory=dict)
-
-
 def _published_rows(
     datasets: Sequence[PaperDataset],
     columns: Sequence[PaperColumn],
@@ -340,7 +332,7 @@ def _published_rows(
     published: bool,
 ) -> tuple[list[PaperRow], list[str]]:
     """Return the given numbers and, if asked for, the published figures of the columns as rows, and notes."""
-    rows: dict[tuple[str, str], _Figures] = {}
+    rows: dict[tuple[str, str, str | None], dict[PaperColumn, PaperCell]] = {}  # by system, source and citation
     notes: list[str] = []
     for dataset in datasets:
         places: dict[tuple[str, Any], PaperColumn] = {
@@ -358,26 +350,24 @@ def _published_rows(
             value = figure.value if figure.printed is None else float(figure.printed) / 100
             if column is None or value is None:
                 continue
-            row = rows.setdefault((figure.system, figure.cites or figure.source), _Figures(figure.cites))
-            if column not in row.cells:
-                row.cells[column] = PaperCell(
-                    value, figure.interval, printed=figure.printed, sample=figure.questions
-                )
-            elif row.cells[column].printed != figure.printed:
+            cells = rows.setdefault((figure.system, figure.cites or figure.source, figure.cites), {})
+            if column not in cells:
+                cells[column] = PaperCell(value, figure.interval, printed=figure.printed, sample=figure.questions)
+            elif cells[column].printed != figure.printed:
                 notes.append(
-                    f"{dataset.label}: the table has {row.cells[column].printed} for {figure.system}, and not "
+                    f"{dataset.label}: the table has {cells[column].printed} for {figure.system}, and not "
                     f"{figure.printed} ({figure.source})"
                 )
     return [
         PaperRow(
             new.get(system, system),
             Block.PUBLISHED,
-            tuple(row.cells.get(column, PaperCell()) for column in columns),
-            row.cites,
+            tuple(cells.get(column, PaperCell()) for column in columns),
+            cites,
             frozenset({system, new.get(system, system)}),
             is_given=source == GIVEN,
         )
-        for (system, source), row in rows.items()
+        for (system, source, cites), cells in rows.items()
     ], notes
 
 
