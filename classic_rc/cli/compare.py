@@ -102,7 +102,7 @@ def _iter_parts(
                 raise unknown_name(f"key of groups in the records of {results.dataset}", key, results.groupings)
             for value, mask in results.groupings[key].items():
                 name = f"{results.dataset}, {key} {value}"
-                if defining := results.defining(mask):
+                if defining := results.defining(results.groupings[key], value):
                     text = f"by construction it is the questions that {', '.join(sorted(defining))} solves or not"
                     inputs.report_notes(args, "warning", [text], name)
                 if len(set(results.groups[mask].tolist())) > 1:

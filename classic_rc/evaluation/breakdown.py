@@ -172,7 +172,7 @@ def break_down(
 
     def measure_group(name: str, mask: NDArray[np.bool_]) -> Group:
         intervals = subset_intervals(measured, results.groups, mask, resampling)
-        defining = set() if mask is grouping.covered else results.defining(mask)
+        defining = set() if mask is grouping.covered else results.defining(grouping.masks, name)
         family = Family([None] * len(measured), [()] * len(measured))
         if tests is not None and mask.any():
             rows, own = [rows[mask] for _, rows in measured], results.groups[mask]

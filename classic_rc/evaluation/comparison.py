@@ -82,9 +82,10 @@ class SharedResults:
         groups = np.unique(self.groups[mask], return_inverse=True)[1].reshape(-1)
         return replace(self, dataset=name, groups=groups, systems=systems, groupings={})
 
-    def defining(self, mask: NDArray[np.bool_]) -> set[str]:
+    def defining(self, masks: Mapping[str, NDArray[np.bool_]], name: str) -> set[str]:
         """Return the systems whose answers define a group; see :func:`find_defining`."""
-        return find_defining(self.task, {c.name: c.statistics for c in self.systems if not c.expected}, mask)
+        decided = {system.name: system.statistics for system in self.systems if not system.expected}
+        return find_defining(self.task, decided, masks, name)
 
     def metric(self, name: str | None = None) -> Metric:
         """Return the metric of a name, or the task's main metric.

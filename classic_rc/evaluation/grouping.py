@@ -181,6 +181,7 @@ NO_LABEL = "no label"
 """The group of questions that were labelled and have none of the labels."""
 
 _MISSING = "?"
+_PAIR = ", "  # between the names of two groups
 _VIEWS = ("alone", "count")
 
 GroupValues: TypeAlias = "Sequence[AbstractSet[str] | None]"
@@ -265,7 +266,7 @@ def group_questions(dataset: Dataset, key: str, labels: Sequence[Labels] = ()) -
 
 def _pair_groups(key: str, one: Grouping, other: Grouping) -> Grouping:
     """Return the groups of questions that are in a group of each of two keys."""
-    pairs = {f"{a}, {b}": own & of for a, own in one.masks.items() for b, of in other.masks.items()}
+    pairs = {f"{a}{_PAIR}{b}": own & of for a, own in one.masks.items() for b, of in other.masks.items()}
     sources = dict.fromkeys(part.source for part in (one, other) if part.source)
     return Grouping(
         key,
@@ -292,24 +293,37 @@ def read_groupings(dataset: Dataset, keys: Sequence[str], labels: Sequence[Label
 
 
 def find_defining(
-    task: Task, statistics: Mapping[str, Mapping[str, NDArray[np.float64]]], mask: NDArray[np.bool_]
+    task: Task,
+    statistics: Mapping[str, Mapping[str, NDArray[np.float64]]],
+    masks: Mapping[str, NDArray[np.bool_]],
+    name: str,
 ) -> set[str]:
     """Return the systems whose answers define a group: those that solve, or do not solve, exactly its questions.
 
     Of several systems, it is the questions that all of them solve, or that none of them solves. Their numbers there
-    follow from how the group was made. `statistics` are by system and metric; `mask` has the questions of the
-    group.
+    follow from how the group was made. That holds for a group of a pair of keys too if they define the group of one
+    of the two keys. `statistics` are by system and metric; `masks` has all groups of the key.
     """
     metric = METRICS[SOLVED_BY[task]]
     solved = {name: metric.of_questions(of[metric.name]) >= FULL_CREDIT for name, of in statistics.items()}
     found: set[str] = set()
-    for answers in (solved, {name: ~of for name, of in solved.items()}):
-        around = {name: of for name, of in answers.items() if mask.any() and of[mask].all() and not of.all()}
-        exact = {name for name, of in around.items() if bool((of == mask).all())}
-        if not exact and around and bool((np.logical_and.reduce([*around.values()]) == mask).all()):
-            exact = {*around}
-        found |= exact
+    for mask in (masks[name], *_iter_parts(masks, name)):
+        for answers in (solved, {name: ~of for name, of in solved.items()}):
+            around = {name: of for name, of in answers.items() if mask.any() and of[mask].all() and not of.all()}
+            exact = {name for name, of in around.items() if bool((of == mask).all())}
+            if not exact and around and bool((np.logical_and.reduce([*around.values()]) == mask).all()):
+                exact = {*around}
+            found |= exact
     return found
+
+
+def _iter_parts(masks: Mapping[str, NDArray[np.bool_]], name: str) -> Iterator[NDArray[np.bool_]]:
+    """Yield the masks of the two groups that a pair of groups is the common part of; labels may have commas."""
+    labels = name.split(_PAIR)
+    for i in range(1, len(labels)):
+        first, second = _PAIR.join(labels[:i]) + _PAIR, _PAIR + _PAIR.join(labels[i:])
+        yield np.logical_or.reduce([mask for other, mask in masks.items() if other.startswith(first)])
+        yield np.logical_or.reduce([mask for other, mask in masks.items() if other.endswith(second)])
 
 
 def _find_values(

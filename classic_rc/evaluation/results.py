@@ -134,11 +134,11 @@ class Evaluation:
     given: Mapping[str, tuple[GivenNumber, ...]] = field(default_factory=dict)
     groupings: Mapping[str, Mapping[str, NDArray[np.bool_]]] = field(default_factory=dict)
 
-    def defining(self, mask: NDArray[np.bool_]) -> set[str]:
+    def defining(self, group: str) -> set[str]:
         """Return the names of the rows whose answers define a group of questions."""
         assert self.dataset.task is not None
         decided = {row.name: row.outcomes.statistics for row in self.rows if not row.expected}
-        return find_defining(self.dataset.task, decided, mask)
+        return find_defining(self.dataset.task, decided, self.groups, group)
 
     def interrupted(self) -> Evaluation:
         """Return the evaluation with an error for each system that was not finished, and without it otherwise."""
@@ -423,7 +423,7 @@ def _metric_column(
     is_small = mask is not None and mask.sum() < MIN_GROUP_QUESTIONS
     values = [row.metrics(slice(None) if mask is None else mask)[metric.name] for row in rows]
     printed = np.round(values, 4)  # as many decimals as people see
-    defining = set() if mask is None else evaluation.defining(mask)
+    defining = set() if group is None else evaluation.defining(group)
     left_out = {*defining, *(row.name for row in rows if row.expected or row.tuned_here)}
     compared = np.array([row.name not in left_out for row in rows], dtype=np.bool_)
     best = np.zeros(len(rows), dtype=np.bool_)
@@ -530,7 +530,7 @@ def _protocol_notes(evaluation: Evaluation) -> list[str]:
     if evaluation.significance is not None:
         notes.append(evaluation.significance.note)
     masks = evaluation.groups.values()
-    notes += [DEFINING_NOTE] if any(evaluation.defining(mask) for mask in masks) else []
+    notes += [DEFINING_NOTE] if any(map(evaluation.defining, evaluation.groups)) else []
     return [*notes, SMALL_NOTE] if any(mask.sum() < MIN_GROUP_QUESTIONS for mask in masks) else notes
 
 

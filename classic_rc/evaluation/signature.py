@@ -30,8 +30,6 @@ _ABBREVIATIONS = {
     "trained_on": "train",
     "tuned_for": "for",
     "analyzer": "a",
-    "spans": "spans",
-    "split": "split",
     "data": "d",
     "revision": "rev",
     "questions": "n",

@@ -101,7 +101,7 @@ def with_significance(
     families = {}
     for value, mask in masks.items():
         if mask.any():
-            left_out = set() if value is None else evaluation.defining(mask)
+            left_out = set() if value is None else evaluation.defining(value)
             of = [rows[mask] for rows in statistics]
             families[value] = family_tests(
                 measure, of, names, baselines, groups[mask], n=n, seed=seed, left_out=left_out

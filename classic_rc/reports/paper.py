@@ -147,7 +147,7 @@ def make_paper_table(
         own: list[PaperColumn] = []
         for column, mask in _columns_of(dataset, of, by, new):
             own.append(column)
-            for name, cell in _measure(dataset, column, mask, decimals).items():
+            for name, cell in _measure(dataset, column, mask, by, decimals).items():
                 cells.setdefault(name, {})[column] = cell
         for name, reason in dataset.results.missing.items():
             cells.setdefault(name, {}).update((column, PaperCell(reason=reason)) for column in own)
@@ -230,14 +230,14 @@ def _columns_of(
 
 
 def _measure(
-    dataset: PaperDataset, column: PaperColumn, mask: NDArray[np.bool_], decimals: int
+    dataset: PaperDataset, column: PaperColumn, mask: NDArray[np.bool_], by: str | None, decimals: int
 ) -> dict[str, PaperCell]:
     """Return the cells of a column by the names of the systems."""
     results, metric, tests, resampling = dataset.results, column.metric, dataset.tests, dataset.resampling
     systems = results.systems
     statistics = [system.statistics[metric.name] for system in systems]
     values = [metric.aggregate(of[mask]) for of in statistics]
-    defines = set() if column.group is None else results.defining(mask)
+    defines = set() if by is None or column.group is None else results.defining(results.groupings[by], column.group)
     intervals: Sequence[Interval | None] = [None] * len(systems)
     if resampling is not None:
         intervals = subset_intervals([(metric, of) for of in statistics], results.groups, mask, resampling)
