@@ -47,6 +47,16 @@ def labels(data):
     )
 
 
+def test_a_group_that_a_system_defines_is_marked_alone_and_in_pairs(data, results):
+    solved = results.systems[2].statistics["accuracy"][:, 0] == 1
+    names = {q.id: frozenset({"solved, by it" if own else "left"}) for q, own in zip(data, solved, strict=True)}
+    for key in ("own", "own,question-type", "question-type,own"):
+        for group in break_down(results, group_questions(data, key, [Labels("own", names)]), n=20).groups:
+            assert ["§" in cell.mark for cell in group.cells] == [False, False, True]
+    others = break_down(results, group_questions(data, "question-type,verbatim"), n=20)
+    assert not any("§" in cell.mark for group in others.groups for cell in group.cells)
+
+
 def test_a_cell_is_the_evaluation_of_its_questions_alone(data, results, labels):
     for key in ("type", "question-type", "skills", "skills:alone", "skills:count"):
         grouping = group_questions(data, key, [labels])
