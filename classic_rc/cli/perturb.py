@@ -142,11 +142,11 @@ def evaluate_copies(
 
 
 def _render(evaluations: list[PerturbedEvaluation], form: str) -> str:
-    from classic_rc.reports.result_tables import perturbation_table, perturbations_csv
-    from classic_rc.tables import render
+    from classic_rc.reports.result_tables import perturbation_table
+    from classic_rc.tables import records_csv, render
 
     if form == "json":
         return render_json({"perturbed": [evaluation.to_dict() for evaluation in evaluations]})
     if form == "csv":
-        return perturbations_csv(evaluations)
+        return records_csv([record for evaluation in evaluations for record in evaluation.records()])
     return render(list(map(perturbation_table, evaluations)), form)

@@ -124,9 +124,9 @@ def _repeat_run(args: argparse.Namespace, record: Path) -> int:
 
 
 def _render_run(result: Rerun, form: str) -> str:
-    from classic_rc.reports.reproduction import rerun_tables
+    from classic_rc.reports.reproduction import rerun_table
     from classic_rc.tables import render
 
     if form == "json":
         return render_json(result.to_dict())
-    return render(rerun_tables(result), form)
+    return render(list(map(rerun_table, result.runs)), form)

@@ -210,8 +210,8 @@ def write_suite(args: argparse.Namespace) -> int:
 
 def _chosen_systems(args: argparse.Namespace) -> Iterator[tuple[SuiteDataset, list[Any]]]:
     """Yield each dataset of the command line with its systems."""
-    from classic_rc.evaluation.suite import SuiteDataset, unique_name
-    from classic_rc.evaluation.systems import find_baselines, one_or_all
+    from classic_rc.evaluation.suite import ANY_DATASET, SuiteDataset
+    from classic_rc.evaluation.systems import find_baselines, one_or_all, unused_name
 
     given = inputs.parse_systems(args.solver)
     protocol = inputs.read_protocol(args)
@@ -233,5 +233,5 @@ def _chosen_systems(args: argparse.Namespace) -> Iterator[tuple[SuiteDataset, li
         dataset = inputs.load_dataset(args, data)
         own = inputs.protocol_for(protocol, data)
         systems, baselines = find_baselines(inputs.choose_systems(args, dataset, given, own), args.baseline)
-        names.append(unique_name(dataset, names))
+        names.append(unused_name(dataset.name, {*names, ANY_DATASET}))
         yield SuiteDataset(names[-1], {"path": data.paths[0], **values, "baseline": one_or_all(baselines)}), systems

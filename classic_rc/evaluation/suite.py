@@ -73,7 +73,7 @@ KEYS: Sequence[Key] = tuple(_keys())
 """The keys of suite files, other than the tables ``datasets`` and ``systems``."""
 
 _DATA_PATHS = frozenset({"path", "train", "tune", "labels"})
-_ANY_DATASET = "default"
+ANY_DATASET = "default"
 """The key of the specification for all other datasets in the table of a system."""
 
 
@@ -159,7 +159,7 @@ class _SuiteReader:
         for dataset in datasets:
             self._check_baseline(dataset, systems, common)
             if not any(dataset.name in by_dataset for by_dataset in systems.values()):
-                expected = f'a system with {_ANY_DATASET} = "SYSTEM" or {_toml_key(dataset.name)} = "SYSTEM"'
+                expected = f'a system with {ANY_DATASET} = "SYSTEM" or {_toml_key(dataset.name)} = "SYSTEM"'
                 raise self.error("no system for this dataset", f"datasets.{dataset.name}", expected=expected)
         return Suite(self.path, datasets, systems)
 
@@ -179,7 +179,7 @@ class _SuiteReader:
         for key, value in tables.items():
             if not isinstance(value, dict):
                 raise self.error("wrong type", f"{name}.{key}", value, "a table of keys and values")
-            if key == _ANY_DATASET:
+            if key == ANY_DATASET:
                 raise self.error("a dataset cannot have this name", f"{name}.{key}", expected="another name")
         return tables
 
@@ -209,18 +209,18 @@ class _SuiteReader:
     def _system(self, name: str, value: Any, datasets: Sequence[str]) -> dict[str, list[System | ClassicRCError]]:
         """Return what a row is on each dataset: one system, or several runs of one."""
         place, is_table = f"systems.{name}", isinstance(value, dict) and bool(value)
-        texts = value if is_table else {_ANY_DATASET: value}
+        texts = value if is_table else {ANY_DATASET: value}
         parsed: dict[str, list[System | ClassicRCError]] = {}
         for dataset, text in texts.items():
             where = f"{place}.{dataset}" if is_table else place
-            if dataset not in (*datasets, _ANY_DATASET):
-                near = _nearest(dataset, [*datasets, _ANY_DATASET], f"{place}.")
+            if dataset not in (*datasets, ANY_DATASET):
+                near = _nearest(dataset, [*datasets, ANY_DATASET], f"{place}.")
                 raise self.error("unknown dataset", where, dataset, near)
             if not _SYSTEM.fits(text):
                 more = "" if is_table else ', or a table {DATASET = "SYSTEM", default = "SYSTEM"}'
                 raise self.error("wrong type", where, text, _SYSTEM.expected + more)
             parsed[dataset] = self._parse_runs(text if isinstance(text, list) else [text], where, name)
-        found = {dataset: parsed.get(dataset, parsed.get(_ANY_DATASET, [])) for dataset in datasets}
+        found = {dataset: parsed.get(dataset, parsed.get(ANY_DATASET, [])) for dataset in datasets}
         return {dataset: systems for dataset, systems in found.items() if systems}
 
     def _parse_runs(self, texts: Sequence[Any], place: str, name: str) -> list[System | ClassicRCError]:
@@ -372,12 +372,3 @@ def _toml_value(value: Any) -> str:
     if isinstance(value, list | tuple):
         return f"[{', '.join(map(_toml_value, value))}]"
     return repr(value)
-
-
-def unique_name(dataset: Dataset, taken: Iterable[str]) -> str:
-    """Return a name for a dataset that no other has: its own, with a number if that is taken."""
-    names, name, number = {*taken, _ANY_DATASET}, dataset.name, 2
-    while name in names:
-        name = f"{dataset.name} ({number})"
-        number += 1
-    return name

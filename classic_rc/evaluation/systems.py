@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from itertools import combinations
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -284,7 +285,7 @@ def name_systems(systems: Iterable[System]) -> list[System]:
     taken = {*given, *(name + OUT_OF_FOLD for name in given)}
     for i, system in enumerate(systems):
         if system.name is None:
-            names[i] = _unused(str(names[i]), taken)
+            names[i] = unused_name(str(names[i]), taken)
             taken |= {str(names[i]), f"{names[i]}{OUT_OF_FOLD}"}
     return [replace(system, name=name) for system, name in zip(systems, names, strict=True)]
 
@@ -313,7 +314,7 @@ def _number_runs(systems: list[System]) -> list[System]:
 def _find_other_system(systems: Sequence[System]) -> str | None:
     """Return why systems are not different runs of one system, or None."""
     solvers = [system.solver for system in systems if system.solver is not None]
-    if any(a == b or is_same_system(a, b) for a, b in combinations(systems, 2)):
+    if any(a == b or is_same_system(a, b) for a, b in itertools.combinations(systems, 2)):
         return "they are the same"
     if not solvers and all(system.path is not None and not system.is_given for system in systems):
         return None
@@ -331,19 +332,16 @@ def _distinguishing_texts(systems: Sequence[System]) -> list[list[str]]:
     varying = [key for key in keys if len({texts.get(key) for texts in changed}) > 1]
     chosen: Sequence[str] = varying
     for size in range(min(len(varying), 3)):
-        for some in combinations(varying, size):
+        for some in itertools.combinations(varying, size):
             if len({tuple(texts.get(key) for key in some) for texts in changed}) == len(changed):
                 return [[f"{key}={texts[key]}" for key in some if key in texts] for texts in changed]
     return [[f"{key}={texts[key]}" for key in chosen if key in texts] for texts in changed]
 
 
-def _unused(name: str, taken: set[str]) -> str:
-    number = 2
-    unused = name
-    while unused in taken or unused + OUT_OF_FOLD in taken:
-        unused = f"{name} ({number})"
-        number += 1
-    return unused
+def unused_name(name: str, taken: AbstractSet[str]) -> str:
+    """Return a name that is not taken, and whose row out of fold is not: with a number if it must."""
+    numbered = (f"{name} ({number})" for number in itertools.count(2))
+    return next(n for n in itertools.chain([name], numbered) if taken.isdisjoint({n, n + OUT_OF_FOLD}))
 
 
 def with_companions(systems: Sequence[System], dataset: Dataset, train: Dataset | None = None) -> list[System]:

@@ -16,8 +16,8 @@ from classic_rc.datasets.registry import SAMPLES
 from classic_rc.datasets.specification import DATA_SETTINGS, DataSpec
 from classic_rc.errors import DataError, UsageError
 from classic_rc.evaluation.rerun import RestoredRun, restore_record
-from classic_rc.evaluation.suite import SuiteDataset, suite_text, unique_name
-from classic_rc.evaluation.systems import System
+from classic_rc.evaluation.suite import ANY_DATASET, SuiteDataset, suite_text
+from classic_rc.evaluation.systems import System, unused_name
 from classic_rc.formats.base import format_option
 from classic_rc.io.files import sha256_of
 from classic_rc.io.text import read_text, write_file
@@ -67,7 +67,7 @@ class _Release:
     def add(self, run: RestoredRun) -> None:
         """Add a run: its data, systems, labels and predictions."""
         settings = run.protocol.to_plain()
-        name = unique_name(replace(run.dataset, name=run.recorded["dataset"]["name"]), self._names)
+        name = unused_name(run.recorded["dataset"]["name"], {*self._names, ANY_DATASET})
         self._names.append(name)
         spans = (settings.pop("spans") or {}).get("max_tokens")
         values = {key: value for key, value in settings.items() if value is not None}

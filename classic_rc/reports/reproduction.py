@@ -15,7 +15,7 @@ from classic_rc.datasets.official import OfficialPart, match_official_parts
 from classic_rc.errors import ClassicRCError, UsageError
 from classic_rc.evaluation.evaluate import evaluate
 from classic_rc.evaluation.outcomes import Row
-from classic_rc.evaluation.rerun import Rerun, RowCheck, RunCheck
+from classic_rc.evaluation.rerun import RowCheck, RunCheck
 from classic_rc.io.progress import progress_bar
 from classic_rc.metrics.base import METRICS
 from classic_rc.questions import Dataset
@@ -289,12 +289,8 @@ def reproduction_records(results: Sequence[ReproducedFigure]) -> list[dict[str, 
 _MAX_IDS = 3
 
 
-def rerun_tables(result: Rerun) -> list[Table]:
-    """Return one table per dataset of a run that was run again, with old and new values of what differs."""
-    return [_rerun_table(run) for run in result.runs]
-
-
-def _rerun_table(run: RunCheck) -> Table:
+def rerun_table(run: RunCheck) -> Table:
+    """Return the table of a dataset that was run again, with old and new values of what differs."""
     names = ["system", "", "number", "recorded", "now", "questions", "first of them"]
     kinds = {"recorded": "number", "now": "number", "questions": "count"}
     columns = [Column(name, kinds.get(name, "text")) for name in names]  # type: ignore[arg-type]

@@ -10,7 +10,7 @@ from classic_rc.evaluation.breakdown import Breakdown, CrossTabulation
 from classic_rc.evaluation.comparison import Comparison
 from classic_rc.evaluation.resampling import MIN_RELIABLE_GROUPS
 from classic_rc.evaluation.results import DEFINING_NOTE, SMALL_NOTE, dataset_title
-from classic_rc.tables import Cell, Column, RowGroup, Table, records_csv
+from classic_rc.tables import Cell, Column, RowGroup, Table
 from classic_rc.tables.model import Value, format_count, format_percent
 
 if TYPE_CHECKING:  # a run needs no audit
@@ -272,11 +272,6 @@ def _notes(evaluation: PerturbedEvaluation) -> Iterator[str]:
         yield f"not made: {name}: {reason}"
     for name, error in evaluation.errors.items():
         yield f"not measured: {name}: {error}"
-
-
-def perturbations_csv(evaluations: Sequence[PerturbedEvaluation]) -> str:
-    """Return a CSV line for each dataset, system and copy, the original among them; scores are fractions."""
-    return records_csv([record for evaluation in evaluations for record in evaluation.records()])
 
 
 # ------------------------------------------------------------------------------------------------------------------
