@@ -99,7 +99,7 @@ class SharedResults:
 
 
 def join_results(all_results: Sequence[SharedResults]) -> SharedResults:
-    """Join the systems of several results; the groups are those of the first. Other questions are a UsageError."""
+    """Join the systems of several results; the groups are those of the first. Other questions are refused."""
     first, *others = all_results
     for other in others:
         if (other.fingerprint, len(other.groups)) != (first.fingerprint, len(first.groups)):

@@ -84,7 +84,7 @@ class Signature:
 
     @classmethod
     def parse(cls, text: str) -> Signature:
-        """Parse a signature in the long or short form, with short digests as they are; ValueError if it is none."""
+        """Parse a signature in the long or short form; short digests stay short. Another text is a ValueError."""
         first, *others = _PART.split(text)
         parts = {"solver": first.removeprefix("solver:")}
         for part in others:
