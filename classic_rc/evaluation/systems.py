@@ -182,7 +182,7 @@ def check_percent(text: str) -> str:
 
 
 def as_systems(given: Systems) -> list[System]:
-    """Return the systems that the caller of :func:`classic_rc.evaluate` gave. A value of another kind is a UsageError."""
+    """Return the systems that the caller of :func:`classic_rc.evaluate` gave. Other values are UsageErrors."""
     if isinstance(given, str | Solver | System) or not isinstance(given, Iterable):
         if isinstance(given, type):
             found, example = given.__name__, f"[{given.__name__}()]"
