@@ -285,7 +285,7 @@ def _remarks(table: PaperTable, dataset: PaperDataset) -> Iterator[str]:
         former = next((name for name in new if remark.startswith(f"{name}: ")), None)
         if former is None:
             yield remark
-        elif new[former] in systems:
+        elif any(system is new[former] for system in systems):
             about, paths = remark.removeprefix(f"{former}: "), new[former].params.get("path")
             known = [path for path in (paths if isinstance(paths, list) else [paths]) if isinstance(path, str)]
             path = next((path for path in known if about.startswith(f"{path}: ")), None)
