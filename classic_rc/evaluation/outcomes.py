@@ -70,7 +70,9 @@ class Outcomes:
         """Return the outcomes on some of the questions."""
         return Outcomes(
             {name: rows[mask] for name, rows in self.statistics.items()},
-            *(of[mask] for of in (self.n_tied, self.n_selected, self.n_candidates)),
+            self.n_tied[mask],
+            self.n_selected[mask],
+            self.n_candidates[mask],
             None if self.evidence is None else self.evidence[mask],
             tuple(itertools.compress(self.answers, mask)),
         )

@@ -25,7 +25,7 @@ from classic_rc.tables import render
 from tests.tables import texts
 
 ONES = np.ones(4, dtype=np.int64)
-OUTCOMES = Outcomes({"accuracy": np.ones((4, 1))}, ONES, 1.0 * ONES, 4 * ONES, None, (None,) * 4)
+OUTCOMES = Outcomes({"accuracy": np.ones((4, 1))}, ONES, np.ones(4), 4 * ONES, None, (None,) * 4)
 CONTENDERS = (
     Row("sw+d", None, {}, "sw+d|n:4", "sw+d|n:4", OUTCOMES),
     Row("x", None, {}, "x|n:4", "x|n:4", OUTCOMES, label="a|b_%"),
