@@ -1,11 +1,12 @@
 """A solver ready to answer a dataset: fitted, and tuned on other data, out of fold, or not at all.
 
-The datasets' shared encodings and the blocks that are scored at once are here too.
+The datasets' shared encodings, the blocks that are scored at once and scoring in several processes are here too.
 """
 
 from __future__ import annotations
 
 import inspect
+import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
@@ -18,14 +19,13 @@ from numpy.typing import NDArray
 
 from classic_rc.datasets.registry import as_dataset
 from classic_rc.decisions import Argmax, Decision, Threshold, TunedThreshold, cross_fit
-from classic_rc.errors import UsageError
-from classic_rc.evaluation.forks import score_in_shards
-from classic_rc.evaluation.outcomes import N_ORDERS
+from classic_rc.errors import OutputError, UsageError
+from classic_rc.evaluation.forks import can_fork, count_jobs, map_in_forks
+from classic_rc.evaluation.outcomes import range_over_orders, reorder_options
 from classic_rc.evaluation.plan import check_data_to_learn, clone_unfitted, fold_plan
 from classic_rc.evaluation.systems import learned_elsewhere
 from classic_rc.folds import FoldPlan, passage_groups
 from classic_rc.kernels.arrays import block_size, offsets_of
-from classic_rc.kernels.draws import text_keys, uniform_draws
 from classic_rc.metrics.base import Metric, primary_metric
 from classic_rc.metrics.multirc import selection_metric
 from classic_rc.predictions import Prediction, Scores
@@ -169,55 +169,6 @@ class MemberComparison:
             f"{names[best]}{where}",
         )
 
-
-# ------------------------------------------------------------------------------------------------------------------
-# How far a learner's result moves if the options of each question come in another order
-
-_N_TRIED = 200
-"""A solver whose scores of this many questions do not depend on the order is not asked about the others."""
-
-_ROUNDING = 1e-9
-"""Sums in another order differ by less."""
-
-
-def reorder_options(questions: Sequence[Question], seed: int) -> tuple[list[Question], NDArray[np.int64]]:
-    """Return the questions with their options in a drawn order and without gold, and where each option was.
-
-    Option i of all copies is option ``places[i]`` of all questions.
-    """
-    sizes = np.array([len(question.candidates) for question in questions], dtype=np.int64)
-    draws = uniform_draws(text_keys(question.id for question in questions), sizes, seed)
-    places = np.lexsort((draws, np.repeat(np.arange(len(sizes)), sizes)))
-    copies = []
-    for question, start, size in zip(questions, offsets_of(sizes).tolist(), sizes.tolist(), strict=False):
-        order = (places[start : start + size] - start).tolist()
-        copies.append(replace(question, candidates=tuple(question.candidates[i] for i in order), gold=None))
-    return copies, places
-
-
-def range_over_orders(
-    questions: Sequence[Question],
-    scores: Scores,
-    score_reordered: Callable[[NDArray[np.int64], int], NDArray[np.float64]],
-    decide: Callable[[Scores], Sequence[Prediction]],
-) -> tuple[float, float] | None:
-    """Return the lowest and the highest result over the given order of the options and :data:`N_ORDERS` others.
-
-    It is in the task's primary metric; None if the scores do not depend on the order. `score_reordered` takes the
-    positions of some questions and the seed of an order, and returns the scores that their options have in that
-    order, flat, with the options in the given order.
-    """
-    tried = np.unique(np.linspace(0, len(scores) - 1, _N_TRIED).round().astype(np.int64))
-    if np.allclose(score_reordered(tried, 0), scores.take(tried).values, rtol=_ROUNDING, atol=_ROUNDING):
-        return None
-    metric, everything = primary_metric(questions[0].task), np.arange(len(scores))
-    orders = [scores, *(replace(scores, values=score_reordered(everything, seed)) for seed in range(N_ORDERS))]
-    results = [metric(questions, decide(own)) for own in orders]
-    return min(results), max(results)
-
-
-# ------------------------------------------------------------------------------------------------------------------
-# The system
 
 _Method = TypeVar("_Method", bound=Callable[..., Any])
 
@@ -541,3 +492,76 @@ def _dataset_of(questions: Sequence[Question]) -> Dataset:
         questions = questions.questions
     assert isinstance(questions, Dataset)  # so is each part of a dataset
     return questions
+
+
+MIN_SHARD_PASSAGES = 25_000
+"""Fewer passages than this are scored faster than another process starts and imports its modules."""
+
+MIN_FORK_PASSAGES = 1_000
+"""Fewer passages than this are not worth a fork."""
+
+
+def score_in_shards(solver: Solver, questions: Sequence[Question], jobs: int = 1) -> list[Scores]:
+    """Return the solver's scores, computed by up to `jobs` processes; for a combination also those of each member.
+
+    The processes are forks if the solver needs nothing but arrays and this process can be forked, else processes of
+    joblib's current backend. The scores of a question depend only on that question, so neither changes them.
+    """
+    if jobs == 1 or not isinstance(questions, EncodedDataset):
+        return _checked_with_members(solver, questions, jobs)
+    n_passages = len(questions.arrays.passage_offsets) - 1
+    n_forks = min(count_jobs(jobs), n_passages // MIN_FORK_PASSAGES)
+    if n_forks > 1 and _can_score_in_forks(solver):
+        shards = questions.shards(n_forks, with_questions=False)
+        scored_shards = map_in_forks(partial(_checked_with_members, solver), shards)
+        return [_join_shards(questions, scored) for scored in zip(*scored_shards, strict=True)]
+    from joblib import Parallel, delayed, effective_n_jobs
+
+    n_shards = min(effective_n_jobs(jobs), n_passages // MIN_SHARD_PASSAGES)
+    if n_shards < 2:
+        return _checked_with_members(solver, questions)
+    shards = questions.shards(n_shards, with_questions=not solver.needs_only_arrays)
+    parts = Parallel(n_jobs=n_shards)(delayed(_checked_with_members)(solver, shard) for shard in shards)
+    return [_join_shards(questions, scored) for scored in zip(*parts, strict=True)]
+
+
+def _can_score_in_forks(solver: Solver) -> bool:
+    """Return whether to fork: not for learned models, whose libraries may have threads."""
+    if not solver.needs_only_arrays or solver.learns_from == "gold" or not can_fork():
+        return False
+    if "joblib" not in sys.modules:  # so nobody has chosen a backend
+        return True
+    from joblib.parallel import get_active_backend
+
+    return type(get_active_backend()[0]).__name__ == "LokyBackend"
+
+
+def _join_shards(questions: EncodedDataset, parts: Sequence[Scores]) -> Scores:
+    scores = questions.in_order(
+        np.concatenate([part.values for part in parts]), np.concatenate([part.evidence for part in parts])
+    )
+    return replace(scores, relative_ties=all(part.relative_ties for part in parts))
+
+
+def _checked_with_members(solver: Solver, questions: Sequence[Question], jobs: int = 1) -> list[Scores]:
+    with solver.failures():  # here, because errors of other processes come without their place
+        return solver.score_with_members(questions) if solver.members else [_checked(solver, questions, jobs)]
+
+
+def _checked(solver: Solver, questions: Sequence[Question], jobs: int = 1) -> Scores:
+    """Return the solver's scores, after checking their shape."""
+    scores = score_questions(solver, questions) if jobs == 1 else solver.score_with_jobs(questions, jobs)
+    if isinstance(questions, EncodedDataset):
+        offsets = questions.score_offsets
+    else:
+        offsets = offsets_of(np.array([len(q.candidates) for q in questions], dtype=np.int64))
+    if not np.array_equal(scores.offsets, offsets):
+        raise OutputError(
+            f"score_candidates of solver {solver.name!r} must return one score per candidate: got "
+            f"{len(scores.values)} scores in {len(scores)} rows for {offsets[-1]} candidates of "
+            f"{len(offsets) - 1} questions",
+            field="score_candidates",
+            found=f"{len(scores.values)} scores in {len(scores)} rows",
+            expected=f"{offsets[-1]} scores in {len(offsets) - 1} rows",
+        )
+    return scores

@@ -16,7 +16,7 @@ pytestmark = pytest.mark.ci
 def test_dask_workers_give_the_bits_of_one_process(monkeypatch):
     from joblib import effective_n_jobs, parallel_config
 
-    monkeypatch.setattr("classic_rc.evaluation.forks.MIN_SHARD_PASSAGES", 5)
+    monkeypatch.setattr("classic_rc.evaluation.fitted_system.MIN_SHARD_PASSAGES", 5)
     dataset, solver = synthetic_dataset(Task.SINGLE_CHOICE, n_passages=30), parse_solver("sw+d")
     [alone] = evaluate(dataset, [solver]).rows
     with (

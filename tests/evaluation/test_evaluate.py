@@ -14,7 +14,7 @@ from classic_rc.datasets import from_rows, load
 from classic_rc.decisions import Argmax, Threshold, TunedThreshold
 from classic_rc.errors import DataError, OutputError, SystemFailedError, UsageError
 from classic_rc.evaluation import evaluate
-from classic_rc.evaluation import forks as scoring
+from classic_rc.evaluation import fitted_system as scoring
 from classic_rc.evaluation.evaluate import predict
 from classic_rc.io.progress import Progress
 from classic_rc.predictions import Scores

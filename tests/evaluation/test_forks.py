@@ -20,14 +20,14 @@ needs_fork = pytest.mark.skipif(sys.platform != "linux", reason="only Linux fork
 RUN = """
 import os
 import classic_rc
-from classic_rc.evaluation import evaluate, forks
+from classic_rc.evaluation import evaluate, fitted_system
 from classic_rc.questions import Task
 from classic_rc.testing import synthetic_dataset
 
-forks.MIN_FORK_PASSAGES = 10
+fitted_system.MIN_FORK_PASSAGES = 10
 forked = []
-original = forks.map_in_forks
-forks.map_in_forks = lambda *args: forked.append(len(args[1])) or original(*args)
+original = fitted_system.map_in_forks
+fitted_system.map_in_forks = lambda *args: forked.append(len(args[1])) or original(*args)
 dataset = synthetic_dataset(Task.SINGLE_CHOICE, n_passages=60)
 for spec in ("sw+d", "sliding-window,inverse_counts=corpus", "word-distance"):
     rows = [evaluate(dataset, [classic_rc.parse_solver(spec)], jobs=jobs).rows[0] for jobs in (1, 2, 3)]

@@ -13,7 +13,7 @@ LOKY = """
 import os
 import numpy as np
 import classic_rc
-from classic_rc.evaluation import forks as scoring
+from classic_rc.evaluation import fitted_system as scoring
 from classic_rc.text.encode import encode
 
 class Where(classic_rc.Solver):
