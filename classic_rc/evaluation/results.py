@@ -420,7 +420,7 @@ def _metric_column(
     small group.
     """
     mask = None if group is None else evaluation.groups[group]
-    is_small = mask is not None and mask.sum() < MIN_GROUP_QUESTIONS
+    is_small = mask is not None and int(mask.sum()) < MIN_GROUP_QUESTIONS
     values = [row.metrics(slice(None) if mask is None else mask)[metric.name] for row in rows]
     printed = np.round(values, 4)  # as many decimals as people see
     defining = set() if group is None else evaluation.defining(group)

@@ -9,7 +9,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from classic_rc.evaluation import Evaluation, Row
+from classic_rc.datasets import load
+from classic_rc.evaluation import Evaluation, Row, evaluate
 from classic_rc.evaluation.outcomes import Outcomes
 from classic_rc.questions import Candidate, Dataset, Passage, Question, Task
 from classic_rc.reports import results_table
@@ -104,3 +105,8 @@ def test_thresholds_of_folds_are_one_csv_cell():
 def test_nothing_measured_is_a_dash_and_not_a_number():
     nothing = replace(SINGLE, rows=SINGLE.rows[:1], groups={"none": np.array([False, False])})
     assert results_table(nothing)["Acc. none (0)"]["random"].is_missing
+
+
+def test_small_groups_are_grey_in_html():
+    evaluation = evaluate(load("sample:single-choice"), ["longest", "sw+d"], by="question-type")
+    assert "color: GrayText" in render(results_table(evaluation), "html")
