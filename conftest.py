@@ -1,11 +1,15 @@
-"""Which modules are imported for doctests: those that have some."""
+"""One thread for each process of tests; and which modules are imported for doctests: those that have some."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Generator
 from pathlib import Path
 
 import pytest
+
+# Before NumPy is loaded: the processes share the cores, and threads that wait for each other use processor time.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 
 @pytest.hookimpl(wrapper=True)
