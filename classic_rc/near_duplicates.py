@@ -25,7 +25,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from classic_rc.kernels.arrays import block_size, offsets_of, ragged_indices, run_starts, runs_of
+from classic_rc.kernels.arrays import offsets_of, ragged_indices, run_starts, runs_of
 from classic_rc.kernels.bags import (
     count_shared,
     least_shared,
@@ -263,7 +263,7 @@ class _Collection:
     def _find_originals(self, texts: Sequence[str]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Return the first text equal to each text, and an order of the texts that depends on their tokens only."""
         hashes = np.zeros(len(texts), dtype=np.uint64)
-        for start, stop in runs_of(self.lengths, block_size(_BLOCK_TOKENS)):
+        for start, stop in runs_of(self.lengths, _BLOCK_TOKENS):
             begin, end = self.offsets[start], self.offsets[stop]
             place = np.arange(begin, end) - np.repeat(self.offsets[start:stop], self.lengths[start:stop])
             mixed = mix(self.keys[self.tokens[begin:end]] ^ mix(place.astype(np.uint64)))
@@ -279,7 +279,7 @@ class _Collection:
         original = np.empty(len(texts), dtype=np.int64)
         original[order] = order[first]
         copies = np.flatnonzero((original != np.arange(len(texts))) & (self.lengths > 0))
-        for block in runs_of(self.lengths[copies], block_size(_BLOCK_TOKENS)):
+        for block in runs_of(self.lengths[copies], _BLOCK_TOKENS):
             part = copies[slice(*block)]
             counts = self.lengths[part]
             own = self.tokens[ragged_indices(self.offsets[part], counts)]
@@ -298,7 +298,7 @@ class _Collection:
         found = [(np.empty((2, 0), dtype=np.int64), np.empty(0), np.empty(0, dtype=bool))]
         texts = distinct[self.lengths[distinct] >= MIN_TOKENS]  # by length, so neighbours have similar lengths
         for one, two in self._candidates(texts, here, there):
-            for block in runs_of(self.lengths[one] + self.lengths[two], block_size(_BLOCK_TOKENS)):
+            for block in runs_of(self.lengths[one] + self.lengths[two], _BLOCK_TOKENS):
                 a, b = one[slice(*block)], two[slice(*block)]
                 shared, fewer, more = self._shared_grams(a, b)
                 near = (shared / fewer >= CONTAINMENT) & (self.lengths[a] >= LENGTH_RATIO * self.lengths[b])
@@ -369,7 +369,7 @@ class _Collection:
 
     def _sketches(self, texts: NDArray[np.int64]) -> Iterator[NDArray[np.uint64]]:
         """Yield the sketches of blocks of texts: ascending hashes, shape (n_texts, _SKETCH), then 2**64 - 1."""
-        for block in runs_of(self.lengths[texts], block_size(_BLOCK_TOKENS)):
+        for block in runs_of(self.lengths[texts], _BLOCK_TOKENS):
             part = texts[slice(*block)]
             hashes, text = self._gram_hashes(part)
             # Hashes are uniform, so three times as many as needed are expected below this limit. A text of few

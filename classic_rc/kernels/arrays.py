@@ -173,7 +173,7 @@ def sums_by(index: NDArray[np.integer], values: NDArray[Any], n: int) -> NDArray
 
 
 def distinct(values: NDArray[np.integer]) -> NDArray[Any]:
-    """Return the different values in ascending order, as :func:`numpy.unique` does, whose hash table is slower.
+    """Return the different values in ascending order, like :func:`numpy.unique`, but faster than its hash table.
 
     Examples
     --------
@@ -197,11 +197,20 @@ def run_starts(values: NDArray[np.generic]) -> NDArray[np.int64]:
     return is_start.nonzero()[0]
 
 
+def group_equal(keys: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    """Return the order that sorts the keys, where each run of equal ones starts in it, and each key's run."""
+    order = np.argsort(keys, kind="stable")
+    is_first = np.diff(keys[order], prepend=-1) != 0
+    group = np.empty(len(keys), dtype=np.int64)
+    group[order] = np.cumsum(is_first) - 1
+    return order, np.flatnonzero(is_first), group
+
+
 _most: ContextVar[int | None] = ContextVar("most", default=None)
 
 
 def block_size(usual: int) -> int:
-    """Return the size of a block: the usual one, or that of :func:`small_blocks` if it is smaller."""
+    """Return the size of a block: the usual one, or a smaller one inside :func:`small_blocks`."""
     most = _most.get()
     return usual if most is None else min(usual, most)
 
@@ -265,7 +274,7 @@ def passage_postings(arrays: TokenArrays) -> Postings:
 
 
 class Matches(NamedTuple):
-    """The distinct words of texts, and those of them that occur in the texts' passages."""
+    """The distinct words of texts, and the ones that occur in the texts' passages."""
 
     n_distinct: NDArray[np.int64]  # (n_texts,): how many distinct words each text has, in the passage or not
     offsets: NDArray[np.int64]  # (n_texts + 1,): the matches of text i are `runs[offsets[i]:offsets[i + 1]]`
@@ -273,15 +282,7 @@ class Matches(NamedTuple):
 
 
 def match_words(arrays: TokenArrays, postings: Postings) -> tuple[Matches, Matches]:
-    """Match the questions' words, and the candidates' words that are not in their question, to the passages.
-
-    Returns
-    -------
-    questions : Matches
-        Over questions.
-    candidates : Matches
-        Over candidates: the words that each adds to its question's.
-    """
+    """Match the questions' words, and the words that each candidate adds to its question's, to the passages."""
     n_words = arrays.n_words
     question_keys = distinct_words(arrays.question_tokens, arrays.question_offsets, n_words)
     question = question_keys // n_words

@@ -11,14 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from classic_rc.kernels.arrays import (
-    binary_search,
-    distinct,
-    offsets_of,
-    ragged_indices,
-    run_starts,
-    runs_of,
-)
+from classic_rc.kernels.arrays import binary_search, distinct, offsets_of, ragged_indices, run_starts, runs_of
 from classic_rc.kernels.draws import mix
 
 _BLOCK_PAIRS = 2**22
@@ -29,32 +22,19 @@ _MAX_RAREST = 12
 
 
 def pairs_with_equal_keys(
-    rows: NDArray[np.int32],
-    keys: NDArray[np.uint64],
+    rows: NDArray[np.int32],  # (n,): the row of each key, ascending
+    keys: NDArray[np.uint64],  # (n,): distinct within a row
     n_rows: int,
     neighbours: int,
     fits: Callable[[NDArray[np.int32], NDArray[np.int32]], NDArray[np.bool_]],
 ) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]]:
     """Yield the pairs of rows that share keys, and how many they share.
 
-    Parameters
-    ----------
-    rows : ndarray of int32, shape (n,)
-        The row of each key, ascending.
-    keys : ndarray of uint64, shape (n,)
-        Distinct within a row.
-    neighbours : int
-        With how many of the next rows that have a key each row is paired. It bounds the time where thousands of
-        rows share a key.
-    fits : callable
-        Takes the first and the second rows of pairs, and returns which ones to keep.
-
-    Yields
-    ------
-    one, two, shared : ndarray of int64
-        Pairs in ascending order, the first row below the second one. No pair is yielded twice.
+    Pairs ascend, the first row below the second one, and none is yielded twice. `fits` takes the first and the
+    second rows of pairs, and returns which ones to keep. Each row is paired with at most `neighbours` of the next
+    rows that have a key, which bounds the time where thousands of rows share it.
     """
-    order = np.argsort(keys, kind="stable")  # of equal keys, those of earlier rows first
+    order = np.argsort(keys, kind="stable")  # among equal keys, earlier rows first
     rows_by_key, keys = rows[order], keys[order]
     starts = run_starts(keys)
     lengths = np.diff(starts, append=len(keys))
@@ -90,43 +70,25 @@ def least_shared(sizes: NDArray[np.int64], share: float) -> NDArray[np.int64]:
 
 
 def overlapping_bags(
-    words: NDArray[np.int64],
-    offsets: NDArray[np.int64],
-    least: NDArray[np.int64],
+    words: NDArray[np.int64],  # (n_words,): of all bags, bag after bag
+    offsets: NDArray[np.int64],  # (n_bags + 1,)
+    least: NDArray[np.int64],  # (n_bags,): how many words each bag shares at least, such as `least_shared`
     *,
-    here: NDArray[np.bool_],
+    here: NDArray[np.bool_],  # (n_bags,): one bag of a pair has this flag and the other bag the next one
     there: NDArray[np.bool_],
     part_share: float | None = None,
-    neighbours: int = 64,
+    neighbours: int = 64,  # as in `pairs_with_equal_keys`: of more, only those next in size are compared
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
     """Find the pairs of bags that share enough words: at least two, or the only one that each has.
 
     Two bags that share enough words share two of the rarest words of each (prefix filtering: Chaudhuri, Ganti and
     Kaushik 2006). So bags are compared if they share two of their rarest words: the more words a pair must share,
-    the fewer and rarer are those that it is found by. Every pair is then counted on all words.
+    the fewer and rarer are those that it is found by. Every pair is then counted on all words, and must reach
+    `least` of both. With `part_share`, above 0, also find pairs in which one bag contains all words of the other
+    (at least two words), if they make up at least this share of the larger bag.
 
-    Parameters
-    ----------
-    words : ndarray of int64, shape (n_words,)
-        The words of all bags, bag after bag.
-    offsets : ndarray of int64, shape (n_bags + 1,)
-    least : ndarray of int64, shape (n_bags,)
-        How many words each bag shares at least with the other one of a pair, such as :func:`least_shared`. A pair
-        must reach the numbers of both.
-    here, there : ndarray of bool, shape (n_bags,)
-        One bag of a pair has the first flag and the other bag the second one.
-    part_share : float, optional
-        Also find pairs in which one bag contains all words of the other (at least two words), if they make up at
-        least this share of the larger bag. Above 0.
-    neighbours : int
-        As in :func:`pairs_with_equal_keys`: of more bags with equal keys, only those next in size are compared.
-
-    Returns
-    -------
-    one, two : ndarray of int64, shape (n_pairs,)
-        The first bag is the earlier one.
-    shared : ndarray of int64, shape (n_pairs,)
-        Number of words in common, repetitions counted.
+    Returns the earlier and the later bag of each pair, and the number of words in common, repetitions counted, each
+    of shape (n_pairs,).
 
     Examples
     --------
@@ -197,7 +159,7 @@ def _number_repetitions(words: NDArray[np.int64], sizes: NDArray[np.int64]) -> N
 
 
 class _Rarest(NamedTuple):
-    """The words of each row from the rarest one on, of those that other rows have, too. Rows ascend in size."""
+    """The words that each row shares with other rows, from the rarest one on. Rows ascend in size."""
 
     rows: NDArray[np.int64]  # ascending
     codes: NDArray[np.uint64]  # of the words
@@ -241,7 +203,7 @@ class _Rarest(NamedTuple):
         rows, keys = self._keys_of_two(np.where(smaller < self.sizes, fewest, len(self.codes) + 2))
         known = binary_search(keys, np.sort(part_keys))[1] if len(part_keys) else np.zeros(len(keys), dtype=bool)
         rows, keys = rows[known], keys[known]
-        # Of equal keys, those of smaller rows come first. So the parts that are next in size precede a row.
+        # Among equal keys, smaller rows come first. So the parts that are next in size precede a row.
         order = np.lexsort((np.concatenate([part_rows, rows]), np.concatenate([part_keys, keys])))
         is_part = order < len(part_rows)
         before = np.cumsum(is_part)  # parts up to each entry

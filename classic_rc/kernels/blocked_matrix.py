@@ -26,24 +26,11 @@ class Features(NamedTuple):
 
     @classmethod
     def of(cls, matrix: Any) -> Features:
-        """Return the blocks of a matrix of any kind.
-
-        Raises
-        ------
-        ValueError
-            The blocks have different numbers of rows, no column, or values that are not finite.
-        """
+        """Return the blocks of a matrix of any kind."""
         if not isinstance(matrix, cls):
             matrix = cls(sparse=csr_matrix(matrix)) if issparse(matrix) else cls(dense=np.asarray(matrix))
         if matrix.dense is not None and matrix.dense.dtype not in (np.float32, np.float64):
             matrix = matrix._replace(dense=np.asarray(matrix.dense, dtype=np.float64))
-        blocks = [block for block in matrix if block is not None]
-        if not blocks or any(block.ndim != 2 for block in blocks) or len({block.shape[0] for block in blocks}) > 1:
-            raise ValueError("features must be a matrix, or a dense and a sparse one with equally many rows")
-        if not sum(block.shape[1] for block in blocks):
-            raise ValueError("features must have at least one column")
-        if not all(np.isfinite(block.data if issparse(block) else block).all() for block in blocks):
-            raise ValueError("features must be finite")
         return matrix
 
     @property
@@ -54,16 +41,11 @@ class Features(NamedTuple):
 
 
 class BlockedMatrix:
-    """Products with :class:`Features` whose columns are multiplied by a scale.
+    """Products with :class:`Features` whose columns are multiplied by a scale, shape (n_columns,).
 
     Products have the precision of the vector: float64, or `fast_type` where they need not be exact. That is float32
     if a dense part is float32, and a sparse one is too or has entries of 1 only; else it is float64. Entries of 1
-    take no memory but for their indices.
-
-    Parameters
-    ----------
-    scale : ndarray of float64, shape (n_columns,)
-        Columns with a scale of 0 are zero.
+    take no memory but for their indices. Columns with a scale of 0 are zero.
     """
 
     def __init__(self, features: Features, scale: NDArray[np.float64]) -> None:
@@ -217,7 +199,7 @@ def find_entries(matrix: csr_matrix, columns: NDArray[np.bool_]) -> NDArray[np.i
 def renumber_columns(
     indices: NDArray[np.int32], offsets: NDArray[np.int64], place: NDArray[np.int32]
 ) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
-    """Give the columns of CSR arrays the numbers `place`, and drop those whose number is negative.
+    """Give the columns of CSR arrays the numbers `place`, and drop columns with a negative number.
 
     Row i has the columns ``indices[offsets[i]:offsets[i + 1]]``. This changes `indices` and returns its first part.
     """
@@ -248,16 +230,11 @@ class EqualColumns(NamedTuple):
 
 
 def find_equal_columns(indices: NDArray[np.integer], indptr: NDArray[np.integer], n_columns: int) -> EqualColumns:
-    r"""Find the equal columns of a matrix of zeros and ones.
+    r"""Find the equal columns of a matrix of zeros and ones, the ones as in a CSR matrix.
 
     Only the sum of equal columns' weights matters to a loss, so an L2-regularised learner gives them equal weights.
     It learns the same from one column x of k equal ones, if it shrinks x's weight as much as theirs: from the
     column :math:`\sqrt{k}\,x`, or as ``copies`` of :func:`~classic_rc.kernels.logistic.fit_logistic` says.
-
-    Parameters
-    ----------
-    indices, indptr : ndarray of int
-        The ones, as in a CSR matrix.
 
     Examples
     --------

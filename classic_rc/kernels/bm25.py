@@ -35,7 +35,7 @@ def byte4_lengths(lengths: NDArray[np.integer]) -> NDArray[np.int64]:
 def idf(n_sentences: Counts, frequencies: NDArray[np.integer]) -> NDArray[np.float32]:
     """Return ``ln(1 + (N - df + 0.5) / (df + 0.5))``: Lucene 8, ``BM25Similarity.idf``.
 
-    N is the number of sentences that have a token, df of those that have the term.
+    N sentences have a token, and df of them have the term.
     """
     return np.log(1 + (n_sentences - frequencies + 0.5) / (frequencies + 0.5)).astype(np.float32)
 
@@ -67,7 +67,7 @@ def term_scores(
 ) -> NDArray[np.float32]:
     """Return ``w - w / (1 + tf factor)``: Lucene 8, ``BM25Similarity.BM25Scorer.score``.
 
-    This equals ``w tf / (tf + 1 / factor)``, in a form whose rounding never gives a larger tf a smaller score. The
+    This equals ``w tf / (tf + 1 / factor)``, in a form whose rounding never lowers the score of a larger tf. The
     weights are from :func:`term_weights`, the factors from :func:`length_factors`.
     """
     return weights - weights / (np.float32(1) + counts * factors)

@@ -88,11 +88,7 @@ _LENGTH_BYTE = np.where(_LENGTHS <= SHORT, _LENGTHS, np.uint64(0)) << np.uint64(
 def piece_keys(buffer: bytes, starts: NDArray[np.int64], lengths: NDArray[np.int64]) -> Keys:
     """Return the keys of pieces of a buffer, whatever the byte order of the machine.
 
-    Parameters
-    ----------
-    buffer : bytes
-        With at least :data:`PADDING` bytes from each start on.
-    starts, lengths : ndarray of int64, shape (n_pieces,)
+    The buffer has at least :data:`PADDING` bytes from each start on.
     """
     # Element i of this view is the 16 bytes from byte i on, so `take` reads both words of a piece at once.
     windows = np.ndarray(max(len(buffer) - PADDING + 1, 0), f"V{PADDING}", buffer, strides=(1,))
@@ -107,7 +103,7 @@ def piece_keys(buffer: bytes, starts: NDArray[np.int64], lengths: NDArray[np.int
 class KeyCache:
     """A cache from the keys of pieces to their numbers. It may forget a key, but never gives a wrong number.
 
-    The hash of a key selects a slot. The slot has the number of the piece that came first, and the stored keys tell
+    The hash of a key selects a slot. The slot has the number of the piece that came first, and the stored keys show
     whether it is the right one. There is no search: by Zipf's law the pieces that come first are those that come
     often, and few of the others find their slot taken.
     """
@@ -144,7 +140,7 @@ class KeyCache:
         return mixed.view(np.int64)
 
     def _fill_slots(self, keys: Keys, numbers: NDArray[np.int32]) -> None:
-        """Let keys whose slot is empty have it: the first of those that share one."""
+        """Give each empty slot to the first key that hashes to it."""
         slots = self._hash(keys)
         free = np.flatnonzero(self._slots.take(slots) < 0)[::-1]
         self._slots[slots[free]] = numbers[free]  # the last of repeated assignments stays

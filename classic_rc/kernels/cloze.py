@@ -66,19 +66,10 @@ def query_counts(arrays: TokenArrays, placeholders: NDArray[np.int64]) -> NDArra
 
 
 def phrase_places(arrays: TokenArrays, postings: Postings) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return where each candidate's token sequence occurs in its passage.
+    """Return where each candidate's token sequence occurs in its passage, given the postings of these passages.
 
-    Parameters
-    ----------
-    postings : Postings
-        The postings of these passages.
-
-    Returns
-    -------
-    candidates : ndarray of int64, shape (n_places,)
-        Ascending; a candidate without tokens has no places.
-    starts : ndarray of int64, shape (n_places,)
-        The position of its first token in the passage, ascending for each candidate.
+    Both results have shape (n_places,): the candidates, ascending (one without tokens has no places), and the
+    position of the first token in the passage, ascending for each candidate.
     """
     lengths = np.diff(arrays.candidate_offsets)
     passage = arrays.question_passage[arrays.candidate_question]
@@ -112,7 +103,7 @@ def phrase_places(arrays: TokenArrays, postings: Postings) -> tuple[NDArray[np.i
 class QueryWords(NamedTuple):
     """The tokens of queries that occur in their passages."""
 
-    offsets: NDArray[np.int64]  # (n_questions + 1,): those of query i are `offsets[i]:offsets[i + 1]`
+    offsets: NDArray[np.int64]  # (n_questions + 1,): query i has `offsets[i]:offsets[i + 1]`
     words: NDArray[np.int32]
     runs: NDArray[np.int64]  # runs of the postings
     places: NDArray[np.int64]  # positions in the query
@@ -207,9 +198,9 @@ def counted_lengths(arrays: TokenArrays, counted: NDArray[np.bool_]) -> NDArray[
 
 
 def mention_distances(
-    arrays: TokenArrays,
-    postings: Postings,
-    candidates: NDArray[np.int64],
+    arrays: TokenArrays,  # of one block
+    postings: Postings,  # of its passages
+    candidates: NDArray[np.int64],  # (n_mentions,): this and the next are the result of `phrase_places`
     starts: NDArray[np.int64],
     placeholders: NDArray[np.int64],
     counted: NDArray[np.bool_],
@@ -217,23 +208,10 @@ def mention_distances(
     alignment: Alignment | None = "ends",
     own_words: OwnWords = "match",
 ) -> NDArray[np.int64]:
-    """Return how far each query's counted words are from each mention of its candidates, added up.
+    """Return how far each query's counted words are from each mention of its candidates, added up: (n_mentions,).
 
-    Parameters
-    ----------
-    arrays, placeholders, counted, max_distance, own_words
-        As in :func:`cloze_distance`, for one block.
-    postings : Postings
-        The postings of these passages.
-    candidates, starts : ndarray of int64, shape (n_mentions,)
-        The mentions: the result of :func:`phrase_places`.
-    alignment : {"ends", "first", "last"} or None
-        What distances are measured from: a word's expected place, as in :func:`cloze_distance`, or (None) the
-        nearer end of the mention itself.
-
-    Returns
-    -------
-    ndarray of int64, shape (n_mentions,)
+    Distances are measured from a word's expected place, as in :func:`cloze_distance`, or, if `alignment` is None,
+    from the nearer end of the mention itself. The other parameters are those of :func:`cloze_distance`.
     """
     query = query_words(arrays, postings, placeholders)
     question = arrays.candidate_question
@@ -242,9 +220,15 @@ def mention_distances(
     # takes one place: words after it are one place farther.
     relative = query.places - np.repeat(placeholders, np.diff(query.offsets)) + query.after
     from_last = {"ends": query.after, "first": np.zeros_like(query.after), "last": np.ones_like(query.after)}
-    nearest = _NearestDistance(
-        postings, reach=_max_length(arrays.passage_offsets) + _max_length(arrays.question_offsets)
-    )
+    # Runs are so far apart on one number line that the nearest place is always one of the same run.
+    reach = sum(int(np.diff(own).max(initial=0)) + 1 for own in (arrays.passage_offsets, arrays.question_offsets))
+    stride = 2 * reach + 1
+    keys = np.repeat(np.arange(len(postings.keys)) * stride, np.diff(postings.offsets)) + postings.positions
+
+    def nearest(runs: NDArray[np.int64], positions: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the distances of positions from the nearest places of runs, which have at least one each."""
+        return nearest_distances(runs * stride + positions, keys)
+
     n_words = np.diff(query.offsets)[question[candidates]]
     sums = np.empty(len(candidates), dtype=np.int64)
     for part in row_chunks(np.arange(len(candidates)), n_words, _PAIRS):
@@ -265,24 +249,6 @@ def mention_distances(
         # Some mentions have no words to look up. Differences of a running total allow empty rows, unlike reduceat.
         sums[part] = worst[part] - np.diff(offsets_of(saved)[offsets_of(counts)])
     return sums
-
-
-class _NearestDistance:
-    """The distance of positions from the nearest position of a run; `reach` is more than any such distance."""
-
-    def __init__(self, postings: Postings, reach: int) -> None:
-        # Runs are so far apart on one number line that the nearest place is always one of the same run.
-        self._stride = 2 * reach + 1
-        runs = np.repeat(np.arange(len(postings.keys)), np.diff(postings.offsets))
-        self._keys = runs * self._stride + postings.positions
-
-    def __call__(self, runs: NDArray[np.int64], positions: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return the distances; every run has at least one place."""
-        return nearest_distances(runs * self._stride + positions, self._keys)
-
-
-def _max_length(offsets: NDArray[np.int64]) -> int:
-    return int(np.diff(offsets).max(initial=0)) + 1
 
 
 def _has_word(arrays: TokenArrays, candidates: NDArray[np.int64], words: NDArray[np.int32]) -> NDArray[np.bool_]:
@@ -332,10 +298,7 @@ def cloze_window(
 
 
 def _shift_block(
-    arrays: TokenArrays,
-    placeholders: NDArray[np.int64],
-    anchored: bool,
-    word_weights: NDArray[np.int32] | None,
+    arrays: TokenArrays, placeholders: NDArray[np.int64], anchored: bool, word_weights: NDArray[np.int32] | None
 ) -> NDArray[np.int64]:
     postings = passage_postings(arrays)
     n_places = np.diff(postings.offsets)
@@ -347,7 +310,7 @@ def _shift_block(
     sizes = np.diff(arrays.candidate_offsets)
     before = placeholders[question]
 
-    # Tokens that match somewhere in the passage: those of the queries, and those of the candidates that fill them.
+    # Tokens of the queries, and of the candidates that fill them, that match somewhere in the passage.
     query = query_words(arrays, postings, placeholders)
     of_token = np.repeat(np.arange(len(sizes)), sizes)
     run, found = look_up(passage[of_token] * arrays.n_words + arrays.candidate_tokens, postings.keys)

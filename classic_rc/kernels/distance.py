@@ -34,9 +34,7 @@ _CHUNK_ROWS = 2**14
 
 
 def word_distance(
-    arrays: TokenArrays,
-    stop_words: NDArray[np.bool_],
-    rule: DistanceRule = "mean",
+    arrays: TokenArrays, stop_words: NDArray[np.bool_], rule: DistanceRule = "mean"
 ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
     """Return the distance of question words from the candidate's words, as a share of the passage's length.
 
@@ -107,9 +105,7 @@ def window_and_distance(
 
 
 def word_distances(
-    block: MatchedBlock,
-    stop_words: NDArray[np.bool_],
-    rule: DistanceRule = "mean",
+    block: MatchedBlock, stop_words: NDArray[np.bool_], rule: DistanceRule = "mean"
 ) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
     """Return :func:`word_distance` of one block: two arrays of shape (n_candidates of the block,)."""
     arrays, postings = block.arrays, block.postings
@@ -167,7 +163,7 @@ def pack_places(places: Places, stride: int) -> NDArray[np.int64]:
 
 def row_stride(*places: Places) -> int:
     """Return a stride for :func:`pack_places`."""
-    # Places of one row differ by at most the largest position, those of two rows by three times as much or more.
+    # Places of one row differ by at most the largest position, places of two rows by three times as much or more.
     return 4 * (1 + max(int(p.positions.max(initial=0)) for p in places))
 
 

@@ -17,7 +17,7 @@ MARKS = ("<s>", "</s>", "<unk>")
 """The written forms of START, END and UNKNOWN."""
 
 FALLBACK_DISCOUNTS = (0.5, 1.0, 1.5)
-"""The discounts for texts too small to estimate any: those of KenLM's ``--discount_fallback``."""
+"""The discounts for texts too small to estimate any, as KenLM's ``--discount_fallback``."""
 
 _CHUNK = 2**20
 """Positions or keys processed at a time: 8 MB of int64."""
@@ -36,20 +36,9 @@ class NGrams(NamedTuple):
 
 
 def count_ngrams(tokens: NDArray[np.int32], offsets: NDArray[np.int64], n_words: int, order: int) -> list[NGrams]:
-    """Count all n-grams within ragged texts: text i is ``tokens[offsets[i]:offsets[i + 1]]``.
+    """Count all n-grams of order 1, 2, … `order` within ragged texts.
 
-    Parameters
-    ----------
-    tokens : ndarray of int32
-        Word ids in ``range(n_words)``.
-    offsets : ndarray of int64, shape (n_texts + 1,)
-    order : int
-        The largest n, at least 1.
-
-    Returns
-    -------
-    list of NGrams
-        Of order 1, 2, … `order`.
+    Text i is ``tokens[offsets[i]:offsets[i + 1]]``, as word ids in ``range(n_words)``.
 
     Examples
     --------
@@ -150,7 +139,7 @@ def _count_keys(keys: NDArray[np.int64]) -> NGrams:
 
 
 def _merge_all(runs: Iterator[NGrams]) -> NGrams:
-    """Merge runs into one table, those of about equal size first: each key is merged at most log2(n_runs) times."""
+    """Merge runs into one table, similar sizes first: each key is merged at most log2(n_runs) times."""
     merged: list[NGrams] = []
     for run in runs:
         merged.append(run)
@@ -191,7 +180,7 @@ class KneserNey(NamedTuple):
         return len(self.keys[0])
 
     def following(self, k: int, context: int) -> slice:
-        """Return the places, among the k-grams, of those whose first k - 1 words are the (k - 1)-gram `context`."""
+        """Return the places of the k-grams that begin with the (k - 1)-gram `context`."""
         start, stop = np.searchsorted(self.keys[k - 1], [context * self.n_words, (context + 1) * self.n_words])
         return slice(int(start), int(stop))
 
@@ -203,7 +192,11 @@ class Probabilities(NamedTuple):
     orders: NDArray[np.int64]  # (n_tokens,): the length of the model's longest n-gram that ends with the token
 
 
-def kneser_ney(ngrams: Sequence[NGrams], discounts: NDArray[np.float64] | None = None) -> KneserNey:
+def kneser_ney(
+    ngrams: Sequence[NGrams],  # of order 1, 2, …, counted in texts that all begin with START
+    # (n, 3): for each order, what is subtracted from counts of 1, 2, and 3 or more; default: `modified_discounts`
+    discounts: NDArray[np.float64] | None = None,
+) -> KneserNey:
     r"""Estimate a model from counts (Chen and Goodman 1998, section 4.1.6 and equation 26).
 
     .. math::
@@ -214,13 +207,6 @@ def kneser_ney(ngrams: Sequence[NGrams], discounts: NDArray[np.float64] | None =
     Here c are the adjusted counts of :func:`adjusted_counts`, h' is the context h without its first word, and
     :math:`p_0` is uniform over all words that can be predicted: those of the vocabulary, END and UNKNOWN. If the
     texts do not have the context h, :math:`p_k = p_{k-1}`.
-
-    Parameters
-    ----------
-    ngrams : sequence of NGrams
-        Of order 1, 2, …, counted in texts that all begin with START.
-    discounts : ndarray of float64, shape (n, 3), optional
-        For each order, what is subtracted from counts of 1, 2, and 3 or more; default: :func:`modified_discounts`.
     """
     n_words = len(ngrams[0].keys)
     suffixes = suffix_ranks(ngrams, n_words)
@@ -248,25 +234,16 @@ def kneser_ney(ngrams: Sequence[NGrams], discounts: NDArray[np.float64] | None =
             backoffs.append(backoff)
         probabilities.append(lower)
     return KneserNey(
-        tuple(table.keys for table in ngrams),
-        tuple(probabilities),
-        tuple(backoffs),
-        discounts,
-        tuple(adjusted),
+        tuple(table.keys for table in ngrams), tuple(probabilities), tuple(backoffs), discounts, tuple(adjusted)
     )
 
 
 def adjusted_counts(ngrams: Sequence[NGrams], suffixes: Sequence[NDArray[np.int64]]) -> list[NDArray[Any]]:
-    """Return the counts that Kneser-Ney uses in place of frequencies.
+    """Return the counts that Kneser-Ney uses in place of frequencies; `suffixes` are from :func:`suffix_ranks`.
 
     The longest n-grams keep their frequency. A shorter n-gram gets the number of distinct words that precede it.
     Nothing precedes START, so n-grams that begin with START keep their frequency; START itself is never predicted
     and gets 0.
-
-    Parameters
-    ----------
-    suffixes : sequence of ndarray of int64
-        From :func:`~classic_rc.kernels.kneser_ney.suffix_ranks`.
     """
     n_words = len(ngrams[0].keys)
     adjusted, n_from_start = [], START + 1
@@ -283,21 +260,12 @@ def adjusted_counts(ngrams: Sequence[NGrams], suffixes: Sequence[NDArray[np.int6
 
 
 def modified_discounts(counts: NDArray[Any]) -> NDArray[np.float64]:
-    r"""Estimate the discounts of one order from the numbers of n-grams with counts 1, 2, 3 and 4.
+    r"""Estimate the discounts of one order, shape (3,), from the numbers of n-grams with adjusted counts 1 to 4.
 
     .. math:: D_i = i - (i + 1)\, \frac{n_1}{n_1 + 2 n_2}\, \frac{n_{i+1}}{n_i}, \qquad i = 1, 2, 3+
 
     This is equation 26 of Chen and Goodman 1998. If n1, n2 or n3 is 0 or a discount is not in 0..i, as happens
     with little text, all three are :data:`FALLBACK_DISCOUNTS`.
-
-    Parameters
-    ----------
-    counts : ndarray of int
-        Adjusted counts.
-
-    Returns
-    -------
-    ndarray of float64, shape (3,)
     """
     n = np.bincount(np.minimum(counts, 5), minlength=6)[1:5].astype(np.float64)
     if not n[:3].all():
@@ -310,15 +278,9 @@ def modified_discounts(counts: NDArray[Any]) -> NDArray[np.float64]:
 def token_probabilities(model: KneserNey, tokens: NDArray[np.integer], offsets: NDArray[np.int64]) -> Probabilities:
     """Return the probability of every token after those before it in its text, at most n - 1 of them.
 
-    All n-grams of all texts are looked up at once, one search per length: the k-gram that ends at a token is the
-    (k - 1)-gram that ends at the token before, followed by the token.
-
-    Parameters
-    ----------
-    tokens : ndarray of int
-        Word ids below ``model.n_words``.
-    offsets : ndarray of int64, shape (n_texts + 1,)
-        Text i is ``tokens[offsets[i]:offsets[i + 1]]``.
+    Tokens are word ids below ``model.n_words``; text i is ``tokens[offsets[i]:offsets[i + 1]]``. All n-grams of all
+    texts are looked up at once, one search per length: the k-gram that ends at a token is the (k - 1)-gram that
+    ends at the token before, followed by the token.
     """
     tokens = tokens.astype(np.int64)
     first = offsets[:-1][np.diff(offsets) > 0]

@@ -16,7 +16,7 @@ from classic_rc.kernels.arrays import (
     passage_postings,
     places_of,
 )
-from classic_rc.kernels.distance import nearest_distances
+from classic_rc.kernels.distance import nearest_distances, pack_places, row_stride
 
 
 def token_counts(arrays: TokenArrays) -> NDArray[np.int64]:
@@ -41,10 +41,7 @@ def bag_of_words(arrays: TokenArrays, token_weights: NDArray[np.int32]) -> NDArr
 
 
 def best_sentences(
-    arrays: TokenArrays,
-    token_weights: NDArray[np.int32],
-    token_sentences: NDArray[np.int64],
-    n_best: int = 2,
+    arrays: TokenArrays, token_weights: NDArray[np.int32], token_sentences: NDArray[np.int64], n_best: int = 2
 ) -> NDArray[np.int64]:
     """Sum the weights of matched tokens in the `n_best` sentences of the passage that have the largest sums.
 
@@ -67,14 +64,8 @@ def occurrence_distance(arrays: TokenArrays) -> tuple[NDArray[np.float64], NDArr
 
     An occurrence of a question word counts the steps to the nearest occurrence of any word of the candidate (shared
     words included), plus one. d is the mean of these numbers divided by |P| - 1. This follows the code of Smith et
-    al. 2015, where P is the passage without stop words.
-
-    Returns
-    -------
-    distances : ndarray of float64, shape (n_candidates,)
-        1 if there is nothing to measure.
-    found : ndarray of bool, shape (n_candidates,)
-        Whether there is. :func:`classic_rc.kernels.reference.lexical.occurrence_distance` of all candidates.
+    al. 2015, where P is the passage without stop words. Both results have shape (n_candidates,): d, or 1 if there
+    is nothing to measure, and whether there is (:func:`classic_rc.kernels.reference.lexical.occurrence_distance`).
     """
     n_candidates = len(arrays.candidate_question)
     distances, found = np.ones(n_candidates), np.zeros(n_candidates, dtype=np.bool_)
@@ -89,11 +80,9 @@ def occurrence_distance(arrays: TokenArrays) -> tuple[NDArray[np.float64], NDArr
         if not len(rows):
             continue
         lengths = np.diff(block.passage_offsets)[block.question_passage[question[rows]]]
-        stride = 4 * int(lengths.max())  # so far apart that the nearest place is never in another row
-        sides = []
-        for places in (places_of(postings, questions, question[rows]), places_of(postings, candidates, rows)):
-            sides.append(np.sort(np.repeat(places.rows * stride, places.counts) + places.positions))
-        from_, to = sides
+        places = places_of(postings, questions, question[rows]), places_of(postings, candidates, rows)
+        stride = row_stride(*places)
+        from_, to = (np.sort(pack_places(side, stride)) for side in places)
         steps = nearest_distances(from_, to) + 1
         counts = np.bincount(from_ // stride, minlength=len(rows))
         totals = np.add.reduceat(steps, offsets_of(counts)[:-1])

@@ -115,11 +115,6 @@ def fit_logistic(
     LogisticFit
         `converged` is False if rounding errors or the limit of 200 steps ended the fit before the bound held.
 
-    Raises
-    ------
-    ValueError
-        An argument has the wrong shape or values that are not allowed.
-
     Examples
     --------
     >>> fit = fit_logistic(np.array([[1.0, 2.0], [1.0, -1.0]]), np.array([1, 0]), C=1.0, tolerance=1e-12)
@@ -131,34 +126,25 @@ def fit_logistic(
     """
     features = Features.of(features)
     n_rows, n_columns = features.shape
-    flags = np.asarray(right)
-    if flags.shape != (n_rows,) or not np.isin(flags, (0, 1)).all():
-        raise ValueError(f"right must have a 0 or a 1 for each of {n_rows} rows, got shape {flags.shape}")
-    labels = flags.astype(np.float64)
-    if not (np.isfinite(C) and C > 0):
-        raise ValueError(f"C must be a positive number, got {C!r}")
-    weights = _check_numbers("start", np.zeros(n_columns) if start is None else start, n_columns).copy()
-    copies = _check_numbers("copies", np.ones(n_columns) if copies is None else copies, n_columns)
-    factor = _check_numbers("importance", np.ones(n_rows) if importance is None else importance, n_rows)
-    if not ((copies > 0).all() and (factor > 0).all()):
-        raise ValueError("copies and importance must be positive")
-    if importance is not None and offsets is not None:
-        raise ValueError("questions have no importance: give either importance or offsets")
+    labels = np.asarray(right, dtype=np.float64)
+    weights = np.zeros(n_columns) if start is None else start.copy()
     # With the weights multiplied by this, the penalty is half of their squared norm, divided by C.
-    scale = np.sqrt(copies)
+    scale = np.ones(n_columns) if copies is None else np.sqrt(copies)
+    root_copies = scale.copy()
     losses: _Losses
     alone = _find_single_entries(features) if offsets is None else None
     if alone is not None:
         own = np.zeros(n_rows)
         np.add.at(own, alone.rows, C * (alone.values * scale[alone.columns]) ** 2)
+        factor = np.asarray(np.ones(n_rows) if importance is None else importance, dtype=np.float64)
         losses = _BinaryLosses(labels, own, factor)
         # These columns follow from the others: without them, the matrix has zeros there.
         scale[alone.columns] = weights[alone.columns] = 0
     else:
-        losses = _ConditionalLosses(labels, _check_offsets(np.asarray(offsets), flags))
+        losses = _ConditionalLosses(labels, np.asarray(offsets, dtype=np.int64))
     problem = _Problem(BlockedMatrix(features, scale), losses, float(C), np.zeros(n_rows))
     fit, state = _minimise(problem, weights * scale, tolerance, solve_locally=True)
-    weights = fit.weights / np.sqrt(copies)
+    weights = fit.weights / root_copies
     if alone is not None:
         weights[alone.columns] = -C * alone.values * state.gradient[alone.rows]
     return fit._replace(weights=weights)
@@ -184,25 +170,6 @@ def _find_single_entries(features: Features) -> _Entries:
     return _Entries(rows, n_dense + sparse.indices[where].astype(np.int64), sparse.data[where].astype(np.float64))
 
 
-def _check_numbers(name: str, values: Any, n_numbers: int) -> NDArray[np.float64]:
-    values = np.asarray(values, dtype=np.float64)
-    if values.shape != (n_numbers,) or not np.isfinite(values).all():
-        raise ValueError(f"{name} must have {n_numbers} finite numbers, got shape {values.shape}")
-    return values
-
-
-def _check_offsets(offsets: NDArray[Any], right: NDArray[Any]) -> NDArray[np.int64]:
-    offsets = offsets.astype(np.int64)
-    ends = offsets.ndim == 1 and len(offsets) and offsets[0] == 0 and offsets[-1] == len(right)
-    if not ends or (np.diff(offsets) < 0).any():
-        raise ValueError(f"offsets must rise from 0 to {len(right)}, the number of rows")
-    n_right = np.diff(np.concatenate(([0], np.cumsum(right)))[offsets])
-    if (n_right != 1).any():
-        first = int(np.flatnonzero(n_right != 1)[0])
-        raise ValueError(f"question {first} must have exactly one right row, but has {n_right[first]}")
-    return offsets
-
-
 class _Problem(NamedTuple):
     """Minimise the losses at the margins ``base + matrix @ w``, plus ||w||^2 / 2C."""
 
@@ -212,7 +179,7 @@ class _Problem(NamedTuple):
     base: NDArray[np.float64]  # shape (n_rows,)
 
     def at(self, w: NDArray[np.float64], margins: NDArray[np.float64]) -> _Point:
-        """Return the point of some weights, whose margins are known."""
+        """Return the point of some weights with known margins."""
         state = self.losses.at(margins)
         return _Point(w, margins, state, state.value + float(w @ w) / (2 * self.C))
 
@@ -290,11 +257,7 @@ def _solve_locally(problem: _Problem, point: _Point, change: NDArray[np.float64]
 
 
 def _solve_newton(
-    problem: _Problem,
-    point: _Point,
-    gradient: NDArray[np.float64],
-    preconditioner: _Preconditioner,
-    enough: float,
+    problem: _Problem, point: _Point, gradient: NDArray[np.float64], preconditioner: _Preconditioner, enough: float
 ) -> NDArray[np.float64]:
     """Return the Newton step by preconditioned conjugate gradients, up to a gradient of the norm `enough`."""
     matrix = problem.matrix

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from classic_rc.kernels.arrays import Postings, TokenArrays, look_up, offsets_of, sums_by
+from classic_rc.kernels.arrays import Postings, TokenArrays, group_equal, look_up, offsets_of, sums_by
 from classic_rc.kernels.window import row_chunks
 
 _CELLS = 2**18
@@ -43,26 +43,11 @@ def token_runs(texts: Texts, postings: Postings, n_words: int) -> NDArray[np.int
 
 
 def ngram_counts(
-    arrays: TokenArrays,
-    postings: Postings,
-    texts: Texts,
-    weights: NDArray[np.int64],
-    longest: int,
+    arrays: TokenArrays, postings: Postings, texts: Texts, weights: NDArray[np.int64], longest: int
 ) -> list[NgramCounts]:
     """Count the n-grams of texts that their passages have, for n = 1 to `longest`.
 
-    An n-gram's weight is the sum of the weights of its words.
-
-    Parameters
-    ----------
-    arrays : TokenArrays
-        The passages.
-    postings : Postings
-        Of these passages.
-    weights : ndarray of int64, shape (n_words,)
-        Fixed-point weights of the words.
-    longest : int
-        The largest n.
+    An n-gram's weight is the sum of the weights of its words, which are fixed-point: shape (n_words,).
     """
     n_runs, n_texts, owner = len(postings.keys), len(texts.passages), texts.owner
     runs = token_runs(texts, postings, arrays.n_words)
@@ -110,12 +95,8 @@ def passage_runs(arrays: TokenArrays, postings: Postings) -> NDArray[np.int64]:
 
 def _number(keys: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return the distinct keys, ascending, and the index of each key among them."""
-    order = np.argsort(keys, kind="stable")
-    ordered = keys[order]
-    is_first = np.diff(ordered, prepend=-1) != 0
-    numbers = np.empty(len(keys), dtype=np.int64)
-    numbers[order] = np.cumsum(is_first) - 1
-    return ordered[is_first], numbers
+    order, starts, numbers = group_equal(keys)
+    return keys[order[starts]], numbers
 
 
 def longest_found(counts: Sequence[NgramCounts]) -> NDArray[np.int64]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterator
 from typing import NamedTuple
 
@@ -12,10 +11,11 @@ from numpy.typing import NDArray
 from classic_rc.kernels.arrays import (
     TokenArrays,
     binary_search,
-    block_size,
+    group_equal,
     offsets_of,
     ragged_indices,
     run_starts,
+    runs_of,
     sums_by,
 )
 from classic_rc.kernels.window import row_chunks
@@ -90,10 +90,7 @@ def pair_blocks(arrays: TokenArrays, tokens: int, pairs: int) -> Iterator[tuple[
     """
     for where, part in arrays.blocks(tokens):
         n_pairs = np.diff(part.candidate_offsets) * np.diff(part.question_offsets)[part.candidate_question]
-        # A new block starts where the running load passes a multiple of `pairs`.
-        load = offsets_of(np.maximum(n_pairs, _LEAST_PAIRS))[:-1]
-        starts = run_starts(load // block_size(pairs))
-        for start, stop in itertools.pairwise([*starts.tolist(), len(load)]):
+        for start, stop in runs_of(np.maximum(n_pairs, _LEAST_PAIRS), pairs):
             yield slice(where.start + start, where.start + stop), part.slice_candidates(start, stop)
 
 
@@ -119,28 +116,15 @@ def _holders(
     sets: WordSets, question: NDArray[np.int64], n_words: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
     """Group entries by question and word: the entries in order, the groups' offsets, each entry's group."""
-    keys = question[sets.texts] * n_words + sets.words
-    order = np.argsort(keys, kind="stable")
-    is_first = np.diff(keys[order], prepend=-1) != 0
-    group = np.empty(len(keys), dtype=np.int64)
-    group[order] = np.cumsum(is_first) - 1
-    return order, np.append(np.flatnonzero(is_first), len(keys)), group
+    order, starts, group = group_equal(question[sets.texts] * n_words + sets.words)
+    return order, np.append(starts, len(order)), group
 
 
 def mean_jaccard(sets: WordSets, question: NDArray[np.int64], n_words: int) -> NDArray[np.float64]:
-    """Return each candidate's mean Jaccard similarity with the other candidates of its question.
+    """Return each candidate's mean Jaccard similarity with the other candidates of its question: (n_candidates,).
 
-    The Jaccard similarity of sets X and Y is ``|X n Y| / |X u Y|``, 0 for two empty ones.
-
-    Parameters
-    ----------
-    sets, question, n_words
-        As in :func:`words_of_others`.
-
-    Returns
-    -------
-    ndarray of float64, shape (n_candidates,)
-        0 for the only candidate of a question.
+    The Jaccard similarity of sets X and Y is ``|X n Y| / |X u Y|``, 0 for two empty ones; the only candidate of a
+    question gets 0. The parameters are those of :func:`words_of_others`.
     """
     order, holders, group = _holders(sets, question, n_words)
     sizes, n_texts = np.diff(sets.offsets), len(question)

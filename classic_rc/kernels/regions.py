@@ -36,23 +36,16 @@ _CELLS = 2**18
 
 
 class Regions(NamedTuple):
-    """The regions that have the word of each run: those of run r are ``regions[offsets[r]:offsets[r + 1]]``."""
+    """The regions that have the word of each run: run r has ``regions[offsets[r]:offsets[r + 1]]``."""
 
     offsets: NDArray[np.int64]  # (n_runs + 1,)
     regions: NDArray[np.int64]  # the first sentence of each region, ascending within a run
 
 
 def word_regions(arrays: TokenArrays, postings: Postings, token_sentences: NDArray[np.int64], size: int) -> Regions:
-    """Return the regions of `size` sentences that have each word of each passage.
+    """Return the regions of `size` sentences that have each word of each passage, given the passages' postings.
 
-    Parameters
-    ----------
-    postings : Postings
-        The postings of these passages.
-    token_sentences : ndarray of int64, shape (n_passage_tokens,)
-        The index of each token's sentence in its passage, from 0.
-    size : int
-        At least 1.
+    `token_sentences`, shape (n_passage_tokens,), is the index of each token's sentence in its passage.
     """
     n_places = np.diff(postings.offsets)
     run = np.repeat(np.arange(len(n_places)), n_places)
@@ -274,26 +267,14 @@ class TurnCoverage(NamedTuple):
 
 
 def turn_coverage(
-    sets: WordSets,
+    sets: WordSets,  # over the candidates of the chunk
     cells: Cells,
-    sentences: Regions,
-    speakers: NDArray[np.int64],
-    turns: NDArray[np.int64],
-    asked: NDArray[np.int64],
+    sentences: Regions,  # of single sentences
+    speakers: NDArray[np.int64],  # (n_question_cells,): the speaker of each sentence, -1 outside turns
+    turns: NDArray[np.int64],  # (n_question_cells,): its turn; later turns have larger numbers
+    asked: NDArray[np.int64],  # (n_questions of the chunk,): the speaker that each question names, or -1
 ) -> TurnCoverage:
-    """Return how much of the sets of one chunk's candidates the turns of a dialogue have.
-
-    Parameters
-    ----------
-    sets : WordSets
-        Over the candidates of the chunk.
-    sentences : Regions
-        Of single sentences.
-    speakers, turns : ndarray of int64, shape (n_question_cells,)
-        The speaker and the turn of each sentence; -1 outside turns. Later turns have larger numbers.
-    asked : ndarray of int64, shape (n_questions of the chunk,)
-        The speaker that each question names, or -1.
-    """
+    """Return how much of the sets of one chunk's candidates the turns of a dialogue have."""
     starts = cells.question_starts
     named = np.repeat(asked, np.diff(starts))
     is_turn = (speakers >= 0) & (named >= 0)
@@ -343,13 +324,7 @@ class Proximity(NamedTuple):
 
 
 def proximity(block: MatchedBlock, questions: WordSets, candidates: WordSets) -> Proximity:
-    """Measure the distances between the words of each candidate and those of its question.
-
-    Parameters
-    ----------
-    questions, candidates : WordSets
-        The words Q of the block's questions and the words N of its candidates.
-    """
+    """Measure the distances between the words N of each of a block's candidates and the words Q of its question."""
     arrays, postings = block.arrays, block.postings
     question, n = arrays.candidate_question, len(arrays.candidate_question)
     lengths = np.diff(arrays.passage_offsets)[arrays.question_passage[question]]

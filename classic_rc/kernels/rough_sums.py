@@ -33,14 +33,8 @@ class RoughSums:
     """What the terms of queries add up to in each sentence, in whole units.
 
     Every addend is rounded up, so a sum is never too small, and at most one unit per term too large. An addend is
-    computed once for all queries that share a term. The sums are a product of a sparse matrix and a vector.
-
-    Parameters
-    ----------
-    terms : TermLists
-        The terms of the queries.
-    term_scores : callable
-        Never negative, and proportional to the weights except for rounding.
+    computed once for all queries that share a term. The sums are a product of a sparse matrix and a vector. Term
+    scores are never negative, and proportional to the weights except for rounding.
     """
 
     def __init__(
@@ -119,7 +113,7 @@ class RoughSums:
             # The k best chunks have k sentences with these sums or more, so the k-th of them is reached k times.
             least = np.partition(largest, n_chunks - k, axis=1)[:, n_chunks - k] - self._slack[first:last]
             enough = np.maximum(least, 1).astype(self._dtype)
-        # Flat indices: NumPy needs several times as long for those of two axes.
+        # Flat indices: NumPy needs several times as long for indices of two axes.
         query, chunk = np.divmod((largest >= enough[:, None]).ravel().nonzero()[0], n_chunks)
         places = ((query * room + chunk)[:, None] + np.arange(0, room, n_chunks)).ravel()
         found = places[(sums.take(places) >= enough.take(query).repeat(width)).nonzero()[0]]
@@ -195,19 +189,9 @@ def sum_terms(
 def find_postings(
     postings: SentencePostings, terms: TermLists, queries: NDArray[np.int64], sentences: NDArray[np.int64]
 ) -> Iterator[tuple[slice, FoundPostings]]:
-    """Search the posting lists of queries' terms for sentences.
+    """Search the posting lists of queries' terms for sentences; both arrays have shape (n_hits,), by query.
 
-    Parameters
-    ----------
-    queries, sentences : ndarray of int64, shape (n_hits,)
-        By query.
-
-    Yields
-    ------
-    which : slice
-        Some of the sentences.
-    found : FoundPostings
-        Their postings, with the sentences numbered from the first of the slice.
+    Yields some of the sentences, as a slice, and their postings, in which they are numbered from the slice's start.
     """
     texts = terms.texts
     # Each list is searched once for all queries that share its term.

@@ -47,40 +47,23 @@ TopSentences: TypeAlias = tuple[NDArray[np.int64], NDArray[np.float32], NDArray[
 def best_constrained(
     postings: SentencePostings,
     queries: ConstrainedQueries,
-    term_scores: TermScores,
-    combine: Combine | None = None,
-    *,
-    block_size: int = BLOCK_CELLS,
+    term_scores: TermScores,  # never negative, and proportional to the weights except for rounding
+    combine: Combine | None = None,  # makes scores of sums of term scores; default: the sums, in single precision
 ) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
     """Return the best sentence for each option among those with a term of the question and a term of the option.
 
     This is :func:`classic_rc.kernels.reference.bm25.best_constrained` for all options at once. The sums of the
-    question's terms are computed once for all options of the question.
-
-    Parameters
-    ----------
-    term_scores : callable
-        Never negative, and proportional to the weights except for rounding.
-    combine : callable, optional
-        Turns sums of term scores into scores. By default scores are the sums, in single precision.
-    block_size : int
-        How many cells and postings are processed at a time. It does not change the result.
-
-    Returns
-    -------
-    sentences : ndarray of int64, shape (n_options,)
-        The lowest index among equal scores; -1 if no sentence qualifies.
-    scores : ndarray of float32, shape (n_options,)
-        0 if no sentence qualifies.
+    question's terms are computed once for all options of the question. Both results have shape (n_options,): the
+    sentences (the lowest index among equal scores, -1 if none qualifies), and their scores (0 if none qualifies).
     """
     n_options = len(queries.option_question)
     sentences, scores = np.full(n_options, -1, dtype=np.int64), np.zeros(n_options, dtype=np.float32)
-    n_cells = max(block_size, int(queries.sizes.max(initial=0)))
+    n_cells = max(BLOCK_CELLS, int(queries.sizes.max(initial=0)))
     flags, slots = np.zeros(n_cells, dtype=np.bool_), np.empty(n_cells, dtype=np.int32)
     bounds, plan = ScoreBounds(postings, term_scores, n_cells), SearchPlan.of(postings, queries)
     gathered: list[_Hits] = []
     n_hits = 0
-    for block in plan.blocks(block_size):
+    for block in plan.blocks():
         # Bounds hold for plain sums only. With `combine`, every qualifying sentence is scored.
         if combine is None:
             qualifying, cells = bounds.possible(block)
@@ -221,32 +204,17 @@ def top_sentences(
     k: int,
     term_scores: TermScores,
     combine: Combine | None = None,
-    *,
-    block_size: int = BLOCK_CELLS,
 ) -> TopSentences:
     """Return the `k` best sentences of each query among those that have one of its terms.
 
-    This is :func:`classic_rc.kernels.reference.bm25.top` for all queries at once.
-
-    Parameters
-    ----------
-    combine : callable, optional
-        Turns sums of term scores into scores. By default scores are the sums, in single precision.
-    block_size : int
-        How many cells and postings are processed at a time. It does not change the result.
-
-    Returns
-    -------
-    sentences : ndarray of int64, shape (n_hits,)
-        By descending score, equal scores by ascending index.
-    scores : ndarray of float32, shape (n_hits,)
-    offsets : ndarray of int64, shape (n_queries + 1,)
-        The hits of query i are ``offsets[i]:offsets[i + 1]``.
+    This is :func:`classic_rc.kernels.reference.bm25.top` for all queries at once; `combine` as in
+    :func:`best_constrained`. Sentences are by descending score, equal scores by ascending index; those of query i
+    are ``offsets[i]:offsets[i + 1]``.
     """
     terms = TermLists.of(queries, postings)
     n_postings = terms.sums(terms.lengths, n_queries).astype(np.int64)
     find = _find_top_by_bounds if combine is None else partial(_find_top_of_all, combine)
-    hits = find(postings, terms, n_queries, n_sentences, k, term_scores, n_postings, block_size)
+    hits = find(postings, terms, n_queries, n_sentences, k, term_scores, n_postings)
     none = np.empty(0, np.int64), np.empty(0, np.int64), np.empty(0, np.float32)
     parts = zip(none, *(best_per_query(*found, k) for found in hits), strict=True)
     found_queries, sentences, scores = (np.concatenate(column) for column in parts)
@@ -261,7 +229,6 @@ def _find_top_by_bounds(
     k: int,
     term_scores: TermScores,
     n_postings: NDArray[np.int64],
-    block_size: int,
 ) -> Iterator[_Found]:
     """Yield the sentences that can be among the best of some queries, with their scores."""
     # Searching lists for each sentence costs as much as looking at this many postings.
@@ -269,7 +236,7 @@ def _find_top_by_bounds(
     rough = RoughSums(postings, terms, n_queries, n_sentences, term_scores, has_postings=looks_at_all)
     gathered: list[PossibleHits] = []
     n_hits = 0
-    for first, last in runs_of(n_sentences + n_postings, min(block_size, _ROUGH_CELLS)):
+    for first, last in runs_of(n_sentences + n_postings, _ROUGH_CELLS):
         hits = rough.possible_top(first, last, k)
         if hits.postings is not None:
             scores = sum_terms(postings, terms, hits.postings, len(hits.queries), term_scores)
@@ -296,12 +263,11 @@ def _find_top_of_all(
     k: int,
     term_scores: TermScores,
     n_postings: NDArray[np.int64],
-    block_size: int,
 ) -> Iterator[_Found]:
     """Yield all sentences that have a term of some queries, with their scores: bounds hold for plain sums only."""
     entries = np.searchsorted(terms.texts, np.arange(n_queries + 1))
-    slots = np.empty(max(block_size, n_sentences), dtype=np.int32)
-    for first, last in runs_of(n_sentences + n_postings, block_size):
+    slots = np.empty(max(BLOCK_CELLS, n_sentences), dtype=np.int32)
+    for first, last in runs_of(n_sentences + n_postings, BLOCK_CELLS):
         own = terms.part(slice(entries[first], entries[last]), first)
         lists = PostingLists.read(postings, own, np.arange(last - first) * n_sentences)
         of, cells = np.arange(len(lists.shifts)).repeat(own.lengths), lists.cells

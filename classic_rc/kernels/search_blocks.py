@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from classic_rc.kernels.arrays import offsets_of, runs_of
 from classic_rc.kernels.sentence_postings import (
+    BLOCK_CELLS,
     ChosenPostings,
     PostingLists,
     QueryTerms,
@@ -73,7 +74,7 @@ class SearchPlan(NamedTuple):
             _sum_lighter_weights(options.texts, options.weights - queries.question_weights),
         )
 
-    def blocks(self, block_size: int) -> Iterator[SearchBlock]:
+    def blocks(self) -> Iterator[SearchBlock]:
         """Yield the questions that have both asked and offered terms, a few at a time."""
         queries, asked, offered, n_questions = self.queries, self.asked, self.offered, len(self.queries.sizes)
         questions = np.arange(n_questions + 1)
@@ -87,7 +88,7 @@ class SearchPlan(NamedTuple):
         )
         bounds = np.column_stack(ordered).tolist()
         loads = queries.sizes + sum(t.sums(t.lengths, n_questions).astype(np.int64) for t in (asked, offered))
-        for first, last in runs_of(loads, block_size):
+        for first, last in runs_of(loads, BLOCK_CELLS):
             a, o, x, e = (slice(start, stop) for start, stop in zip(bounds[first], bounds[last], strict=True))
             if a.start == a.stop or o.start == o.stop:
                 continue
@@ -154,18 +155,12 @@ def _sum_lighter_weights(options: NDArray[np.int64], weights: NDArray[np.float32
 
 
 class ScoreBounds:
-    """Finds the few cells that need an exact score.
+    """Finds the few cells, of at most `n_cells`, that need an exact score.
 
     A sum of what a query's terms add to a sentence is kept in whole units, one or two bytes per sentence, so that
     many sentences fit into a core's cache. Each query has its own unit, as small as its terms allow. Every addend
-    is rounded up, so the sum is never too small and at most one unit per term too large.
-
-    Parameters
-    ----------
-    term_scores : callable
-        Never negative, and proportional to the weights except for rounding.
-    n_cells : int
-        The largest number of cells.
+    is rounded up, so the sum is never too small and at most one unit per term too large. Term scores are never
+    negative, and proportional to the weights except for rounding.
     """
 
     def __init__(self, postings: SentencePostings, term_scores: TermScores, n_cells: int) -> None:

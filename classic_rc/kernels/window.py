@@ -96,16 +96,10 @@ def best_windows(
 class RowWeights:
     """Lays out candidates as rows of their passage's tokens: a token's weight if it matches, else 0.
 
-    Parameters
-    ----------
-    word_weights : ndarray of int32, shape (n_words,), optional
-        By default inverse counts within the passage.
-    bounds : ndarray of int64
-        Upper bounds of every window's sum, in units of a weight of 1, from which the dtype follows. By default this
-        is the number of distinct words: all C occurrences of a word in a passage weigh ``C ln(1 + 1 / C) < 1``
-        together. With given weights it is the number of tokens in a window.
-    smoothing : int
-        Added to each count within the passage.
+    Weights are inverse counts within the passage, to which `smoothing` is added, or `word_weights`. `bounds` are
+    upper bounds of every window's sum in units of a weight of 1, from which the dtype follows: the number of
+    distinct words, because all C occurrences of a word weigh ``C ln(1 + 1 / C) < 1`` together; with given weights,
+    the number of tokens in a window.
     """
 
     def __init__(
@@ -162,10 +156,7 @@ def row_chunks(rows: NDArray[np.int64], lengths: NDArray[np.int64], cells: int) 
 
 
 def row_maxima(
-    weights: NDArray[np.integer],
-    starts: NDArray[np.int64],
-    widths: NDArray[np.int64],
-    memory: NDArray[np.integer],
+    weights: NDArray[np.integer], starts: NDArray[np.int64], widths: NDArray[np.int64], memory: NDArray[np.integer]
 ) -> NDArray[np.int64]:
     """Return the largest sum of `widths[i]` adjacent cells in each row i; rows are ordered by width.
 
@@ -291,24 +282,15 @@ _LARGEST_SUM = 3 * SCALE  # products of two stay below 2**56
 
 def pair_windows(
     block: MatchedBlock,
-    questions: Matches,
-    candidates: Matches,
-    sizes: Sequence[int],
-    pair_sizes: Sequence[int],
+    questions: Matches,  # the set of each of the block's questions
+    candidates: Matches,  # the set of each of its candidates
+    sizes: Sequence[int],  # of the windows of either set
+    pair_sizes: Sequence[int],  # of the windows that have words of both
 ) -> PairWindows:
     """Return the best windows for a set of words of each question and one of each candidate.
 
     A window's sums are those of the inverse counts of its tokens in the question's set, in the candidate's set, and
     in either of them; a word can be in both.
-
-    Parameters
-    ----------
-    questions, candidates : Matches
-        The sets, over the block's questions and candidates.
-    sizes : sequence of int
-        The sizes for which the windows of either set are wanted.
-    pair_sizes : sequence of int
-        The sizes for which the windows that have words of both are wanted.
     """
     arrays, postings, question = block.arrays, block.postings, block.arrays.candidate_question
     lengths = np.diff(arrays.passage_offsets)[arrays.question_passage[question]]

@@ -82,14 +82,7 @@ class ContentWords(NamedTuple):
 
 
 def content_words(block: MatchedBlock, stop_words: NDArray[np.bool_], weights: NDArray[np.int64]) -> ContentWords:
-    """Return the content words of the questions and candidates of a block.
-
-    Parameters
-    ----------
-    stop_words : ndarray of bool, shape (n_words,)
-    weights : ndarray of int64, shape (n_words,)
-        Fixed-point weights of the words.
-    """
+    """Return the content words of a block; the words' flags and fixed-point weights have shape (n_words,)."""
     arrays, n_words = block.arrays, block.arrays.n_words
     question = arrays.candidate_question
     sides = []

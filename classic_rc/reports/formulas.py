@@ -130,7 +130,7 @@ def _write_expression(term: Term, numbers: _Numbers) -> str:
 def _write_operation(term: Term, numbers: _Numbers) -> str:
     """Write an operation as Python does."""
     operands = [_write_operand(part, numbers) for part in term.parts]
-    if term.operation in ("maximum", "minimum") and len(operands) == 1:
+    if term.operation == "minimum" and len(operands) == 1:
         return operands[0]
     if term.operation == "sum":
         first, *others = operands or ["0"]
@@ -143,7 +143,7 @@ def _write_operation(term: Term, numbers: _Numbers) -> str:
     if term.operation == "quotient":
         above = _enclose(term.parts[0], operands[0], "sum")
         return f"{above} / {_enclose(term.parts[1], operands[1], 'sum', 'product', 'quotient')}"
-    functions = {"maximum": "max", "minimum": "min", "logarithm": "ln", "root": "sqrt", "logistic": "logistic"}
+    functions = {"minimum": "min", "logarithm": "ln", "root": "sqrt", "logistic": "logistic"}
     assert term.operation is not None
     return f"{functions[term.operation]}({', '.join(operands)})"
 

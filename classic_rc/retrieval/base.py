@@ -7,6 +7,7 @@ import os
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from math import inf
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
@@ -14,6 +15,7 @@ from numpy.typing import NDArray
 
 from classic_rc.errors import UsageError, wrong_value
 from classic_rc.kernels.arrays import offsets_of
+from classic_rc.parameters import is_integer
 from classic_rc.questions import Question
 from classic_rc.retrieval.reading import ProgressCallback, TextInput
 from classic_rc.retrieval.similarity import Similarity, get_similarity
@@ -98,7 +100,7 @@ class TermFacts(NamedTuple):
     term: str
     boost: int  # how often the query has it
     share: float  # what the term adds to the score
-    # Unknown if the engine does not tell them.
+    # Unknown if the engine does not report them.
     frequency: int | None = None  # how often the sentence has it: tf
     n_sentences: int | None = None  # how many sentences of the index have it: df
     idf: float | None = None  # as the engine rounds it
@@ -113,12 +115,12 @@ class QueryFacts(NamedTuple):
     n_tokens: int  # of the index
     length: int  # the sentence's number of index terms, as the index stores it
     # For the similarity "classic" alone.
-    n_query_terms: int = 0  # repetitions counted, also those of terms that no sentence has
+    n_query_terms: int = 0  # repetitions counted, even of terms that no sentence has
     sum_of_squares: float = 0.0  # of the idfs of all query terms
 
 
 def check_sentences(sentences: Iterable[str]) -> Iterator[str]:
-    """Yield sentences."""
+    """Yield sentences, and refuse what is no string."""
     if isinstance(sentences, str):
         raise UsageError(
             "sentences must be a sequence of strings, got a single string", field="sentences", found="str"
@@ -133,7 +135,7 @@ def check_sentences(sentences: Iterable[str]) -> Iterator[str]:
 
 def check_depth(k: Any, most: int | None = None) -> None:
     """Check the number of hits that a search shall return."""
-    if not isinstance(k, int) or isinstance(k, bool) or k < 1 or (most is not None and k > most):
+    if not is_integer(k, 1, inf if most is None else most + 1):
         expected = "a positive whole number" if most is None else f"a whole number from 1 to {most:,}"
         raise wrong_value("k", k, expected)
 
@@ -355,7 +357,7 @@ class Engine(ABC):
         Returns
         -------
         Best
-            Scores are those of the query ``question + " " + option``.
+            Scores are for the query ``question + " " + option``.
         """
         return self.best_among_top(questions, options, max(1, self.n_sentences), self.analyzer)
 
@@ -380,7 +382,7 @@ class Engine(ABC):
         """Return what each index term of the query adds to the score of one sentence, and the counts behind it.
 
         Terms that the sentence does not have are left out. What they add sums to the score, except for rounding.
-        The terms are in the order of the query. An engine that cannot tell returns no terms.
+        The terms are in the order of the query. An engine that does not know returns no terms.
         """
         self.check_number(sentence)
         return QueryFacts([], self.n_sentences, 0, 0, 0)

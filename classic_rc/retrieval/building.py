@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from classic_rc.errors import ClassicRCError, DataError, UsageError, wrong_value
 from classic_rc.io.files import exclusive_lock
+from classic_rc.kernels.arrays import block_size
 from classic_rc.retrieval.reading import ProgressCallback, SentencePlaceWriter, TextBlock, TextInput
 from classic_rc.retrieval.segment import MAX_CHARACTERS, MAX_SENTENCES, SegmentBuilder
 from classic_rc.retrieval.storage import (
@@ -57,12 +58,11 @@ def build_index(
     append: bool = False,
     jobs: int = 1,
     advance: ProgressCallback = lambda n_bytes: None,
-    segment_characters: int = MAX_CHARACTERS,
 ) -> BuildResult:
     """Index the sentences of inputs into a folder.
 
     All sentences are kept and numbered in the order of the inputs, including those without an index term. A segment
-    ends at `segment_sentences` (1 to 500,000), or with the record that reaches `segment_characters`, which bounds
+    ends at `segment_sentences` (1 to 500,000), or with the record that reaches 2**26 characters, which bounds
     memory. A segment's file has the name of its content. So a build reads all inputs and builds only the segments
     that the folder lacks: those of an interrupted build, or those that were damaged.
 
@@ -85,7 +85,7 @@ def build_index(
     with lock_folder(folder):
         old = _read_old_manifest(folder, analyzer, append)
         segments, n_found = [], 0
-        contents = _read_segments(inputs, advance, segment_sentences, segment_characters)
+        contents = _read_segments(inputs, advance, segment_sentences, block_size(MAX_CHARACTERS))
         tasks = _Tasks(contents, folder, analyzer, expected=None if append else old)
         for stored, was_there in _run(tasks, jobs):
             segments.append(stored)
@@ -285,7 +285,7 @@ def _run_in_workers(tasks: _Tasks, jobs: int) -> Iterator[tuple[StoredSegment, b
                 )
             yield stored, was_there
     except Exception as error:
-        # dask's error for a task whose workers died has no common base class with those of process pools.
+        # dask's error after the death of a worker has no common base class with the errors of process pools.
         if isinstance(error, BrokenExecutor) or type(error).__name__ == "KilledWorker":
             raise UsageError(
                 "a worker process died, perhaps for lack of memory: finished segments are kept, run the same "
@@ -343,7 +343,7 @@ def _describe(old: Manifest, folder: Path, segments: Sequence[StoredSegment]) ->
 
 
 def _remove_leftovers(folder: Path, manifest: Manifest) -> None:
-    """Remove segment files that the manifest does not list: those of other builds, and incomplete ones."""
+    """Remove segment files that the manifest does not list: incomplete ones, and ones of other builds."""
     known = {segment.name for segment in manifest.segments}
     for path in folder.glob(SEGMENTS):
         if path.name not in known:

@@ -24,7 +24,7 @@ class Corpus:
     Parameters
     ----------
     name : str
-        A name for people: ``"passages"``, or that of an index.
+        A name for people: ``"passages"``, or the name of an index.
     engine : Engine
         The engine, with the sentences indexed.
     fingerprint : str

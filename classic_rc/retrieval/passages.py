@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from classic_rc.kernels.arrays import TokenArrays, block_size
+from classic_rc.kernels.arrays import TokenArrays
 from classic_rc.kernels.pairs import WordCounts, word_counts
 from classic_rc.kernels.search import best_constrained
 from classic_rc.kernels.sentence_postings import SentencePostings
@@ -26,7 +26,7 @@ _BLOCK_TOKENS = 2**18
 def best_in_passages(questions: Sequence[Question], similarity: LuceneSimilarity, analyzer: Analyzer) -> Best:
     """Return for each candidate the best sentence of its passage with an index term of it and one of the question.
 
-    The result equals, to the bit, that of an engine ``sparse`` over only the passage's sentences: the number of
+    The result equals, to the bit, an engine ``sparse`` over only the passage's sentences: the number of
     sentences, frequencies and mean length are those of the passage. Sentences are numbered within their passage, in
     the order of :func:`~classic_rc.text.sentences.passage_sentences`.
     """
@@ -47,7 +47,7 @@ def best_of_sentences(
     arrays = encoded.dataset.arrays
     n_candidates = len(arrays.candidate_question)
     sentences, scores = np.full(n_candidates, -1, dtype=np.int64), np.zeros(n_candidates, dtype=np.float32)
-    for where, block in arrays.blocks(block_size(_BLOCK_TOKENS)):
+    for where, block in arrays.blocks(_BLOCK_TOKENS):
         passage = int(arrays.question_passage[arrays.candidate_question[where.start]])
         bounds = encoded.passage_offsets[passage : passage + len(block.passage_offsets)]
         lengths = np.diff(encoded.offsets[bounds[0] : bounds[-1] + 1])

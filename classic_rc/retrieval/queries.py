@@ -75,7 +75,7 @@ def weigh_constrained(
 ) -> ConstrainedQueries:
     """Return the terms of questions and options that some sentence has, with their weights.
 
-    `queries` are the questions' terms, the options' terms, and each option's question; the facts are those of their
+    `queries` are the questions' terms, the options' terms, and each option's question; the facts are about their
     entries. For `firsts` and `sizes` see :class:`~classic_rc.kernels.search.ConstrainedQueries`.
     """
     questions, options, option_question = queries

@@ -47,28 +47,14 @@ class TextBlock(NamedTuple):
 
 
 class TextInput(ABC):
-    """One of the inputs of an index.
-
-    Attributes
-    ----------
-    name : str
-        The name in messages and sources.
-    size : int, optional
-        In bytes; None if unknown.
-    """
+    """One of the inputs of an index, with its name in messages and sources, and its size in bytes, if known."""
 
     name: str
     size: int | None
 
     @abstractmethod
     def blocks(self, advance: ProgressCallback) -> Iterator[TextBlock]:
-        """Yield all sentences, some records at a time; before an error, those that precede it.
-
-        Parameters
-        ----------
-        advance : callable
-            Gets the number of input bytes just read.
-        """
+        """Yield all sentences, some records at a time; before an error, those that precede it."""
 
 
 class TextFile(TextInput):
@@ -167,7 +153,7 @@ class PassageInput(TextInput):
 def read_texts(path: str, *, lines: str = "auto", field: str = "text", id_field: str = "id") -> list[TextFile]:
     """Return the files of a path (:func:`find_files`), ready to be read.
 
-    `lines` tells what a line, or the text of a JSON line, is. ``"auto"`` looks at the first 1,000 texts, or at
+    `lines` says what a line, or the text of a JSON line, is. ``"auto"`` looks at the first 1,000 texts, or at
     those in the first 2**20 characters. If more than a quarter of them have several sentences, all texts are
     paragraphs.
     """

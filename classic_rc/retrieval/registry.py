@@ -20,7 +20,7 @@ ENGINES: Registry[type[Engine]] = Registry(
     },
     accept_classes("classic_rc.retrieval:Engine"),
 )
-"""All engines: the package's own, then those of the entry point group ``classic_rc.engines``."""
+"""All engines: the package's own, then plug-ins of the entry point group ``classic_rc.engines``."""
 
 DEFAULT_ENGINE = "sparse"
 
@@ -39,7 +39,7 @@ def engine_class(name: str) -> type[Engine]:
 
 
 def engines_with(ability: str) -> str:
-    """Return the names of the engines whose class has an attribute that is true, for messages."""
+    """Return the names of the engines with an ability, an attribute of their class, for messages."""
     return " or ".join(repr(name) for name, engine in ENGINES.items() if getattr(engine, ability))
 
 

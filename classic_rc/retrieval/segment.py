@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from classic_rc.kernels.arrays import offsets_of
+from classic_rc.kernels.arrays import block_size, offsets_of
 from classic_rc.retrieval.similarity import CollectionStatistics
 from classic_rc.text.analyzers import Analyzer
 from classic_rc.text.encode import TextEncoder
@@ -21,7 +21,7 @@ MAX_CHARACTERS = 2**26
 """A segment that has reached this many characters is closed; this bounds the memory of a build."""
 
 MAX_CACHED_PIECES = 2**22
-"""The most distinct pieces of text whose terms are cached from one segment to the next."""
+"""The most distinct pieces of text whose terms are cached from one segment to the next; this bounds memory."""
 
 _KEY_BYTES = 8
 
@@ -58,14 +58,7 @@ class Segment(NamedTuple):
 
     @classmethod
     def build(cls, sentences: Sequence[str], encoder: TextEncoder) -> Segment:
-        """Build the segment of at most :data:`MAX_SENTENCES` sentences.
-
-        Parameters
-        ----------
-        sentences : sequence of str
-        encoder : TextEncoder
-            If several segments share it, each word is analysed only once.
-        """
+        """Build the segment of at most :data:`MAX_SENTENCES` sentences; segments may share an encoder's words."""
         tokens, offsets = encoder.encode(sentences)
         lengths = np.diff(offsets)
         totals = np.array([len(sentences), np.count_nonzero(lengths), len(tokens)], dtype=np.int64)
@@ -138,21 +131,14 @@ class Segment(NamedTuple):
 
 
 class SegmentBuilder:
-    """Builds segments one after the other, and caches the analysis of text from one to the next.
+    """Builds segments one after the other, and caches the analysis of text from one to the next."""
 
-    Parameters
-    ----------
-    analyzer : str or Analyzer
-    max_cached_pieces : int
-        How many distinct pieces of text are cached, to bound memory. Those of the current segment always are.
-    """
-
-    def __init__(self, analyzer: str | Analyzer, *, max_cached_pieces: int = MAX_CACHED_PIECES) -> None:
-        self._encoder, self._remembered_pieces = TextEncoder(analyzer), max_cached_pieces
+    def __init__(self, analyzer: str | Analyzer) -> None:
+        self._encoder = TextEncoder(analyzer)
 
     def build(self, sentences: Sequence[str]) -> Segment:
         """Build the segment of at most :data:`MAX_SENTENCES` sentences."""
-        if self._encoder.n_pieces > self._remembered_pieces:
+        if self._encoder.n_pieces > block_size(MAX_CACHED_PIECES):
             self._encoder = TextEncoder(self._encoder.analyzer)
         return Segment.build(sentences, self._encoder)
 

@@ -16,6 +16,7 @@ from classic_rc.errors import UsageError, unknown_name, wrong_value
 from classic_rc.kernels import bm25, tfidf
 from classic_rc.kernels.arrays import Counts
 from classic_rc.kernels.sentence_postings import Combine, TermScores
+from classic_rc.parameters import is_number
 from classic_rc.plugins import Registry, accept_instances
 
 
@@ -56,8 +57,7 @@ def _check_constants(similarity: Similarity, limits: Mapping[str, float]) -> Non
     """Reject constants that are not numbers from 0 to their limit."""
     for constant, limit in limits.items():
         value = getattr(similarity, constant)
-        is_number = isinstance(value, int | float) and not isinstance(value, bool)
-        if not (is_number and 0 <= value <= limit and math.isfinite(value)):
+        if not is_number(value, 0, limit):
             expected = f"a number from 0 to {limit}" if math.isfinite(limit) else "a number of at least 0"
             raise wrong_value(constant, value, expected, similarity.name)
         object.__setattr__(similarity, constant, float(value))
@@ -197,7 +197,7 @@ SIMILARITIES = Registry[Similarity](
     {"bm25": BM25(), "bm25-lucene": BM25(k1=1.2, b=0.75), "classic": Classic(), "okapi": Okapi()},
     accept_instances("classic_rc.retrieval:Similarity"),
 )
-"""The named similarities. ``bm25`` has Anserini's constants, ``bm25-lucene`` those of Lucene and Elasticsearch."""
+"""The named similarities. ``bm25`` has Anserini's constants, ``bm25-lucene`` has Lucene's and Elasticsearch's."""
 
 
 def get_similarity(spec: str | Similarity) -> Similarity:

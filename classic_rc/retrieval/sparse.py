@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 
 from classic_rc.datasets.specification import quote_argument
 from classic_rc.errors import DataError, UsageError
-from classic_rc.kernels.arrays import offsets_of
+from classic_rc.kernels.arrays import block_size, offsets_of
 from classic_rc.kernels.search import best_constrained, best_per_query, top_sentences
-from classic_rc.kernels.sentence_postings import BLOCK_CELLS, SentencePostings
+from classic_rc.kernels.sentence_postings import SentencePostings
 from classic_rc.questions import Question
 from classic_rc.retrieval.base import (
     Best,
@@ -62,13 +62,6 @@ class Sparse(Engine):
         ``"bm25"`` (the default), ``"bm25-lucene"`` or ``"classic"``, with any constants.
     analyzer : str or Analyzer
 
-    Attributes
-    ----------
-    segment_sentences, segment_characters : int
-        A segment ends with the sentence that reaches the first or exceeds the second.
-    block_size : int
-        How many cells and postings a search processes at a time. None of the three changes a result.
-
     Examples
     --------
     >>> engine = Sparse().index(["The fox sleeps.", "A fox ate the grapes.", "Grapes are sour."])
@@ -86,10 +79,6 @@ class Sparse(Engine):
     build_options = ("append", "jobs", "segment_sentences")
     can_leave_out = True
     similarity: LuceneSimilarity
-
-    segment_sentences: int = MAX_SENTENCES
-    segment_characters: int = MAX_CHARACTERS
-    block_size: int = BLOCK_CELLS
 
     segments: tuple[Segment, ...] = ()
     texts: tuple[Sequence[str], ...] = ()
@@ -145,7 +134,7 @@ class Sparse(Engine):
     def source(self, number: int) -> str:
         """Return where a sentence comes from: ``"a.txt:1234"`` or ``"a.jsonl#id"``.
 
-        The number is that of the line; the id is that of the row or passage.
+        The number counts lines; the id belongs to the row or passage.
         """
         segment, place = self._locate(number)
         return sentence_place(self._stored[segment], place) if self._stored else super().source(number)
@@ -159,7 +148,7 @@ class Sparse(Engine):
             )
         builder = SegmentBuilder(self.analyzer)
         segments, texts = [], []
-        for group in _group_sentences(sentences, self.segment_sentences, self.segment_characters):
+        for group in _group_sentences(sentences):
             segments.append(builder.build(group))
             texts.append(StoredTexts.of(group))
         self._set_segments(segments, texts)
@@ -292,12 +281,13 @@ class Sparse(Engine):
 
     def _search(self, search: Callable[..., _Result], queries: EncodedQueries, *arguments: Any) -> list[_Result]:
         """Search all segments, with their common statistics."""
-        shared = self._statistics(queries.terms), self.similarity, queries, *arguments, self.block_size
+        shared = self._statistics(queries.terms), self.similarity, queries, *arguments
         return [search(segment, *shared) for segment in self.segments]
 
 
-def _group_sentences(sentences: Iterable[str], max_sentences: int, max_characters: int) -> Iterator[list[str]]:
-    """Yield the sentences of each segment."""
+def _group_sentences(sentences: Iterable[str]) -> Iterator[list[str]]:
+    """Yield the sentences of each segment, which ends with the one that reaches or exceeds a limit."""
+    max_sentences, max_characters = block_size(MAX_SENTENCES), block_size(MAX_CHARACTERS)
     group: list[str] = []
     characters = 0
     for sentence in check_sentences(sentences):
@@ -373,12 +363,7 @@ def term_statistics(
 
 
 def search_top(
-    segment: Segment,
-    statistics: Statistics,
-    similarity: LuceneSimilarity,
-    queries: EncodedQueries,
-    k: int,
-    block_size: int,
+    segment: Segment, statistics: Statistics, similarity: LuceneSimilarity, queries: EncodedQueries, k: int
 ) -> Hits:
     """Return the `k` best sentences of each query in one segment, numbered from 0."""
     facts = term_statistics(segment, queries.terms, statistics, similarity).of_words(queries.texts)
@@ -390,13 +375,12 @@ def search_top(
         k,
         similarity.term_scores,
         combine(queries.texts, facts, similarity),
-        block_size=block_size,
     )
     return Hits(*hits)
 
 
 def search_constrained(
-    segment: Segment, statistics: Statistics, similarity: LuceneSimilarity, queries: EncodedQueries, block_size: int
+    segment: Segment, statistics: Statistics, similarity: LuceneSimilarity, queries: EncodedQueries
 ) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
     """Return the best sentence for each option in one segment, numbered from 0, and its score."""
     facts = term_statistics(segment, queries.terms, statistics, similarity)
@@ -408,12 +392,11 @@ def search_constrained(
         weigh_constrained(queries[1:], *of_entries, similarity, firsts, sizes),
         similarity.term_scores,
         combine_constrained(queries[1:], *of_entries, similarity),
-        block_size=block_size,
     )
 
 
 def merge_hits(parts: Sequence[Hits], firsts: Sequence[int], k: int) -> Hits:
-    """Merge the `k` best of each query from segments whose first sentences have these numbers."""
+    """Merge the `k` best of each query from segments that begin at the sentences `firsts`."""
     if len(parts) == 1:
         return Hits(parts[0].sentences + firsts[0], parts[0].scores, parts[0].offsets)
     n_queries = len(parts[0])
@@ -428,7 +411,7 @@ def merge_best(
     firsts: Sequence[int],
     offsets: NDArray[np.int64],
 ) -> Best:
-    """Merge the best sentence of each option from segments, in order, whose first sentences have these numbers."""
+    """Merge the best sentence of each option from segments, in order, that begin at `firsts`."""
     sentences = np.full(offsets[-1], -1, dtype=np.int64)
     scores = np.zeros(offsets[-1], dtype=np.float32)
     for (numbers, values), first in zip(parts, firsts, strict=True):

@@ -21,14 +21,7 @@ _PREFIX = 8
 
 
 class StoredTexts(Sequence[str]):
-    """Texts that are stored as UTF-8 and decoded on access.
-
-    Parameters
-    ----------
-    data : ndarray of uint8
-        The texts' bytes, one text after the other.
-    offsets : ndarray of integers, shape (n_texts + 1,)
-        Text i is ``data[offsets[i]:offsets[i + 1]]``.
+    """Texts that are stored as UTF-8 and decoded on access: text i is ``data[offsets[i]:offsets[i + 1]]``.
 
     Examples
     --------

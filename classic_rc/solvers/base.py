@@ -93,10 +93,7 @@ UNIT = parameter(
 ANNOTATIONS = parameter(None, "an annotation file, used instead of raw text", allowed=(None,), is_file=True)
 CATEGORIES = parameter(None, "a folder of question categories", allowed=(None,), is_file=True)
 WORDNET = parameter(
-    None,
-    "the folder of a WordNet database; 'auto' searches the usual places",
-    allowed=(None, "auto"),
-    is_file=True,
+    None, "the folder of a WordNet database; 'auto' searches the usual places", allowed=(None, "auto"), is_file=True
 )
 PATH = parameter("", "the path of a file", is_file=True)
 CORPUS = parameter(
@@ -146,7 +143,7 @@ def require_passages(questions: Sequence[Question], hint: str | None = None) -> 
 
 
 def _with_answer(explain: Callable[[Any, Question], Explanation]) -> Callable[[Any, Question], Explanation]:
-    """Return an ``explain`` whose explanations also have the answer that the solver decides on."""
+    """Make ``explain`` add the answer that the solver decides on."""
 
     @wraps(explain)
     def explained(self: Solver, question: Question) -> Explanation:
@@ -247,7 +244,7 @@ class Solver(Estimator, ABC):
         return score_questions(self, questions)
 
     def score_with_members(self, questions: Sequence[Question]) -> list[Scores]:
-        """Return the scores of :meth:`score_candidates` and, for a combination, those of each member after them."""
+        """Return the scores of :meth:`score_candidates`, then each member's scores for a combination."""
         return [score_questions(self, questions)]
 
     def fit(self, questions: Sequence[Question], y: Any = None) -> Self:
@@ -256,7 +253,11 @@ class Solver(Estimator, ABC):
         Raises
         ------
         UsageError
-            A parameter has a value that is not allowed.
+            A parameter has a value that is not allowed. For a learner: there is no question, or the solver does not
+            answer questions of this task.
+        DataError
+            A file that a parameter names is missing or malformed. For a learner: gold is hidden, or no candidate is
+            right, or none is wrong.
         """
         self.check_parameters()
         return self
@@ -391,7 +392,7 @@ class Solver(Estimator, ABC):
 
     @property
     def learned_before(self) -> tuple[TrainedOn, ...]:
-        """The data whose gold it or a member learned before this run: a saved solver's."""
+        """The data with gold that it or a member learned before this run, for saved solvers."""
         return tuple(dict.fromkeys(trained_on for member in self.members for trained_on in member.learned_before))
 
     @property
@@ -414,16 +415,13 @@ class Solver(Estimator, ABC):
         return []
 
     def companions(self) -> Sequence[Solver]:
-        """Return the solvers whose results the command line shows next to this one's; none by default."""
+        """Return the solvers that the command line runs too, for comparison; none by default."""
         return ()
 
     def published_tuning(self) -> Mapping[str, str]:
         """Return the splits that the constants of this variant and of its members' variants were tuned on.
 
-        Returns
-        -------
-        mapping of str to str
-            Content fingerprint -> name of the split.
+        Each content fingerprint has the name of its split.
         """
         variant = self.variant_name()
         splits = dict(self.variants[variant].tuned_on) if variant else {}
@@ -432,13 +430,7 @@ class Solver(Estimator, ABC):
         return splits
 
     def default_tuning(self) -> Mapping[str, str]:
-        """Return the splits that published constants, kept here as default values, were tuned on.
-
-        Returns
-        -------
-        mapping of str to str
-            Content fingerprint -> name of the split.
-        """
+        """Return the splits that constants kept as defaults were tuned on, like :meth:`published_tuning`."""
         splits: dict[str, str] = {}
         for name, declared in self.parameters.items():
             if declared.default_tuned_on and self.variant_name() is None:
@@ -611,14 +603,10 @@ def candidate_counts(questions: Sequence[Question]) -> NDArray[np.int64]:
 
 
 def provenance(questions: Sequence[Question]) -> dict[str, Any]:
-    """Describe the data that a solver is fitted on: name, size and content fingerprint.
+    """Describe the data that a solver is fitted on: names, content fingerprint and counts.
 
-    Returns
-    -------
-    dict
-        ``name`` and ``fingerprint`` (both None if `questions` is not a dataset), the names of the ``datasets`` that
-        it is of (:func:`~classic_rc.datasets.registry.dataset_names`), and the counts ``passages``, ``questions``
-        and ``candidates``.
+    ``name`` and ``fingerprint`` are None if `questions` is not a dataset; ``datasets`` has the names of the
+    datasets that it belongs to (:func:`~classic_rc.datasets.registry.dataset_names`). The others are counts.
     """
     from classic_rc.datasets.registry import dataset_names
 

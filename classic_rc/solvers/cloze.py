@@ -11,14 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from classic_rc.decisions import Decision
-from classic_rc.kernels.cloze import (
-    Alignment,
-    OwnWords,
-    cloze_distance,
-    cloze_window,
-    phrase_counts,
-    query_counts,
-)
+from classic_rc.kernels.cloze import Alignment, OwnWords, cloze_distance, cloze_window, phrase_counts, query_counts
 from classic_rc.kernels.pairs import word_counts
 from classic_rc.kernels.reference.cloze import alignments
 from classic_rc.kernels.reference.cloze_shift import best_shift
@@ -27,16 +20,7 @@ from classic_rc.parameters import parameter, whole_number
 from classic_rc.predictions import Scores
 from classic_rc.questions import Question, Task
 from classic_rc.solvers.base import ANALYZER, DECISION, STOP_WORDS, Solver, Variant
-from classic_rc.solvers.explanation import (
-    Explanation,
-    Mark,
-    Term,
-    given,
-    inverse_count,
-    minus,
-    plus,
-    times,
-)
+from classic_rc.solvers.explanation import Explanation, Mark, Term, given, inverse_count, minus, plus, times
 from classic_rc.text.analyzers import get_analyzer
 from classic_rc.text.encode import tokens_before_placeholder
 from classic_rc.text.encoded import EncodedDataset
@@ -208,7 +192,7 @@ class ClozeWindow(Solver):
             "idf weights; the paper does not specify tokens, order, window and ties, so this variant does not aim "
             "to match its results",
             "Hill, Bordes, Chopra and Weston 2015, The Goldilocks Principle, arXiv:1511.02301",
-        ),
+        )
     }
 
     analyzer: Any = ANALYZER

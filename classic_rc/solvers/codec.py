@@ -27,21 +27,10 @@ FindFile: TypeAlias = Callable[[Mapping[str, Any]], str]
 
 
 def value_to_plain(solver: Solver, name: str, value: Any, keep: StoreFile | None = None) -> Any:
-    """Convert a parameter's value to plain data, which :func:`value_from_plain` converts back.
+    """Convert the value of a solver's parameter to plain data, which :func:`value_from_plain` converts back.
 
-    Parameters
-    ----------
-    solver : Solver
-        The solver that has the parameter.
-    name : str
-        The parameter's name.
-    keep : callable, optional
-        Stores a file that the value names; without it, a path stays a text.
-
-    Raises
-    ------
-    UsageError
-        The value has no plain form.
+    `keep` stores a file that the value names; without it, a path stays a text. A value without a plain form is a
+    UsageError.
     """
     if isinstance(value, np.generic):
         value = value.item()

@@ -36,20 +36,12 @@ class _Cue(Solver):
         """Return the cue of every candidate."""
 
     def fit(self, questions: Sequence[Question], y: Any = None) -> Self:
-        """Learn whether more or less of the cue is better.
-
-        Raises
-        ------
-        UsageError
-            There is no question.
-        DataError
-            Gold is hidden, or no candidate is right, or none is wrong.
-        """
+        """Learn whether more or less of the cue is better."""
         right = gold_labels(self.name, questions)
         cue = self.cue(questions)
         question = np.repeat(np.arange(len(cue)), np.diff(cue.offsets))
-        # The sign is that of the sum, over right candidates, of their cue minus the mean cue of the question's
-        # candidates: `expected` spreads the right candidates evenly, which subtracts the mean once for each.
+        # The sum of right candidates' cues, each minus the mean cue of its question, decides the sign: `expected`
+        # spreads the right candidates evenly, which subtracts the mean once for each.
         n_right = np.bincount(question, weights=right, minlength=len(cue))
         expected = (n_right / np.maximum(np.diff(cue.offsets), 1))[question]
         self.direction_ = 1 if np.sum(cue.values * (right - expected)) >= 0 else -1
@@ -205,15 +197,7 @@ class PositionPrior(Solver):
     decision: Decision | None = DECISION
 
     def fit(self, questions: Sequence[Question], y: Any = None) -> Self:
-        """Count the right candidates at each position.
-
-        Raises
-        ------
-        UsageError
-            There is no question.
-        DataError
-            Gold is hidden, or no candidate is right, or none is wrong.
-        """
+        """Count the right candidates at each position."""
         right = gold_labels(self.name, questions)
         position = _positions(questions)
         self.shares_ = np.bincount(position, weights=right) / np.bincount(position)

@@ -36,7 +36,7 @@ def _divide(values: Sequence[float]) -> float:
 
 def _logistic(values: Sequence[float]) -> float:
     (x,) = values
-    # Of the two equal forms, the one whose power cannot overflow.
+    # The form in which the power cannot overflow.
     return 1 / (1 + math.exp(-x)) if x >= 0 else math.exp(x) / (1 + math.exp(x))
 
 
@@ -45,7 +45,6 @@ OPERATIONS: Mapping[str, Callable[[Sequence[float]], float]] = {
     "product": math.prod,
     "quotient": _divide,
     "negative": lambda values: -values[0],
-    "maximum": max,
     "minimum": min,
     "logarithm": lambda values: math.log(values[0]),
     "root": lambda values: math.sqrt(values[0]),
@@ -141,29 +140,24 @@ def least(name: str, *parts: Term | float, note: str = "") -> Term:
     return _make("minimum", name, parts, note=note)
 
 
-def greatest(name: str, *parts: Term | float, note: str = "") -> Term:
-    """Return the maximum."""
-    return _make("maximum", name, parts, note=note)
-
-
 def logarithm(name: str, part: Term | float, value: float | None = None, note: str = "") -> Term:
     """Return a natural logarithm."""
     return _make("logarithm", name, (part,), value, note)
 
 
-def root(name: str, part: Term | float, value: float | None = None, note: str = "") -> Term:
+def root(name: str, part: Term | float) -> Term:
     """Return a square root."""
-    return _make("root", name, (part,), value, note)
+    return _make("root", name, (part,))
 
 
-def logistic(name: str, part: Term | float, value: float | None = None, note: str = "") -> Term:
+def logistic(name: str, part: Term | float) -> Term:
     """Return ``1 / (1 + exp(-x))``."""
-    return _make("logistic", name, (part,), value, note)
+    return _make("logistic", name, (part,))
 
 
-def inverse_count(name: str, count: int, value: float, total: int = 1, note: str = "") -> Term:
+def inverse_count(name: str, count: int, value: float, total: int = 1) -> Term:
     """Return a word's weight ``ln(1 + total / count)``; `value` is the weight as rounded by the kernels."""
-    return logarithm(name, plus("", 1, divided("", total, count)), value, note)
+    return logarithm(name, plus("", 1, divided("", total, count)), value)
 
 
 _MOST_EXPLAINED = 100
@@ -232,11 +226,7 @@ class Explanation(Viewed):
 
     @classmethod
     def from_scores(
-        cls,
-        solver: str,
-        question: Question,
-        scores: Scores,
-        formula: Callable[[int, float], Term] | None = None,
+        cls, solver: str, question: Question, scores: Scores, formula: Callable[[int, float], Term] | None = None
     ) -> Explanation:
         """Return an explanation that has only the scores and, if given, the formula of each candidate.
 

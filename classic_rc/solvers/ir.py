@@ -260,7 +260,7 @@ class IRSolver(Solver):
 
     @classmethod
     def variant(cls, name: str, **changes: Any) -> Self:
-        """See :meth:`Solver.variant`; a variant whose name says what it searches takes no corpus without it.
+        """See :meth:`Solver.variant`; a variant that is named after its corpus must search it.
 
         Raises
         ------
@@ -291,8 +291,8 @@ class IRSolver(Solver):
     def row_name(self) -> str:
         """See :meth:`Solver.row_name`; the name also says what is searched, unless the variant's name does."""
         parts = [part.name if isinstance(part, Corpus) else Path(str(part)).name for part in self._parts()]
-        is_told = not parts or (parts == ["paragraphs"] and self.variant_name() is not None)
-        return super().row_name() if is_told else f"{super().row_name()},corpus={'+'.join(parts)}"
+        is_shown = not parts or (parts == ["paragraphs"] and self.variant_name() is not None)
+        return super().row_name() if is_shown else f"{super().row_name()},corpus={'+'.join(parts)}"
 
     def _open(self, part: Any, questions: Sequence[Question]) -> Corpus:
         if isinstance(part, Corpus):
@@ -408,7 +408,7 @@ def _explain_candidate(
 
     def formula() -> Term:
         if not facts.terms:
-            return given("score", plain.score, f"engine {engine.name} does not tell what each term adds")
+            return given("score", plain.score, f"engine {engine.name} does not report what each term adds")
         terms = (_explain_term(engine.similarity, fact, facts) for fact in facts.terms)
         return plus("score", *terms, value=plain.score)
 
@@ -423,7 +423,7 @@ def _explain_term(similarity: Similarity, fact: TermFacts, facts: QueryFacts) ->
     """Return what one term adds, from the counts of the term, the sentence and the collection."""
     name, factors = f'"{fact.term}"', []
     if fact.frequency is None or fact.n_sentences is None or fact.idf is None:
-        return given(name, fact.share, "the engine does not tell the counts")
+        return given(name, fact.share, "the engine does not report the counts")
     if fact.boost != 1:
         factors.append(given("times in the query", fact.boost))
     count = given("tf", fact.frequency)

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from classic_rc.errors import DataError, UsageError
+from classic_rc.errors import DataError, UsageError, unknown_name
 from classic_rc.folds import Folds
 from classic_rc.predictions import Prediction, Scores
 from classic_rc.questions import Question
@@ -23,40 +23,18 @@ if TYPE_CHECKING:
 
 
 def require_task(solver: Solver, questions: Sequence[Question]) -> None:
-    """Refuse training questions, at least one, of a task that a solver does not answer.
-
-    Raises
-    ------
-    UsageError
-        The solver does not answer the questions' task.
-    """
+    """Refuse training questions, at least one, of a task that a solver does not answer (UsageError)."""
     if questions[0].task not in solver.tasks:
         task, expected = str(questions[0].task), " or ".join(sorted(solver.tasks))
-        raise UsageError(
-            f"{solver.name} cannot learn from {task} questions, only from {expected} ones",
-            field="task",
-            found=task,
-            expected=expected,
-        )
+        problem = f"{solver.name} cannot learn from {task} questions, only from {expected} ones"
+        raise UsageError(problem, field="task", found=task, expected=expected)
 
 
 def require_gold(learner: str, questions: Sequence[Question]) -> None:
-    """Refuse training questions if there are none, or if some hide their gold.
-
-    Raises
-    ------
-    UsageError
-        There is no question.
-    DataError
-        Gold is hidden.
-    """
+    """Refuse training questions if there are none (UsageError), or if some hide their gold (DataError)."""
     if not len(questions):
-        raise UsageError(
-            f"{learner} cannot learn without questions",
-            field="questions",
-            found="0",
-            expected="questions with gold answers",
-        )
+        problem = f"{learner} cannot learn without questions"
+        raise UsageError(problem, field="questions", found="0", expected="questions with gold answers")
     hidden = sum(question.gold is None for question in questions)
     if hidden:
         raise DataError(
@@ -65,21 +43,30 @@ def require_gold(learner: str, questions: Sequence[Question]) -> None:
         )
 
 
+def require_few_words(learner: str, n_words: int, most: int) -> None:
+    """Refuse more words than a learner's keys have room for (UsageError)."""
+    if n_words > most:
+        found, expected = f"{n_words:,} words", f"at most {most:,}"
+        problem = f"{found} are too many for {learner}, which takes {expected}"
+        raise UsageError(problem, field="questions", found=found, expected=expected)
+
+
+def chosen_groups(
+    text: str, known: Collection[str], default: Collection[str], whole: str = "default"
+) -> tuple[str, ...]:
+    """Return the groups of features that a text names, joined by a plus; `whole` names the default ones."""
+    names = str(text).split("+")
+    for name in names:
+        if name not in (whole, *known):
+            raise unknown_name("group of features", name, [whole, *known])
+    return tuple(group for group in known if group in names or (whole in names and group in default))
+
+
 def gold_labels(learner: str, questions: Sequence[Question]) -> NDArray[np.int64]:
-    """Return 1 for every candidate that gold accepts, and 0 for the others.
+    """Return 1 for every candidate that gold accepts, and 0 for the others: shape (n_candidates,), with both.
 
     If gold is a set of texts, a candidate is right if its text is one of them. Both are normalised as in SQuAD's
-    metric.
-
-    Parameters
-    ----------
-    learner : str
-        The solver's name, for error messages.
-
-    Returns
-    -------
-    ndarray of int64, shape (n_candidates,)
-        At least one 0 and at least one 1.
+    metric. `learner` is the solver's name, for messages.
 
     Raises
     ------
@@ -242,21 +229,14 @@ class LogisticModel(NamedTuple):
 
 
 def fit_model(
-    learner: str | None, C: float, features: Features, right: NDArray[np.int64], copies: NDArray[np.floating[Any]]
+    learner: str | None,  # one of LEARNERS; None is the first
+    C: float,  # the inverse strength of the regularisation; the bias is regularised too
+    features: Features,
+    right: NDArray[np.int64],  # (n_rows,): 1 for right candidates, 0 for the others
+    # (n_columns,): how many equal features each column replaces; the model's weights are those of one of them
+    copies: NDArray[np.floating[Any]],
 ) -> tuple[LogisticModel, tuple[str, ...]]:
-    """Fit a learner, and say in the caveats if it stopped before it converged.
-
-    Parameters
-    ----------
-    learner : str or None
-        One of :data:`LEARNERS`; None is the first.
-    C : float
-        The inverse strength of the regularisation. The bias is regularised too.
-    right : ndarray of int64, shape (n_rows,)
-        1 for right candidates, 0 for the others.
-    copies : ndarray, shape (n_columns,)
-        How many equal features each column replaces. The model's weights are those of one of these features.
-    """
+    """Fit a learner, and say in the caveats if it stopped before it converged."""
     if learner == "liblinear":
         return _fit_liblinear(C, features, right, copies)
     from classic_rc.kernels.blocked_matrix import Features

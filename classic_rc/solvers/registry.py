@@ -1,4 +1,4 @@
-"""The solvers by name, and which of them run on each task by default."""
+"""The solvers by name, and the ones that run on each task by default."""
 
 from __future__ import annotations
 
@@ -138,9 +138,7 @@ SOLVER_ENTRIES: Mapping[str, SolverEntry] = {
 
 
 SOLVERS: Registry[Any] = Registry(
-    "solver",
-    {name: line.home for name, line in SOLVER_ENTRIES.items()},
-    accept_classes("classic_rc:Solver"),
+    "solver", {name: line.home for name, line in SOLVER_ENTRIES.items()}, accept_classes("classic_rc:Solver")
 )
 """All solver classes: the package's own in the order of tables, then those that other packages plug in."""
 

@@ -56,27 +56,18 @@ def has_fitted_state(solver: Solver) -> bool:
 
 
 def require_persistent(solver: Solver) -> None:
-    """Check that a solver can be saved.
-
-    Raises
-    ------
-    UsageError
-        The solver learns nothing, is not registered, or is not :class:`Persistent`.
-    """
+    """Check that a solver can be saved: it learns something, is registered, and is :class:`Persistent`."""
     if not has_fitted_state(solver):
-        raise UsageError(
-            f"{solver.name} learns nothing, so there is nothing to save: run it directly (-s {solver.name})",
-            field="solver",
-            found=solver.name,
-            expected="a solver that learns",
+        advice, expected = f"it learns nothing, so run it directly (-s {solver.name})", "a solver that learns"
+    elif SOLVERS.get(solver.name) is not type(solver) or not isinstance(solver, Persistent):
+        advice, expected = (
+            "fit it in each run (--train DATA)",
+            "a registered solver with fitted_state() and restore()",
         )
-    if SOLVERS.get(solver.name) is not type(solver) or not isinstance(solver, Persistent):
-        raise UsageError(
-            f"{solver.name} cannot be saved: fit it in each run (--train DATA)",
-            field="solver",
-            found=solver.name,
-            expected="a registered solver with fitted_state() and restore()",
-        )
+    else:
+        return
+    problem = f"{solver.name} cannot be saved: {advice}"
+    raise UsageError(problem, field="solver", found=solver.name, expected=expected)
 
 
 def save_solver(solver: Solver, path: str | Path) -> None:
@@ -149,9 +140,7 @@ def load_solver(path: str | Path) -> Solver:
     except Exception as error:  # the checksum fits any content, and what is wrong with it can fail anywhere
         cause = str(error)[:200] or type(error).__name__
         raise DataError(
-            f"cannot restore the solver with classic_rc {__version__} ({cause})",
-            source=str(path),
-            hint=_HINT,
+            f"cannot restore the solver with classic_rc {__version__} ({cause})", source=str(path), hint=_HINT
         ) from error
     return solver
 
@@ -302,6 +291,12 @@ def members_digest(members: Mapping[str, NDArray[Any]]) -> bytes:
     return digest.digest()
 
 
+def _of_saved(name: str, before: Any) -> Any:
+    """Return a property with a fact about the saved solver, or with `before` until its file is read."""
+    doc = f"The saved solver's `{name}`; {before!r} before the file is read."
+    return property(lambda self: getattr(self.solver_, name) if hasattr(self, "solver_") else before, doc=doc)
+
+
 class SavedSolver(Solver):
     r"""A solver that was fitted earlier and is read from its file.
 
@@ -325,15 +320,7 @@ class SavedSolver(Solver):
     )
 
     def fit(self, questions: Sequence[Question], y: Any = None) -> Self:
-        """Read the file. Nothing is learned from `questions`, but members that are score files read their scores.
-
-        Raises
-        ------
-        UsageError
-            The path is missing, or the solver in the file does not support the questions' task.
-        DataError
-            The file cannot be used.
-        """
+        """Read the file. Nothing is learned from `questions`; members that are score files read their scores."""
         solver = self._loaded_solver()
         if len(questions) and questions[0].task not in solver.tasks:
             raise UsageError(
@@ -370,15 +357,10 @@ class SavedSolver(Solver):
             return solver.default_decision(task)
         return rule
 
-    @property
-    def analyzer(self) -> Any:
-        """The saved solver's analyzer; None before the file is read."""
-        return self.solver_.analyzer if hasattr(self, "solver_") else None
-
-    @property
-    def members(self) -> Sequence[Solver]:
-        """The saved solver's members; none before the file is read."""
-        return self.solver_.members if hasattr(self, "solver_") else ()
+    analyzer = _of_saved("analyzer", None)
+    members = _of_saved("members", ())
+    member_names = _of_saved("member_names", [])
+    takes_encoding = _of_saved("takes_encoding", True)
 
     def runs_solvers(self) -> Sequence[str]:
         """Return the names of the saved solver and of its members."""
@@ -386,16 +368,6 @@ class SavedSolver(Solver):
         for solver in solvers:  # the list grows in the loop: members have members
             solvers += solver.members
         return sorted({type(solver).name for solver in solvers})
-
-    @property
-    def member_names(self) -> list[str]:
-        """The names of the saved solver's members; none before the file is read."""
-        return self.solver_.member_names if hasattr(self, "solver_") else []
-
-    @property
-    def takes_encoding(self) -> bool:  # type: ignore[override]
-        """Whether the saved solver takes an encoding; True before the file is read."""
-        return self.solver_.takes_encoding if hasattr(self, "solver_") else True
 
     @property
     def needs_only_arrays(self) -> bool:  # type: ignore[override]
@@ -414,7 +386,7 @@ class SavedSolver(Solver):
 
     @property
     def learned_before(self) -> tuple[TrainedOn, ...]:
-        """The data whose gold the saved solver learned, if it was a dataset."""
+        """The dataset with gold that the saved solver learned, if it was one."""
         learned = self.trained_on_ or {}
         if not self.is_trained or learned.get("fingerprint") is None:
             return ()

@@ -235,12 +235,9 @@ class SlidingWindow(_Matcher):
             encoded, metric = self.encoded(questions), primary_metric(questions[0].task)
             decision = self.decision_for(questions[0].task)
             if decision.needs_fit:
-                raise UsageError(
-                    "window='tuned' needs a decision without parameters to tune, such as a fixed threshold",
-                    field="decision",
-                    found=repr(decision),
-                    expected="a decision without parameters to tune",
-                )
+                expected = "a decision without parameters to tune, such as a fixed threshold"
+                problem = f"window='tuned' needs {expected}"
+                raise UsageError(problem, field="decision", found=repr(decision), expected=expected)
             sums = window_sweep(encoded.arrays, WINDOW_SIZES, self._word_weights(encoded)) / SCALE
             score_sets = [encoded.scores(column, column > 0) for column in sums.T]
             values = [metric(questions, decision.decide(scores, questions)) for scores in score_sets]

@@ -104,7 +104,7 @@ def solver_spec(solver: Solver) -> str:
 
 
 def changed_texts(solver: Solver) -> dict[str, str]:
-    """Return the parameters that differ from those of the solver's variant, or from the defaults, as texts.
+    """Return the parameters that differ from the solver's variant, or from the defaults, as texts.
 
     A decision is shown by its parameters.
     """
@@ -174,7 +174,7 @@ def _split_assignment(text: str, spec: str) -> tuple[str, str]:
 
 
 def _parse_params(solver: type[Solver], texts: Mapping[str, str], base: Decision | None) -> dict[str, Any]:
-    """Return the values of parameters, given their texts; those of decisions make one, from that of the variant."""
+    """Parse the texts of parameters; a decision's parameters change the variant's decision."""
     known = solver._get_param_names()
     rules = {name for rule in RULES for name in rule.parameters} - {*known} if "decision" in known else set()
     deciding = {key: _parse_value(text) for key, text in texts.items() if key in rules}
@@ -270,7 +270,7 @@ def load_solver_class(path: Path, class_name: str) -> type[Solver]:
     # Dataclasses look up their module while they are created, so it must be in `sys.modules` during the import. It
     # must not stay there: pickling would then send its classes to other processes by name, without their code.
     sys.modules[spec.name] = module
-    # Python takes compiled code for that of an edited file if both edits fall into one second.
+    # Python reuses the old bytecode of a file that is edited twice within one second.
     writes_no_bytecode, sys.dont_write_bytecode = sys.dont_write_bytecode, True
     try:
         exec(compile(source, str(path), "exec", dont_inherit=True), vars(module))

@@ -156,23 +156,13 @@ class ConstantPosition(Solver):
         return "gold" if self.position == "majority" else "nothing"
 
     def fit(self, questions: Sequence[Question], y: Any = None) -> Self:
-        """Check the parameters. With ``position="majority"``, also count the right positions.
-
-        Raises
-        ------
-        UsageError
-            A parameter is not allowed, or ``position="majority"`` has no gold answers to learn from.
-        """
+        """Check the parameters. With ``position="majority"``, also count the right positions; this needs gold."""
         self.check_parameters()
         if self.position == "majority":
             right = [index for q in questions for index in q.gold or ()]
             if not right:
-                raise UsageError(
-                    "position='majority' needs training questions with gold answers",
-                    field="position",
-                    found="'majority'",
-                    expected="training questions with gold answers",
-                )
+                expected = "training questions with gold answers"
+                raise self.wrong_value("position", expected, f"needs {expected}")
             self.position_ = int(np.bincount(right).argmax())
         return self
 
@@ -219,13 +209,7 @@ class Majority(Solver):
     decision: Decision | None = DECISION
 
     def fit(self, questions: Sequence[Question], y: Any = None) -> Self:
-        """Count the right texts.
-
-        Raises
-        ------
-        UsageError
-            There are no gold answers to learn from.
-        """
+        """Count the right texts; without gold answers, that is a UsageError."""
         self.check_parameters()
         counts = Counter(normalised_text(text) for question in questions for text in question.gold_texts)
         if not counts:

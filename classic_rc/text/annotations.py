@@ -103,8 +103,10 @@ def _parse_text(node: Node, keys: tuple[str, ...]) -> AnnotatedText:
 
 
 def _parse_sentences(node: Node, key: str, n: int | None) -> tuple[int, ...] | None:
-    if not node.has(key):
-        return None
+    return _read_starts(node, key, n) if node.has(key) else None
+
+
+def _read_starts(node: Node, key: str, n: int | None) -> tuple[int, ...]:
     starts = tuple(node.integers(key))
     ends = (*starts[1:], *(() if n is None else (max(n, 1),)))
     if starts[:1] not in ((0,), ()) or any(b <= a for a, b in zip(starts, ends, strict=False)):
@@ -197,7 +199,7 @@ def parse_corenlp_annotations(
             tuple(token.lemma for token in tokens),
             tuple(token.node.text("pos") for token in tokens),
             chains=tuple(_corenlp_chains(tokens)),
-            unfiltered_sentences=_corenlp_sentences(story),
+            unfiltered_sentences=_read_starts(story, "sentenceoffsets", None),
         )
         negated = story.sequence("negativeqs")
         for j, lengths in enumerate(story.items("qalengths")):
@@ -259,14 +261,6 @@ def _corenlp_chains(tokens: Sequence[_CoreNLPToken]) -> Iterator[Chain]:
             while end < len(tokens) and tokens[end].continues_mention:
                 end += 1
             yield Chain(((start, end),), words=token.representative_words)
-
-
-def _corenlp_sentences(story: Node) -> tuple[int, ...]:
-    starts = tuple(story.integers("sentenceoffsets"))
-    if starts[:1] not in ((0,), ()) or any(b <= a for a, b in zip(starts, starts[1:], strict=False)):
-        found, expected = _format_numbers(starts), "ascending token indices that begin with 0"
-        raise story.error("invalid sentence starts", field="sentenceoffsets", found=found, expected=expected)
-    return starts
 
 
 @dataclass(frozen=True, eq=False)
@@ -353,11 +347,6 @@ class Annotations:
         data = json.dumps(plain, ensure_ascii=False, separators=(",", ":")).encode("utf-8")
         write_file(Path(path), gzip_bytes(data) if str(path).endswith(".gz") else data)
 
-    @classmethod
-    def load(cls, path: str | Path) -> Annotations:
-        """Read annotations as :func:`read_annotations` does."""
-        return read_annotations(path)
-
     def _missing(self, question: Question, what: str, known: list[str]) -> DataError:
         return DataError(
             f"no annotation of {what}",
@@ -383,8 +372,8 @@ class Annotations:
 def read_annotations(path: str | Path) -> Annotations:
     """Read a file of annotations: the package's own JSON, or the CoreNLP JSON of Smith et al. 2015.
 
-    The content decides which of the two it is, and whether it is gzipped. CoreNLP passages have no ids: those of
-    ``mc160.dev.corenlp.json.gz`` become ``mc160.dev.0`` and so on, as in the MCTest reader.
+    The content decides which of the two it is, and whether it is gzipped. CoreNLP passages have no ids: in
+    ``mc160.dev.corenlp.json.gz`` they become ``mc160.dev.0`` and so on, as in the MCTest reader.
 
     Raises
     ------

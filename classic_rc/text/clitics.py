@@ -56,7 +56,7 @@ class CliticTokenizer(WordTokenizer):
         return [part for word in super().tokenize(text) for part in _split_word(word)]
 
     def locate(self, text: str) -> list[tuple[int, int]]:
-        """Return the offsets of each word; those of ``n't`` are the last three characters of its word."""
+        """Return the offsets of each word; ``n't`` is the last three characters of its word."""
         places = []
         for start, end in super().locate(text):
             word = text[start:end].replace("’", "'")

@@ -92,11 +92,6 @@ class SharedQuestions(SequenceView[Question]):
 
     :func:`encode` and :func:`encode_sentences` look here first. Folds, and views without gold, select their part of
     the full encoding; its ids equal those of a fresh encoding of the part.
-
-    Parameters
-    ----------
-    questions : sequence of Question
-        A :class:`~classic_rc.questions.Dataset`, a list, or a view of either.
     """
 
     @classmethod

@@ -59,16 +59,10 @@ class EncodedDataset(SequenceView[Question]):
         return self.questions
 
     def stop_flags(self, name: str) -> NDArray[np.bool_]:
-        """Return which words of the vocabulary are in a stop list, which is stemmed as the vocabulary is.
+        """Return which words of the vocabulary are in a stop list, shape (n_words,).
 
-        Parameters
-        ----------
-        name : str
-            A stop list's name, or the path of a file with one word per line.
-
-        Returns
-        -------
-        ndarray of bool, shape (n_words,)
+        `name` is a stop list's name, or the path of a file with one word per line. The list is stemmed as the
+        vocabulary is.
         """
         return stop_flags(self.vocabulary, self.analyzer, name)
 
@@ -95,6 +89,11 @@ class EncodedDataset(SequenceView[Question]):
             return Scores(values, offsets, evidence)
         flat = ragged_indices(self.question_offsets[:-1][self.place], np.diff(offsets))
         return Scores(values[flat], offsets, evidence[flat])
+
+    def in_arrays(self, values: NDArray[Any]) -> NDArray[Any]:
+        """Reorder values of all candidates from the order of the questions to the arrays' grouping."""
+        starts = self.score_offsets[:-1][self.order]
+        return values[ragged_indices(starts, np.diff(self.question_offsets))]
 
     @property
     def score_offsets(self) -> NDArray[np.int64]:
@@ -125,14 +124,9 @@ class EncodedDataset(SequenceView[Question]):
     def shards(self, n: int, *, with_questions: bool = True) -> list[EncodedDataset]:
         """Split into up to `n` parts of about equal size, in the arrays' order.
 
-        The questions of a part are grouped by passage; :attr:`order` of this dataset gives their indices.
-
-        Parameters
-        ----------
-        n : int
-        with_questions : bool
-            Whether the parts hold the question objects. They are many times larger than the arrays when sent to
-            another process. Without them, access to a question raises an error.
+        The questions of a part are grouped by passage; :attr:`order` of this dataset gives their indices. Question
+        objects are many times larger than the arrays when sent to another process. Without them, access to a
+        question raises an error.
         """
         bounds = np.unique(np.linspace(0, len(self), n + 1).astype(np.int64)).tolist()
         return [self.part(*part, with_questions=with_questions) for part in itertools.pairwise(bounds)]

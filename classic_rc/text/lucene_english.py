@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import Any, ClassVar
 
-from classic_rc.text.tokenizers import ASCII, Tokenizer
+from classic_rc.text.tokenizers import ASCII, Tokenizer, character_class
 
 _MAX_UNITS = 255
 """The longest token, in UTF-16 units; a longer one is split there."""
@@ -188,14 +188,4 @@ def _character_classes() -> tuple[str, str, str]:
             character
         ):
             letters.append(code)
-    return _format_ranges(letters), _format_ranges(sorted(digits)), _format_ranges(marks)
-
-
-def _format_ranges(codes: list[int]) -> str:
-    ranges: list[list[int]] = []
-    for code in codes:
-        if ranges and ranges[-1][1] == code - 1:
-            ranges[-1][1] = code
-        else:
-            ranges.append([code, code])
-    return "".join(f"{chr(first)}-{chr(last)}" for first, last in ranges)
+    return character_class(letters), character_class(sorted(digits)), character_class(marks)

@@ -39,7 +39,7 @@ def split_sentences(text: str) -> list[tuple[int, int]]:
 
 
 def passage_sentences(passage: Passage) -> tuple[tuple[int, int], ...]:
-    """Return the dataset's own sentence borders if it has them, else those of :func:`split_sentences`."""
+    """Return the dataset's own sentence borders, or if it has none the result of :func:`split_sentences`."""
     if passage.sentences is not None:
         return passage.sentences
     return tuple(split_sentences(passage.text))

@@ -207,7 +207,7 @@ def _include_signs(starts: NDArray[np.int64], ends: NDArray[np.int64], text: str
 
 
 def _window_spans(tokens: _Tokens, max_tokens: int) -> NDArray[np.int64]:
-    """Return first and last tokens, shape (2, n), of all windows within a sentence whose both ends may be edges."""
+    """Return first and last tokens, shape (2, n), of windows within a sentence that begin and end with edges."""
     index = np.arange(len(tokens.words))
     sentence_end = np.searchsorted(tokens.sentence, tokens.sentence, side="right")
     sizes = np.where(tokens.edge, np.minimum(max_tokens, sentence_end - index), 0)
@@ -262,7 +262,6 @@ class EncodedSpans(NamedTuple):
     # tokens even where the span has only a part of one ("fox" in "fox's")
     first: NDArray[np.int64]
     last: NDArray[np.int64]  # (n_spans,)
-    cut: NDArray[np.bool_]  # (n_spans,): whether the span ends inside its last token
     sentence: NDArray[np.int64]  # (n_spans,): the sentence in which the span begins
 
     @property
@@ -368,7 +367,7 @@ def _encode(
     starts, ends = _split_columns([place[1:] for own in located for place in own])
     borders = [_sentence_starts(p) for p in passages.values()]
     passage_sentences = offsets_of(np.array(list(map(len, borders)), dtype=np.int64))
-    sentence_offsets, first, last, finish, sentence = [], [], [], [], []
+    sentence_offsets, first, last, sentence = [], [], [], []
     for i, (begin, end) in enumerate(pairwise(before.tolist())):
         later = np.searchsorted(starts[begin:end], borders[i][1:])
         sentence_offsets += [[begin], begin + later]
@@ -380,13 +379,11 @@ def _encode(
         # From the first token that ends after the span begins, up to the first that starts at its end or later.
         first.append(before[i] + np.searchsorted(ends[own], begins, side="right"))
         last.append(before[i] + np.searchsorted(starts[own], finishes))
-        finish.append(finishes)
         within = np.searchsorted(borders[i], begins, side="right") - 1
         sentence.append(passage_sentences[i] + np.maximum(within, 0))
     list_number = {key: i for i, key in enumerate(by_key)}
     first_token = _concatenate(first)
     last_token = np.maximum(_concatenate(last), first_token)  # no token left: an empty range, not a negative one
-    cut = (first_token < last_token) & (_concatenate(finish) < np.append(0, ends)[last_token])
     return EncodedSpans(
         questions, analyzer, list(ids), np.array(tokens, dtype=np.int32), starts, ends,
         _concatenate([*sentence_offsets, before[-1:]]), passage_sentences,
@@ -394,7 +391,7 @@ def _encode(
         np.array([number[id(q.passage)] for q in questions], dtype=np.int64),
         np.array([list_number[_list_key(q)] for q in questions], dtype=np.int64),
         [lists[key] for key in by_key], offsets_of(np.array(list(map(len, first)), dtype=np.int64)),
-        first_token, last_token, cut, _concatenate(sentence),
+        first_token, last_token, _concatenate(sentence),
     )  # fmt: skip
 
 
@@ -405,7 +402,7 @@ def _concatenate(parts: Sequence[ArrayLike]) -> NDArray[np.int64]:
 def span_offsets(question: Question) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Return the character offsets of a question's candidates, starts and ends.
 
-    A candidate without offsets has those of the first occurrence of its text.
+    A candidate without offsets is located at the first occurrence of its text.
     """
     return _offsets_of_all(_list_candidates(question.candidates), question)
 
@@ -423,7 +420,7 @@ def _sentence_starts(passage: Passage) -> NDArray[np.int64]:
 def _offsets_of_all(
     candidates: Sequence[Candidate], question: Question
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Return the character offsets of candidates: their own, or those of the first occurrence of their text."""
+    """Return the character offsets of candidates: their own, or where their text occurs first."""
     if isinstance(candidates, SpanCandidates):
         return candidates.starts.astype(np.int64), candidates.ends.astype(np.int64)
     return _split_columns([_offsets_of_one(candidate, question) for candidate in candidates])

@@ -78,7 +78,7 @@ class Tokenizer(ABC):
     def locate(self, text: str) -> list[tuple[int, int]]:
         """Return the character offsets (start, end) in `text` of each token of ``tokenize(text)``.
 
-        The offsets of a normalised token are those of the characters that it was made from.
+        A normalised token has the offsets of the characters that it was made from.
         """
 
     def normalize(self, token: str, lowercase: bool) -> str:
@@ -92,10 +92,7 @@ class Tokenizer(ABC):
 class RegexTokenizer(Tokenizer):
     """A tokenizer whose tokens are the matches of a regular expression.
 
-    Attributes
-    ----------
-    pattern : re.Pattern
-        Without capturing groups. It can neither match a separator nor look beyond one.
+    The pattern has no capturing groups. It can neither match a separator nor look beyond one.
     """
 
     pattern: ClassVar[re.Pattern[str]]
@@ -250,13 +247,19 @@ def mark_class() -> str:
     """
     # Planes 2 and 3 have only ideographs; the last marks are in plane 14.
     places = (*range(0x300, 0x20000), *range(0xE0100, 0xE01F0))
-    ranges: list[list[int]] = [[0x200C, 0x200D]]
-    for code in places:
-        if unicodedata.category(chr(code))[0] == "M":
-            if ranges[-1][1] == code - 1:
-                ranges[-1][1] = code
-            else:
-                ranges.append([code, code])
+    return character_class(
+        [0x200C, 0x200D, *(code for code in places if unicodedata.category(chr(code))[0] == "M")]
+    )
+
+
+def character_class(codes: Iterable[int]) -> str:
+    """Return the inside of a character class with these code points, as ranges."""
+    ranges: list[list[int]] = []
+    for code in codes:
+        if ranges and ranges[-1][1] == code - 1:
+            ranges[-1][1] = code
+        else:
+            ranges.append([code, code])
     return "".join(f"{chr(first)}-{chr(last)}" for first, last in ranges)
 
 

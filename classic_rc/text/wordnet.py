@@ -40,13 +40,7 @@ Synset = tuple[str, int]
 
 
 class WordNet:
-    """Words and their synonym sets.
-
-    Parameters
-    ----------
-    folder : str or Path
-        The folder of the database files, or nltk's ``wordnet.zip``.
-    """
+    """Words and their synonym sets, from a folder of database files or nltk's ``wordnet.zip``."""
 
     def __init__(self, folder: str | Path) -> None:
         self.folder = str(folder)

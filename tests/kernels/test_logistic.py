@@ -222,31 +222,6 @@ def test_any_kind_of_matrix(dtype):
         assert np.allclose(fit_logistic(features, right, 1.0, tolerance=1e-12).weights, expected, atol=1e-6)
 
 
-@pytest.mark.parametrize(
-    "changed",
-    [
-        {"features": np.empty((2, 0))},
-        {"features": np.array([[np.nan], [1.0]])},
-        {"features": Features()},
-        {"features": Features(np.ones((2, 1)), csr_matrix(np.ones((3, 1))))},
-        {"right": np.array([1, 2])},
-        {"right": np.array([1, 0, 1])},
-        {"C": 0.0},
-        {"C": np.inf},
-        {"start": np.ones(2)},
-        {"copies": np.array([0.0])},
-        {"importance": np.array([1.0, -1.0])},
-        {"offsets": np.array([0, 1])},
-        {"offsets": np.array([0, 1, 2])},
-        {"offsets": np.array([0, 2]), "right": np.array([1, 1])},
-        {"offsets": np.array([0, 2]), "importance": np.ones(2)},
-    ],
-)
-def test_unusable_arguments_are_refused(changed):
-    with pytest.raises(ValueError, match=r"must|either"):
-        fit_logistic(**{"features": np.ones((2, 1)), "right": np.array([1, 0]), "C": 1.0} | changed)
-
-
 def test_no_rows_and_one_row():
     assert fit_logistic(np.empty((0, 2)), np.empty(0), 1.0).weights.tolist() == [0, 0]
     (weight,) = fit_logistic(csr_matrix([[1.0]]), np.array([1]), 1.0, tolerance=1e-14).weights

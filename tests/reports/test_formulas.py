@@ -10,7 +10,6 @@ from classic_rc.reports.formulas import formula_lines
 from classic_rc.solvers.explanation import (
     divided,
     given,
-    greatest,
     least,
     logarithm,
     logistic,
@@ -34,7 +33,7 @@ def first(formula, **options) -> str:
         (divided("s", times("", 2, 3), times("", 4, 5)), "0.30000  s = 2 * 3 / (4 * 5)"),
         (divided("s", plus("", 1, 2), divided("", 3, 4)), "4.00000  s = (1 + 2) / (3 / 4)"),
         (logarithm("s", plus("", 1, divided("", 1, 2))), "0.40547  s = ln(1 + 1 / 2)"),
-        (greatest("s", 1, least("", 5, 4)), "4.00000  s = max(1, min(5, 4))"),
+        (plus("s", 1, least("", 5, 4)), "5.00000  s = 1 + min(5, 4)"),
         (root("s", 2.25), "1.50000  s = sqrt(2.25)"),
         (logistic("s", 0), "0.50000  s = logistic(0)"),
         (given("s", 2, "counted"), "2.00000  s  # counted"),

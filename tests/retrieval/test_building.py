@@ -18,6 +18,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from classic_rc.errors import DataError, UsageError
+from classic_rc.kernels.arrays import small_blocks
 from classic_rc.questions import Passage
 from classic_rc.retrieval import open_corpus
 from classic_rc.retrieval.building import build_index, lock_folder
@@ -122,7 +123,8 @@ def test_passages_give_the_index_that_is_made_of_them_in_memory(tmp_path):
 
 def test_segments_end_with_much_text_too(corpus, tmp_path):
     build_index(inputs_of(corpus), tmp_path / "whole")
-    manifest = build_index(inputs_of(corpus), tmp_path / "index", segment_characters=100).manifest
+    with small_blocks(100):
+        manifest = build_index(inputs_of(corpus), tmp_path / "index").manifest
     assert len(manifest.segments) > 8
     assert answers(tmp_path / "index") == answers(tmp_path / "whole")
 

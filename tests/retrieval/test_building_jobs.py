@@ -12,6 +12,7 @@ import pytest
 from joblib import parallel_config
 
 from classic_rc.errors import DataError, UsageError
+from classic_rc.kernels.arrays import small_blocks
 from classic_rc.questions import Passage
 from classic_rc.retrieval import building
 from classic_rc.retrieval.building import build_index
@@ -88,7 +89,8 @@ def test_every_corpus_gives_the_files_of_one_process(corpora, tmp_path, kind, si
 @pytest.mark.parametrize("limit", [60, 500])
 def test_segments_that_end_with_much_text_are_the_same(corpora, tmp_path, limit):
     for name, n in (("one", 1), ("several", 2)):
-        build_index(corpora["all"](), tmp_path / name, segment_sentences=25, segment_characters=limit, jobs=n)
+        with small_blocks(limit):
+            build_index(corpora["all"](), tmp_path / name, segment_sentences=25, jobs=n)
     assert files_of(tmp_path / "several") == files_of(tmp_path / "one")
 
 

@@ -12,6 +12,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from classic_rc.errors import UsageError
+from classic_rc.kernels.arrays import small_blocks
 from classic_rc.kernels.reference import bm25 as reference_bm25
 from classic_rc.kernels.reference import tfidf as reference_tfidf
 from classic_rc.retrieval.base import TermFacts, read_explanations
@@ -30,10 +31,9 @@ similarities = st.sampled_from([BM25(), BM25(k1=1.2, b=0.75), BM25(k1=0.0, b=0.0
 
 
 def sparse(sentences, similarity, size=10**6):
-    """Return an engine whose segments have so many sentences."""
-    engine = Sparse(similarity=similarity, analyzer="whitespace")
-    engine.segment_sentences = max(size, 1)
-    return engine.index(sentences)
+    """Return an engine whose segments have at most so many sentences."""
+    with small_blocks(max(size, 1)):
+        return Sparse(similarity=similarity, analyzer="whitespace").index(sentences)
 
 
 def reference(similarity):
@@ -64,8 +64,8 @@ def test_top_equals_the_reference(sentences, similarity, size, queries, k):
 def test_the_best_sentence_equals_the_reference(sentences, similarity, size, queries, block):
     questions, options = [question for question, _ in queries], [own for _, own in queries]
     engine = sparse(sentences, similarity, size)
-    engine.block_size = block
-    best = engine.best_constrained(questions, options)
+    with small_blocks(block):
+        best = engine.best_constrained(questions, options)
     terms = [sentence.split() for sentence in sentences]
     for question, own, (numbers, scores) in zip(questions, options, best, strict=True):
         expected = [
@@ -98,9 +98,9 @@ def test_the_best_are_the_first_of_all_in_a_larger_collection(k):
     rng = np.random.default_rng(5)
     engine = Sparse(analyzer="whitespace").index(many_sentences(3000, rng))
     queries = [*many_sentences(30, rng), "nothing", " ".join(many_sentences(400, rng))]
-    for block_size in (1, 10_000, engine.block_size):
-        engine.block_size = block_size
-        best = engine.top(queries, k)
+    for size in (1, 10_000, 2**30):
+        with small_blocks(size):
+            best = engine.top(queries, k)
         for (numbers, scores), (all_numbers, all_scores) in zip(best, engine.top(queries, 3000), strict=True):
             assert numbers.tolist() == all_numbers[:k].tolist()
             assert scores.tolist() == all_scores[:k].tolist()
@@ -149,8 +149,8 @@ def test_many_options_of_one_question_are_processed_in_blocks():
     engine = Sparse(analyzer="whitespace").index(many_sentences(300, rng))
     question, options = many_sentences(1, rng), many_sentences(200, rng)
     whole = engine.best_constrained(question, [options])
-    engine.block_size = 300
-    parts = engine.best_constrained(question, [options])
+    with small_blocks(300):
+        parts = engine.best_constrained(question, [options])
     assert parts.sentences.tolist() == whole.sentences.tolist()
     assert parts.scores.tolist() == whole.scores.tolist()
 
@@ -160,10 +160,9 @@ def test_an_index_of_any_number_of_segments_is_one_index():
     sentences, questions = many_sentences(500, rng), many_sentences(10, rng)
     options = [many_sentences(3, rng) for _ in questions]
     whole = Sparse(analyzer="whitespace").index(sentences)
-    parts = Sparse(analyzer="whitespace")
-    parts.segment_sentences = 64
-    parts.index(sentences)
-    assert len(parts.segments) == 8
+    with small_blocks(64):
+        parts = Sparse(analyzer="whitespace").index(sentences)
+    assert len(parts.segments) > 8
     assert [parts.sentence(i) for i in range(500)] == sentences
     for result, expected in (
         (parts.top(questions, 20), whole.top(questions, 20)),
@@ -174,19 +173,18 @@ def test_an_index_of_any_number_of_segments_is_one_index():
 
 
 def test_a_long_text_ends_a_segment():
-    engine = Sparse()
-    engine.segment_characters = 10
-    engine.index(["one fox", "another fox", "a third"])
+    with small_blocks(10):
+        engine = Sparse().index(["one fox", "another fox", "a third"])
     assert [segment.n_sentences for segment in engine.segments] == [2, 1]
 
 
 def test_a_vocabulary_that_has_grown_too_large_is_reset():
-    engine = Sparse(analyzer="whitespace")
-    engine.segment_sentences = 2
-    engine.index(["a b", "c", "d e f", "a"])
-    builder = SegmentBuilder("whitespace", max_cached_pieces=1)
-    again = tuple(builder.build(group) for group in (["a b", "c"], ["d e f", "a"]))
-    assert pickle.dumps(engine.segments) == pickle.dumps(again)
+    builder = SegmentBuilder("whitespace")
+    segments = [builder.build(group) for group in (["a b", "c"], ["d e f", "a"])]
+    with small_blocks(1):
+        builder = SegmentBuilder("whitespace")
+        again = [builder.build(group) for group in (["a b", "c"], ["d e f", "a"])]
+    assert pickle.dumps(segments) == pickle.dumps(again)
 
 
 @pytest.mark.parametrize("similarity", ["bm25", "classic"])

@@ -203,7 +203,7 @@ REFUSED: dict[str, list[Row]] = {
     "surface-lr": [
         ({"features": "lenghts"}, {"field": "group of features", "found": "lenghts", "expected": "lengths"}),
         {"inputs": "passage"},
-        ({"features": "text-answer", "inputs": "no-passage"}, "text-answer.* inputs='no-passage'"),
+        ({"features": "text-answer", "inputs": "no-passage"}, "inputs='no-passage'.* 'text-answer'"),
         {"scaling": "max"},
         {"output": "margin"},
         {"question_words": 0},
@@ -261,7 +261,7 @@ REFUSED: dict[str, list[Row]] = {
         ({"solvers": [SlidingWindow(), "ir"]}, "member 2 of combination .*'ir'"),
         (
             {"solvers": [LongestCandidate(), SlidingWindow(window="tuned")]},
-            "member 2 of combination, sliding-window,",
+            "member 2 of combination must be.*got sliding-window",
         ),
         ({"solvers": [LongestCandidate(), Infinite()]}, "Infinite"),
         ({"solvers": TWO, "weights": [1]}, r"'weights' of combination .* 2 members.* got \[1\]"),

@@ -80,7 +80,7 @@ def test_everything_is_read(annotations):
 @pytest.mark.parametrize("name", ["b.json", "b.json.gz"])
 def test_what_is_saved_is_read_again(annotations, tmp_path, name):
     annotations.save(tmp_path / name)
-    again = Annotations.load(tmp_path / name)
+    again = read_annotations(tmp_path / name)
     assert (again.passages, again.questions) == (annotations.passages, annotations.questions)
     first = (tmp_path / name).read_bytes()
     again.save(tmp_path / name)

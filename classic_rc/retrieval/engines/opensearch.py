@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import math
 import re
 import time
 import uuid
@@ -13,6 +12,7 @@ from itertools import islice
 from typing import Any, ClassVar, NoReturn, Self
 
 from classic_rc.errors import DataError, NotFittedError, UsageError, wrong_value
+from classic_rc.parameters import is_integer, is_number
 from classic_rc.retrieval.base import (
     Best,
     Engine,
@@ -78,7 +78,7 @@ class OpenSearch(Engine):
     timeout : float, default=60
         Timeout of one request, in seconds.
     retries : int, default=6
-        How often a request is repeated that the cluster refused for the moment or whose connection was lost.
+        How often a request is repeated after a temporary refusal or a lost connection.
     """
 
     name = "opensearch"
@@ -109,9 +109,9 @@ class OpenSearch(Engine):
             allowed = "lower-case letters, digits, '-', '_' and '.'"
             raise wrong_value("place", place, f"a name of {allowed}")
         for parameter, value, least in (("shards", shards, 1), ("replicas", replicas, 0), ("retries", retries, 0)):
-            if not isinstance(value, int) or isinstance(value, bool) or value < least:
+            if not is_integer(value, least):
                 raise wrong_value(parameter, value, f"a whole number of at least {least}")
-        if not (isinstance(timeout, int | float) and 0 < timeout < math.inf):
+        if not is_number(timeout, 0) or not timeout:
             raise wrong_value("timeout", timeout, "a positive number of seconds")
         self.shards, self.replicas, self.overwrite = shards, replicas, overwrite
         self.timeout, self.retries = timeout, retries
@@ -332,7 +332,7 @@ class OpenSearch(Engine):
             self._texts = None
 
     def term_facts(self, query: str, sentence: int) -> QueryFacts:
-        """See :meth:`Engine.term_facts`. Each term is one search; a server without explanations tells no counts."""
+        """See :meth:`Engine.term_facts`. Each term is one search; a server without explanations has no counts."""
         self.check_number(sentence)
         with self._cluster.errors():
             body = {"field": "text", "text": query}

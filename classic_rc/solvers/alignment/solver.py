@@ -10,12 +10,12 @@ from typing import Any, ClassVar, Literal, NamedTuple, Self
 import numpy as np
 
 from classic_rc.decisions import Decision
-from classic_rc.errors import UsageError
 from classic_rc.kernels.arrays import block_size, offsets_of
 from classic_rc.parameters import number, parameter, whole_number
 from classic_rc.predictions import Scores
 from classic_rc.questions import Question, Task
-from classic_rc.solvers.alignment.program import Constants, Edges, Graph, Program, SolvedProgram, solve
+from classic_rc.solvers.alignment.bounds import solve
+from classic_rc.solvers.alignment.program import Constants, Edges, Graph, Program, SolvedProgram
 from classic_rc.solvers.alignment.texts import (
     AlignedQuestion,
     Chunker,
@@ -127,15 +127,7 @@ class AlignmentILP(Solver):
     decision: Decision | None = DECISION
 
     def fit(self, questions: Sequence[Question], y: Any = None) -> Self:
-        """Check the parameters, and read the files.
-
-        Raises
-        ------
-        UsageError
-            A parameter has a value that is not allowed, or needs a file that is not named.
-        DataError
-            A file is missing or malformed.
-        """
+        """Check the parameters, and read the files."""
         self._check_values()
         self._read_files()
         return self
@@ -221,13 +213,8 @@ class AlignmentILP(Solver):
         get_analyzer(self.analyzer)
         self.check_parameters()
         if (self.chunks == "groups") != (self.annotations is not None):
-            raise UsageError(
-                f"{self.name} needs both chunks='groups' and annotations=FILE, or neither, got "
-                f"chunks={self.chunks!r} and annotations={self.annotations!r}",
-                field="chunks" if self.annotations is None else "annotations",
-                found=repr(self.chunks if self.annotations is None else self.annotations),
-                expected="both chunks='groups' and annotations=FILE, or neither",
-            )
+            expected = "both chunks='groups' and annotations=FILE, or neither"
+            raise self.wrong_value("chunks" if self.annotations is None else "annotations", expected)
 
     def _read_files(self) -> None:
         self.files_ = None if self.annotations is None else read_annotations(self.annotations)
@@ -267,18 +254,19 @@ def explain_graphs(
     """Explain each candidate by its graph, in words and as marks in the passage; the terms add up to the score."""
     explained = list(plain.candidates)
     for i, (solution, program) in enumerate(zip(solutions, alignment.programs, strict=True)):
-        if solution.graph is not None:
-            explained[i] = replace(
-                explained[i],
-                marks=_mark_graph(alignment, solution.graph, program),
-                numbers=solution.graph.terms(program, constants),
-                quote=_describe_graph(alignment, alignment.candidates[i], solution.graph),
-                source="support graph",
-                make_formula=partial(_explain_value, alignment, i, solution.graph, program, constants),
-            )
-        else:
+        graph = solution.graph
+        if graph is None:
             note = "no graph fulfils the constraints: less than any graph"
             explained[i] = replace(explained[i], make_formula=partial(given, "score", explained[i].score, note))
+            continue
+        explained[i] = replace(
+            explained[i],
+            marks=_mark_graph(alignment, graph, program),
+            numbers=graph.terms(program, constants),
+            quote=_describe_graph(alignment, alignment.candidates[i], graph),
+            source="support graph",
+            make_formula=partial(_explain_value, alignment, i, graph, program, constants),
+        )
     return replace(plain, candidates=tuple(explained))
 
 
@@ -309,7 +297,7 @@ def _describe_graph(alignment: AlignedQuestion, option: Sequence[TextChunk], gra
             ("question", alignment.question, graph.question),
             ("option", option, graph.option),
         )
-        for end, chunk, weight in sorted(_edge_rows(edges), key=lambda row: (row[1], row[0]))
+        for end, chunk, weight in _edge_rows(edges)
     ]
     return "; ".join(descriptions) or "empty"
 
@@ -320,17 +308,14 @@ def _explain_value(
     """Return the value of a graph as the sum of its edges, chunks and sentences."""
 
     def edges(name: str, side: str, ends: Sequence[TextChunk], own: Edges, value: float) -> Term:
-        rows = sorted(_edge_rows(own), key=lambda row: (row[1], row[0]))
-        if not rows:
-            return given(name, value, "none")
         terms = []
-        for end, chunk, weight in rows:
+        for end, chunk, weight in _edge_rows(own):
             passage = alignment.passage[chunk]
             label = f'"{" ".join(ends[end].words)}" -> "{" ".join(passage.words)}"'
             entailment = given("", weight + constants.offset)
             note = f"{side} to sentence {passage.sentence + 1}: entailment - offset"
             terms.append(plus(label, entailment, minus("", constants.offset), value=weight, note=note))
-        return plus(name, *terms, value=value)
+        return plus(name, *terms, value=value) if terms else given(name, value, "none")
 
     values = graph.terms(program, constants)
     n_chunks, n_sentences = len(np.unique(graph.question.ends)), len(graph.active_sentences(program))
@@ -346,5 +331,6 @@ def _explain_value(
 
 
 def _edge_rows(edges: Edges) -> list[tuple[int, int, float]]:
-    """Return the end, the passage chunk and the weight of each edge."""
-    return list(zip(edges.ends.tolist(), edges.chunks.tolist(), edges.weights.tolist(), strict=True))
+    """Return the end, the passage chunk and the weight of each edge, by passage chunk."""
+    rows = zip(edges.ends.tolist(), edges.chunks.tolist(), edges.weights.tolist(), strict=True)
+    return sorted(rows, key=lambda row: (row[1], row[0]))

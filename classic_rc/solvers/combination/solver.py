@@ -103,23 +103,15 @@ def _scores_encoded(member: Solver) -> bool:
 def _make_members(name: str, solvers: Any) -> list[Any]:
     """Parse specifications and clone solvers, so that setting a member's parameters changes no other solver."""
     if not isinstance(solvers, list | tuple):
-        raise UsageError(
-            f"parameter 'solvers' of {name} must be a list, solvers=[A; B], got {solvers!r}",
-            field="solvers",
-            found=repr(solvers),
-            expected="a list",
-        )
+        problem = f"parameter 'solvers' of {name} must be a list, solvers=[A; B], got {solvers!r}"
+        raise UsageError(problem, field="solvers", found=repr(solvers), expected="a list")
     members = []
     for number, member in enumerate(solvers, start=1):
         try:
             members.append(parse_solver(member) if isinstance(member, str) else clone(member, safe=False))
         except UsageError as error:
-            raise UsageError(
-                f"member {number} of {name}, {member!r}: {error}",
-                field=error.field,
-                found=error.found,
-                expected=error.expected,
-            ) from error
+            error.args = (f"member {number} of {name}, {member!r}: {error}",)
+            raise
     return members
 
 
@@ -252,13 +244,9 @@ class Combination(Solver):
             scores = score_questions(member, readable)
             finite = np.isfinite(scores.values)
             if not finite.all():
-                found = str(scores.values[~finite][0])
-                raise UsageError(
-                    f"{self.name} needs finite scores, and member {member.name} has the score {found}",
-                    field="solvers",
-                    found=found,
-                    expected="finite scores",
-                )
+                found, expected = str(scores.values[~finite][0]), "finite scores"
+                problem = f"{self.name} needs {expected}, and member {member.name} has the score {found}"
+                raise UsageError(problem, field="solvers", found=found, expected=expected)
             scored.append(scores)
         return scored
 
@@ -273,15 +261,7 @@ class Combination(Solver):
         return next((name for name in self.variants if self.variant(name)._comparison_key() == key), None)
 
     def fit(self, questions: Sequence[Question], y: Any = None) -> Self:
-        """Fit the members on `questions`. With ``weights="stacked"``, also learn the weights from them.
-
-        Raises
-        ------
-        UsageError
-            There are fewer than two members, or a parameter has a value that is not allowed.
-        DataError
-            A member cannot read or learn from the questions.
-        """
+        """Fit the members on `questions`. With ``weights="stacked"``, also learn the weights from them."""
         return self.fit_for(questions, questions)
 
     def fit_for(self, asked: Sequence[Question], train: Sequence[Question] | None = None) -> Self:
@@ -308,7 +288,7 @@ class Combination(Solver):
         """Fit the decision on `questions`. With ``weights="tuned"``, also choose the weights on them."""
         if not self.tunes_parameters:
             return super().tune(questions, scorer)
-        # The members that learn here are scored by those of other folds.
+        # Other folds' members score in place of the members that learn here.
         seen = [member for member in self.members if scorer is None or member.learns_from != "gold"]
         self._note_learned_gold(questions, "weights were tuned on", seen)
         scored = (scorer or self).member_scores(questions)
@@ -389,7 +369,7 @@ class Combination(Solver):
             ):
                 term = given(name, value) if plain.formula is None else plain.formula.renamed(name)
                 if value != term.value:
-                    term = given(name, value, f"the best score of those that tie with {term.value:.9g}")
+                    term = given(name, value, f"the best score among ties with {term.value:.9g}")
                 terms.append(term if self.normalise == "none" else _normalised(name, term, centre, scale, result))
             members.append(terms)
         return members
@@ -476,21 +456,10 @@ class Combination(Solver):
         if not isinstance(self.solvers, list | tuple) or len(self.solvers) < 2:
             raise self.wrong_value("solvers", "two solvers or more, solvers=[A; B]")
         for number, member in enumerate(self.solvers, start=1):
-            if not isinstance(member, Solver):
-                raise UsageError(
-                    f"member {number} of {self.name} is not a solver: {member!r}",
-                    field="solvers",
-                    found=repr(member),
-                    expected="a solver",
-                )
-            if member.tunes_parameters:
-                raise UsageError(
-                    f"member {number} of {self.name}, {member.name}, has parameters that are tuned: "
-                    "set them to fixed values",
-                    field="solvers",
-                    found=member.name,
-                    expected="a solver whose parameters are fixed",
-                )
+            if not isinstance(member, Solver) or member.tunes_parameters:
+                found, expected = getattr(member, "name", repr(member)), "a solver whose parameters are not tuned"
+                problem = f"member {number} of {self.name} must be {expected}, got {found}"
+                raise UsageError(problem, field="solvers", found=found, expected=expected)
         self.check_parameters()
         if self.weights is None or self._weights_are("tuned") or self._weights_are("stacked"):
             return

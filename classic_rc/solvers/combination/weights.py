@@ -173,7 +173,7 @@ def search_shares(objective: Callable[[NDArray[np.float64]], float], n_members: 
 
 
 def search_weights(scored: Sequence[Scores], objective: Callable[[Scores], float]) -> Weighting:
-    """Return the weights whose total has the best value of an objective; see :func:`search_shares`.
+    """Return the weights that maximise an objective of the total; see :func:`search_shares`.
 
     The search is over shares of standardised scores, so that its grid suits members of any scale. The largest
     weight is 1.
@@ -189,15 +189,10 @@ def search_weights(scored: Sequence[Scores], objective: Callable[[Scores], float
 
 
 class TrainingResult:
-    """The result of scores on training questions, for comparing weights.
+    """The result of scores on training questions, to compare weights; `labels` are 1 for right candidates, else 0.
 
     If one answer is chosen, it is the share of questions with a right candidate; a k-way tie counts 1/k, whatever
     the policy, because no draw should choose weights. If a threshold is tuned, it is its metric at its best value.
-
-    Parameters
-    ----------
-    labels : Scores
-        1 for right candidates, 0 for the others.
     """
 
     def __init__(self, decision: Decision, questions: Sequence[Question], labels: Scores) -> None:

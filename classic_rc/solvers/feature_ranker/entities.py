@@ -26,7 +26,14 @@ from classic_rc.kernels.arrays import (
     ragged_indices,
     sums_by,
 )
-from classic_rc.kernels.cloze import Alignment, counted_lengths, mention_distances, phrase_places, query_counts
+from classic_rc.kernels.cloze import (
+    Alignment,
+    counted_lengths,
+    mention_distances,
+    phrase_counts,
+    phrase_places,
+    query_counts,
+)
 from classic_rc.kernels.window import row_chunks
 from classic_rc.kernels.word_sets import share
 from classic_rc.questions import Passage, Question
@@ -152,11 +159,13 @@ def entity_sentences(passage: Passage) -> list[tuple[int, int]]:
     return [(start, end) for start, end in pieces if start < end]
 
 
-def entity_features(texts: EntityTexts, groups: Collection[str] = ENTITY_GROUPS) -> NDArray[np.float32]:
+def entity_features(
+    texts: EntityTexts, rarity: None = None, groups: Collection[str] = ENTITY_GROUPS
+) -> NDArray[np.float32]:
     """Return the features of the distinct candidates of each question, in the order of :data:`ENTITY_FEATURES`.
 
     This is :func:`classic_rc.kernels.reference.entity_features` for all candidates at once, rounded to float32: the
-    380,000 training questions of CNN have about ten million candidates.
+    380,000 training questions of CNN have about ten million candidates. No rarity of words is needed.
     """
     names = [name for group in ENTITY_GROUPS if group in groups for name in ENTITY_FEATURES[group]]
     matrix = np.zeros((len(texts.encoded.arrays.candidate_question), len(names)), dtype=np.float32)
@@ -170,13 +179,15 @@ def entity_features(texts: EntityTexts, groups: Collection[str] = ENTITY_GROUPS)
     return matrix
 
 
-def mention_sentences(texts: EntityTexts) -> NDArray[np.int64]:
-    """Return the sentence of each candidate's mention that is nearest to the query's words.
+def is_mentioned(texts: EntityTexts) -> NDArray[np.bool_]:
+    """Return whether the passage mentions each candidate."""
+    return phrase_counts(texts.encoded.arrays) > 0
 
-    Returns
-    -------
-    ndarray of int64, shape (n_candidates of the arrays,)
-        The index of the sentence in its passage, that of the first of equally near mentions; -1 without a mention.
+
+def mention_sentences(texts: EntityTexts, rarity: None = None) -> NDArray[np.int64]:
+    """Return the sentence, in its passage, of each candidate's mention that is nearest to the query's words.
+
+    Of equally near mentions the first counts; without a mention, it is -1. Shape (n_candidates of the arrays,).
     """
     best = np.full(len(texts.encoded.arrays.candidate_question), -1, dtype=np.int64)
     for block in _blocks(texts):
@@ -256,12 +267,7 @@ def _mention_columns(block: _Block) -> _Columns:
     found, at = np.unique(block.candidates, return_index=True)
     lengths = np.diff(arrays.passage_offsets)[arrays.question_passage[block.question[at]]]
     first[found] = block.starts[at] / lengths
-    return {
-        "in passage": counts > 0,
-        "in question": block.in_query,
-        "frequency": counts,
-        "first position": first,
-    }
+    return {"in passage": counts > 0, "in question": block.in_query, "frequency": counts, "first position": first}
 
 
 def _context_columns(block: _Block) -> _Columns:

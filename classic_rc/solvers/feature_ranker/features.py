@@ -12,13 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from classic_rc.kernels.arrays import (
-    MatchedBlock,
-    matched_blocks,
-    offsets_of,
-    ragged_indices,
-    sums_by,
-)
+from classic_rc.kernels.arrays import MatchedBlock, matched_blocks, offsets_of, ragged_indices, sums_by
 from classic_rc.kernels.ngrams import Texts, common_subsequences, longest_found, ngram_counts, token_runs
 from classic_rc.kernels.pairs import mean_jaccard, words_of_others
 from classic_rc.kernels.regions import (
@@ -174,22 +168,9 @@ def dense_features(
 ) -> NDArray[np.float64]:
     """Return the features of all candidates, equal ones included, in the arrays' order.
 
-    Parameters
-    ----------
-    rarity : ndarray of int64, shape (n_words,)
-        The rarity of each word, fixed-point of scale :data:`RARITY_SCALE`; below 1 counts as 1. Stop words have
-        :data:`STOP_RARITY` instead.
-    groups : collection of str
-        Of :data:`GROUPS`.
-
-    Returns
-    -------
-    ndarray of float64, shape (n_candidates, n_features)
-        The columns of the groups in the order of :data:`FEATURES`.
+    `rarity` has the rarity of each word, fixed-point of scale :data:`RARITY_SCALE`; below 1 counts as 1, and stop
+    words have :data:`STOP_RARITY` instead. The columns are those of some groups in the order of :data:`FEATURES`.
     """
-    unknown = set(groups) - set(FEATURES)
-    if unknown:
-        raise ValueError(f"unknown groups of features {sorted(unknown)}: known are {', '.join(GROUPS)}")
     chosen = [group for group in GROUPS if group in groups]
     sizes = [len(FEATURES[group]) for group in chosen]
     arrays, rows = texts.encoded.arrays, texts.encoded.candidate_rows

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -12,9 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from classic_rc.decisions import Decision
-from classic_rc.errors import UsageError, unknown_name
+from classic_rc.errors import UsageError
 from classic_rc.folds import FoldPlan
-from classic_rc.kernels.arrays import block_size, offsets_of
+from classic_rc.kernels.arrays import offsets_of, runs_of
 from classic_rc.kernels.logistic import Features
 from classic_rc.parameters import is_number, parameter, whole_number
 from classic_rc.predictions import Scores
@@ -26,7 +25,14 @@ from classic_rc.solvers.feature_ranker.tables import ENTITIES, OPTIONS, TABLES
 from classic_rc.solvers.feature_ranker.texts import RankerTexts, TrainingWords
 from classic_rc.solvers.feature_ranker.training import Cases, Design, Learner, Ranker, WeightedColumn, fold_numbers
 from classic_rc.solvers.feature_ranker.vectors import CountVectors, vector_features
-from classic_rc.solvers.learning import check_ascending, check_shape, gold_labels, one_thread, require_task
+from classic_rc.solvers.learning import (
+    check_ascending,
+    check_shape,
+    chosen_groups,
+    gold_labels,
+    one_thread,
+    require_task,
+)
 from classic_rc.text.encoded import EncodedDataset
 
 GROUPS = tuple(OPTIONS.groups)
@@ -135,16 +141,7 @@ class FeatureRanker(Solver):
     decision: Decision | None = DECISION
 
     def fit(self, questions: Sequence[Question], y: Any = None) -> Self:
-        """Learn words, vectors, the lexical score and the weights.
-
-        Raises
-        ------
-        UsageError
-            A parameter has a value that is not allowed, the task is not one of `tasks`, or there is no question or
-            only one passage.
-        DataError
-            Gold is hidden, or no candidate is right, or none is wrong.
-        """
+        """Learn words, vectors, the lexical score and the weights; one passage is too few (UsageError)."""
         self.check_parameters()
         right = gold_labels(self.name, questions)
         require_task(self, questions)
@@ -153,9 +150,7 @@ class FeatureRanker(Solver):
         fold_of_question = fold_numbers(FoldPlan(self.folds).folds(questions), len(questions))
         texts = self._texts(questions)
         encoded = texts.encoded
-        # From the order of the questions to that of the arrays.
-        flags = Scores(right.astype(np.float64), encoded.score_offsets, np.ones(len(right), dtype=np.bool_))
-        right = flags.take(encoded.order).values.astype(np.int64)
+        right = encoded.in_arrays(right)
         if self._rows(encoded) is not None:
             of_rows = np.zeros(len(encoded.arrays.candidate_question), dtype=np.int64)
             of_rows[self._rows(encoded)] = right  # candidates with equal texts are all right, or all wrong
@@ -269,7 +264,8 @@ class FeatureRanker(Solver):
         _, values, added = next(self._contributions(texts))
         columns = list(self.ranker_.columns(values.T, texts.types, self._offsets(encoded)))
         groups, group_of = self._add_groups(added), [self.table_.group_of(name) for name in names]
-        evidence, sentences = self.table_.evidence(texts, self.words_), self.table_.sentences(question.passage)
+        evidence = self.table_.evidence(texts, self._rarity(encoded))
+        sentences = self.table_.sentences(question.passage)
 
         def formula(row: int, score: float) -> Term:
             parts = []
@@ -352,7 +348,7 @@ class FeatureRanker(Solver):
         names = self.table_.names_of(self._groups())
         columns = [int(j) for j in state["columns"]]
         if [names[j] for j in columns] != state["features"] or any(j < 0 for j in columns):
-            raise ValueError("the features are others than those of this version")
+            raise ValueError("the features differ from this version's")
         if (state["words"] is None) == bool(self.table_.learned):
             raise ValueError("the words do not match the features")
         self.words_ = None if state["words"] is None else _restore_words(state, arrays)
@@ -394,13 +390,7 @@ class FeatureRanker(Solver):
             check_shape(self.cell_weights_, (self.cells_.n_columns,))
 
     def _groups(self) -> tuple[str, ...]:
-        known = tuple(self.table_.groups)
-        names = set(str(self.features).split("+"))
-        for name in sorted(names - {"default", *known}):
-            raise unknown_name("group of features", name, ["default", *known])
-        if "default" in names:
-            names |= self.table_.default
-        return tuple(group for group in known if group in names)
+        return chosen_groups(self.features, self.table_.groups, self.table_.default)
 
     def _texts(self, questions: Sequence[Question]) -> Any:
         task = questions[0].task
@@ -425,19 +415,22 @@ class FeatureRanker(Solver):
             return encoded.question_offsets
         return offsets_of(np.bincount(encoded.arrays.candidate_question, minlength=len(encoded)))
 
+    def _rarity(self, encoded: EncodedDataset) -> NDArray[np.int64] | None:
+        return None if self.words_ is None else self.words_.rarity(encoded.vocabulary)
+
     def _crossed(self, names: Sequence[str]) -> NDArray[np.int64]:
         return np.array([j for j, name in enumerate(names) if name in self.table_.crossed], dtype=np.int64)
 
     def _features(
         self, texts: Any, groups: tuple[str, ...], lexical: NDArray[np.float64] | None
     ) -> NDArray[np.floating[Any]]:
-        """Return the features of all rows; `lexical` has scores in place of those of the fitted weights."""
+        """Return the features of all rows; `lexical` replaces the lexical scores of the fitted weights."""
         encoded, table = texts.encoded, self.table_
-        parts = [table.compute(texts, [group for group in groups if group not in table.learned], self.words_)]
+        rarity = self._rarity(encoded)
+        parts = [table.compute(texts, rarity, [group for group in groups if group not in table.learned])]
         if "vectors" in groups:
             own = np.zeros((len(encoded.arrays.candidate_question), len(table.groups["vectors"])))
-            if self.vectors_ is not None and self.words_ is not None:
-                rarity = self.words_.rarity(encoded.vocabulary)
+            if self.vectors_ is not None and self.words_ is not None and rarity is not None:
                 own = vector_features(texts, self.words_, self.vectors_, rarity)
             parts.append(_expand(encoded, own))
         if "lexical" in groups:
@@ -462,15 +455,14 @@ class FeatureRanker(Solver):
         """
         offsets = self._offsets(texts.encoded)
         values = self._features(texts, self._groups(), None)[:, self.columns_]
-        starts = np.flatnonzero(np.diff(offsets[:-1] // block_size(_BLOCK_CANDIDATES), prepend=-1))
-        for start, stop in itertools.pairwise([*starts.tolist(), len(offsets) - 1]):
+        for start, stop in runs_of(np.diff(offsets), _BLOCK_CANDIDATES):
             where = slice(int(offsets[start]), int(offsets[stop]))
             own = offsets[start : stop + 1] - offsets[start]
             yield where, values[where].T, self.ranker_.contributions(values[where], texts.types[start:stop], own)
 
 
 def _expand(encoded: EncodedDataset, values: Any) -> Any:
-    """Return the rows of all candidates, given those of the distinct ones."""
+    """Expand values of distinct candidates to all candidates."""
     return values if encoded.candidate_rows is None else values[encoded.candidate_rows]
 
 

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from classic_rc.kernels.cloze import phrase_counts
 from classic_rc.kernels.pairs import occurrences, word_counts
 from classic_rc.questions import Passage, Question, Task
 from classic_rc.solvers.feature_ranker.entities import (
@@ -18,21 +17,11 @@ from classic_rc.solvers.feature_ranker.entities import (
     entity_features,
     entity_sentences,
     entity_texts,
+    is_mentioned,
     mention_sentences,
 )
-from classic_rc.solvers.feature_ranker.features import (
-    FEATURES,
-    MAIN_FEATURES,
-    dense_features,
-    evidence_sentences,
-)
-from classic_rc.solvers.feature_ranker.texts import (
-    QUESTION_TYPES,
-    RankerTexts,
-    TrainingWords,
-    passage_of_candidates,
-    ranker_texts,
-)
+from classic_rc.solvers.feature_ranker.features import FEATURES, MAIN_FEATURES, dense_features, evidence_sentences
+from classic_rc.solvers.feature_ranker.texts import QUESTION_TYPES, RankerTexts, passage_of_candidates, ranker_texts
 from classic_rc.solvers.feature_ranker.vectors import VECTOR_FEATURES
 from classic_rc.text.dream import spoken_sentences
 
@@ -49,14 +38,15 @@ class FeatureTable:
     default: frozenset[str]  # the groups that are in use if nothing else is said
     learned: frozenset[str]  # the groups that are learned from training words; the others are computed
     merges_equal: bool  # whether candidates of a question with equal texts are one candidate
-    # Builds the texts of questions; those of inputs that are not read are empty.
+    # Builds the texts of questions; inputs that are not read have empty texts.
     texts: Callable[[Sequence[Question], frozenset[str]], Any]
-    # Returns the features of some groups that are not learned, a row for each candidate of the ranker.
-    compute: Callable[[Any, Collection[str], TrainingWords | None], NDArray[np.floating[Any]]]
+    # Returns the features of some groups that are not learned, a row for each candidate of the ranker, given the
+    # rarity of the words, if words are learned.
+    compute: Callable[[Any, Any, Collection[str]], NDArray[np.floating[Any]]]
     # Returns whether the passage has evidence for each distinct candidate.
     has_evidence: Callable[[Any], NDArray[np.bool_]]
     # Returns the sentence with the most evidence for each distinct candidate, or -1.
-    evidence: Callable[[Any, TrainingWords | None], NDArray[np.int64]]
+    evidence: Callable[[Any, Any], NDArray[np.int64]]
     # Returns the sentences that `evidence` counts, as character offsets.
     sentences: Callable[[Passage], list[tuple[int, int]]]
 
@@ -71,27 +61,26 @@ class FeatureTable:
 
 def _option_texts(questions: Sequence[Question], inputs: frozenset[str]) -> RankerTexts:
     texts = ranker_texts(questions)
-    encoded = texts.encoded.with_arrays(texts.encoded.arrays.with_inputs(inputs))
-    n_questions, n_passages = len(encoded), len(encoded.arrays.passage_offsets) - 1
-    none = np.empty(0, dtype=np.int64)
-    changes: dict[str, Any] = {}
+    changes, arrays, n_questions = _without_inputs(texts, inputs), texts.encoded.arrays, len(texts.encoded)
     if "passage" not in inputs:
-        changes |= {"sentence_offsets": np.zeros(1, dtype=np.int64), "turns": none, "speakers": none}
-        changes["passage_sentences"] = np.zeros(n_passages + 1, dtype=np.int64)
+        none = np.empty(0, dtype=np.int64)
+        changes |= {"turns": none, "speakers": none}
     if "question" not in inputs:
-        changes |= {"types": np.full(n_questions, len(QUESTION_TYPES))}
-        changes["statements"] = encoded.arrays.candidate_tokens
-        changes["statement_offsets"] = encoded.arrays.candidate_offsets
-    if not changes:
-        return texts
-    return replace(texts, encoded=encoded, asked_speaker=np.full(n_questions, -1), **changes)
+        changes |= {"types": np.full(n_questions, len(QUESTION_TYPES)), "statements": arrays.candidate_tokens}
+        changes["statement_offsets"] = arrays.candidate_offsets
+    return replace(texts, asked_speaker=np.full(n_questions, -1), **changes) if changes else texts
 
 
-def _option_features(
-    texts: RankerTexts, groups: Collection[str], words: TrainingWords | None
-) -> NDArray[np.floating[Any]]:
-    assert words is not None
-    return dense_features(texts, words.rarity(texts.encoded.vocabulary), groups)
+def _without_inputs(texts: RankerTexts | EntityTexts, inputs: frozenset[str]) -> dict[str, Any]:
+    """Return the changes of both kinds of texts that empty the inputs that are not read."""
+    if {"passage", "question"} <= inputs:
+        return {}
+    arrays = texts.encoded.arrays.with_inputs(inputs)
+    changes: dict[str, Any] = {"encoded": texts.encoded.with_arrays(arrays)}
+    if "passage" not in inputs:
+        changes |= {"sentence_offsets": np.zeros(1, dtype=np.int64)}
+        changes |= {"passage_sentences": np.zeros(len(arrays.passage_offsets), dtype=np.int64)}
+    return changes
 
 
 def _option_has_words(texts: RankerTexts) -> NDArray[np.bool_]:
@@ -101,11 +90,6 @@ def _option_has_words(texts: RankerTexts) -> NDArray[np.bool_]:
     owner = np.repeat(np.arange(len(lengths)), lengths)
     found = occurrences(passages, passage_of_candidates(arrays)[owner], arrays.candidate_tokens) > 0
     return np.bincount(owner[found], minlength=len(lengths)) > 0
-
-
-def _option_evidence(texts: RankerTexts, words: TrainingWords | None) -> NDArray[np.int64]:
-    assert words is not None
-    return evidence_sentences(texts, words.rarity(texts.encoded.vocabulary))
 
 
 def _option_sentences(passage: Passage) -> list[tuple[int, int]]:
@@ -122,9 +106,9 @@ OPTIONS = FeatureTable(
     learned=frozenset({"vectors", "lexical"}),
     merges_equal=False,
     texts=_option_texts,
-    compute=_option_features,
+    compute=dense_features,
     has_evidence=_option_has_words,
-    evidence=_option_evidence,
+    evidence=evidence_sentences,
     sentences=_option_sentences,
 )
 """The features of options: matches with question and passage, count vectors, and a learned lexical score."""
@@ -132,29 +116,10 @@ OPTIONS = FeatureTable(
 
 def _entity_texts(questions: Sequence[Question], inputs: frozenset[str]) -> EntityTexts:
     texts = entity_texts(questions)
-    encoded = texts.encoded.with_arrays(texts.encoded.arrays.with_inputs(inputs))
-    n_passages = len(encoded.arrays.passage_offsets) - 1
-    changes: dict[str, Any] = {}
-    if "passage" not in inputs:
-        changes["sentence_offsets"] = np.zeros(1, dtype=np.int64)
-        changes["passage_sentences"] = np.zeros(n_passages + 1, dtype=np.int64)
+    changes = _without_inputs(texts, inputs)
     if "question" not in inputs:
-        changes["placeholders"] = np.zeros(len(encoded), dtype=np.int64)
-    return replace(texts, encoded=encoded, **changes) if changes else texts
-
-
-def _entity_features(
-    texts: EntityTexts, groups: Collection[str], words: TrainingWords | None
-) -> NDArray[np.floating[Any]]:
-    return entity_features(texts, groups)
-
-
-def _entity_is_mentioned(texts: EntityTexts) -> NDArray[np.bool_]:
-    return phrase_counts(texts.encoded.arrays) > 0
-
-
-def _entity_evidence(texts: EntityTexts, words: TrainingWords | None) -> NDArray[np.int64]:
-    return mention_sentences(texts)
+        changes["placeholders"] = np.zeros(len(texts.encoded), dtype=np.int64)
+    return replace(texts, **changes) if changes else texts
 
 
 ENTITIES = FeatureTable(
@@ -165,9 +130,9 @@ ENTITIES = FeatureTable(
     learned=frozenset(),
     merges_equal=True,
     texts=_entity_texts,
-    compute=_entity_features,
-    has_evidence=_entity_is_mentioned,
-    evidence=_entity_evidence,
+    compute=entity_features,
+    has_evidence=is_mentioned,
+    evidence=mention_sentences,
     sentences=entity_sentences,
 )
 """The features of cloze candidates, after Chen et al. 2016. Nothing but their weights is learned."""

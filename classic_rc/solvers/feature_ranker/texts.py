@@ -10,11 +10,11 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from classic_rc.errors import UsageError
 from classic_rc.kernels.arrays import TokenArrays, offsets_of, ragged_indices, sums_by
 from classic_rc.kernels.pairs import WordCounts, word_counts
 from classic_rc.kernels.word_sets import flagged_or_all
 from classic_rc.questions import Passage, Question
+from classic_rc.solvers.learning import require_few_words
 from classic_rc.text.analyzers import stemmer
 from classic_rc.text.dream import SpokenSentence, spoken_sentences
 from classic_rc.text.encode import TextEncoder, encode_pieces
@@ -345,21 +345,9 @@ class TrainingWords:
 
     @classmethod
     def learn(cls, texts: RankerTexts) -> TrainingWords:
-        """Number the words of some texts, and count the passages that have them.
-
-        Raises
-        ------
-        UsageError
-            There are more than 2**20 words.
-        """
+        """Number the words of some texts, and count the passages that have them."""
         arrays, vocabulary = texts.encoded.arrays, texts.encoded.vocabulary
-        if len(vocabulary) > MOST_WORDS:
-            raise UsageError(
-                f"{len(vocabulary):,} words are too many for the feature ranker, the limit is {MOST_WORDS:,}",
-                field="questions",
-                found=f"{len(vocabulary):,} words",
-                expected=f"at most {MOST_WORDS:,}",
-            )
+        require_few_words("feature-ranker", len(vocabulary), MOST_WORDS)
         order = sorted(range(len(vocabulary)), key=vocabulary.__getitem__)
         counts = word_counts(arrays.passage_tokens, arrays.passage_offsets, arrays.n_words)
         passages_with = np.bincount(counts.words, minlength=len(vocabulary))[order].astype(np.int64)

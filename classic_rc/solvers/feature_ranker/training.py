@@ -109,14 +109,7 @@ class Design:
     def matrix(
         self, values: NDArray[np.floating[Any]], types: NDArray[np.int64], offsets: NDArray[np.int64]
     ) -> Features:
-        """Return the learner's matrix, in float32.
-
-        Parameters
-        ----------
-        values : ndarray, shape (n_candidates, n_features)
-        types : ndarray of int64, shape (n_questions,)
-        offsets : ndarray of int64, shape (n_questions + 1,)
-        """
+        """Return the learner's matrix, in float32, for features of shape (n_candidates, n_features)."""
         from scipy.sparse import csr_matrix
 
         n, f = values.shape
@@ -222,15 +215,10 @@ class Cases(NamedTuple):
 
     @classmethod
     def of(cls, right: NDArray[np.int64], offsets: NDArray[np.int64], *, one_is_right: bool) -> Cases:
-        """Return the cases of questions whose candidates are ``offsets[i]:offsets[i + 1]``.
+        """Return the cases of questions whose candidates are ``offsets[i]:offsets[i + 1]``; `right` has 0 and 1.
 
         Where one candidate is right, each right candidate against the wrong ones of its question is a case: a
         question with several right candidates is several cases, and one without any, or without a wrong one, none.
-
-        Parameters
-        ----------
-        right : ndarray of int64, shape (n_candidates,)
-        offsets : ndarray of int64, shape (n_questions + 1,)
 
         Examples
         --------

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from classic_rc.kernels.arrays import TokenArrays, block_size, look_up, offsets_of, ragged_indices
+from classic_rc.kernels.arrays import TokenArrays, look_up, offsets_of, ragged_indices, runs_of
 from classic_rc.kernels.pairs import WordCounts, occurrences
 from classic_rc.kernels.word_sets import flagged_or_all
 from classic_rc.solvers.feature_ranker.texts import (
@@ -106,7 +106,7 @@ def _count_neighbours(tokens: NDArray[np.int64], offsets: NDArray[np.int64], n_w
     from scipy.sparse import csr_matrix
 
     total = csr_matrix((n_words, n_words), dtype=np.int64)
-    for start, stop in itertools.pairwise(_passage_bounds(offsets, block_size(_COUNTED_TOKENS))):
+    for start, stop in runs_of(np.diff(offsets), _COUNTED_TOKENS):
         first, last = offsets[start], offsets[stop]
         own = tokens[first:last]
         passage = np.repeat(np.arange(stop - start), np.diff(offsets[start : stop + 1]))
@@ -118,12 +118,6 @@ def _count_neighbours(tokens: NDArray[np.int64], offsets: NDArray[np.int64], n_w
     both: csr_matrix = (total + total.T).tocsr()
     both.sort_indices()
     return both
-
-
-def _passage_bounds(offsets: NDArray[np.int64], tokens: int) -> list[int]:
-    """Return where blocks of whole passages with about this many tokens begin, and where the last one ends."""
-    starts = np.flatnonzero(np.diff(offsets[:-1] // tokens, prepend=-1))
-    return [*starts.tolist(), len(offsets) - 1]
 
 
 def _positive_information(counts: csr_matrix) -> csr_matrix:
@@ -186,7 +180,7 @@ def vector_features(
     row_of = vectors.rows_of(words, texts)
     weights = np.maximum(rarity >> (RARITY_BITS - _WEIGHT_BITS), 1)
     space = _Space(vectors.vectors.astype(np.float64), row_of, weights, texts.stop, arrays.n_words)
-    for start, stop in itertools.pairwise(_passage_bounds(arrays.passage_offsets, block_size(_BLOCK_TOKENS))):
+    for start, stop in runs_of(np.diff(arrays.passage_offsets), _BLOCK_TOKENS):
         questions = np.searchsorted(arrays.question_passage, (start, stop))
         if questions[0] < questions[1]:
             first, last = np.searchsorted(arrays.candidate_question, questions).tolist()
@@ -244,7 +238,7 @@ def _block_features(arrays: TokenArrays, sentences: _Sentences, space: _Space) -
     likeness = _Products(of_questions, of_sentences, arrays.question_passage, sentences.of_passage)
     power = np.exp(SHARPNESS * likeness.values)
     own = _Products(of_candidates, of_sentences, passage, sentences.of_passage)
-    # A candidate's sentences are those of its question, in the same order.
+    # A candidate has the sentences of its question, in the same order.
     attention = power[ragged_indices(likeness.offsets[question], np.diff(own.offsets))]
     n_candidates = len(question)
     weight = np.bincount(own.rows, weights=attention, minlength=n_candidates)

@@ -41,13 +41,7 @@ BUGS: Mapping[str, str] = {
 
 
 def parse_bugs(bugs: str) -> frozenset[str]:
-    """Return the bugs that ``"all"``, ``"none"`` or several names joined by a plus name.
-
-    Raises
-    ------
-    UsageError
-        A name is unknown.
-    """
+    """Return the bugs that ``"all"``, ``"none"`` or several names joined by a plus name."""
     if bugs in ("all", "none"):
         return frozenset(BUGS if bugs == "all" else ())
     names = str(bugs).split("+")
@@ -130,7 +124,7 @@ def _score_window(texts: LexicalTexts, bugs: Collection[str]) -> NDArray[np.int6
     arrays = texts.stems
     # In the release, a passage of less than 30 words is one window: the bag of all its words.
     length = np.diff(arrays.passage_offsets)[arrays.question_passage[arrays.candidate_question]]
-    return np.where(length <= WIDTHS[-1], bag_of_words(arrays, _smoothed_weights(texts.stem_counts)), sums)
+    return np.where(length <= WIDTHS[-1], bag_of_words(arrays, smoothed_weights(texts.stem_counts)), sums)
 
 
 def _score_distance(texts: LexicalTexts, bugs: Collection[str]) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
@@ -148,15 +142,16 @@ def _score_distance(texts: LexicalTexts, bugs: Collection[str]) -> tuple[NDArray
 
 
 def _score_bag(texts: LexicalTexts) -> NDArray[np.int64]:
-    return bag_of_words(texts.words, np.where(texts.kept, _smoothed_weights(texts.word_counts), 0))
+    return bag_of_words(texts.words, np.where(texts.kept, smoothed_weights(texts.word_counts), 0))
 
 
 def _score_sentences(texts: LexicalTexts, bugs: Collection[str]) -> NDArray[np.int64]:
     sentences, counts = assign_sentences(texts, bugs)
-    return best_sentences(texts.stems, np.where(counts, _smoothed_weights(texts.stem_counts), 0), sentences)
+    return best_sentences(texts.stems, np.where(counts, smoothed_weights(texts.stem_counts), 0), sentences)
 
 
-def _smoothed_weights(counts: NDArray[np.int64]) -> NDArray[np.int32]:
+def smoothed_weights(counts: NDArray[np.int64]) -> NDArray[np.int32]:
+    """Return the weights of words that occur so often."""
     return inverse_count_weights(counts + SMOOTHING)
 
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from classic_rc.decisions import Argmax, Decision
 from classic_rc.kernels.arrays import TokenArrays
-from classic_rc.kernels.weights import SCALE, inverse_count_weights
+from classic_rc.kernels.weights import SCALE
 from classic_rc.parameters import parameter
 from classic_rc.predictions import Scores
 from classic_rc.questions import Question, Task
@@ -52,6 +52,7 @@ from classic_rc.solvers.lexical.components import (
     component_weights,
     learn_weights,
     parse_bugs,
+    smoothed_weights,
 )
 from classic_rc.solvers.lexical.texts import AnnotatedReader, LexicalTexts, RawTexts, Token, raw_tokens
 from classic_rc.solvers.match_formulas import distance_term
@@ -61,12 +62,7 @@ from classic_rc.text.encoded import EncodedDataset
 
 _CITATION = "Smith, Greco, Bosnjak and Vlachos 2015, and the released code, scores and Results.md"
 
-_RELEASED = {
-    "analyzer": "treebank",
-    "stop_words": "mctest",
-    "bugs": "all",
-    "decision": Argmax(ties="partial"),
-}
+_RELEASED = {"analyzer": "treebank", "stop_words": "mctest", "bugs": "all", "decision": Argmax(ties="partial")}
 _FULL = {**_RELEASED, "normaliser": "lemma", "coreference": "rules"}
 _BASE = {**_RELEASED, "normaliser": "none", "negation": False}
 
@@ -170,15 +166,7 @@ class LexicalMatcher(Solver):
         return "gold" if self.weights == "learned" else "nothing"
 
     def fit(self, questions: Sequence[Question], y: Any = None) -> Self:
-        """Check the parameters and read the files. With ``weights="learned"``, also learn the weights.
-
-        Raises
-        ------
-        UsageError
-            A parameter has a value that is not allowed, or needs a file that is not named.
-        DataError
-            A file is missing, malformed or annotates other questions, or the gold cannot be learned from.
-        """
+        """Check the parameters and read the files. With ``weights="learned"``, also learn the weights."""
         self._check_all()
         self._read_files()
         if self.weights == "learned":
@@ -387,7 +375,7 @@ def explain_components(
     replaced.
     """
     sentences, counts = assign_sentences(components.texts, bugs)
-    token_weights = inverse_count_weights(components.texts.stem_counts + SMOOTHING).tolist()
+    token_weights = smoothed_weights(components.texts.stem_counts).tolist()
     rows = components.texts.encoded.candidate_rows
 
     def explain(i: int, plain: CandidateExplanation) -> CandidateExplanation:
@@ -426,12 +414,7 @@ class _Matched(NamedTuple):
         return _word(self.tokens[i].word, count, weight)
 
 
-def _explain_score(
-    matched: _Matched,
-    weights: Sequence[float],
-    score: float,
-    in_window: Sequence[int],
-) -> Term:
+def _explain_score(matched: _Matched, weights: Sequence[float], score: float, in_window: Sequence[int]) -> Term:
     """Return the score as the weighted sum of its components, each with its own numbers."""
     values = matched.components.scores[matched.row].tolist()
     ruled = matched.components.ruled[matched.row].tolist()
@@ -521,7 +504,7 @@ def _explain_texts(
 
 def _bag_terms(matched: _Matched, texts: LexicalTexts) -> tuple[list[Term], int]:
     counts, kept = texts.word_counts.tolist(), texts.kept.tolist()
-    weights, names = _weights_of(texts.word_counts), _names_of(texts)
+    weights, names = smoothed_weights(texts.word_counts).tolist(), _names_of(texts)
     kinds = _match_kinds(texts.words, matched.row)
     places = [i for i, kind in enumerate(kinds) if kind and kept[i]]
     return [_word(names[i], counts[i], weights[i]) for i in places], sum(weights[i] for i in places)
@@ -529,7 +512,11 @@ def _bag_terms(matched: _Matched, texts: LexicalTexts) -> tuple[list[Term], int]
 
 def _sentence_terms(matched: _Matched, texts: LexicalTexts, n_best: int = 2) -> tuple[list[Term], int]:
     sentences, counted = (own.tolist() for own in assign_sentences(texts, matched.bugs))
-    counts, weights, names = texts.stem_counts.tolist(), _weights_of(texts.stem_counts), _names_of(texts)
+    counts, weights, names = (
+        texts.stem_counts.tolist(),
+        smoothed_weights(texts.stem_counts).tolist(),
+        _names_of(texts),
+    )
     kinds = _match_kinds(texts.stems, matched.row)
     places = [i for i, kind in enumerate(kinds) if kind and counted[i]]
     sums: Counter[int] = Counter()
@@ -542,11 +529,6 @@ def _sentence_terms(matched: _Matched, texts: LexicalTexts, n_best: int = 2) -> 
         words = (_word(names[i], counts[i], weights[i]) for i in places if sentences[i] == number)
         terms.append(plus(f"sentence {number + 1}", *words, value=sums[number] / SCALE))
     return terms, sum(sums[number] for number in best)
-
-
-def _weights_of(counts: NDArray[np.int64]) -> list[int]:
-    weights: list[int] = inverse_count_weights(counts + SMOOTHING).tolist()
-    return weights
 
 
 def _names_of(texts: LexicalTexts) -> list[str]:

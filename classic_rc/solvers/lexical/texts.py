@@ -91,15 +91,7 @@ class LexicalTexts:
 class RawTexts:
     """The matcher's texts from raw text, made with an analyzer, a stemmer and our own sentence splitter.
 
-    Parameters
-    ----------
-    analyzer, normaliser, stop_words : str
-        As in :class:`~classic_rc.solvers.LexicalMatcher`.
-
-    Attributes
-    ----------
-    encoded : EncodedDataset
-        The questions with all their words, punctuation too.
+    `encoded` has the questions with all their words, punctuation too.
     """
 
     def __init__(self, questions: Sequence[Question], analyzer: str, normaliser: str, stop_words: str) -> None:
@@ -187,14 +179,7 @@ def _keep_words(arrays: TokenArrays, counts: NDArray[np.bool_]) -> TokenArrays:
 class AnnotatedReader:
     """A reader that builds the matcher's texts from a dataset's annotation.
 
-    Parameters
-    ----------
-    analyzer : str
-        The analyzer that the encoding is labelled with. It analyses nothing.
-    normaliser : str
-        ``"lemma"``, or the name of a stemmer.
-    stop_words : str
-        The name of a stop list, or a file.
+    The encoding is labelled with the analyzer, which analyses nothing; `normaliser` is ``"lemma"`` or a stemmer.
     """
 
     def __init__(self, annotations: Annotations, analyzer: str, normaliser: str, stop_words: str) -> None:
@@ -204,21 +189,11 @@ class AnnotatedReader:
         self._stop_words = stop_list(stop_words)
 
     def texts(self, questions: Sequence[Question], *, linked: bool = False, by_form: bool = False) -> LexicalTexts:
-        """Build the questions' texts.
+        """Build the questions' texts; with `linked`, the words of a chain's representative replace its mentions.
 
-        Parameters
-        ----------
-        linked : bool
-            Whether to replace mentions by the words of their chain's representative.
-        by_form : bool
-            Whether to repeat a behaviour of the code of Smith et al. 2015: the replacing words match by their form
-            even where other words match by their stem, and the counts of the other words are those of the original
-            passage.
-
-        Raises
-        ------
-        DataError
-            The annotation of a text is missing, does not fit the text, or lacks something that is needed.
+        `by_form` repeats a behaviour of the code of Smith et al. 2015: the replacing words match by their form even
+        where other words match by their stem, and the counts of the other words are those of the original passage.
+        An annotation that is missing, does not fit the text, or lacks something that is needed is a DataError.
         """
         # One question of each passage, to look up the passage's annotation.
         first: dict[int, Question] = {}

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from classic_rc.errors import DataError
-from classic_rc.kernels.arrays import block_size, offsets_of, ragged_indices
+from classic_rc.kernels.arrays import offsets_of, ragged_indices, runs_of
 from classic_rc.kernels.kneser_ney import (
     END,
     FALLBACK_DISCOUNTS,
@@ -55,14 +55,7 @@ class Ragged(NamedTuple):
 
 
 class LanguageModel:
-    """An n-gram model and its vocabulary.
-
-    Parameters
-    ----------
-    analyzer : str or Analyzer
-        Turns texts into words.
-    words : list of str
-        The vocabulary in the order of the ids, which begin after the ids of the marks.
+    """An n-gram model, and its vocabulary in the order of the ids, which begin after the ids of the marks.
 
     Examples
     --------
@@ -133,7 +126,7 @@ class LanguageModel:
 
     @property
     def fallback_orders(self) -> list[int]:
-        """The n-gram orders whose discounts could not be estimated."""
+        """The n-gram orders without enough text to estimate discounts."""
         return [k for k, row in enumerate(self.model.discounts, 1) if tuple(row) == FALLBACK_DISCOUNTS]
 
     def to_state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
@@ -147,13 +140,7 @@ class LanguageModel:
     def from_state(
         cls, analyzer: str | Analyzer, order: int, state: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]
     ) -> Self:
-        """Return the model with a state that :meth:`to_state` returned.
-
-        Raises
-        ------
-        KeyError or ValueError
-            The state is not that of a model of this order.
-        """
+        """Return the model with a state that :meth:`to_state` returned; KeyError or ValueError if it is none."""
         keys = tuple(arrays[f"keys.{k}"] for k in range(1, order + 1))
         probabilities = tuple(arrays[f"probabilities.{k}"] for k in range(1, order + 1))
         backoffs = tuple(arrays[f"backoffs.{k}"] for k in range(1, order))
@@ -283,19 +270,13 @@ class Substitutions(NamedTuple):
     rows: NDArray[np.int64]  # shape (n_candidates,): each candidate's answer
     offsets: NDArray[np.int64]  # question i's candidates are rows[offsets[i]:offsets[i + 1]]
     passages: PassageWords | None
-    vocabulary: list[str]  # ids from the model's n_words on are those of vocabulary[id - n_words]
+    vocabulary: list[str]  # an id from the model's n_words on is the word vocabulary[id - n_words]
 
 
 def substitute_candidates(
     model: LanguageModel, questions: Sequence[Question], *, with_passages: bool = False
 ) -> Substitutions:
-    """Put the candidates into their questions, and encode the result for a model.
-
-    Parameters
-    ----------
-    with_passages : bool
-        Whether to count the words of the passages too.
-    """
+    """Put the candidates into their questions, and encode the result, and the passages if wanted, for a model."""
     frames = [split_question(question) for question in questions]
     filled: dict[str, int] = {}  # distinct filled slots of all questions; each is encoded once
     members, sizes = [], []
@@ -366,12 +347,7 @@ def score_answers(
 ) -> LogProbabilityTotals:
     """Compute the log-probability of each answer's text, and the number of tokens that it is the sum of.
 
-    Parameters
-    ----------
-    partial : bool
-        Whether to predict only the text after the answer.
-    cache_weight : float
-        The weight of the passage's words.
+    `partial` predicts only the text after the answer; `cache_weight` is the weight of the passage's words.
     """
     # The tokens that no candidate affects are scored once for each question, the others once for each answer.
     n_questions, n_answers = len(texts.left.offsets) - 1, len(texts.question)
@@ -406,13 +382,7 @@ def score_shared_tokens(
 def score_answer_tokens(
     model: LanguageModel, texts: Substitutions, answers: slice, *, partial: bool, cache_weight: float
 ) -> ScoredTexts:
-    """Score the tokens that an answer affects: its own, and the next ones that have it in their context.
-
-    Parameters
-    ----------
-    answers : slice
-        The answers to score.
-    """
+    """Score the tokens that some answers affect: their own, and the next ones that have them in their context."""
     counts = _window_sizes(model, texts)[answers]
     question = texts.question[answers]
     n_left, n_answer = len(texts.left.tokens), len(texts.answers.tokens)
@@ -444,9 +414,7 @@ def _window_sizes(model: LanguageModel, texts: Substitutions) -> NDArray[np.int6
 
 def _split_answers(model: LanguageModel, texts: Substitutions) -> Iterator[slice]:
     """Split the answers into blocks with a limited number of tokens."""
-    ends = offsets_of(_window_sizes(model, texts).sum(axis=1) + 1)
-    starts = np.flatnonzero(np.diff(ends[:-1] // block_size(_BLOCK_TOKENS), prepend=-1)).tolist()
-    return (slice(*bounds) for bounds in itertools.pairwise([*starts, len(texts.question)]))
+    return (slice(*bounds) for bounds in runs_of(_window_sizes(model, texts).sum(axis=1) + 1, _BLOCK_TOKENS))
 
 
 def _score_tokens(

@@ -281,15 +281,7 @@ class NGramLM(Solver):
         return any(part not in _QUESTION_TEXTS for part in self._parts())
 
     def fit(self, questions: Sequence[Question], y: Any = None) -> Self:
-        """Count the n-grams of the corpus and estimate the model.
-
-        Raises
-        ------
-        UsageError
-            A parameter has a value that is not allowed.
-        DataError
-            The corpus has no words, a file cannot be read, or the gold answer of a query is hidden.
-        """
+        """Count the n-grams of the corpus and estimate the model; a corpus without words is a DataError."""
         self.check_parameters()
         for part in self._parts():
             is_file = part != "" and Path(part).exists()  # Path("") is the current folder

@@ -69,7 +69,7 @@ SENTENCE_TEMPLATES: Mapping[str, Sequence[tuple[str, ...]]] = {
         ("share",), ("rank",), ("share", "rank"), ("rank", "neighbours' share"), ("rank", "wh"),
     ),
 }  # fmt: skip
-"""The features of a sentence; a span has those of its first token's sentence."""
+"""The features of a sentence; a span counts as in the sentence of its first token."""
 
 SPAN_TEMPLATES: Mapping[str, Sequence[tuple[str, ...]]] = {
     "length": (("length",), ("length", "wh"), ("length", "head")),
@@ -173,13 +173,7 @@ class Part(NamedTuple):
 
 
 class ColumnMaker:
-    """Makes the columns of the features of some groups.
-
-    Parameters
-    ----------
-    groups : collection of str
-        Names of :data:`GROUPS`.
-    """
+    """Makes the columns of the features of some of the :data:`GROUPS`."""
 
     def __init__(self, groups: Collection[str]) -> None:
         self._token, self._sentence, self._span = (
@@ -225,18 +219,9 @@ _STEP_BIN = np.array([0, 1, 2, 3, 4, 4, 5, 5, 5, 6], dtype=np.uint32)
 class Block:
     """The tokens of some questions' passages, one copy for each question, and what is known of each token.
 
-    Attributes
-    ----------
-    tokens : ndarray of int32, shape (n_tokens,)
-        Of all copies.
-    owner : ndarray of int64, shape (n_tokens,)
-        The question of each token.
-    sentence : ndarray of int64, shape (n_tokens,)
-        The sentence of each token; those of all copies are numbered.
-    first, last : ndarray of int64, shape (n_candidates,)
-        Tokens of each candidate.
-    share : ndarray of float64, shape (n_sentences,)
-        The rarity-weighted share of the question's content words that each sentence has.
+    `tokens`, `owner` (the question) and `sentence` (numbered in all copies) have shape (n_tokens,); `first` and
+    `last`, the tokens of each candidate, (n_candidates,); `share`, the rarity-weighted share of the question's
+    content words that each sentence has, (n_sentences,).
     """
 
     def __init__(self, asked: Sequence[Asked], lexicon: Lexicon) -> None:

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from classic_rc.decisions import Decision
-from classic_rc.errors import DataError, unknown_name
+from classic_rc.errors import DataError
 from classic_rc.kernels.arrays import block_size, offsets_of
 from classic_rc.kernels.draws import text_keys, uniform_draws
 from classic_rc.metrics.quoref import normalise_quoref_answer
@@ -20,7 +20,7 @@ from classic_rc.predictions import Scores
 from classic_rc.questions import Candidate, Question, Task
 from classic_rc.solvers.base import SEED, SPAN_DECISION, Solver, Variant, provenance
 from classic_rc.solvers.explanation import CandidateExplanation, Explanation, Mark, Term, given, plus
-from classic_rc.solvers.learning import check_ascending, check_shape, require_gold, require_task
+from classic_rc.solvers.learning import check_ascending, check_shape, chosen_groups, require_gold, require_task
 from classic_rc.solvers.spans.columns import GROUPS, N_COLUMNS, Asked, Block, ColumnMaker, Part, blocks_of
 from classic_rc.solvers.spans.texts import Lexicon, Rarity, ReadCandidates, ReadPassage, ReadQuestion
 from classic_rc.text.squad import normalise_squad_answer
@@ -99,15 +99,7 @@ class SpanRanker(Solver):
     decision: Decision | None = SPAN_DECISION
 
     def fit(self, questions: Sequence[Question], y: Any = None) -> Self:
-        """Learn the rarity of words and the weights.
-
-        Raises
-        ------
-        UsageError
-            A parameter has a value that is not allowed, there is no question, or the task is not one of `tasks`.
-        DataError
-            Gold is hidden, or no span is right, or none is wrong.
-        """
+        """Learn the rarity of words and the weights."""
         groups = self._groups()
         require_gold(self.name, questions)
         require_task(self, questions)
@@ -154,7 +146,7 @@ class SpanRanker(Solver):
         return Scores.concatenate(parts).take(np.argsort(np.concatenate(order)))
 
     def _read(self, questions: Sequence[Question]) -> Iterator[tuple[NDArray[np.int64], list[Asked], Lexicon]]:
-        """Yield parts of the questions, those of a passage together, with their indices."""
+        """Yield parts of the questions with their indices; questions about one passage stay together."""
         together = [i for members in _by_passage(questions) for i in members]
         size = block_size(_READ_QUESTIONS)
         for start in range(0, len(together), size):
@@ -226,10 +218,7 @@ class SpanRanker(Solver):
 
     def _groups(self) -> tuple[str, ...]:
         self.check_parameters()
-        names = set(str(self.features).split("+"))
-        for name in sorted(names - {"default", *GROUPS}):
-            raise unknown_name("group of span features", name, ["default", *GROUPS])
-        return tuple(group for group in GROUPS if group in names or "default" in names)
+        return chosen_groups(self.features, GROUPS, GROUPS)
 
 
 def _part_terms(
@@ -339,30 +328,18 @@ class Case(NamedTuple):
 
 def learn_weights(
     cases: Sequence[Case],
-    lexicon: Lexicon,
+    lexicon: Lexicon,  # of their texts
     maker: ColumnMaker,
     epochs: int,
-    rate: float,
-    damping: float,
+    rate: float,  # a step is this times the gradient, divided by the root of the sum of all squared gradients
+    damping: float,  # the first summand of that sum
     seed: int = 0,
 ) -> NDArray[np.float32]:
     r"""Minimise the mean over groups of right candidates of :math:`\log \sum e^s - \log \sum_{right} e^s`.
 
     Each epoch has its own random order of the questions, which depends on their ids and the seed only. Columns of
-    features are made again for each batch, so memory does not grow with the candidates.
-
-    Parameters
-    ----------
-    lexicon : Lexicon
-        That of their texts.
-    rate : float
-        A step is the gradient times this, divided by the root of the sum of all squared gradients so far.
-    damping : float
-        The first summand of that sum.
-
-    Returns
-    -------
-    ndarray of float32, shape (N_COLUMNS,)
+    features are made again for each batch, so memory does not grow with the candidates. Returns the weights, shape
+    (N_COLUMNS,).
     """
     weights = np.zeros(N_COLUMNS, dtype=np.float32)
     squares = np.full(N_COLUMNS, damping, dtype=np.float32)
@@ -384,20 +361,14 @@ def learn_weights(
 
 
 def loss_gradient(
-    scores: NDArray[np.float64], offsets: NDArray[np.int64], right: Sequence[Sequence[Sequence[int]]]
+    scores: NDArray[np.float64],  # (n_candidates,)
+    offsets: NDArray[np.int64],  # (n_questions + 1,); no question is without candidates
+    right: Sequence[Sequence[Sequence[int]]],  # of each question, its groups of right candidates, from 0
 ) -> NDArray[np.float64]:
     """Return the gradient of the loss by the scores.
 
     It is the probability of each candidate minus its share of the right ones: each group of right candidates has
     the same share, divided by their probabilities.
-
-    Parameters
-    ----------
-    scores : ndarray of float64, shape (n_candidates,)
-    offsets : ndarray of int64, shape (n_questions + 1,)
-        No question is without candidates.
-    right : sequence
-        For each question its groups of right candidates, numbered within the question.
     """
     starts = offsets[:-1]
     question = np.repeat(np.arange(len(starts)), np.diff(offsets))

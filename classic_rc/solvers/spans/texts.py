@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import zlib
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,7 +45,7 @@ _CLOSED: dict[str, str] = {
     "adverb": "also then now however very too just often later first last",
 }
 _CLASS_OF_WORD = {word: name for name, words in _CLOSED.items() for word in words.split()}
-# Each of these is a class of its own: they tell places, times and agents apart.
+# Each of these is a class of its own, to distinguish places, times and agents.
 _OWN_CLASS = word_table("of in on at by for with from as 's")
 _CLASS_OF_WORD |= {word: word for word in _OWN_CLASS}
 _FUNCTION = frozenset(_CLOSED) - {"numeral", "month", "weekday"} | _OWN_CLASS
@@ -112,24 +112,13 @@ EDGE = code_of("edge")
 """The code of what is beyond the ends of a sentence."""
 
 
-class _Type(NamedTuple):
-    """The codes of a token's forms."""
-
-    word: int
-    stem: int
-    word_class: int
-    shape: int
-    is_content: bool
-    is_name: bool
-
-
 class Lexicon:
     """The types of tokens that were read, numbered in the order of reading; codes depend on the token alone."""
 
     def __init__(self) -> None:
         self.names: dict[int, str] = {EDGE: "edge"}
         self._numbers: dict[str, int] = {}
-        self._types: list[_Type] = []
+        self._types: list[tuple[int, int, int, int, bool, bool]] = []  # as in TypeColumns
         self._stems: list[str] = []
         self._columns: TypeColumns | None = None
 
@@ -140,12 +129,9 @@ class Lexicon:
             found = self._numbers[token] = len(self._types)
             word = token.lower().replace("\u2019", "'")
             stem, kind = porter_stem(word), word_class(token)
-            self._types.append(
-                _Type(
-                    self.code(word), self.code(stem), self.code(kind), self.code(word_shape(token)),
-                    token[0].isalnum() and kind not in _FUNCTION, kind in ("name", "capitals"),
-                )
-            )  # fmt: skip
+            codes = self.code(word), self.code(stem), self.code(kind), self.code(word_shape(token))
+            is_content = token[0].isalnum() and kind not in _FUNCTION
+            self._types.append((*codes, is_content, kind in ("name", "capitals")))
             self._stems.append(stem)
         return found
 
@@ -161,16 +147,15 @@ class Lexicon:
 
     def is_content(self, number: int) -> bool:
         """Return whether a numbered token is a content word."""
-        return self._types[number].is_content
+        return self._types[number][4]
 
     def columns(self) -> TypeColumns:
         """Return the codes of all types as arrays, made again only after new types were read."""
         if self._columns is not None and len(self._columns.word) == len(self._types):
             return self._columns
-        columns = list(zip(*self._types, strict=True)) or [()] * 6
-        codes = [np.array(column, dtype=np.uint32) for column in columns[:4]]
-        flags = [np.array(column, dtype=np.bool_) for column in columns[4:]]
-        self._columns = TypeColumns(codes[0], codes[1], codes[2], codes[3], flags[0], flags[1])
+        columns: Any = zip(*self._types, strict=True) if self._types else [()] * 6
+        kinds: Any = 4 * [np.uint32] + 2 * [np.bool_]
+        self._columns = TypeColumns(*map(np.array, columns, kinds))
         return self._columns
 
 

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from classic_rc.errors import UsageError, unknown_name
+from classic_rc.errors import UsageError
 from classic_rc.kernels.arrays import TokenArrays, binary_search, offsets_of, ragged_indices, run_starts
 from classic_rc.kernels.pairs import WordCounts, occurrences, pair_blocks, word_counts, word_pairs
-from classic_rc.solvers.learning import check_shape
+from classic_rc.solvers.learning import check_shape, chosen_groups, require_few_words
 from classic_rc.text.encoded import EncodedDataset
 
 if TYPE_CHECKING:
@@ -66,11 +66,7 @@ _BLOCK_PAIRS = 2**20
 
 def feature_groups(text: str) -> tuple[str, ...]:
     """Return the groups that `text` names: ``"all"``, or ``"lengths+answer"`` in the order of the table."""
-    names = [name for part in text.split("+") for name in (_ALL if part == "all" else (part,))]
-    for name in names:
-        if name not in SURFACE_FEATURE_GROUPS:
-            raise unknown_name("group of features", name, ["all", *SURFACE_FEATURE_GROUPS])
-    return tuple(group for group in SURFACE_FEATURE_GROUPS if group in names)
+    return chosen_groups(text, SURFACE_FEATURE_GROUPS, _ALL, "all")
 
 
 class WordFeatures(NamedTuple):
@@ -88,7 +84,7 @@ class FeatureBlock(NamedTuple):
     where: slice
     # Shape (n_candidates, n_numbers): lengths and counts, in the order of `FeatureSet.numbers`.
     numbers: NDArray[np.float64]
-    # By group, in the order of `FeatureSet.word_groups`; word ids are those of the encoding's vocabulary.
+    # By group, in the order of `FeatureSet.word_groups`; words are ids of the encoding's vocabulary.
     words: Mapping[str, WordFeatures]
     # Shape (n_candidates,): whether the passage, if it is read, has a word of the candidate.
     evidence: NDArray[np.bool_]
@@ -96,13 +92,7 @@ class FeatureBlock(NamedTuple):
 
 @dataclass(frozen=True)
 class FeatureSet:
-    """The features to compute, and the inputs to read for them.
-
-    Raises
-    ------
-    UsageError
-        No feature is left.
-    """
+    """The features to compute, and the inputs to read for them; a UsageError if no feature is left."""
 
     groups: tuple[str, ...]  # names of GROUPS
     inputs: str = "all"  # a name of INPUTS; features that need other inputs are left out
@@ -110,13 +100,9 @@ class FeatureSet:
 
     def __post_init__(self) -> None:
         if not self.numbers and not self.word_groups:
-            groups = "+".join(self.groups)
-            raise UsageError(
-                f"no feature is left: {groups!r} needs inputs that inputs={self.inputs!r} leaves out",
-                field="features",
-                found=repr(groups),
-                expected=f"a feature of inputs={self.inputs!r}",
-            )
+            found, expected = repr("+".join(self.groups)), f"a feature of inputs={self.inputs!r}"
+            problem = f"no feature is left: expected {expected}, and {found} needs other inputs"
+            raise UsageError(problem, field="features", found=found, expected=expected)
 
     @property
     def numbers(self) -> tuple[str, ...]:
@@ -236,15 +222,8 @@ _MAX_WORDS = 2 ** ((63 - _ROW_BITS) // 2)
 class WordColumns:
     """One column for each word or pair of words seen in training; other features have none.
 
-    A *key* identifies a feature within its group: a word's is its index in `words`, a pair's is
-    ``candidate's word * len(words) + question's word``.
-
-    Parameters
-    ----------
-    words : list of str
-        The words of all features, sorted.
-    tables : mapping of str to ndarray of int64
-        By group, the keys of its features in ascending order.
+    A *key* identifies a feature within its group: a word's is its index in `words`, which is sorted, a pair's is
+    ``candidate's word * len(words) + question's word``. `tables` has the keys of each group, ascending.
     """
 
     def __init__(self, words: Sequence[str], tables: Mapping[str, NDArray[np.int64]]) -> None:
@@ -253,22 +232,10 @@ class WordColumns:
 
     @classmethod
     def empty(cls, groups: Sequence[str], encoded: EncodedDataset) -> WordColumns:
-        """Return columns without features yet, for these groups and the question and candidate words of `encoded`.
-
-        Raises
-        ------
-        UsageError
-            There are too many words for int64 keys.
-        """
+        """Return columns without features yet, for these groups and the words of questions and candidates."""
         arrays = encoded.arrays
         used = np.union1d(arrays.candidate_tokens, arrays.question_tokens).tolist()
-        if len(used) > _MAX_WORDS:
-            raise UsageError(
-                f"{len(used):,} words are too many for surface-lr, the limit is {_MAX_WORDS:,}",
-                field="questions",
-                found=f"{len(used):,} words",
-                expected=f"at most {_MAX_WORDS:,}",
-            )
+        require_few_words("surface-lr", len(used), _MAX_WORDS)
         words = sorted(encoded.vocabulary[i] for i in used)
         return cls(words, {group: np.empty(0, dtype=np.int64) for group in groups})
 
@@ -369,18 +336,10 @@ class Design:
         features: FeatureSet,
         encoded: EncodedDataset,
         *,
-        scaled: bool,
-        repeats: NDArray[np.integer] | None = None,
+        scaled: bool,  # whether to divide lengths and counts by their root mean square over the candidates
+        repeats: NDArray[np.integer] | None = None,  # how often the row of each candidate of the arrays is repeated
     ) -> tuple[Design, TrainingMatrix]:
-        """Assign columns to the features of an encoding's candidates, and return the candidates' matrix.
-
-        Parameters
-        ----------
-        scaled : bool
-            Whether to divide lengths and counts by their root mean square over the candidates.
-        repeats : ndarray of int, shape (n_candidates of the arrays,), optional
-            How often to repeat each candidate's row in the matrix. Default: once.
-        """
+        """Assign columns to the features of an encoding's candidates, and return the candidates' matrix."""
         columns = WordColumns.empty(features.word_groups, encoded)
         word_ids = columns.word_ids(encoded.vocabulary)
         # The columns are known only after the last block. Until then, a block's features are numbered in the order
@@ -447,13 +406,7 @@ class Design:
     def from_state(
         cls, features: FeatureSet, state: Mapping[str, Any], arrays: Mapping[str, NDArray[Any]]
     ) -> Design:
-        """Return the design with a state that :meth:`to_state` returned.
-
-        Raises
-        ------
-        KeyError or ValueError
-            The state does not match the features.
-        """
+        """Return the design with a state that :meth:`to_state` returned; KeyError or ValueError if it is none."""
         columns = WordColumns(state["words"], {group: arrays[f"keys.{group}"] for group in features.word_groups})
         check_shape(arrays["scale"], (len(features.numbers),))
         return cls(features, columns, arrays["scale"])
@@ -465,7 +418,7 @@ def _number_features(
     word_ids: NDArray[np.int64],
     keys_of: Mapping[str, list[NDArray[np.int64]]],
 ) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
-    """Append a block's distinct keys to those of each group; number the features of its rows by group and key.
+    """Append a block's distinct keys to each group's; number the features of its rows by group and key.
 
     Returns the numbers, row after row and ascending in each, and how many each row has.
     """

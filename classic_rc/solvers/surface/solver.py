@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 
 from classic_rc.decisions import Decision
 from classic_rc.errors import DataError
-from classic_rc.kernels.arrays import offsets_of, ragged_indices
 from classic_rc.kernels.blocked_matrix import Features, count_entries, find_equal_columns, renumber_columns
 from classic_rc.parameters import parameter, whole_number
 from classic_rc.predictions import Scores
@@ -107,9 +106,7 @@ class SurfaceLR(Solver):
         allowed=(None,),
     )
     scaling: Literal["rms", "none"] = parameter(
-        "rms",
-        "whether to divide lengths and counts by their root mean square in training",
-        allowed=("rms", "none"),
+        "rms", "whether to divide lengths and counts by their root mean square in training", allowed=("rms", "none")
     )
     learner: Literal["newton", "liblinear"] | None = parameter(
         None,
@@ -127,21 +124,13 @@ class SurfaceLR(Solver):
     decision: Decision | None = DECISION
 
     def fit(self, questions: Sequence[Question], y: Any = None) -> Self:
-        """Learn the weights from right and wrong candidates.
-
-        Raises
-        ------
-        UsageError
-            A parameter has a value that is not allowed, the task is not one of `tasks`, or there is no question.
-        DataError
-            Gold is hidden, or no candidate is right, or none is wrong, or none has a feature.
-        """
+        """Learn the weights from right and wrong candidates; without a feature, that is a DataError."""
         features = self._feature_set()
         right = gold_labels(self.name, questions)
         require_task(self, questions)
         encoded = self.encoded(questions)
         rows, repeats = encoded.candidate_rows, None
-        right = _reorder_flags(right, encoded)
+        right = encoded.in_arrays(right)
         if rows is not None:
             repeats = np.bincount(rows, minlength=len(encoded.arrays.candidate_question))
             right = right[np.argsort(rows, kind="stable")]
@@ -192,7 +181,7 @@ class SurfaceLR(Solver):
 
     def _feature_set(self) -> FeatureSet:
         self.check_parameters()
-        return FeatureSet(feature_groups(str(self.features)), self.inputs, self.question_words)
+        return FeatureSet(feature_groups(self.features), self.inputs, self.question_words)
 
     def _learn(self, matrix: TrainingMatrix, right: NDArray[np.int64]) -> tuple[LogisticModel, tuple[str, ...]]:
         from scipy.sparse import csr_matrix
@@ -213,13 +202,6 @@ class SurfaceLR(Solver):
         words = csr_matrix((ones, columns, offsets), shape=(len(numbers), len(sets.first)))
         (weights, bias), caveats = fit_model(self.learner, self.C, Features(numbers, words), right, copies)
         return LogisticModel(np.append(weights[:n_numbers], weights[n_numbers:][new_column]), bias), caveats
-
-
-def _reorder_flags(right: NDArray[np.int64], encoded: EncodedDataset) -> NDArray[np.int64]:
-    """Reorder the flags of all candidates from the questions' order to the arrays' order."""
-    counts = np.empty(len(encoded), dtype=np.int64)
-    counts[encoded.order] = np.diff(encoded.question_offsets)
-    return right[ragged_indices(offsets_of(counts)[:-1][encoded.order], counts[encoded.order])]
 
 
 _SHOWN_FEATURES = 8
@@ -324,10 +306,7 @@ def _compute_terms(solver: SurfaceLR, encoded: EncodedDataset) -> Mapping[int, l
                 *((own if usable is None else own[usable]).tolist() for own in ids), columns.tolist(), strict=True
             ):
                 if column >= 0:
-                    texts = {
-                        "word": encoded.vocabulary[word],
-                        "question_word": encoded.vocabulary[question_word],
-                    }
+                    texts = {"word": encoded.vocabulary[word], "question_word": encoded.vocabulary[question_word]}
                     weight = float(weights[n_numbers + column])
                     terms[start + row].append(_Term(_LABELS[group].format(**texts), weight, group, texts["word"]))
     return terms

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 import itertools
 
 import numpy as np
@@ -13,21 +12,20 @@ from scipy.optimize import Bounds, LinearConstraint, milp
 
 from classic_rc.kernels.reference.alignment import Edge, best_support_graph
 from classic_rc.solvers import AlignmentILP
+from classic_rc.solvers.alignment.bounds import sentence_bounds, solve
 from classic_rc.solvers.alignment.program import (
-    CONSTRAINTS,
-    PUBLISHED,
     Constants,
     Edges,
     Program,
     Variables,
+    constraint_rows,
     option_edges,
     positive_edges,
-    sentence_bounds,
-    solve,
     solve_by_highs,
 )
 from tests.depth import examples, thinned
 
+PUBLISHED = AlignmentILP().constants
 SIMILARITIES = (0.0, 0.0, 1 / 3, 0.4, 0.5, 0.75, 1.0)
 MAX_EDGES = 11
 """The limit of exhaustive search: 2,048 graphs."""
@@ -76,7 +74,7 @@ def exhaustive(full: Program, c: Constants) -> float | None:
 @st.composite
 def constants(draw):
     limits = st.sampled_from([None, 1, 2, 3])
-    return Constants(
+    return PUBLISHED._replace(
         question_weight=draw(st.sampled_from([0.0, 0.33])),
         sentence_weight=draw(st.sampled_from([0.0, -0.3, -1.0, -2.5])),
         max_sentences=draw(limits),
@@ -253,10 +251,10 @@ def test_a_program_per_option_chooses_like_the_joint_program(seed):
     assert {k for k, score in enumerate(scores) if score > max(scores) - 1e-7} == winners
 
 
-def test_the_published_constants_are_the_solvers_defaults():
-    parameters = inspect.signature(AlignmentILP).parameters
-    assert {name: parameters[name].default for name in Constants._fields} == PUBLISHED._asdict()
-    assert AlignmentILP().constants == PUBLISHED
+def test_the_defaults_are_the_released_constants():
+    assert PUBLISHED == (0.4, 0.33, -2.5, 0.02, 2, 8, 3, 1, 3, 0.1, 0.65, True, True)
+    assert [PUBLISHED.question_chunk_bounds(n) for n in (1, 2, 4, 12)] == [(1, 1), (1, 1), (1, 2), (2, 3)]
+    assert PUBLISHED.infeasible_value(5) == pytest.approx(-6.4)
 
 
 FREE = PUBLISHED._replace(max_question_share=None)
@@ -340,13 +338,10 @@ def exhaustive_or_highs(full, c):
 
 def test_a_disabled_constraint_has_no_rows():
     found = program([[1, 1, 1, 1]], [[1, 1, 1, 1]], [0, 0, 1, 1], 4 * [0], required=(0,))
-    off = Constants(**dict.fromkeys(Constants._fields[4:11]), align_without=False, align_option=False)
-    rows = {
-        c: [len(constraint(Variables.of(found, c), c).lower) for constraint in CONSTRAINTS[3:]]
-        for c in (PUBLISHED, off)
-    }
-    assert rows[PUBLISHED] == [1, 2, 1, 1, 1, 1]
-    assert rows[off] == [0, 0, 0, 1, 0, 0]
+    limits = dict.fromkeys(Constants._fields[4:11])
+    off = PUBLISHED._replace(**limits, align_without=False, align_option=False)
+    rows = {c: [len(own.lower) for own in constraint_rows(Variables.of(found, c), c)][3:] for c in (PUBLISHED, off)}
+    assert rows == {PUBLISHED: [1, 2, 1, 1, 1, 1], off: [1]}
     assert off.question_chunk_bounds(7) == (0, 7)
 
 

@@ -212,12 +212,6 @@ def test_groups_are_columns_of_the_whole_matrix():
         start += own.shape[1]
 
 
-def test_unknown_groups():
-    texts = ranker_texts(small_dataset())
-    with pytest.raises(ValueError, match="windwos"):
-        dense_features(texts, word_rarity(texts), ["windwos"])
-
-
 def test_names_are_unique():
     names = [name for group in GROUPS for name in FEATURES[group]]
     assert len(set(names)) == len(names) == len(TABLE)
