@@ -5,10 +5,11 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
+from types import MappingProxyType
+from typing import Any, NamedTuple
 
 from classic_rc.errors import DataError, UsageError
 from classic_rc.io.json import Node, describe_value, json_lines, parse_json, table_rows
@@ -71,33 +72,42 @@ def read_labels(path: str | Path, dataset: Dataset, *, notes: list[str] | None =
     number of labels of other questions, which are skipped. A file that labels none of the dataset's questions, or
     one twice, is a DataError.
     """
-    label_file = _read_folder(path) if Path(path).is_dir() else _parse(read_text(path), str(path))
+    source = str(path)
+    found = _read_folder(path) if Path(path).is_dir() else _parse(read_text(path), source)
+    names = dict.fromkeys(name for labelled in found.questions for name in labelled.labels)
+    if not names:
+        raise DataError("no labels", source=source, expected="an id and labels for each question")
+    by_id: dict[str, LabelledQuestion] = {}
+    for labelled in found.questions:
+        if by_id.setdefault(labelled.id, labelled) is not labelled:
+            raise DataError(
+                "duplicate question id",
+                source=source,
+                where=labelled.where,
+                found=repr(labelled.id),
+                expected="one entry with all labels of the question",
+            )
     known = dataset.by_id
-    unknown = [labelled for labelled in label_file.questions if labelled.id not in known]
-    if len(unknown) == len(label_file.questions):
-        raise _unknown_questions_error(unknown, dataset, label_file)
-    questions = [labelled for labelled in label_file.questions if labelled.id in known]
+    unknown = [labelled for labelled in found.questions if labelled.id not in known]
+    if len(unknown) == len(by_id):
+        raise _unknown_questions_error(unknown, dataset, source)
+    questions = [labelled for labelled in found.questions if labelled.id in known]
     for labelled in questions:
         if fault := labelled.fault(known[labelled.id]):
-            raise DataError(
-                f"question {labelled.id} differs from the one in {dataset.name}",
-                source=label_file.source,
-                where=labelled.where,
-                found=fault[0],
-                expected=fault[1],
-            )
+            problem = f"question {labelled.id} differs from the one in {dataset.name}"
+            raise DataError(problem, source=source, where=labelled.where, found=fault[0], expected=fault[1])
     if notes is not None:
         one = f", such as {unknown[0].id!r} ({unknown[0].where})" if unknown else ""
         skipped = [f"{len(unknown):,} labelled questions are not in {dataset.name}{one}"] if unknown else []
-        notes += [f"{label_file.source}: {note}" for note in (*skipped, *label_file.notes)]
+        notes += [f"{source}: {note}" for note in (*skipped, *found.notes)]
     return tuple(
         Labels(
             name,
             {labelled.id: frozenset(labelled.labels[name]) for labelled in questions if name in labelled.labels},
-            label_file.orders.get(name, ()),
-            Path(label_file.source).name,
+            found.orders.get(name, ()),
+            Path(path).name,
         )
-        for name in label_file.names
+        for name in names
     )
 
 
@@ -127,45 +137,23 @@ class LabelledQuestion:
     fault: Callable[[Question], tuple[str, str] | None] = lambda question: None
 
 
-@dataclass(frozen=True, slots=True)
-class LabelFile:
-    """All entries of a file of labels: at least one label, and one entry for each question."""
+class _LabelFile(NamedTuple):
+    """All entries of a file of labels."""
 
-    source: str
     questions: Sequence[LabelledQuestion]
-    orders: Mapping[str, tuple[str, ...]] = field(default_factory=dict)  # by name, the order of the labels if any
+    orders: Mapping[str, tuple[str, ...]] = MappingProxyType({})  # by name, the order of the labels if any
     notes: Sequence[str] = ()  # for the user
 
-    def __post_init__(self) -> None:
-        if not self.names:
-            raise DataError("no labels", source=self.source, expected="an id and labels for each question")
-        seen: set[str] = set()
-        for question in self.questions:
-            if question.id in seen:
-                raise DataError(
-                    "duplicate question id",
-                    source=self.source,
-                    where=question.where,
-                    found=repr(question.id),
-                    expected="one entry with all labels of the question",
-                )
-            seen.add(question.id)
 
-    @property
-    def names(self) -> Iterable[str]:
-        """The names of the labels, in the order of their first use."""
-        return dict.fromkeys(name for question in self.questions for name in question.labels)
-
-
-def _parse(text: str, source: str) -> LabelFile:
+def _parse(text: str, source: str) -> _LabelFile:
     """Parse a file of labels; its content determines its form."""
     rows = list(_read_rows(text, source))
     first = rows[0].value if rows and isinstance(rows[0].value, dict) else {}
     if {"original_id", "annotations"} <= first.keys():
-        return _parse_mctest_skills(rows, source)
+        return _parse_mctest_skills(rows)
     if {"example_id", "question_id", "answer"} <= first.keys():
-        return LabelFile(source, list(_parse_race_rows(rows)))
-    return LabelFile(source, [_parse_row(row) for row in rows])
+        return _LabelFile(list(_parse_race_rows(rows)))
+    return _LabelFile([_parse_row(row) for row in rows])
 
 
 def _read_rows(text: str, source: str) -> Iterable[Node]:
@@ -187,25 +175,23 @@ def _read_rows(text: str, source: str) -> Iterable[Node]:
     return (root.at(key).with_value({**labels, _IDS[0]: key}) for key, labels in entries.items())
 
 
-def _read_folder(path: str | Path) -> LabelFile:
+def _read_folder(path: str | Path) -> _LabelFile:
     of_question = read_categories(path).of_question
     entries = [
         LabelledQuestion(id_, f"question {id_}", {"categories": tuple(sorted(of_question[id_]))})
         for id_ in sorted(of_question)
     ]
-    return LabelFile(str(path), entries)
+    return _LabelFile(entries)
 
 
-def _unknown_questions_error(
-    labelled: Sequence[LabelledQuestion], dataset: Dataset, label_file: LabelFile
-) -> DataError:
+def _unknown_questions_error(labelled: Sequence[LabelledQuestion], dataset: Dataset, source: str) -> DataError:
     first = labelled[0]
     near = difflib.get_close_matches(first.id, dataset.by_id, n=2, cutoff=0.6)
     example = near or [next(iter(dataset.by_id), "")]
     more = f" and {len(labelled) - 1:,} more" if len(labelled) > 1 else ""
     return DataError(
         f"no labels for questions of {dataset.name}",
-        source=label_file.source,
+        source=source,
         where=first.where,
         found=f"question {first.id!r}{more}",
         expected=f"ids of {dataset.name}, such as {' or '.join(map(repr, example))}",
@@ -260,7 +246,7 @@ def _label_text(label: Any) -> str:
     return str(label).strip()
 
 
-def _parse_mctest_skills(stories: Iterable[Node], source: str) -> LabelFile:
+def _parse_mctest_skills(stories: Iterable[Node]) -> _LabelFile:
     """Parse the annotation of Sugawara, Kido, Yokono and Aizawa 2017 (ACL): one object per story of four questions.
 
     "No skill" without other skills is an empty set of labels; otherwise it is ignored. Questions that the
@@ -282,7 +268,7 @@ def _parse_mctest_skills(stories: Iterable[Node], source: str) -> LabelFile:
     notes = [f"{n_nonsense} nonsense or ambiguous questions are left out"] if n_nonsense else []
     if n_mixed:
         notes.append(f"'no skill' is ignored for {n_mixed} questions that also list skills")
-    return LabelFile(source, questions, {"skills": MCTEST_SKILLS}, notes=notes)
+    return _LabelFile(questions, {"skills": MCTEST_SKILLS}, notes)
 
 
 def _parse_race_rows(rows: Iterable[Node]) -> Iterator[LabelledQuestion]:

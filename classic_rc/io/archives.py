@@ -327,6 +327,9 @@ class InputFile:
 
     def _read_lines(self, guard: AbstractContextManager[object]) -> Iterator[Node]:
         self.blank_lines = n_blank = 0  # those at the end do not count
+        if self.is_large:  # a line may be as large as the file
+            for cached in ("first_text", "_first_value"):
+                self.__dict__.pop(cached, None)
         for number, line in enumerate(self.lines(), start=1):
             if line.strip(" \t"):
                 self.blank_lines, n_blank = self.blank_lines + n_blank, 0

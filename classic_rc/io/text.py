@@ -232,8 +232,10 @@ def decode_blocks(
         if block:
             if damaged is not None and not _is_sound(block):
                 block = _repair(block, n_lines, damaged)
-            yield block
             n_lines += block.count("\n")
+            pieces = [block]
+            del block  # a long line is in memory once
+            yield pieces.pop()
     if damaged is not None and first is not None and 2 * len(damaged) > n_lines + 1:
         damaged.clear()
         raise first

@@ -117,7 +117,7 @@ TABLE = "id,passage,question,candidate_0,candidate_1,gold\n" + "".join(
     ],
 )
 @pytest.mark.parametrize("packed", ["plain", "gz", "zip"])
-@pytest.mark.parametrize("skip", ["", "bad"])
+@pytest.mark.parametrize("skip", [(), "bad"])
 def test_lines_are_read_one_by_one_with_the_same_result_or_error(tmp_path, content, where, packed, skip):
     """The text is never in memory as a whole."""
     data = content.encode("latin-1")
@@ -145,7 +145,7 @@ def test_lines_are_read_one_by_one_with_the_same_result_or_error(tmp_path, conte
 
 
 @pytest.mark.parametrize("name", ["rows.csv", "rows.jsonl", "rows.jsonl.gz"])
-@pytest.mark.parametrize("skip", ["", "bad"])
+@pytest.mark.parametrize("skip", [(), "bad"])
 def test_lines_are_never_a_whole_text(tmp_path, monkeypatch, name, skip):
     path = tmp_path / name
     data = (TABLE if "csv" in name else ROWS).encode()
