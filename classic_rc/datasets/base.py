@@ -190,7 +190,6 @@ class Reading:
         return (*self._left_out_notes(), *counts, *self._facts)
 
     def _left_out_notes(self) -> Iterator[str]:
-        """Yield one note for each problem of parts that were left out, with its first places."""
         by_problem: dict[str, list[DataError]] = {}
         for error in self.left_out:
             by_problem.setdefault(error.kind, []).append(error)

@@ -171,7 +171,6 @@ class CNNDailyMailReader(Reader):
 
 
 def _read_entities(lines: list[Node]) -> dict[str, str]:
-    """Return the names of the entity markers."""
     names = {}
     for line in lines:
         marker, colon, name = line.value.partition(":")

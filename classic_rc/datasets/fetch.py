@@ -198,13 +198,11 @@ def is_split_cached(split: NamedSplit) -> bool:
 
 
 def _prefer_cached(split: NamedSplit) -> NamedSplit:
-    """Return a split, or its copy if only the copy is in the cache."""
     is_here = all(map(is_cached, split.files))
     return split.copy if not is_here and split.copy is not None and is_split_cached(split.copy) else split
 
 
 def _look_up(name: str) -> NamedSplit:
-    """Return the split of a ``NAME:SPLIT``."""
     datasets = named_datasets()
     own, _, split = name.lower().partition(":")
     if dataset := datasets.get(own):

@@ -46,7 +46,6 @@ def _read_meta(row: Node) -> dict[str, Any]:
 
 
 def _position(letter: str) -> int | None:
-    """Return the position that a letter names, or None."""
     position = _LETTERS.find(letter.strip().lower())
     return position if len(letter.strip()) == 1 and position >= 0 else None
 

@@ -139,7 +139,6 @@ def _find_answers(file: InputFile, reading: Reading) -> InputFile | None:
 
 
 def _answer_lines(file: InputFile, stories: int, questions_file: str) -> list[str]:
-    """Return the lines of answers, one for each story."""
     lines = file.text.rstrip("\n").split("\n")
     if len(lines) != stories:
         raise DataError(
@@ -152,7 +151,6 @@ def _answer_lines(file: InputFile, stories: int, questions_file: str) -> list[st
 
 
 def _parse_answers(row: Node) -> list[int]:
-    """Return the positions of the four right options in a line of answers."""
     letters = row.value.split("\t")
     if len(letters) != len(_STARTS) or any(len(x) != 1 or x not in _LETTERS for x in letters):
         expected = "four letters from A to D, separated by tabs"

@@ -322,7 +322,6 @@ def _join_logs(datasets: Sequence[Dataset], parts: Sequence[Sequence[Question]])
 
 
 def _check_alike(datasets: Sequence[Dataset]) -> None:
-    """Raise an error unless all datasets have questions of one task, and candidates of one kind."""
     for what, values in (
         ("questions of different tasks", [dataset.task or "no" for dataset in datasets]),
         ("spans of different generators", [dataset.span_generator for dataset in datasets]),
@@ -367,7 +366,6 @@ def _check_distinct(datasets: Sequence[Dataset]) -> None:
 
 
 def _unique_names(datasets: Sequence[Dataset]) -> list[str]:
-    """Return the datasets' names; equal names get a number."""
     total, seen = Counter(dataset.name for dataset in datasets), Counter[str]()
     names = []
     for dataset in datasets:
@@ -377,17 +375,14 @@ def _unique_names(datasets: Sequence[Dataset]) -> list[str]:
 
 
 def _with_prefix(dataset: Dataset, name: str) -> list[Question]:
-    """Return the questions with the name before the ids of questions and passages."""
     passages: dict[int, Passage] = {id(p): replace(p, id=f"{name}/{p.id}") for p in dataset.passages}
     return [replace(q, id=f"{name}/{q.id}", passage=passages[id(q.passage)]) for q in dataset]
 
 
 def _with_split(questions: Sequence[Question], split: str | None) -> Sequence[Question]:
-    """Return the questions with the split in their meta."""
     return questions if split is None else [replace(q, meta={"split": split, **q.meta}) for q in questions]
 
 
 def _common(values: Iterable[_Value]) -> _Value | None:
-    """Return the value if all are equal, else None."""
     distinct = set(values)
     return distinct.pop() if len(distinct) == 1 else None

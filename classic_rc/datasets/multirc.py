@@ -115,7 +115,6 @@ def _sentences_used(node: Node, passage: Passage) -> tuple[int, ...]:
 
 
 def _read_label(node: Node, key: str) -> bool:
-    """Return the label at a key, 0 or 1, as a bool."""
     label = node.integer(key)
     if label in (0, 1):
         return label == 1

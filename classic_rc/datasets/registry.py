@@ -274,7 +274,6 @@ def read_split(named: NamedSplit) -> Dataset:
 
 
 def _refuse(name: str, reason: str, options: Mapping[str, Any], *names: str) -> None:
-    """Raise UsageError if one of some options, by default of all, is given."""
     for option in names or options:
         if (value := options[option]) is not None:
             raise UsageError(

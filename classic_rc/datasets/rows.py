@@ -351,7 +351,6 @@ def _read_task(values: Node, key: str) -> Task:
 
 
 def _used_keys(fields: Mapping[str, str]) -> AbstractSet[str]:
-    """Return the keys of a row that occur in paths."""
     paths = {part for path in fields.values() for part in (path, *path.split("+"))}
     return paths | {path.strip().partition(".")[0] for path in paths}
 
@@ -447,7 +446,6 @@ def _agree_on_task(rows: Sequence[_Row], own: bool, reading: Reading) -> tuple[l
 
 
 def _infer_task(row: _Row, may_be_cloze: bool) -> Task | None:
-    """Return the task that a row's gold implies; None for hidden gold, which fits the task of the other rows."""
     if row.gold is None:
         return None
     if _are_words(row.gold) and (may_be_cloze or not row.candidates):

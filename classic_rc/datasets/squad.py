@@ -118,7 +118,6 @@ class QuorefReader(SquadReader):
 
 
 def _first_paragraph(head: Any) -> dict[str, Any] | None:
-    """Return the first paragraph of a SQuAD-like document, or None for other documents."""
     for key in ("data", "paragraphs"):
         inner = head.get(key) if isinstance(head, dict) else None
         if not isinstance(inner, list) or not inner:

@@ -123,7 +123,6 @@ class HarnessFormat(Format):
     """The harness's name of the accuracy of these answers."""
 
     def _option_scores(self, log: HarnessLog) -> list[NDArray[np.float64]]:
-        """Return one array of the scores of options for each of the log's questions."""
         if log.kind == "labels":
             return [np.array([one - zero for zero, one in r.values], dtype=np.float64) for r in log.responses]
         return [np.array(response.values[0], dtype=np.float64) for response in log.responses]

@@ -360,7 +360,6 @@ def _no_option(row: Node, responses: Sequence[Response]) -> DataError:
 
 
 def _join_responses(rows: Sequence[Node], responses: Sequence[Response], members: Sequence[int]) -> Response:
-    """Return the response to a question whose options are a row each."""
     for i in members:
         if responses[i].values and len(responses[i].values[0]) != 2:
             n_labels = len(responses[i].values[0])

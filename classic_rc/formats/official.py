@@ -391,7 +391,6 @@ class RaceFormat(Format):
 
 
 def _article_and_place(question: Question) -> tuple[str, int]:
-    """Return the article's id and the question's position in it."""
     article, _, place = question.id.rpartition("-")
     if article == question.passage.id and place.isdecimal():
         return article, int(place)

@@ -188,7 +188,6 @@ def _as_text(value: Any) -> str:
 
 
 def _read(requests: Sequence[Request]) -> Document:
-    """Return the document of requests."""
     first, last_index = requests[0], requests[-1].index
     source, where = f"task {first.task}", f"document {first.document_id}"
     if len(requests) < 2:

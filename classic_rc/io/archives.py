@@ -256,7 +256,6 @@ class InputFile:
         return text if text.strip() else self.text
 
     def _blocks(self) -> Iterator[str]:
-        """Yield the text of a large file, some lines at a time."""
         if self._content is not None:
             yield from decode_blocks(io.BufferedReader(io.BytesIO(self.data)), self.name, self.damaged)
         else:
