@@ -13,7 +13,6 @@ from classic_rc.evaluation.comparison import SharedResults
 from classic_rc.evaluation.grouping import MIN_GROUP_QUESTIONS, Grouping
 from classic_rc.evaluation.resampling import Interval, Resampling
 from classic_rc.evaluation.results import Significance
-from classic_rc.evaluation.significance import Family, family_tests, subset_intervals
 from classic_rc.metrics.base import Metric
 
 
@@ -113,7 +112,6 @@ def break_down(
     metric: str | None = None,
     n: int = 10_000,
     seed: int = 0,
-    level: float = 0.95,
     tests: Significance | None = None,
 ) -> Breakdown:
     """Measure systems on every group of questions.
@@ -133,8 +131,6 @@ def break_down(
         Number of resamples.
     seed : int
         The seed of the resamples.
-    level : float
-        The level of intervals, in 0..1.
     tests : Significance, optional
         The settings of tests against baselines; each group is a family of its own.
 
@@ -166,23 +162,14 @@ def break_down(
             expected=str(len(results.groups)),
         )
     measure = results.metric(metric)
-    resampling = Resampling(int(results.groups.max(initial=-1)) + 1, n, seed, level, results.group)
-    measured = [(measure, system.statistics[measure.name]) for system in results.systems]
-    names = [system.name for system in results.systems]
+    resampling = Resampling(int(results.groups.max(initial=-1)) + 1, n, seed, group=results.group)
 
     def measure_group(name: str, mask: NDArray[np.bool_]) -> Group:
-        intervals = subset_intervals(measured, results.groups, mask, resampling)
         defining = set() if mask is grouping.covered else results.defining(grouping.masks, name)
-        family = Family([None] * len(measured), [()] * len(measured))
-        if tests is not None and mask.any():
-            rows, own = [rows[mask] for _, rows in measured], results.groups[mask]
-            family = family_tests(
-                measure, rows, names, tests.baselines, own, n=tests.n, seed=tests.seed, left_out=defining
-            )
-        cells = (
-            Cell(measure.aggregate(rows[mask]), interval, family.mark(i) + "§" * (names[i] in defining))
-            for i, ((_, rows), interval) in enumerate(zip(measured, intervals, strict=True))
-        )
+        intervals, family = results.measure(measure, mask, resampling, tests, defining)
+        values = [measure.aggregate(system.statistics[measure.name][mask]) for system in results.systems]
+        marks = [family.mark(i) + "§" * (of.name in defining) for i, of in enumerate(results.systems)]
+        cells = map(Cell, values, intervals, marks)
         return Group(name, int(mask.sum()), len(np.unique(results.groups[mask])), tuple(cells))
 
     total = measure_group("total", grouping.covered)

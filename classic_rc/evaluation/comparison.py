@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -23,8 +24,8 @@ from classic_rc.evaluation.resampling import (
     mcnemar_test,
     permutation_test,
 )
-from classic_rc.evaluation.results import Evaluation
-from classic_rc.evaluation.significance import resample_metrics
+from classic_rc.evaluation.results import Evaluation, Significance
+from classic_rc.evaluation.significance import Family, family_tests, resample_metrics, subset_intervals
 from classic_rc.folds import passage_groups
 from classic_rc.metrics.base import FULL_CREDIT, METRICS, SOLVED_BY, Metric, metric_of_task, metrics_for
 from classic_rc.questions import Task
@@ -86,6 +87,26 @@ class SharedResults:
         """Return the systems whose answers define a group; see :func:`find_defining`."""
         decided = {system.name: system.statistics for system in self.systems if not system.expected}
         return find_defining(self.task, decided, masks, name)
+
+    def measure(
+        self,
+        metric: Metric,
+        mask: NDArray[np.bool_],
+        resampling: Resampling | None,
+        tests: Significance | None,
+        left_out: AbstractSet[str],
+    ) -> tuple[Sequence[Interval | None], Family]:
+        """Return the systems' intervals and tests on some of the questions; `left_out` are not tested."""
+        rows = [system.statistics[metric.name] for system in self.systems]
+        intervals: Sequence[Interval | None] = [None] * len(rows)
+        if resampling is not None:
+            intervals = subset_intervals([(metric, of) for of in rows], self.groups, mask, resampling)
+        if tests is None or not mask.any():
+            return intervals, Family([None] * len(rows), [()] * len(rows))
+        own, parts = self.groups[mask], [of[mask] for of in rows]
+        draws = {"n": tests.n, "seed": tests.seed}
+        names = [system.name for system in self.systems]
+        return intervals, family_tests(metric, parts, names, tests.baselines, own, **draws, left_out=left_out)
 
     def metric(self, name: str | None = None) -> Metric:
         """Return the metric of a name, or the task's main metric.
@@ -310,7 +331,7 @@ def compare(
     rows = [system.statistics[measure.name] for system in results.systems]
     chance_rows = [] if chance is None else [chance.statistics[measure.name]]
     values = [measure.aggregate(of) for of in (*rows, *chance_rows)]
-    drawn: Sequence[NDArray[np.float64] | None] = [None] * len(values)
+    drawn: Sequence[NDArray[np.float64]] = []
     if resampling.n_groups > 1:
         drawn = resample_metrics([(measure, of) for of in (*rows, *chance_rows)], results.groups, n=n, seed=seed)
     runs = [measure.of_runs(of) for of in (*rows, *chance_rows)]
@@ -341,7 +362,7 @@ class _Measurements:
     groups: NDArray[np.int64]
     rows: Sequence[NDArray[np.float64]]
     values: Sequence[float]
-    drawn: Sequence[NDArray[np.float64] | None]
+    drawn: Sequence[NDArray[np.float64]]  # empty for fewer than two groups
     runs: Sequence[NDArray[np.float64]]  # the values of a system's runs
 
     def standing(self, i: int, system: Row, chance: Row | None) -> SystemEstimate:
@@ -354,7 +375,7 @@ class _Measurements:
             value,
             self._interval(i),
             value - floor if gains else None,
-            self._difference_interval(i, -1) if gains else None,
+            self._interval(i, -1) if gains else None,
             (value - floor) / floor if gains and floor else None,
         )
 
@@ -371,7 +392,7 @@ class _Measurements:
                 names[i],
                 names[j],
                 self.values[i] - self.values[j],
-                self._difference_interval(i, j),
+                self._interval(i, j),
                 test.p,
                 test.exact,
                 p_holm,
@@ -392,14 +413,12 @@ class _Measurements:
         wins, losses = int((more > _ROUNDING).sum()), int((more < -_ROUNDING).sum())
         return wins, len(more) - wins - losses, losses
 
-    def _interval(self, i: int) -> Interval | None:
-        if (drawn := self.drawn[i]) is None:
+    def _interval(self, i: int, *less: int) -> Interval | None:
+        """Return the interval of a system's value, or of the difference of two."""
+        if not self.drawn:
             return None
+        value, drawn = self.values[i], self.drawn[i]
+        for j in less:
+            value, drawn = value - self.values[j], drawn - self.drawn[j]
         of = self.resampling
-        return interval_of_runs(self.values[i], drawn, [self.runs[i]], of.n_groups, of.level)
-
-    def _difference_interval(self, i: int, j: int) -> Interval | None:
-        if (one := self.drawn[i]) is None or (other := self.drawn[j]) is None:
-            return None
-        difference, runs = self.values[i] - self.values[j], [self.runs[i], self.runs[j]]
-        return interval_of_runs(difference, one - other, runs, self.resampling.n_groups, self.resampling.level)
+        return interval_of_runs(value, drawn, [self.runs[k] for k in (i, *less)], of.n_groups, of.level)

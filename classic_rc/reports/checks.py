@@ -17,6 +17,7 @@ from classic_rc.tables.model import Value
 
 _SHOWN_CUES = 5
 _SHOWN_DEFECTS = 2
+_SHOWN_SUSPECTS = 10
 _NAME_WIDTH = 70
 _LINE_WIDTH = 96
 
@@ -51,8 +52,8 @@ def fail_messages(report: CheckReport, kinds: frozenset[str], allowed: frozenset
     return lines
 
 
-def mend_tables(before: CheckReport, after: CheckReport, repairs: Repairs, most: int = 10) -> list[Table]:
-    """Return what was repaired, what it changed, and which questions, at most so many, people should look at."""
+def mend_tables(before: CheckReport, after: CheckReport, repairs: Repairs) -> list[Table]:
+    """Return what was repaired, what it changed, and which questions people should look at."""
     done = [[what, count] for what, count in repairs.done] or [["nothing to repair", 0]]
     tables = [Table("repairs", [Column("repair"), Column("questions", "count")], [RowGroup(done)])]
     rows: list[Sequence[Cell | Value]] = []
@@ -64,7 +65,7 @@ def mend_tables(before: CheckReport, after: CheckReport, repairs: Repairs, most:
     columns = [Column("right, or precision of a cue"), *(Column(n, "percent", 1) for n in ("before", "after"))]
     notes = []
     if after.suspects:
-        ids = tuple(id_ for id_, _ in after.suspects[:most])
+        ids = tuple(id_ for id_, _ in after.suspects[:_SHOWN_SUSPECTS])
         notes.append(f"for people: {len(after.suspects):,} questions that the cues left answer, worst first:")
         notes.append(f"    {_join_ids(ids, _LINE_WIDTH)}")
     return [*tables, Table("before and after", columns, [RowGroup(rows)], notes)]

@@ -19,8 +19,6 @@ from classic_rc.errors import DataError, UsageError, unknown_name
 from classic_rc.evaluation.comparison import SharedResults
 from classic_rc.evaluation.outcomes import Block, Row
 from classic_rc.evaluation.record import RECORD_NAME, read_results
-from classic_rc.evaluation.resampling import Interval
-from classic_rc.evaluation.significance import Family, family_tests, subset_intervals
 from classic_rc.metrics.base import METRICS, Metric, get_metric
 from classic_rc.questions import Task
 from classic_rc.reports.floor import CHANCE, above, find_by_fingerprint
@@ -233,26 +231,11 @@ def _measure(
     dataset: PaperDataset, column: PaperColumn, mask: NDArray[np.bool_], by: str | None, decimals: int
 ) -> dict[str, PaperCell]:
     """Return the cells of a column by the names of the systems."""
-    results, metric, tests, resampling = dataset.results, column.metric, dataset.tests, dataset.resampling
-    systems = results.systems
-    statistics = [system.statistics[metric.name] for system in systems]
-    values = [metric.aggregate(of[mask]) for of in statistics]
+    results, metric, systems = dataset.results, column.metric, dataset.results.systems
+    values = [metric.aggregate(system.statistics[metric.name][mask]) for system in systems]
     defines = set() if by is None or column.group is None else results.defining(results.groupings[by], column.group)
-    intervals: Sequence[Interval | None] = [None] * len(systems)
-    if resampling is not None:
-        intervals = subset_intervals([(metric, of) for of in statistics], results.groups, mask, resampling)
-    family = Family([None] * len(systems), [()] * len(systems))
-    if column.is_tested and tests is not None and mask.any():
-        family = family_tests(
-            metric,
-            [of[mask] for of in statistics],
-            dataset.system_names,
-            tests.baselines,
-            results.groups[mask],
-            n=tests.n,
-            seed=tests.seed,
-            left_out=defines,
-        )
+    tests = dataset.tests if column.is_tested else None
+    intervals, family = results.measure(metric, mask, dataset.resampling, tests, defines)
     best = _best(column, systems, values, decimals, defines)
     return {
         system.name: PaperCell(
