@@ -210,6 +210,7 @@ def test_a_class_that_travels_by_value_arrives_whole():
     assert there[1:3] == ("Own(size=3)", [])
 
 
+@pytest.mark.ci
 def test_optimised_python_has_no_docstrings_and_the_same_constructor():
     program = (
         "from classic_rc.solvers import SlidingWindow\n"

@@ -88,6 +88,7 @@ def test_notebooks_show_a_diagram():
     assert "Sized" in Sized()._repr_html_()
 
 
+@pytest.mark.ci
 def test_a_run_with_the_sliding_window_never_imports_scikit_learn():
     code = (
         "import sys; from classic_rc.cli.main import main; main(['run', 'sample:single-choice', '-s', 'sw+d']);"

@@ -132,8 +132,8 @@ def _panels(columns: Sequence[_TextColumn], width: int) -> list[list[_TextColumn
         n -= 1
     names, others = columns[:n], columns[n:]
     panels = list(_fill_panels(names, others, width))
-    for narrower in range(width - 1, _total(names), -1):
-        if len(balanced := list(_fill_panels(names, others, narrower))) > len(panels):
+    while len(panels) > 1 and (width := min(width, max(map(_total, panels))) - 1) > _total(names):
+        if len(balanced := list(_fill_panels(names, others, width))) > len(panels):
             break
         panels = balanced
     return panels

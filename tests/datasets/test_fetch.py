@@ -548,6 +548,7 @@ sys.exit(main(["fetch", "tales"]))
 """
 
 
+@pytest.mark.ci
 def test_two_processes_download_a_file_once(mirror, cache):
     mirror.resources["/m/tales/T.zip"].stalls = [300]
 

@@ -33,6 +33,7 @@ def imported(code: str) -> set[str]:
     } & MODULES
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize(
     ("code", "expected"),
     [

@@ -117,6 +117,7 @@ def test_a_file_that_is_larger_than_its_size_says(monkeypatch):
         read_input("/proc/self/status")
 
 
+@pytest.mark.ci
 @UNIX
 @pytest.mark.parametrize("path", ["/dev/stdin", "/dev/fd/0"])
 def test_standard_input_is_read_under_its_own_path(path):

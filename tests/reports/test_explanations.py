@@ -215,10 +215,13 @@ def test_every_solver_explains_every_task_in_every_form(name, task, tmp_path):
         assert [c["text"] for c in document["candidates"]] == [c.text for c in question.candidates]
         marks = [mark for candidate in explanation.candidates for mark in candidate.marks]
         assert all(0 <= mark.start < mark.end <= len(question.passage.text) for mark in marks)
-        plain, coloured = (explanation_text(explanation, colour=colour) for colour in (False, True))
+        plain = explanation_text(explanation)
         assert "\x1b" not in plain
         n_shown = min(len(question.candidates), 20)
-        assert plain.count("|  score ") == CODES.sub("", coloured).count("|  score ") == n_shown
+        assert plain.count("|  score ") == n_shown
+        if question is dataset[9]:
+            coloured = explanation_text(explanation, colour=True)
+            assert CODES.sub("", coloured).count("|  score ") == n_shown
         page = explanation_html(explanation)
         body = Texts(page).body
         assert page.count('<input type="radio"') >= n_shown

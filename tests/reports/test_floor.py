@@ -344,6 +344,7 @@ def test_a_results_file_of_another_form_has_no_floor_and_no_traceback(part, wron
 # The page
 
 
+@pytest.mark.ci
 def test_the_floor_of_a_known_dataset_loads_nothing_heavy():
     code = (
         "import sys; from classic_rc.cli.main import main; main(['floor', 'race:dev', '--format', 'latex']); "

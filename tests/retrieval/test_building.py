@@ -374,6 +374,7 @@ def test_progress_counts_the_bytes_of_the_inputs(corpus, tmp_path):
     assert sum(read) == sum(path.stat().st_size for path in corpus)
 
 
+@pytest.mark.ci
 def test_two_builds_of_one_folder_at_once_are_refused(corpus, tmp_path):
     """The second is another process, started in the middle of the first."""
     code = (
@@ -427,6 +428,7 @@ def test_a_second_writer_is_refused_until_the_first_is_done(holder, tmp_path):
         pass
 
 
+@pytest.mark.ci
 def test_the_lock_of_a_killed_writer_is_released(holder, tmp_path):
     holder.kill()
     holder.wait()

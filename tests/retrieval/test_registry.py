@@ -127,6 +127,7 @@ def test_a_plugin_is_listed_builds_searches_and_explains_like_our_own_engines(pl
     assert explained.code == 0, explained.err
 
 
+@pytest.mark.ci
 def test_a_plugin_keeps_the_contract(plugin, tmp_path):
     code = """
         import itertools, sys

@@ -66,6 +66,7 @@ def test_the_registry_is_imported_without_a_solver():
     assert families(loaded_by("import classic_rc.solvers.registry")) == set()
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize(
     ("spec", "data", "family"),
     [

@@ -15,6 +15,7 @@ def test_an_unknown_name_is_an_attribute_error():
         testing.gone  # noqa: B018
 
 
+@pytest.mark.ci
 def test_names_are_loaded_on_first_use():
     code = "import sys, classic_rc.testing; print({'numpy', 'sklearn'} & set(sys.modules))"
     done = subprocess.run(

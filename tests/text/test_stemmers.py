@@ -51,6 +51,7 @@ def test_porter_is_that_of_nltk(name, mode):
     assert [stemmer(name)(word) for word in words] == expected
 
 
+@pytest.mark.ci
 def test_porter_does_not_import_nltk():
     use = "import sys; from classic_rc.text.analyzers import stemmer; print(stemmer('porter')('runs'), "
     code = use + "'nltk' in sys.modules)"
