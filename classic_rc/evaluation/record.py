@@ -387,6 +387,9 @@ def _read_row(row: Node, outcomes: Node, task: Task) -> Row:
     def find(key: str, read: Callable[[str], Any], default: Any = None) -> Any:
         return read(key) if row.has(key) else default
 
+    tuned_on = find("tuned_on", row.text)
+    # JSON has lists for the tuple of one parameter too; a list has the values of the folds.
+    by_fold = tuned_on is not None and re.fullmatch(r"cv\d+(/.*)?", tuned_on) is not None
     return Row(
         solver=row.text("solver"),
         variant=find("variant", row.text),
@@ -397,9 +400,12 @@ def _read_row(row: Node, outcomes: Node, task: Task) -> Row:
         ties=find("ties", row.text),
         seed=find("seed", row.integer),
         threshold=_read_threshold(row),
-        tuned_on=find("tuned_on", row.text),
+        tuned_on=tuned_on,
         tuned_here=find("tuned_here", row.flag, False),
-        tuned_params=find("tuned_params", read_object, {}),
+        tuned_params={
+            name: value if by_fold or not isinstance(value, list) else tuple(value)
+            for name, value in find("tuned_params", read_object, {}).items()
+        },
         trained_on=find("trained_on", row.text),
         trained_elsewhere=find("trained_elsewhere", row.flag, False),
         option_orders=tuple(row.sequence("option_orders")) if row.has("option_orders") else None,

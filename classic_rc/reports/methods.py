@@ -365,7 +365,8 @@ def _tuned(system: Row, sources: Mapping[str, str]) -> str:
     """Return what was tuned, for which metric, and on what."""
     if system.tuned_on is None:
         return ""
-    what = [f"{key}={value}" for key, value in system.tuned_params.items()]
+    params = system.tuned_params.items()
+    what = [f"{key}={list(value) if isinstance(value, tuple) else value}" for key, value in params]
     what += ["threshold"] if system.threshold is not None else []
     match = re.search(r"\|tuned_for:(\w+)", system.signature)
     goal = f" for {METRICS[match[1]].label}" if match and match[1] in METRICS else ""

@@ -11,7 +11,9 @@ import pytest
 from classic_rc.datasets import load
 from classic_rc.errors import DataError
 from classic_rc.evaluation import SharedResults, compare, evaluate
-from classic_rc.evaluation.record import read_results, record_file, run_record
+from classic_rc.evaluation.record import read_results, read_rows, record_file, rows_to_plain, run_record
+from classic_rc.evaluation.results import row_notes
+from classic_rc.io.json import Node
 from classic_rc.solvers import DEFAULT_SOLVERS, parse_solver
 from tests.errors import raises
 
@@ -71,6 +73,15 @@ def test_a_record_is_found_by_its_folder_its_name_or_its_first_key(record, tmp_p
 
 def _without(key):
     return lambda record: record["runs"][0].pop(key)
+
+
+def test_a_row_that_is_read_has_the_notes_of_the_row():
+    data = load("sample:single-choice")
+    solver = parse_solver("combination,solvers=[sliding-window; word-distance],weights=tuned")
+    made = evaluate(data, [solver], tune=data)
+    _, rows = read_rows(Node({"rows": json.loads(json.dumps(rows_to_plain(made)))}, "made"), data.task, len(data))
+    assert [*map(row_notes, rows)] == [*map(row_notes, made.rows)]
+    assert any(note.startswith("weights ") for note in row_notes(rows[0]))
 
 
 def _of_row(key, value):
