@@ -65,29 +65,6 @@ def test_repeated_word_counts_as_often(engine):
     assert twice[1][0] - once[1][0] == pytest.approx(shares["fox"], rel=1e-6)
 
 
-def test_equal_scores_come_by_number_and_k_cuts_them(engine):
-    assert engine.top(["run"])[0][0].tolist() == [0, 4]
-    assert engine.top(["run"], k=1)[0][0].tolist() == [0]
-
-
-def test_batches_are_ragged(engine):
-    hits = engine.top(["run", "", "the of", "unheard", "dog"])
-    assert hits.offsets.tolist() == [0, 2, 2, 2, 2, 4]
-    assert (hits.sentences.dtype, hits.scores.dtype) == (np.int64, np.float32)
-    assert len(engine.top([])) == 0
-
-
-def test_constraint_needs_a_word_of_both_and_scores_the_whole_query(engine):
-    best = engine.best_constrained(["Which fox runs?", "the", ""], [["dogs", "run", "cat", "of"], ["fox"], []])
-    assert best.sentences.tolist() == [3, 0, -1, -1, -1]
-    assert best.found.tolist() == [True, True, False, False, False]
-    assert best.offsets.tolist() == [0, 4, 5, 5]
-    assert best.scores[2:].tolist() == [0, 0, 0]
-    for row, query in enumerate(("Which fox runs? dogs", "Which fox runs? run")):
-        sentences, scores = engine.top([query])[0]
-        assert best.scores[row] == scores[sentences.tolist().index(best.sentences[row])]
-
-
 def test_constrained_sums_are_rounded_as_those_of_the_plain_query():
     words = [f"w{i}" for i in range(40)]
     rng = np.random.default_rng(7)
@@ -100,14 +77,6 @@ def test_constrained_sums_are_rounded_as_those_of_the_plain_query():
         best.sentences, best.scores, engine.top(queries, 200), strict=True
     ):
         assert score == dict(zip(sentences.tolist(), scores, strict=True))[int(sentence)]
-
-
-def test_shares_sum_to_the_score(engine):
-    shares = list(shares_of(engine, "foxes and dogs, zebras; a fox", 3).items())
-    assert [term for term, _ in shares] == ["fox", "dog"]
-    sentences, scores = engine.top(["foxes and dogs, zebras; a fox"])[0]
-    assert sum(share for _, share in shares) == pytest.approx(float(scores[sentences.tolist().index(3)]), rel=1e-6)
-    assert shares_of(engine, "", 3) == shares_of(engine, "zebra", 3) == {}
 
 
 def test_texts_are_returned_except_unpaired_surrogates(engine):
@@ -132,14 +101,6 @@ def test_constants_of_the_similarity_matter():
     assert flat[1][0] == flat[1][1]
     steep = Lucene(similarity=long).index(sentences).top(["fox"])[0]
     assert steep[1][0] > steep[1][1]
-
-
-@pytest.mark.parametrize("sentences", [[], ["", "the of"]])
-def test_nothing_to_find(sentences):
-    engine = Lucene().index(iter(sentences))
-    assert engine.n_sentences == len(sentences)
-    assert engine.top(["fox", ""]).offsets.tolist() == [0, 0, 0]
-    assert engine.best_constrained(["fox"], [["dog"]]).sentences.tolist() == [-1]
 
 
 def test_long_sentences_words_and_queries():

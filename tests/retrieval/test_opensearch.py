@@ -13,7 +13,6 @@ from collections.abc import Callable
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import urlsplit
 
-import numpy as np
 import pytest
 
 from classic_rc.errors import DataError, NotFittedError, UsageError
@@ -110,15 +109,6 @@ def test_half_a_surrogate_pair_does_not_stop_a_build(url):
     assert OpenSearch("half").index(["a \ud800 b", "cat"]).top(["b"]).sentences.tolist() == [0]
 
 
-def test_an_empty_corpus(url):
-    engine = OpenSearch("none").index([])
-    assert engine.n_sentences == 0
-    assert len(engine.top(["fox", "oak"])) == 2
-    assert engine.top(["fox"]).sentences.tolist() == []
-    assert engine.best_constrained(["fox"], [["oak"]]).sentences.tolist() == [-1]
-    assert OpenSearch.open("none").n_sentences == 0
-
-
 def test_the_fingerprint_is_that_of_a_corpus(url):
     engine = OpenSearch("corpus")
     corpus = passage_corpus([Passage(id="p", text="A fox sleeps. It dreams of ße \ud800.")], engine)
@@ -129,40 +119,10 @@ def test_the_fingerprint_is_that_of_a_corpus(url):
 # What is found
 
 
-def test_hits_are_sorted_by_score_and_then_by_number(url):
-    (numbers, scores), (none, _), (other, _) = (
-        OpenSearch("fox", shards=3).index(SENTENCES).top(["fox den", "zebra", "leaves"])
-    )
-    assert sorted(numbers.tolist()) == [0, 2, 5]
-    assert numbers.tolist().index(0) < numbers.tolist().index(5)
-    assert scores.dtype == np.float32
-    assert (np.diff(scores) <= 0).all()
-    assert none.tolist() == []
-    assert sorted(other.tolist()) == [1, 6]
-
-
-def test_no_more_than_k(url):
-    engine = OpenSearch("fox").index(SENTENCES)
-    assert len(engine.top(["fox"], k=1).sentences) == 1
-    assert len(engine.top(["fox"], k=10_000).sentences) == 3
-
-
 @pytest.mark.parametrize("k", [0, 10_001, 2.0, True])
 def test_k_is_limited(url, k):
     with raises(UsageError, field="k", found=str(k), expected="a whole number from 1 to 10,000"):
         OpenSearch("fox").index(SENTENCES).top(["fox"], k=k)
-
-
-def test_the_constraint_asks_for_a_term_of_the_question_and_one_of_the_option(url):
-    engine = OpenSearch("fox").index(SENTENCES)
-    best = engine.best_constrained(
-        ["Which animal lived under the oak?", "the of", "When do leaves fall?"],
-        [["a fox", "a zebra", "autumn", "the", ""], ["fox"], []],
-    )
-    assert best.offsets.tolist() == [0, 5, 6, 6]
-    assert best.sentences.tolist() == [0, -1, 1, -1, -1, -1]
-    assert best.scores[~best.found].tolist() == [0, 0, 0, 0]
-    assert (best.scores[best.found] > 0).all()
 
 
 def test_batches_keep_the_order_of_questions_and_options(url):
@@ -181,23 +141,6 @@ def test_texts_of_the_top_are_not_fetched_one_by_one(proxy):
     best = engine.best_among_top(["Who dug under the oak?"], [["the fox", "the bear"]], 200, "word+stop=lucene")
     assert best.sentences.tolist() == [0, -1]
     assert proxy.seen == ["/fox/_msearch"]
-
-
-def test_term_scores_name_the_terms_that_the_sentence_has_in_the_order_of_the_query(url):
-    engine = OpenSearch("fox", shards=3).index(SENTENCES)
-    terms = engine.term_facts("The old bears and the fox's old dens", 0).terms
-    assert [fact.term for fact in terms] == ["old", "fox", "den"]
-    assert all(fact.share > 0 for fact in terms)
-    assert engine.term_facts("the", 0).terms == []
-
-
-@pytest.mark.parametrize("number", [-1, 7])
-def test_an_unknown_sentence_number_is_refused(url, number):
-    engine = OpenSearch("fox").index(SENTENCES)
-    with pytest.raises(IndexError, match=rf"\b7\b.* {number}$"):
-        engine.sentence(number)
-    with pytest.raises(IndexError):
-        engine.term_facts("fox", number)
 
 
 # Ownership of indexes

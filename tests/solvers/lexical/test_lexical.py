@@ -14,7 +14,6 @@ import pytest
 from classic_rc.decisions import Argmax
 from classic_rc.errors import DataError, NotFittedError, UsageError
 from classic_rc.kernels import reference
-from classic_rc.kernels.arrays import small_blocks
 from classic_rc.kernels.reference import lexical as reference_lexical
 from classic_rc.questions import Candidate, Dataset, Passage, Question, Task
 from classic_rc.reports.explanations import explanation_text
@@ -420,19 +419,3 @@ def test_explanations_add_up(tmp_path):
     assert window.weight == pytest.approx(sum(m.weight or 0 for m in mary.marks if m is not window))
     negated = LexicalMatcher().explain(QUESTIONS[1]).candidates[3]
     assert negated.numbers["window (negation)"] == 1
-
-
-@pytest.mark.parametrize("task", [Task.SINGLE_CHOICE, Task.MULTIPLE_ANSWER, Task.CLOZE])
-@pytest.mark.parametrize("bugs", ["none", "all"])
-@pytest.mark.parametrize("block_tokens", thinned([1, 200], 2))
-def test_blocks_change_nothing(task, bugs, block_tokens):
-    questions = [*synthetic_dataset(task, n_passages=9, seed=5)]
-    questions = [*questions[::2], *questions[1::2]]  # the questions about a passage are apart
-    solver = LexicalMatcher(bugs=bugs, negation=True)
-    whole = solver.components(questions)
-    values = sum(weight * column for weight, column in zip(solver.component_weights(), whole.scores.T, strict=True))
-    expected = whole.texts.encoded.scores(values, whole.evidence)
-    with small_blocks(block_tokens):
-        scores = solver.score_candidates(questions)
-    for part in ("values", "offsets", "evidence"):
-        np.testing.assert_array_equal(getattr(scores, part), getattr(expected, part))

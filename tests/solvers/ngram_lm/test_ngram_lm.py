@@ -15,8 +15,6 @@ from hypothesis import strategies as st
 
 from classic_rc.errors import DataError, NotFittedError, UsageError
 from classic_rc.evaluation import evaluate
-from classic_rc.evaluation.plan import add_span_candidates
-from classic_rc.kernels.arrays import small_blocks
 from classic_rc.kernels.reference.kneser_ney import ReferenceKneserNey
 from classic_rc.questions import PLACEHOLDER, Candidate, Dataset, Passage, Question, Task
 from classic_rc.solvers import NGramLM, SavedSolver, load_solver, save_solver
@@ -118,14 +116,6 @@ def test_partial_scoring_keeps_the_solver_contract_for_cloze_queries_only():
     check_solver(NGramLM(scoring="partial", cache_weight=0.1), tasks=[Task.CLOZE])
     with raises(UsageError, field="scoring", found="'partial'"):
         NGramLM(scoring="partial").fit(CHOICE).score_candidates(CHOICE)
-
-
-def test_candidates_are_scored_in_blocks_with_the_same_bits():
-    for dataset in (CLOZE, add_span_candidates(synthetic_dataset(Task.SPAN))):
-        solver = NGramLM(cache_weight=0.2).fit(dataset)
-        whole = solver.score_candidates(dataset)
-        with small_blocks(20):
-            assert np.array_equal(solver.score_candidates(dataset).values, whole.values)
 
 
 def test_only_windows_with_the_candidate_are_looked_up_for_each(monkeypatch):
