@@ -23,7 +23,7 @@ from classic_rc.parameters import Parameter, clone, is_number, number, parameter
 from classic_rc.predictions import Scores
 from classic_rc.questions import Task
 from classic_rc.solvers import AllPositive, Length, SlidingWindow, Solver
-from classic_rc.solvers.base import ANALYZER, DECISION
+from classic_rc.solvers.shared_parameters import ANALYZER, DECISION
 from classic_rc.testing import check_solver, synthetic_dataset
 from tests.errors import raises
 

@@ -34,9 +34,9 @@ from classic_rc.io.files import sha256_of
 from classic_rc.io.json import Node, describe_value, parse_json
 from classic_rc.io.text import read_text
 from classic_rc.metrics.base import metric_of_task, metrics_for
+from classic_rc.parameters import is_number
 from classic_rc.predictions import ANSWER_COUNTS, AnswerCounts, AnswerForm
 from classic_rc.questions import Dataset, Task
-from classic_rc.solvers.base import is_number
 from classic_rc.solvers.codec import FindFile, StoreFile, solver_to_record
 
 SCHEMA = 4

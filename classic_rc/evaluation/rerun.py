@@ -34,9 +34,9 @@ from classic_rc.io.columns import find_shards
 from classic_rc.io.files import sha256_of
 from classic_rc.io.json import Node, parse_json
 from classic_rc.io.text import read_text
+from classic_rc.parameters import is_number
 from classic_rc.protocol import Protocol
 from classic_rc.questions import Dataset
-from classic_rc.solvers.base import is_number
 from classic_rc.solvers.codec import solver_from_record
 
 

@@ -246,12 +246,8 @@ class Engine(ABC):
     def _check_is_one_of(self, field: str, name: str, found: str, known: Sequence[str]) -> None:
         if name not in known:
             expected = " or ".join(map(repr, known))
-            raise UsageError(
-                f"engine {self.name} has only {field} {expected}, got {found!r}",
-                field=field,
-                found=found,
-                expected=expected,
-            )
+            problem = f"engine {self.name} has only {field} {expected}, got {found!r}"
+            raise UsageError(problem, field=field, found=found, expected=expected)
 
     @property
     def signature(self) -> str:

@@ -110,12 +110,8 @@ def lock_folder(folder: str | os.PathLike[str]) -> Iterator[None]:
     """
 
     def refuse() -> None:
-        raise UsageError(
-            f"another build is running in {folder}: wait until it ends",
-            field="folder",
-            found=str(folder),
-            expected="an unlocked folder",
-        )
+        problem = f"another build is running in {folder}: wait until it ends"
+        raise UsageError(problem, field="folder", found=str(folder), expected="an unlocked folder")
 
     with ExitStack() as stack:
         try:
@@ -145,33 +141,23 @@ def _read_old_manifest(folder: Path, analyzer: Analyzer, append: bool) -> Manife
             )
         own_files = ("lock", SEGMENTS, f"{VERIFIED}*", ".classic-rc-*.tmp")
         if others := [path.name for path in folder.iterdir() if not any(map(path.match, own_files))]:
-            raise UsageError(
-                f"{folder} has other files, for example {others[0]}: choose a new or empty folder",
-                field="folder",
-                found=others[0],
-                expected="a new or empty folder",
-            )
+            problem = f"{folder} has other files, for example {others[0]}: choose a new or empty folder"
+            raise UsageError(problem, field="folder", found=others[0], expected="a new or empty folder")
         return None
     old = Manifest.read(folder)
     if old.check_analyzer(str(folder), thoroughly=True) == analyzer:
         return old
     if not append:
         raise _not_empty_error(folder)
-    raise UsageError(
-        f"{folder} was built with analyzer {old.analyzer!r}, got {analyzer.spec!r}: use the same one to add to it",
-        field="analyzer",
-        found=analyzer.spec,
-        expected=old.analyzer,
+    problem = (
+        f"{folder} was built with analyzer {old.analyzer!r}, got {analyzer.spec!r}: use the same one to add to it"
     )
+    raise UsageError(problem, field="analyzer", found=analyzer.spec, expected=old.analyzer)
 
 
 def _not_empty_error(folder: Path) -> UsageError:
-    return UsageError(
-        f"{folder} already has an index: add to it with --append, or choose another folder",
-        field="folder",
-        found=str(folder),
-        expected="a new or empty folder",
-    )
+    problem = f"{folder} already has an index: add to it with --append, or choose another folder"
+    return UsageError(problem, field="folder", found=str(folder), expected="a new or empty folder")
 
 
 class _Content(NamedTuple):

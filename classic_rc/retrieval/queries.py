@@ -32,12 +32,8 @@ class EncodedQueries(NamedTuple):
         """Encode queries, or questions with their options."""
         own: Sequence[Sequence[str]] = [()] * len(texts) if options is None else options
         if len(own) != len(texts):
-            raise UsageError(
-                f"options must have one list per question, got {len(own)} lists for {len(texts)} questions",
-                field="options",
-                found=str(len(own)),
-                expected=str(len(texts)),
-            )
+            problem = f"options must have one list per question, got {len(own)} lists for {len(texts)} questions"
+            raise UsageError(problem, field="options", found=str(len(own)), expected=str(len(texts)))
         encoder = TextEncoder(analyzer)
         encoded = encoder.encode(texts), encoder.encode([option for some in own for option in some])
         terms = encoder.vocabulary

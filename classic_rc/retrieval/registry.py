@@ -100,22 +100,14 @@ def open_corpus(place: str | os.PathLike[str], *, engine: str = DEFAULT_ENGINE, 
     found = engine_class(engine)
     if not found.stored_as:
         expected = engines_with("stored_as")
-        raise UsageError(
-            f"engine {engine!r} opens no indexes, got corpus={os.fspath(place)!r}: use {expected}",
-            field="engine",
-            found=engine,
-            expected=expected,
-        )
+        problem = f"engine {engine!r} opens no indexes, got corpus={os.fspath(place)!r}: use {expected}"
+        raise UsageError(problem, field="engine", found=engine, expected=expected)
     try:
         opened = found.open(os.fspath(place), similarity=similarity)
     except DataError:
         if (other := recognise_index(os.fspath(place))) in (None, engine):
             raise
-        raise UsageError(
-            f"{os.fspath(place)} is an index of engine {other}: add engine={other}",
-            field="engine",
-            found=engine,
-            expected=other,
-        ) from None
+        problem = f"{os.fspath(place)} is an index of engine {other}: add engine={other}"
+        raise UsageError(problem, field="engine", found=engine, expected=other) from None
     name = os.path.basename(os.path.abspath(place))
     return Corpus(name, opened, opened.fingerprint, opened.source)

@@ -231,12 +231,8 @@ def get_similarity(spec: str | Similarity) -> Similarity:
         constant, _, text = setting.partition("=")
         if constant not in constants:
             known = f"choose from {', '.join(constants)}" if constants else f"{name} has no constants"
-            raise UsageError(
-                f"unknown constant {constant!r} of {name}: {known}",
-                field="similarity",
-                found=constant,
-                expected=", ".join(constants),
-            )
+            problem = f"unknown constant {constant!r} of {name}: {known}"
+            raise UsageError(problem, field="similarity", found=constant, expected=", ".join(constants))
         try:
             value = float(text)
         except ValueError:

@@ -329,14 +329,8 @@ class Manifest:
         if now == then and thoroughly:
             now, then = _hash_sample(analyzer), self.analyzer_sample
         if now != then:
-            raise DataError(
-                f"{analyzer.spec} has changed since the index was built",
-                source=source,
-                field="analyzer",
-                found=now,
-                expected=then,
-                hint=REBUILD_HINT,
-            )
+            problem = f"{analyzer.spec} has changed since the index was built"
+            raise DataError(problem, source=source, field="analyzer", found=now, expected=then, hint=REBUILD_HINT)
         return analyzer
 
 

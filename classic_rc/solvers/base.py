@@ -1,4 +1,4 @@
-"""The solver interface, variants, and the declarations of parameters that several solvers have."""
+"""The solver interface and variants."""
 
 from __future__ import annotations
 
@@ -18,12 +18,13 @@ from classic_rc.decisions import Decision, default_decision
 from classic_rc.errors import DataError, NotFittedError, OutputError, UsageError, system_failures, unknown_name
 from classic_rc.kernels.arrays import offsets_of
 from classic_rc.metrics.base import primary_metric
-from classic_rc.parameters import Estimator, Parameter, clone, is_integer, is_number, parameter
+from classic_rc.parameters import Estimator, Parameter, clone
 from classic_rc.predictions import Prediction, Scores
 from classic_rc.questions import Dataset, Question, Task
 from classic_rc.solvers.explanation import Explanation, given
 from classic_rc.solvers.registry import SOLVER_ENTRIES
-from classic_rc.text.analyzers import STOP_LISTS, get_analyzer, stop_list_signature
+from classic_rc.solvers.shared_parameters import SHARED_PARAMETERS
+from classic_rc.text.analyzers import get_analyzer
 from classic_rc.text.encode import SharedQuestions, encode, without_answers, without_gold
 from classic_rc.text.encoded import EncodedDataset
 
@@ -51,71 +52,6 @@ class Variant:
     citation: str
     tuned_on: Mapping[str, str] = field(default_factory=dict)
     cites: tuple[str, ...] = ()
-
-
-STOP_LIST_KEY = "stop="
-"""What comes before the name of a stop list in the text of an analyzer."""
-
-STOP_WORDS = parameter(
-    "smart",
-    "the name of a stop list, or a file",
-    allowed=tuple(STOP_LISTS),
-    is_file=True,
-    fits=lambda value: True,  # the parser of the list names the nearest one in its error
-    signed=lambda value: stop_list_signature(value) if isinstance(value, str) else value,
-)
-ANALYZER = parameter(
-    "word",
-    "the analyzer that turns texts into words",
-    also="a name or an Analyzer",
-    inner=(STOP_LIST_KEY, STOP_WORDS),
-    signed=lambda value: get_analyzer(value).signature,
-)
-DECISION = parameter(
-    None,
-    "the rule that turns scores into answers; None is the task's default: the best candidate with partial credit "
-    "for ties, or a tuned threshold if several candidates may be right",
-    also="a Decision or None",
-)
-SPAN_DECISION = DECISION.but(
-    help="the rule that turns scores into answers; None selects the best span, and ties get partial credit"
-)
-SEED = parameter(0, "the seed of random draws", also="a whole number", fits=is_integer)
-REGULARISATION = parameter(
-    1.0,
-    "the inverse strength of the regularisation",
-    also="a positive number",
-    fits=lambda value: is_number(value) and value > 0,
-)
-UNIT = parameter(
-    "characters", "the unit of length; words are separated by whitespace", allowed=("characters", "words")
-)
-ANNOTATIONS = parameter(None, "an annotation file, used instead of raw text", allowed=(None,), is_file=True)
-CATEGORIES = parameter(None, "a folder of question categories", allowed=(None,), is_file=True)
-WORDNET = parameter(
-    None, "the folder of a WordNet database; 'auto' searches the usual places", allowed=(None, "auto"), is_file=True
-)
-PATH = parameter("", "the path of a file", is_file=True)
-CORPUS = parameter(
-    "passage",
-    "the source of the texts",
-    allowed=("passage", "paragraphs", "passages", "queries"),
-    is_file=True,
-    joined_by="+",
-    is_list=True,
-)
-
-SHARED_PARAMETERS: Mapping[str, Parameter] = {
-    "analyzer": ANALYZER,
-    "decision": DECISION,
-    "stop_words": STOP_WORDS,
-    "annotations": ANNOTATIONS,
-    "categories": CATEGORIES,
-    "wordnet": WORDNET,
-    "path": PATH,
-    "corpus": CORPUS,
-}
-"""Declarations by parameter name, for users' solvers that do not declare a parameter themselves."""
 
 
 class TrainedOn(NamedTuple):
@@ -291,12 +227,12 @@ class Solver(Estimator, ABC):
 
     def _training(self, train: Sequence[Question] | None) -> Sequence[Question]:
         if train is None:
-            raise UsageError(
+            problem = (
                 f"{self.name} learns from gold answers: give training data (--train DATA), "
-                "or cross-validate (--cv 5)",
-                field="train",
-                found="no training data",
-                expected="questions with gold answers",
+                "or cross-validate (--cv 5)"
+            )
+            raise UsageError(
+                problem, field="train", found="no training data", expected="questions with gold answers"
             )
         return train
 
@@ -331,8 +267,11 @@ class Solver(Estimator, ABC):
         NotFittedError
             The decision has a threshold that is not tuned yet.
         """
-        decision = getattr(self, "decision_", None) or self.decision_for(_task_of(questions))
-        return decision.decide(score_questions(self, questions), questions)
+        return self._rule_for(questions).decide(score_questions(self, questions), questions)
+
+    def _rule_for(self, questions: Sequence[Question]) -> Decision:
+        """Return the fitted decision, or the one that needs no fit."""
+        return getattr(self, "decision_", None) or self.decision_for(_task_of(questions))
 
     def score(self, questions: Sequence[Question], y: Any = None) -> float:
         """Return the task's primary metric (accuracy, F1a or F1) of the predictions, in 0..1."""
@@ -456,16 +395,14 @@ class Solver(Estimator, ABC):
         :class:`~classic_rc.evaluation.explain.Explainer` measures what each word adds.
         """
         scores = score_questions(self, [question])
-        if not self.score_meaning:
-            return Explanation.from_scores(self.name, question, scores)
-        return Explanation.from_scores(
-            self.name, question, scores, lambda i, score: given("score", score, self.score_meaning)
-        )
+        meaning = self.score_meaning
+        formula = (lambda i, score: given("score", score, meaning)) if meaning else None
+        return Explanation.from_scores(self.name, question, scores, formula)
 
     def _answer_to(self, explanation: Explanation) -> Prediction | None:
         """Return the answer that follows from explained scores; None if a threshold is not tuned."""
         questions = [explanation.question]
-        decision = getattr(self, "decision_", None) or self.decision_for(questions[0].task)
+        decision = self._rule_for(questions)
         try:
             answers = self.expectation(questions) or decision.decide(explanation.scores, questions)
         except UsageError:
@@ -482,14 +419,11 @@ class Solver(Estimator, ABC):
             The variant or a parameter is unknown.
         """
         if name not in cls.variants:
-            if not cls.variants:
-                raise UsageError(
-                    f"unknown variant {name!r}: solver {cls.name!r} has no variants",
-                    field=f"variant of {cls.name}",
-                    found=name,
-                    expected="no variant",
-                )
-            raise unknown_name(f"variant of {cls.name}", name, cls.variants)
+            kind = f"variant of {cls.name}"
+            if cls.variants:
+                raise unknown_name(kind, name, cls.variants)
+            problem = f"unknown variant {name!r}: solver {cls.name!r} has no variants"
+            raise UsageError(problem, field=kind, found=name, expected="no variant")
         return cls.from_params({**cls.variants[name].params, **changes})
 
     @classmethod
@@ -540,13 +474,12 @@ class Solver(Estimator, ABC):
             for name, variant in self.variants.items()
             if _without_decision(params) == _without_decision({**defaults, **variant.params})
         ]
-        decisions = {name: self.variants[name].params.get("decision") for name in matching}
-        same_decision = [name for name in matching if _same_rule(decisions[name], self.decision)]
-        return next(iter([*same_decision, *matching]), None)
+        matching.sort(key=lambda name: not _same_rule(self.variants[name].params.get("decision"), self.decision))
+        return matching[0] if matching else None
 
     def row_name(self) -> str:
         """Return the name that this solver's row of results will have: its name and its variant."""
-        variant = self.variant_name() if self.variants else None
+        variant = self.variant_name()
         return f"{self.name}:{variant}" if variant else self.name
 
     def failures(self, name: str | None = None) -> AbstractContextManager[None]:
@@ -578,14 +511,10 @@ def _same_rule(one: Decision | None, other: Decision | None) -> bool:
 def _task_of(questions: Sequence[Question]) -> Task:
     if isinstance(questions, Question | str) or not hasattr(questions, "__len__"):
         found = type(questions).__name__
-        fix = (
-            "put it in brackets, [question]"
-            if isinstance(questions, Question)
-            else "load them: classic_rc.load(path)"
-        )
-        raise UsageError(
-            f"expected questions, got a {found}: {fix}", field="questions", found=found, expected="questions"
-        )
+        is_one = isinstance(questions, Question)
+        fix = "put it in brackets, [question]" if is_one else "load them: classic_rc.load(path)"
+        problem = f"expected questions, got a {found}: {fix}"
+        raise UsageError(problem, field="questions", found=found, expected="questions")
     if not len(questions):
         raise UsageError("there are no questions", field="questions", found="0", expected="at least 1")
     return questions[0].task
@@ -637,17 +566,21 @@ def score_questions(solver: Solver, questions: Sequence[Question]) -> Scores:
     returned: Any = solver.score_candidates(questions)
     if isinstance(returned, Scores):
         return returned
-    problem = (
-        f"score_candidates of solver {solver.name!r} must return Scores, or a list of numbers for each question"
-    )
-    if isinstance(returned, str | Mapping) or not isinstance(returned, Sequence | np.ndarray):
-        raise _wrong_scores(problem, f"{type(returned).__name__}", "Scores, or a list of lists of numbers")
+    subject = f"score_candidates of solver {solver.name!r}"
+    problem = f"{subject} must return Scores, or a list of numbers for each question"
+
+    def wrong(found: str, expected: str) -> OutputError:
+        message = f"{problem}: found {found}, expected {expected}"
+        return OutputError(message, field="score_candidates", found=found, expected=expected)
+
+    if not _is_list(returned):
+        raise wrong(type(returned).__name__, "Scores, or a list of lists of numbers")
     if len(returned) != len(questions):
-        raise _wrong_scores(problem, f"{len(returned):,} lists", f"{len(questions):,} lists, one for each question")
+        raise wrong(f"{len(returned):,} lists", f"{len(questions):,} lists, one for each question")
     rows = []
     for question, row in zip(questions, returned, strict=True):
-        if isinstance(row, str | Mapping) or not isinstance(row, Sequence | np.ndarray):
-            raise _wrong_scores(problem, f"{type(row).__name__} for question {question.id}", "a list of numbers")
+        if not _is_list(row):
+            raise wrong(f"{type(row).__name__} for question {question.id}", "a list of numbers")
         try:
             numbers = np.asarray(row, dtype=np.float64)
         except (TypeError, ValueError):
@@ -655,14 +588,13 @@ def score_questions(solver: Solver, questions: Sequence[Question]) -> Scores:
         n = len(question.candidates)
         if numbers.shape != (n,):
             found = f"{len(row)} scores" if numbers.ndim == 1 else f"an array of shape {numbers.shape}"
-            raise _wrong_scores(problem, f"{found} for question {question.id}", f"{n}, one for each candidate")
+            raise wrong(f"{found} for question {question.id}", f"{n}, one for each candidate")
         if np.isnan(numbers).any():
-            found = f"{row[int(np.isnan(numbers).argmax())]!r} for a candidate of question {question.id}"
-            raise _wrong_scores(problem, found, "numbers")
+            found = repr(row[int(np.isnan(numbers).argmax())])
+            raise wrong(f"{found} for a candidate of question {question.id}", "numbers")
         rows.append(numbers)
     return Scores.from_lists(rows)
 
 
-def _wrong_scores(problem: str, found: str, expected: str) -> OutputError:
-    message = f"{problem}: found {found}, expected {expected}"
-    return OutputError(message, field="score_candidates", found=found, expected=expected)
+def _is_list(value: Any) -> bool:
+    return isinstance(value, Sequence | np.ndarray) and not isinstance(value, str)

@@ -19,8 +19,9 @@ from classic_rc.kernels.weights import SCALE, inverse_count_weight, inverse_coun
 from classic_rc.parameters import parameter, whole_number
 from classic_rc.predictions import Scores
 from classic_rc.questions import Question, Task
-from classic_rc.solvers.base import ANALYZER, DECISION, STOP_WORDS, Solver, Variant
+from classic_rc.solvers.base import Solver, Variant
 from classic_rc.solvers.explanation import Explanation, Mark, Term, given, inverse_count, minus, plus, times
+from classic_rc.solvers.shared_parameters import ANALYZER, DECISION, STOP_WORDS
 from classic_rc.text.analyzers import get_analyzer
 from classic_rc.text.encode import tokens_before_placeholder
 from classic_rc.text.encoded import EncodedDataset
@@ -69,8 +70,7 @@ class ExclusiveFrequency(MaximumFrequency):
     score_meaning = "how often the passage has the candidate, as a phrase; 0 if the query has it"
 
     def _score_encoded(self, encoded: EncodedDataset) -> Scores:
-        placeholders = tokens_before_placeholder([encoded[i] for i in encoded.order], encoded.analyzer)
-        in_query = query_counts(encoded.arrays, placeholders)
+        in_query = query_counts(encoded.arrays, _placeholders(encoded))
         counts = np.where(in_query > 0, 0, phrase_counts(encoded.arrays))
         return encoded.scores(counts.astype(np.float64), counts > 0)
 
@@ -145,7 +145,7 @@ class ClozeDistance(Solver):
         encoded = self.encoded(questions)
         distances, found = cloze_distance(
             encoded.arrays,
-            tokens_before_placeholder([encoded[i] for i in encoded.order], encoded.analyzer),
+            _placeholders(encoded),
             self.counted(encoded),
             self.max_distance,
             self.alignment,
@@ -232,8 +232,9 @@ class ClozeWindow(Solver):
         """Score each candidate with the weight at its best position; no evidence if no word matches."""
         self.check_parameters()
         encoded = self.encoded(questions)
-        placeholders = tokens_before_placeholder([encoded[i] for i in encoded.order], encoded.analyzer)
-        values = cloze_window(encoded.arrays, placeholders, self.anchored, self.word_weights(encoded)) / SCALE
+        values = (
+            cloze_window(encoded.arrays, _placeholders(encoded), self.anchored, self.word_weights(encoded)) / SCALE
+        )
         return encoded.scores(values, values > 0)
 
     def word_weights(self, encoded: EncodedDataset) -> NDArray[np.int32] | None:
@@ -269,6 +270,10 @@ class ClozeWindow(Solver):
         self.n_passages_ = int(state["passages"])
         self.passage_counts_ = dict(zip(state["words"], arrays["counts"].tolist(), strict=True))
         return self
+
+
+def _placeholders(encoded: EncodedDataset) -> NDArray[np.int64]:
+    return tokens_before_placeholder([encoded[i] for i in encoded.order], encoded.analyzer)
 
 
 class _Texts(NamedTuple):
@@ -328,14 +333,10 @@ def explain_distance(solver: ClozeDistance, question: Question) -> Explanation:
         distance = float(sum(word.steps for word in words))
 
         def formula() -> Term:
-            steps = (
-                given(
-                    f'"{texts.query[word.at]}"',
-                    word.steps,
-                    f"token {word.place + 1}" if word.place is not None else "not near: the maximum",
-                )
-                for word in words
-            )
+            steps = []
+            for word in words:
+                note = "not near: the maximum" if word.place is None else f"token {word.place + 1}"
+                steps.append(given(f'"{texts.query[word.at]}"', word.steps, note))
             return minus("score", plus("distance", *steps), f"the mention is token {start + 1}")
 
         numbers = {"distance": distance, "words": float(len(words)), "matched": float(len(matched))}
@@ -371,11 +372,8 @@ def explain_window(solver: ClozeWindow, question: Question) -> Explanation:
             weigh=weight_of.__getitem__,
         )
         if not total:
-            return (
-                (),
-                {"window": 0.0},
-                partial(given, "score", 0.0, "no position has a word of the completed query"),
-            )
+            note = "no position has a word of the completed query"
+            return (), {"window": 0.0}, partial(given, "score", 0.0, note)
         completed = [*texts.query[: texts.placeholder], *candidate, *texts.query[texts.placeholder :]]
         inside = range(max(shift, 0), min(shift + len(completed), len(texts.passage)))
         matched = [place for place in inside if texts.passage[place] == completed[place - shift]]

@@ -15,8 +15,9 @@ import numpy as np
 
 from classic_rc.decisions import Decision
 from classic_rc.errors import UsageError, unknown_name
-from classic_rc.solvers.base import STOP_LIST_KEY, STOP_WORDS, Solver
+from classic_rc.solvers.base import Solver
 from classic_rc.solvers.registry import SOLVERS
+from classic_rc.solvers.shared_parameters import STOP_LIST_KEY, STOP_WORDS
 from classic_rc.solvers.specs import load_solver_class, own_code, solver_spec
 from classic_rc.text.analyzers import Analyzer
 
@@ -53,12 +54,9 @@ def value_to_plain(solver: Solver, name: str, value: Any, keep: StoreFile | None
         params = {key: value_to_plain(solver, name, v) for key, v in value.get_params(deep=False).items()}
         fitted = {key: value_to_plain(solver, name, v) for key, v in vars(value).items() if key.endswith("_")}
         return {"kind": "decision", "class": type(value).__name__, "params": params, "fitted": fitted}
-    raise UsageError(
-        f"{solver.name} cannot be saved: its {name} is {value!r}, which cannot be stored without pickle",
-        field=name,
-        found=repr(value),
-        expected="a plain value, or a solver or decision of this package",
-    )
+    problem = f"{solver.name} cannot be saved: its {name} is {value!r}, which cannot be stored without pickle"
+    found, expected = repr(value), "a plain value, or a solver or decision of this package"
+    raise UsageError(problem, field=name, found=found, expected=expected)
 
 
 def _text_to_plain(cls: type[Solver], name: str, value: str, keep: StoreFile) -> Any:

@@ -14,9 +14,10 @@ from classic_rc.kernels.arrays import longest_runs, offsets_of
 from classic_rc.parameters import parameter
 from classic_rc.predictions import Scores
 from classic_rc.questions import Question, Task
-from classic_rc.solvers.base import ANALYZER, DECISION, UNIT, Solver, candidate_counts, scores_without_evidence
+from classic_rc.solvers.base import Solver, candidate_counts, scores_without_evidence
 from classic_rc.solvers.explanation import Explanation, Term, given, times
 from classic_rc.solvers.learning import gold_labels
+from classic_rc.solvers.shared_parameters import ANALYZER, DECISION, UNIT
 
 _CHOICES = frozenset({Task.SINGLE_CHOICE, Task.MULTIPLE_ANSWER})
 

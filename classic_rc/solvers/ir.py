@@ -28,7 +28,7 @@ from classic_rc.retrieval.registry import (
     open_corpus,
 )
 from classic_rc.retrieval.similarity import BM25, Classic, Okapi, Similarity
-from classic_rc.solvers.base import ANALYZER, CORPUS, DECISION, Solver, Variant, require_passages
+from classic_rc.solvers.base import Solver, Variant, require_passages
 from classic_rc.solvers.explanation import (
     CandidateExplanation,
     Explanation,
@@ -41,6 +41,7 @@ from classic_rc.solvers.explanation import (
     root,
     times,
 )
+from classic_rc.solvers.shared_parameters import ANALYZER, CORPUS, DECISION
 from classic_rc.text.analyzers import get_analyzer
 from classic_rc.text.sentences import passage_sentences
 
@@ -271,13 +272,11 @@ class IRSolver(Solver):
         if name in _NAMED_AFTER_CORPUS and name not in (solver._parts() or ["passage"]):
             expected = "no corpus" if name == "passage" else f"{name}, or {name}+INDEX"
             settings = ",".join(f"{parameter}={value}" for parameter, value in changes.items())
-            raise UsageError(
+            problem = (
                 f"{cls.name}:{name} searches {_NAMED_AFTER_CORPUS[name]}, not {solver.corpus}: to search "
-                f"that, use {cls.name},{settings}",
-                field="corpus",
-                found=str(solver.corpus),
-                expected=expected,
+                f"that, use {cls.name},{settings}"
             )
+            raise UsageError(problem, field="corpus", found=str(solver.corpus), expected=expected)
         return solver
 
     def variant_name(self) -> str | None:
@@ -298,11 +297,8 @@ class IRSolver(Solver):
         if isinstance(part, Corpus):
             return part
         if part == "passage":
-            raise UsageError(
-                "corpus='passage' is the question's own passage: it cannot be combined with other corpora",
-                field="corpus",
-                found=repr(self.corpus),
-            )
+            problem = "corpus='passage' is the question's own passage: it cannot be combined with other corpora"
+            raise UsageError(problem, field="corpus", found=repr(self.corpus))
         if part == "paragraphs":
             return passage_corpus((q.passage for q in questions), self._new_engine())
         return open_corpus(part, engine=self.engine, similarity=self.similarity)
@@ -320,20 +316,12 @@ class IRSolver(Solver):
         parts = self._parts()
         engine = engine_class(self.engine)
         if engine.needs_place and (not parts or "paragraphs" in parts):
-            raise UsageError(
-                f"engine {self.engine!r} searches only {engine.stored_as}: corpus=NAME",
-                field="corpus",
-                found=repr(self.corpus),
-                expected=engine.stored_as,
-            )
+            problem = f"engine {self.engine!r} searches only {engine.stored_as}: corpus=NAME"
+            raise UsageError(problem, field="corpus", found=repr(self.corpus), expected=engine.stored_as)
         if self.exclude_verbatim and not engine.can_leave_out:
             expected = engines_with("can_leave_out")
-            raise UsageError(
-                f"engine {self.engine!r} cannot leave out sentences: use engine {expected}",
-                field="engine",
-                found=repr(self.engine),
-                expected=expected,
-            )
+            problem = f"engine {self.engine!r} cannot leave out sentences: use engine {expected}"
+            raise UsageError(problem, field="engine", found=repr(self.engine), expected=expected)
         if len({part for part in parts if isinstance(part, str)}) < sum(isinstance(part, str) for part in parts):
             raise self.wrong_value("corpus", "different corpora", f"names a corpus twice: {self.corpus}")
         if self.depth is None and self.overlap is not None:

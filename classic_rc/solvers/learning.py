@@ -94,11 +94,8 @@ def gold_labels(learner: str, questions: Sequence[Question]) -> NDArray[np.int64
     right[places] = 1
     if not 0 < right.sum() < len(right):
         found, missing = ("right", "wrong") if len(right) and right.all() else ("wrong", "right")
-        raise DataError(
-            f"{learner} cannot learn",
-            found=f"{len(right):,} {found} candidates and no {missing} ones",
-            expected="both",
-        )
+        problem = f"{learner} cannot learn"
+        raise DataError(problem, found=f"{len(right):,} {found} candidates and no {missing} ones", expected="both")
     return right
 
 

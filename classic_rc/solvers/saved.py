@@ -21,10 +21,11 @@ from classic_rc.io.members import read_stored_members
 from classic_rc.io.text import write_file
 from classic_rc.predictions import Scores
 from classic_rc.questions import Candidate, Passage, Question, Task
-from classic_rc.solvers.base import DECISION, PATH, Solver, TrainedOn
+from classic_rc.solvers.base import Solver, TrainedOn
 from classic_rc.solvers.codec import value_from_plain, value_to_plain
 from classic_rc.solvers.explanation import Explanation
 from classic_rc.solvers.registry import SOLVERS
+from classic_rc.solvers.shared_parameters import DECISION, PATH
 from classic_rc.solvers.specs import own_code
 
 _FORMAT = "classic_rc solver"
@@ -122,14 +123,9 @@ def load_solver(path: str | Path) -> Solver:
     """
     header, arrays = _read_archive(str(path))
     if header.get("version") != _FORMAT_VERSION:
-        raise DataError(
-            "unknown format version",
-            source=str(path),
-            field="version",
-            found=f"{header.get('version')}, of classic_rc {header.get('classic_rc')}",
-            expected=str(_FORMAT_VERSION),
-            hint=_HINT,
-        )
+        problem = "unknown format version"
+        found, expected = f"{header.get('version')}, of classic_rc {header.get('classic_rc')}", str(_FORMAT_VERSION)
+        raise DataError(problem, source=str(path), field="version", found=found, expected=expected, hint=_HINT)
     try:
         _check_types(header, arrays)
         with own_code(trusted=False):
@@ -253,12 +249,8 @@ def _read_archive(path: str) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
     except DataError:
         raise
     except Exception as error:  # broken archives, arrays and JSON raise errors that have no common base class
-        raise DataError(
-            f"not a saved solver, or a damaged one ({error or type(error).__name__})",
-            source=path,
-            expected=f"format {_FORMAT!r}",
-            hint=_HINT,
-        ) from None
+        problem = f"not a saved solver, or a damaged one ({error or type(error).__name__})"
+        raise DataError(problem, source=path, expected=f"format {_FORMAT!r}", hint=_HINT) from None
     if digest != members_digest(members):
         raise DataError("the content was changed after it was saved", source=path, field="sha256", hint=_HINT)
     arrays = {name.removeprefix(_ARRAY): array for name, array in members.items() if name.startswith(_ARRAY)}
@@ -323,12 +315,9 @@ class SavedSolver(Solver):
         """Read the file. Nothing is learned from `questions`; members that are score files read their scores."""
         solver = self._loaded_solver()
         if len(questions) and questions[0].task not in solver.tasks:
-            raise UsageError(
-                f"{solver.name} in {self.path} does not support {questions[0].task} questions",
-                field="task",
-                found=str(questions[0].task),
-                expected=", ".join(sorted(solver.tasks)),
-            )
+            problem = f"{solver.name} in {self.path} does not support {questions[0].task} questions"
+            found, expected = str(questions[0].task), ", ".join(sorted(solver.tasks))
+            raise UsageError(problem, field="task", found=found, expected=expected)
         _fit_members_without_state(solver, questions)
         self.solver_ = solver
         self.name = f"saved:{solver.row_name()}"  # type: ignore[misc]

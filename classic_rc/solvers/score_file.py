@@ -15,7 +15,8 @@ from classic_rc.kernels.arrays import offsets_of
 from classic_rc.parameters import parameter
 from classic_rc.predictions import AnswerCounts, Prediction, Scores
 from classic_rc.questions import Question, Task, candidate_texts
-from classic_rc.solvers.base import DECISION, PATH, Solver, candidate_counts
+from classic_rc.solvers.base import Solver, candidate_counts
+from classic_rc.solvers.shared_parameters import DECISION, PATH
 from classic_rc.text.squad import normalise_squad_answer
 
 _Identity: TypeAlias = "tuple[str, str, str, str]"
@@ -101,12 +102,8 @@ class ScoreFile(Solver):
     def _paths(self) -> list[str]:
         paths: list[Any] = list(self.path) if isinstance(self.path, list | tuple) else [self.path]
         if not paths or not all(isinstance(path, str) and path for path in paths):
-            raise UsageError(
-                "score-file needs a file: path=FILE (or several, path=[FILE; FILE])",
-                field="path",
-                found=repr(self.path),
-                expected="a path or a list of paths",
-            )
+            problem = "score-file needs a file: path=FILE (or several, path=[FILE; FILE])"
+            raise UsageError(problem, field="path", found=repr(self.path), expected="a path or a list of paths")
         return paths
 
     def default_decision(self, task: Task) -> Decision:
@@ -125,12 +122,9 @@ class ScoreFile(Solver):
             return super().default_decision(task)
         if with_scores:
             (without, *_) = (path for path in paths if path not in with_scores)
-            raise UsageError(
-                f"{with_scores[0]} has scores and {without} has decisions: give files of one kind",
-                field="path",
-                found=f"{with_scores[0]} and {without}",
-                expected="files that all have scores, or all decisions",
-            )
+            problem = f"{with_scores[0]} has scores and {without} has decisions: give files of one kind"
+            found, expected = f"{with_scores[0]} and {without}", "files that all have scores, or all decisions"
+            raise UsageError(problem, field="path", found=found, expected=expected)
         return GivenAnswers()
 
     def _has_scores(self, path: str, task: Task) -> bool:
@@ -138,13 +132,11 @@ class ScoreFile(Solver):
             return True
         if not task.has_spans:
             return False
-        raise UsageError(
+        problem = (
             f"{path} has answers to {task} questions, and a text is not the score of a candidate span: measure the "
-            f"answers with `classic-rc run DATA -s {path}`",
-            field="path",
-            found="answers",
-            expected="scores of spans",
+            f"answers with `classic-rc run DATA -s {path}`"
         )
+        raise UsageError(problem, field="path", found="answers", expected="scores of spans")
 
     def _read(self, questions: Sequence[Question], notes: list[str] | None = None) -> Scores:
         """Read the scores of exactly these questions from the one file that has them."""
@@ -207,13 +199,11 @@ def _shares(predictions: Sequence[Prediction], questions: Sequence[Question], pa
                 others.append(f"{answer[0][:50]!r} to question {question.id}")
             values[[start + i for i in chosen]] += weight
     if others:
-        raise UsageError(
+        problem = (
             f"{len(others):,} answers of {path} are not candidates, such as {others[0]}: measure the file with "
-            f"`classic-rc run DATA -s {path}`",
-            field="path",
-            found=others[0],
-            expected="the text of a candidate",
+            f"`classic-rc run DATA -s {path}`"
         )
+        raise UsageError(problem, field="path", found=others[0], expected="the text of a candidate")
     is_answered = np.array([bool(prediction.answers) for prediction in predictions], dtype=np.bool_)
     return Scores(values, offsets, np.repeat(is_answered, sizes), relative_ties=True)
 

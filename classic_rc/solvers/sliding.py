@@ -19,9 +19,10 @@ from classic_rc.metrics.base import primary_metric
 from classic_rc.parameters import number, parameter, whole_number
 from classic_rc.predictions import Scores
 from classic_rc.questions import Question
-from classic_rc.solvers.base import ANALYZER, DECISION, STOP_WORDS, Scorer, Solver, Variant
+from classic_rc.solvers.base import Scorer, Solver, Variant
 from classic_rc.solvers.explanation import CandidateExplanation, Explanation, Mark, Term, given, minus, plus, times
 from classic_rc.solvers.match_formulas import best_window, distance_term
+from classic_rc.solvers.shared_parameters import ANALYZER, DECISION, STOP_WORDS
 from classic_rc.text.analyzers import get_analyzer, stemmer, stop_words
 from classic_rc.text.encoded import EncodedDataset
 

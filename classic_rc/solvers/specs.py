@@ -150,26 +150,22 @@ def _split(text: str, separator: str) -> list[str]:
             parts.append(text[start : token.start()])
             start = token.end()
     if depth:
-        raise UsageError(
+        problem = (
             f"the brackets in {text!r} do not match: close them, or put a value that contains "
-            "brackets in double quotes",
-            field="solver",
-            found=text,
-            expected="matching brackets",
+            "brackets in double quotes"
         )
+        raise UsageError(problem, field="solver", found=text, expected="matching brackets")
     return [*parts, text[start:]]
 
 
 def _split_assignment(text: str, spec: str) -> tuple[str, str]:
     key, equals, value = text.partition("=")
     if not equals:
-        raise UsageError(
+        problem = (
             f"invalid parameter {text.strip()!r} in solver {spec!r}: expected key=value; "
-            "to name several solvers, give each its own -s",
-            field="solver",
-            found=text.strip(),
-            expected="key=value",
+            "to name several solvers, give each its own -s"
         )
+        raise UsageError(problem, field="solver", found=text.strip(), expected="key=value")
     return key.strip(), value.strip()
 
 
@@ -199,11 +195,9 @@ def _parse_value(text: str, is_path: bool = False) -> Any:
         try:
             return json.loads(text)
         except ValueError as error:
+            problem = f"{text} is not a valid JSON string: {error}"
             raise UsageError(
-                f"{text} is not a valid JSON string: {error}",
-                field="solver",
-                found=text,
-                expected="a JSON string in double quotes",
+                problem, field="solver", found=text, expected="a JSON string in double quotes"
             ) from None
     for number in () if is_path else (int, float):
         try:
@@ -257,12 +251,8 @@ def load_solver_class(path: Path, class_name: str) -> type[Solver]:
     if not path.is_file():
         raise DataError("no such file", source=str(path), hint="Use path/to/file.py:Class")
     if not _is_trusted.get():
-        raise UsageError(
-            f"{path}:{class_name} runs the code of {path}: check that file, then add --trust",
-            field="--trust",
-            found="not set",
-            expected=f"--trust, to run {path}",
-        )
+        problem = f"{path}:{class_name} runs the code of {path}: check that file, then add --trust"
+        raise UsageError(problem, field="--trust", found="not set", expected=f"--trust, to run {path}")
     spec = importlib.util.spec_from_file_location(f"classic_rc_user_{path.stem}", path)
     assert spec is not None
     source = read_bytes(path)
@@ -287,20 +277,14 @@ def load_solver_class(path: Path, class_name: str) -> type[Solver]:
     if class_name not in classes:
         defined = {n for n, c in classes.items() if c.__module__ == module.__name__}
         if not defined:
-            raise UsageError(
-                f"{path} defines no solver class {class_name!r}: write a subclass of classic_rc.Solver",
-                field=f"solver class in {path}",
-                found=class_name,
-                expected="a subclass of classic_rc.Solver",
-            )
+            problem = f"{path} defines no solver class {class_name!r}: write a subclass of classic_rc.Solver"
+            found, expected = class_name, "a subclass of classic_rc.Solver"
+            raise UsageError(problem, field=f"solver class in {path}", found=found, expected=expected)
         raise unknown_name(f"solver class in {path}", class_name, defined)
     solver_class = classes[class_name]
     if getattr(solver_class, "__abstractmethods__", None):
-        raise UsageError(
-            f"{class_name} in {path} must implement score_candidates(questions) -> Scores",
-            field=f"solver class in {path}",
-            found=class_name,
-            expected="score_candidates(questions) -> Scores",
-        )
+        problem = f"{class_name} in {path} must implement score_candidates(questions) -> Scores"
+        found, expected = class_name, "score_candidates(questions) -> Scores"
+        raise UsageError(problem, field=f"solver class in {path}", found=found, expected=expected)
     solver_class.source_file, solver_class.source_sha256 = str(path), sha256_of_bytes(source)
     return solver_class

@@ -15,7 +15,8 @@ from classic_rc.kernels.draws import text_keys, uniform_draws
 from classic_rc.parameters import whole_number
 from classic_rc.predictions import Prediction, Scores
 from classic_rc.questions import Question, Task, candidate_texts, normalised_text
-from classic_rc.solvers.base import DECISION, SEED, UNIT, Solver, Variant, candidate_counts, scores_without_evidence
+from classic_rc.solvers.base import Solver, Variant, candidate_counts, scores_without_evidence
+from classic_rc.solvers.shared_parameters import DECISION, SEED, UNIT
 
 
 class Random(Solver):
@@ -213,12 +214,9 @@ class Majority(Solver):
         self.check_parameters()
         counts = Counter(normalised_text(text) for question in questions for text in question.gold_texts)
         if not counts:
-            raise UsageError(
-                "majority needs training questions with gold answers",
-                field="questions",
-                found=f"{len(questions)} questions without gold",
-                expected="training questions with gold answers",
-            )
+            problem = "majority needs training questions with gold answers"
+            found, expected = f"{len(questions)} questions without gold", "training questions with gold answers"
+            raise UsageError(problem, field="questions", found=found, expected=expected)
         self.counts_ = dict(counts)
         return self
 

@@ -70,12 +70,8 @@ def _parse_text(node: Node, keys: tuple[str, ...]) -> AnnotatedText:
     if node.has("text"):
         computed = sha256_of_text(node.text("text"))
         if sha256 not in (None, computed):
-            raise node.error(
-                "not the sha256 of the field 'text'",
-                field="sha256",
-                found=describe_value(sha256),
-                expected=computed,
-            )
+            problem = "not the sha256 of the field 'text'"
+            raise node.error(problem, field="sha256", found=describe_value(sha256), expected=computed)
         sha256 = computed
     n = len(tokens)
 
@@ -422,10 +418,7 @@ def read_categories(path: str | Path) -> Categories:
             categories.add(file.stem)
         digest.update("\n".join([file.stem, *ids, ""]).encode("utf-8", "surrogatepass"))
     if not found:
-        raise DataError(
-            "no category file in the folder",
-            source=str(path),
-            expected="files such as who.txt, with one question id per line",
-        )
+        problem = "no category file in the folder"
+        raise DataError(problem, source=str(path), expected="files such as who.txt, with one question id per line")
     of_question = {id: frozenset(categories) for id, categories in found.items()}
     return Categories(of_question, f"{folder.name}@{digest.hexdigest()[:8]}")

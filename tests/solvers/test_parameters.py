@@ -15,7 +15,7 @@ from classic_rc.parameters import Parameter
 from classic_rc.predictions import Scores
 from classic_rc.questions import Task
 from classic_rc.solvers import SOLVERS, LongestCandidate, SlidingWindow, Solver, SurfaceLR, parse_solver
-from classic_rc.solvers.base import SHARED_PARAMETERS
+from classic_rc.solvers.shared_parameters import SHARED_PARAMETERS
 from classic_rc.testing import synthetic_dataset
 from tests.errors import raises
 

@@ -95,12 +95,8 @@ def _read_required_java(paths: tuple[Path, ...], source: str) -> int:
     for part, found in (("core", formats[_CORE]), ("analyzers", formats[_ANALYZERS])):
         if len(found) != 1:
             copies = f"{len(found)} copies of Lucene {part}" if found else f"no Lucene {part}"
-            raise UsageError(
-                f"the jars of {source} have {copies}: expected the jars of one complete release",
-                field=source,
-                found=copies,
-                expected=f"1 copy of Lucene {part}",
-            )
+            problem = f"the jars of {source} have {copies}: expected the jars of one complete release"
+            raise UsageError(problem, field=source, found=copies, expected=f"1 copy of Lucene {part}")
     return formats[_CORE][0] - 44
 
 
@@ -214,12 +210,12 @@ def _start_jvm() -> None:
             "use engine lucene before the code that starts Java"
         ) from None
     if version.major < _OLDEST_LUCENE:
-        raise UsageError(
+        problem = (
             f"engine lucene needs Lucene {_OLDEST_LUCENE} or later, whose BM25 lacks the factor k1 + 1: "
-            f"found {version.toString()}",
-            field=JARS_VARIABLE,
-            found=version.toString(),
-            expected=f"{_OLDEST_LUCENE} or later",
+            f"found {version.toString()}"
+        )
+        raise UsageError(
+            problem, field=JARS_VARIABLE, found=version.toString(), expected=f"{_OLDEST_LUCENE} or later"
         )
 
 

@@ -215,12 +215,8 @@ class Lucene(Engine):
         After an interruption the old content is still there.
         """
         if self._is_read_only or (self._reader is None and _has_content(self.place)):
-            raise UsageError(
-                f"{self.place} is not empty: open it with Lucene.open, or choose a new folder for the index",
-                field="place",
-                found=str(self.place),
-                expected="a new or empty folder",
-            )
+            problem = f"{self.place} is not empty: open it with Lucene.open, or choose a new folder for the index"
+            raise UsageError(problem, field="place", found=str(self.place), expected="a new or empty folder")
         with java_errors("write the index", self.place):
             directory = open_directory(self.place)
             write_index(directory, check_sentences(sentences))
@@ -286,11 +282,8 @@ class Lucene(Engine):
 
     def __reduce__(self) -> tuple[Any, ...]:
         if self._reader is not None and self.place is None:
-            raise UsageError(
-                "a Lucene index in memory cannot be pickled: create engine lucene with a folder",
-                field="place",
-                found="None",
-            )
+            problem = "a Lucene index in memory cannot be pickled: create engine lucene with a folder"
+            raise UsageError(problem, field="place", found="None")
         return _restore, (type(self), self.place, self._field, self.similarity, self._reader is not None)
 
     def _read(self, directory: Any) -> None:

@@ -251,20 +251,15 @@ class OpenSearch(Engine):
             return
         note, _ = found
         if note is None:
-            raise UsageError(
-                f"index {self.place!r} exists and was not made by classic_rc: choose another name",
-                field="place",
-                found=self.place,
-            )
+            problem = f"index {self.place!r} exists and was not made by classic_rc: choose another name"
+            raise UsageError(problem, field="place", found=self.place)
         is_own = self._note is not None and self._note["build"] == note["build"]
         if "sentences" in note and not (is_own or self.overwrite):
-            raise UsageError(
+            problem = (
                 f"index {self.place!r} already exists, with {note['sentences']:,} sentences: open it, choose "
-                "another name, or set overwrite=True",
-                field="overwrite",
-                found=str(self.overwrite),
-                expected="True",
+                "another name, or set overwrite=True"
             )
+            raise UsageError(problem, field="overwrite", found=str(self.overwrite), expected="True")
         self._note = None
         with self._cluster.errors():
             self._cluster.client.indices.delete(index=self.place, ignore=404)

@@ -46,11 +46,10 @@ class Access:
         values = {f.name: environment.get(_variable(f.name)) or None for f in fields(cls)}
         urls = tuple(filter(None, (url.strip() for url in (values.pop("urls") or "").split(","))))
         if not urls:
-            raise UsageError(
-                f"the address of the OpenSearch cluster is missing: set {PREFIX}URL, for example to {_EXAMPLE_URL}",
-                field=f"{PREFIX}URL",
-                expected=_EXAMPLE_URL,
+            problem = (
+                f"the address of the OpenSearch cluster is missing: set {PREFIX}URL, for example to {_EXAMPLE_URL}"
             )
+            raise UsageError(problem, field=f"{PREFIX}URL", expected=_EXAMPLE_URL)
         for place, url in enumerate(urls, 1):
             if fault := _find_url_fault(url):
                 which = f", address {place} of {len(urls)}," if len(urls) > 1 else ""
@@ -157,20 +156,14 @@ class Cluster:
             refused, action = "requests without a user", "set"
             if self._has_user:
                 refused, action = "this user and password", "check"
-            return UsageError(
-                f"{where}: the cluster refuses {refused}: {action} {PREFIX}USER and {PREFIX}PASSWORD",
-                field=f"{PREFIX}USER",
-                found=refused,
-            )
+            problem = f"{where}: the cluster refuses {refused}: {action} {PREFIX}USER and {PREFIX}PASSWORD"
+            return UsageError(problem, field=f"{PREFIX}USER", found=refused)
         answer = error.info if isinstance(error, errors.TransportError) else None
         if not isinstance(answer, dict) or "error" not in answer:
             return DataError(_NOT_OPENSEARCH, source=where, found=f"status {getattr(error, 'status_code', 200)}")
         if isinstance(error, errors.AuthorizationException):
-            return UsageError(
-                f"{where}: the user lacks a permission: {error_reason(answer)}",
-                field=f"{PREFIX}USER",
-                found=error_reason(answer),
-            )
+            problem = f"{where}: the user lacks a permission: {error_reason(answer)}"
+            return UsageError(problem, field=f"{PREFIX}USER", found=error_reason(answer))
         return DataError(f"status {error.status_code}", source=where, found=error_reason(answer))
 
 

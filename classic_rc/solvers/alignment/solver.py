@@ -24,8 +24,9 @@ from classic_rc.solvers.alignment.texts import (
     RunChunker,
     align_questions,
 )
-from classic_rc.solvers.base import ANALYZER, ANNOTATIONS, DECISION, STOP_WORDS, WORDNET, Solver, candidate_counts
+from classic_rc.solvers.base import Solver, candidate_counts
 from classic_rc.solvers.explanation import Explanation, Mark, Term, given, minus, plus, times
+from classic_rc.solvers.shared_parameters import ANALYZER, ANNOTATIONS, DECISION, STOP_WORDS, WORDNET
 from classic_rc.text.analyzers import STEMMERS, get_analyzer, stemmer, stop_words
 from classic_rc.text.annotated import TextChunk
 from classic_rc.text.annotations import Annotations, read_annotations

@@ -88,12 +88,11 @@ class GroupChunker(NamedTuple):
         """Return each group's token range (end exclusive) and chunk; a text without content words is one group."""
         places = annotated.token_places(text) if annotated.complete else None
         if places is None or (annotated.chunks is None and annotated.pos is None):
-            raise DataError(
+            problem = (
                 "the annotation of a text has neither chunks nor part-of-speech tags, or its tokens are not in the "
-                "order of the text",
-                source=self.annotations.source,
-                where=f"question {question.id}",
+                "order of the text"
             )
+            raise DataError(problem, source=self.annotations.source, where=f"question {question.id}")
         chunks = annotated.chunks
         spans = chunks_of_tags(annotated.pos or ()) if chunks is None else ((c.start, c.end) for c in chunks)
         groups = [(span, [i for i in range(*span) if self._is_content(annotated.tokens[i])]) for span in spans]

@@ -18,7 +18,7 @@ from classic_rc.metrics.base import primary_metric
 from classic_rc.parameters import clone, is_number, parameter, whole_number
 from classic_rc.predictions import Scores
 from classic_rc.questions import Question, Task
-from classic_rc.solvers.base import DECISION, REGULARISATION, Scorer, Solver, Variant, provenance, score_questions
+from classic_rc.solvers.base import Scorer, Solver, Variant, provenance, score_questions
 from classic_rc.solvers.combination.weights import (
     TrainingResult,
     Weighting,
@@ -34,6 +34,7 @@ from classic_rc.solvers.explanation import Explanation, Term, divided, given, mi
 from classic_rc.solvers.learning import OutOfFold, gold_labels
 from classic_rc.solvers.saved import has_fitted_state, solver_from_plain, solver_to_plain
 from classic_rc.solvers.score_file import ScoreFile
+from classic_rc.solvers.shared_parameters import DECISION, REGULARISATION
 from classic_rc.solvers.sliding import WINDOW_AND_DISTANCE_VARIANTS, SlidingWindowDistance
 from classic_rc.solvers.specs import parse_solver
 from classic_rc.text.analyzers import Analyzer, get_analyzer

@@ -50,13 +50,11 @@ class Weighting(NamedTuple):
                 values += share
         if not np.isfinite(values).all():
             largest = max(float(np.abs(scores.values).max()) for scores in scored)
-            raise UsageError(
+            problem = (
                 f"the weighted sum of scores up to {largest:g} is too large for a number: "
-                "normalise the scores (normalise=question)",
-                field="weights",
-                found=str(list(self.weights)),
-                expected="finite sums",
+                "normalise the scores (normalise=question)"
             )
+            raise UsageError(problem, field="weights", found=str(list(self.weights)), expected="finite sums")
         return Scores(values, scored[0].offsets, np.any([scores.evidence for scores in scored], axis=0))
 
 

@@ -18,7 +18,7 @@ from classic_rc.kernels.logistic import Features
 from classic_rc.parameters import is_number, parameter, whole_number
 from classic_rc.predictions import Scores
 from classic_rc.questions import Question, Task
-from classic_rc.solvers.base import DECISION, Solver, Variant, provenance
+from classic_rc.solvers.base import Solver, Variant, provenance
 from classic_rc.solvers.explanation import Explanation, Mark, Term, given, plus, times
 from classic_rc.solvers.feature_ranker.lexical import CELLS, LexicalCells
 from classic_rc.solvers.feature_ranker.tables import ENTITIES, OPTIONS, TABLES
@@ -33,6 +33,7 @@ from classic_rc.solvers.learning import (
     one_thread,
     require_task,
 )
+from classic_rc.solvers.shared_parameters import DECISION
 from classic_rc.text.encoded import EncodedDataset
 
 GROUPS = tuple(OPTIONS.groups)
@@ -397,12 +398,8 @@ class FeatureRanker(Solver):
         known = sorted(own for own, table in TABLES.items() if table.name == self.table_.name)
         if task not in known:
             learned = " or ".join(known)
-            raise UsageError(
-                f"{self.name} has learned from {learned} questions and cannot score {task} questions",
-                field="task",
-                found=str(task),
-                expected=learned,
-            )
+            problem = f"{self.name} has learned from {learned} questions and cannot score {task} questions"
+            raise UsageError(problem, field="task", found=str(task), expected=learned)
         return self.table_.texts(questions, INPUTS[self.inputs])
 
     def _rows(self, encoded: EncodedDataset) -> NDArray[np.int64] | None:

@@ -199,12 +199,8 @@ def component_weights(weights: str) -> NDArray[np.float64]:
     if len(numbers) != len(COMPONENTS) or not np.isfinite(numbers).all():
         names = ", ".join(map(repr, (*PUBLISHED_WEIGHTS, "learned")))
         expected = f"one of {names} or four numbers for {', '.join(COMPONENTS)}, for example '1/11/6/1'"
-        raise UsageError(
-            f"parameter 'weights' of lexical must be {expected}, got {weights!r}",
-            field="weights",
-            found=repr(weights),
-            expected=expected,
-        )
+        problem = f"parameter 'weights' of lexical must be {expected}, got {weights!r}"
+        raise UsageError(problem, field="weights", found=repr(weights), expected=expected)
     return numbers
 
 

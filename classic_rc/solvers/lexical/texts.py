@@ -325,12 +325,8 @@ class AnnotatedReader:
         return [i for i, sentence in enumerate(sentences) if i == 0 or sentence != sentences[i - 1]]
 
     def _missing(self, field: str, question: Question, reason: str = "") -> DataError:
-        return DataError(
-            f"missing in the annotation{reason}",
-            source=self.annotations.source,
-            where=f"question {question.id}",
-            field=field,
-        )
+        problem = f"missing in the annotation{reason}"
+        return DataError(problem, source=self.annotations.source, where=f"question {question.id}", field=field)
 
 
 def _mark_form(word: str) -> str:

@@ -22,7 +22,7 @@ from classic_rc.predictions import Scores
 from classic_rc.questions import Question, Task
 from classic_rc.retrieval.reading import read_texts
 from classic_rc.retrieval.texts import StoredTexts
-from classic_rc.solvers.base import ANALYZER, CORPUS, DECISION, Solver, provenance
+from classic_rc.solvers.base import Solver, provenance
 from classic_rc.solvers.explanation import (
     CandidateExplanation,
     Explanation,
@@ -45,6 +45,7 @@ from classic_rc.solvers.ngram_lm.model import (
     score_shared_tokens,
     substitute_candidates,
 )
+from classic_rc.solvers.shared_parameters import ANALYZER, CORPUS, DECISION
 
 # ------------------------------------------------------------------------------------------------------------------
 # The explanation.
@@ -336,13 +337,11 @@ class NGramLM(Solver):
         model = self._fitted_model()
         others = {question.task for question in questions} - {Task.CLOZE}
         if self.scoring == "partial" and others:
-            raise UsageError(
+            problem = (
                 f"scoring='partial' of {self.name} needs cloze queries, because it predicts what follows the "
-                f"placeholder: {min(others)} questions have no placeholder",
-                field="scoring",
-                found="'partial'",
-                expected="'full'",
+                f"placeholder: {min(others)} questions have no placeholder"
             )
+            raise UsageError(problem, field="scoring", found="'partial'", expected="'full'")
         return substitute_candidates(model, questions, with_passages=self.cache_weight > 0)
 
     def signature_facts(self) -> Mapping[str, Any]:

@@ -18,9 +18,10 @@ from classic_rc.metrics.quoref import normalise_quoref_answer
 from classic_rc.parameters import is_number, parameter, whole_number
 from classic_rc.predictions import Scores
 from classic_rc.questions import Candidate, Question, Task
-from classic_rc.solvers.base import SEED, SPAN_DECISION, Solver, Variant, provenance
+from classic_rc.solvers.base import Solver, Variant, provenance
 from classic_rc.solvers.explanation import CandidateExplanation, Explanation, Mark, Term, given, plus
 from classic_rc.solvers.learning import check_ascending, check_shape, chosen_groups, require_gold, require_task
+from classic_rc.solvers.shared_parameters import SEED, SPAN_DECISION
 from classic_rc.solvers.spans.columns import GROUPS, N_COLUMNS, Asked, Block, ColumnMaker, Part, blocks_of
 from classic_rc.solvers.spans.texts import Lexicon, Rarity, ReadCandidates, ReadPassage, ReadQuestion
 from classic_rc.text.squad import normalise_squad_answer

@@ -21,9 +21,10 @@ from classic_rc.kernels.window import sliding_window
 from classic_rc.parameters import number, parameter
 from classic_rc.predictions import Scores
 from classic_rc.questions import Question, Task
-from classic_rc.solvers.base import ANALYZER, SPAN_DECISION, STOP_WORDS, Solver, Variant
+from classic_rc.solvers.base import Solver, Variant
 from classic_rc.solvers.explanation import CandidateExplanation, Explanation, Mark, Term, given, minus, plus, times
 from classic_rc.solvers.match_formulas import best_window, distance_term
+from classic_rc.solvers.shared_parameters import ANALYZER, SPAN_DECISION, STOP_WORDS
 from classic_rc.text.encoded import stop_flags
 from classic_rc.text.spans import EncodedSpans, encode_spans
 
@@ -96,8 +97,6 @@ class SpanSlidingWindow(Solver):
         self.check_parameters()
         ((_, spans),) = encode_spans([question], self.analyzer)
         terms = self._compute_terms(spans)
-        n_tokens = int(np.diff(spans.passage_offsets)[0])
-
         in_question = np.isin(spans.tokens, spans.question_tokens)
 
         def explain(i: int, plain: CandidateExplanation) -> CandidateExplanation:
@@ -105,26 +104,22 @@ class SpanSlidingWindow(Solver):
                 plain,
                 marks=tuple(_mark_span(spans, i, in_question)),
                 numbers=terms.numbers(i),
-                make_formula=partial(self._formula, spans, i, plain.score, terms, n_tokens),
+                make_formula=partial(self._formula, spans, i, plain.score, terms),
             )
 
         scores = self.score_candidates([question])
         return Explanation.from_scores(self.name, question, scores).with_best(explain)
 
-    def _formula(self, spans: EncodedSpans, i: int, score: float, terms: _SpanTerms, n_tokens: int) -> Term:
+    def _formula(self, spans: EncodedSpans, i: int, score: float, terms: _SpanTerms) -> Term:
         """Return a span's score with its numbers: the overlap, the window's words, and the distance's steps."""
         words = [spans.vocabulary[token] for token in spans.tokens.tolist()]
+        query = [spans.vocabulary[token] for token in spans.question_tokens.tolist()]
         first, last = int(spans.first[i]), int(spans.last[i])
-        begin, end = (
-            spans.sentence_offsets[spans.sentence[i] : spans.sentence[i] + 2].tolist()
-            if self.context == "sentence"
-            else (0, len(words))
-        )
-        context, query = words[begin:end], [spans.vocabulary[token] for token in spans.question_tokens.tolist()]
-        answer = words[first:last]
-        weight = 0.0 if self.distance is None else float(self.distance_weight)
-        multiplier = plus("multiplier", given("", n_tokens), weight, 1, note="|P| + weight of the distance + 1")
-        overlap = self._overlap(spans, i, query, terms)
+        begin, end = spans.sentence_offsets[spans.sentence[i] : spans.sentence[i] + 2].tolist()
+        answer, context = words[first:last], words[begin:end] if self.context == "sentence" else words
+        weight = self._used_weight()
+        multiplier = plus("multiplier", given("", len(words)), weight, 1, note="|P| + weight of the distance + 1")
+        overlap = _explain_overlap((words[begin:first], words[last:end]), query, int(terms.overlap[i]))
         window, _ = best_window(context, query, answer, "set", Counter(context).__getitem__)
         parts = [times("", multiplier, overlap), window]
         if terms.distance is not None:
@@ -135,18 +130,8 @@ class SpanSlidingWindow(Solver):
             parts.append(minus("", times("", given("distance weight", weight), distance)))
         return plus("score", *parts, value=score)
 
-    def _overlap(self, spans: EncodedSpans, i: int, query: list[str], terms: _SpanTerms) -> Term:
-        """Return the number of question words and bigrams around a span, with the words and bigrams."""
-        begin, end = spans.sentence_offsets[spans.sentence[i] : spans.sentence[i] + 2].tolist()
-        words = [spans.vocabulary[token] for token in spans.tokens.tolist()]
-        sides = words[begin : int(spans.first[i])], words[int(spans.last[i]) : end]
-        single = [word for word in dict.fromkeys(query) if any(word in side for side in sides)]
-        pairs = [pair for side in sides for pair in pairwise(side)]
-        double = [" ".join(pair) for pair in dict.fromkeys(pairwise(query)) if pair in pairs]
-        note = ", ".join(f'"{unit}"' for unit in [*single, *double])
-        return given(
-            "overlap", int(terms.overlap[i]), f"question words and bigrams around the span: {note or 'none'}"
-        )
+    def _used_weight(self) -> float:
+        return 0.0 if self.distance is None else float(self.distance_weight)
 
     def _stops(self, spans: EncodedSpans) -> NDArray[np.bool_]:
         return stop_flags(spans.vocabulary, spans.analyzer, self.stop_words)
@@ -163,7 +148,7 @@ class SpanSlidingWindow(Solver):
         windows, distances = (
             _restore_order(values, order) for values in self._windows_and_distances(arrays, spans)
         )
-        weight = 0.0 if self.distance is None else float(self.distance_weight)
+        weight = self._used_weight()
         lengths = np.diff(spans.passage_offsets)[spans.question_passage]
         # One unit of overlap counts more than any window (at most |P| ln 2) and distance (at most `weight`).
         step = np.repeat(lengths, np.diff(spans.candidate_offsets)) + weight + 1
@@ -192,6 +177,15 @@ class _SpanTerms(NamedTuple):
         """Return a candidate's terms by name."""
         terms = {"overlap": float(self.overlap[i]), "sliding_window": float(self.window[i])}
         return terms if self.distance is None else {**terms, "distance": float(self.distance[i])}
+
+
+def _explain_overlap(sides: tuple[list[str], list[str]], query: list[str], overlap: int) -> Term:
+    """Return the number of question words and bigrams on both sides of a span, with the words and bigrams."""
+    single = [word for word in dict.fromkeys(query) if any(word in side for side in sides)]
+    pairs = [pair for side in sides for pair in pairwise(side)]
+    double = [" ".join(pair) for pair in dict.fromkeys(pairwise(query)) if pair in pairs]
+    note = ", ".join(f'"{unit}"' for unit in [*single, *double])
+    return given("overlap", overlap, f"question words and bigrams around the span: {note or 'none'}")
 
 
 def _mark_span(spans: EncodedSpans, i: int, in_question: NDArray[np.bool_]) -> list[Mark]:

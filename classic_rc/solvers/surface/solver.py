@@ -18,7 +18,7 @@ from classic_rc.kernels.blocked_matrix import Features, count_entries, find_equa
 from classic_rc.parameters import parameter, whole_number
 from classic_rc.predictions import Scores
 from classic_rc.questions import Question, Task
-from classic_rc.solvers.base import ANALYZER, DECISION, REGULARISATION, Solver, Variant, provenance
+from classic_rc.solvers.base import Solver, Variant, provenance
 from classic_rc.solvers.explanation import (
     CandidateExplanation,
     Explanation,
@@ -31,6 +31,7 @@ from classic_rc.solvers.explanation import (
     times,
 )
 from classic_rc.solvers.learning import LEARNERS, LogisticModel, check_shape, fit_model, gold_labels, require_task
+from classic_rc.solvers.shared_parameters import ANALYZER, DECISION, REGULARISATION
 from classic_rc.solvers.surface.features import INPUTS, Design, FeatureSet, TrainingMatrix, feature_groups
 from classic_rc.text.analyzers import get_analyzer
 from classic_rc.text.encoded import EncodedDataset
