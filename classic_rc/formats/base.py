@@ -40,8 +40,6 @@ class Format(ABC):
         The tasks that the layout supports.
     holds : frozenset of {"scores", "decisions"}
         The possible contents of a file.
-    has_both_contents : bool
-        Whether one file can have both scores and decisions.
     readers : frozenset of str
         The readers of the datasets for which this is the official layout.
     is_detected : bool
@@ -60,7 +58,6 @@ class Format(ABC):
     citation: ClassVar[str]
     tasks: ClassVar[frozenset[Task]]
     holds: ClassVar[frozenset[Content]]
-    has_both_contents: ClassVar[bool] = False
     readers: ClassVar[frozenset[str]] = frozenset()
     is_detected: ClassVar[bool] = True
     measure: ClassVar[str] = ""

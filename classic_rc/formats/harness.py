@@ -36,7 +36,6 @@ class HarnessFormat(Format):
     citation = "Gao et al. 2023, lm-evaluation-harness, the files of --log_samples"
     tasks = frozenset({Task.SINGLE_CHOICE, Task.MULTIPLE_ANSWER})
     holds: ClassVar[frozenset[Content]] = frozenset({"scores", "decisions"})
-    has_both_contents = True
 
     def recognises(self, text: str) -> bool:
         """Return whether the first row has a document, the model's arguments and its responses."""

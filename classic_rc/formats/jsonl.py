@@ -38,7 +38,6 @@ class JSONLinesFormat(Format):
     citation = "classic_rc"
     tasks = frozenset(Task)
     holds = frozenset({"scores", "decisions"})
-    has_both_contents = True
 
     def recognises(self, text: str) -> bool:
         """Return whether the first line is an object with a ``question_id``."""
