@@ -82,13 +82,9 @@ def list_datasets(data: str | DataSpec, *, fields: str | Mapping[str, str] | Non
     files = select_part(files, splits, split, canonical_split, "split", source.path)
     if len(files) == 1 and len(set(found.values())) == 1:
         return whole  # reading the folder skips the other files, and says so
-    names = tuple(_own_names(others, {file.stem for file in found}))
+    stems = {file.stem for file in found}  # MCTest's answers belong to its stories
+    names = tuple(file.base for file in others if file.stem not in stems)
     return FolderContent(tuple(_group_shards(files, spec)), names)
-
-
-def _own_names(others: Sequence[InputFile], stems: set[str]) -> list[str]:
-    """Return the names of the files that do not belong to a dataset, as MCTest's answers do to its stories."""
-    return [file.base for file in others if file.stem not in stems]
 
 
 def describe_others(names: Sequence[str]) -> str:

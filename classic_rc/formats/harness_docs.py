@@ -214,10 +214,6 @@ def _read_race(doc: Node) -> _Asked:
     return doc.text("article"), last.text("question"), last.texts("options")
 
 
-_TRUTHS = ("label", "answer")
-"""The fields that say whether an option, or the question, is right."""
-
-
 def _read_labelled(doc: Node, family: _Family) -> Document:
     """Read a row of one option and its label: MultiRC as SuperGLUE has it, MC-TACO, or what ``perturb`` writes."""
     label = doc.value["label"]
@@ -283,7 +279,7 @@ def _find_options(doc: Node, continuations: Sequence[str] | None) -> Sequence[st
 
 def _find_truth(doc: Node) -> bool | None:
     """Return what a document has as the answer to a yes-no question; None for other documents."""
-    return next((doc.value[key] for key in _TRUTHS if isinstance(doc.value.get(key), bool)), None)
+    return next((doc.value[key] for key in ("label", "answer") if isinstance(doc.value.get(key), bool)), None)
 
 
 def _right_of_winogrande(doc: Node, options: _Texts, continuations: _Texts) -> frozenset[int] | None:

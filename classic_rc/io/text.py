@@ -95,19 +95,16 @@ def _check_is_text(head: bytes, path: str) -> None:
         or n_damaged * _MOST_DAMAGED > len(head)
         or n_controls > max(_FEW_CONTROLS, _CONTROL_SHARE * len(head))
     ):
+        is_binary = n_controls > n_damaged
+        found = f"binary data ({n_controls} control characters at its start)"
+        found = f"a {archive} archive" if archive else found if is_binary else "bytes that are not UTF-8"
         raise DataError(
             "not a text file",
             source=path,
-            found=f"a {archive} archive" if archive else _describe_bytes(n_damaged, n_controls),
+            found=found,
             expected="UTF-8 text, plain or compressed with gzip, bzip2 or xz",
             hint="Convert or unpack it",
         )
-
-
-def _describe_bytes(n_damaged: int, n_controls: int) -> str:
-    if n_controls > n_damaged:
-        return f"binary data ({n_controls} control characters at its start)"
-    return "bytes that are not UTF-8"
 
 
 def _long_line_error(path: str, longest: float) -> DataError:
