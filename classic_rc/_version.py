@@ -1,3 +1,5 @@
+"""The version of the package."""
+
 from pathlib import Path
 
 RELEASE = "0.2.0+dev"

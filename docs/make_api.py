@@ -1,4 +1,4 @@
-"""Make the API reference from the source: api.md with one line per name, or one page per package in a folder.
+"""Make pages from the source: api.md (a line per name), packages.md (a line per file), or pages in a folder.
 
 python docs/make_api.py
 python docs/make_api.py FOLDER
@@ -23,12 +23,18 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))  # this checkout, whatever is installed
 INDEX = ROOT / "docs" / "api.md"
+FILES = ROOT / "docs" / "packages.md"
 
 HEAD = """# API reference
 
 Every package with the names that it exports and what each is for. Other names are internal and may change.
 `help(classic_rc.evaluate)` shows the rest; `python docs/make_api.py FOLDER` writes a page with all signatures and
 docstrings for each of these packages. This page is made by `python docs/make_api.py`.
+"""
+FILES_HEAD = """# The files of each package
+
+One idea a file, one screen a package. [architecture.md](architecture.md) says how the packages fit together, and
+which files an addition touches. This page is made by `python docs/make_api.py`.
 """
 VERSION = "The version of the package, as in `classic-rc --version`."
 
@@ -167,6 +173,18 @@ def index() -> str:
     return "\n".join(lines) + "\n"
 
 
+def files() -> str:
+    """Return the content of packages.md."""
+    lines = [FILES_HEAD.rstrip()]
+    for package in (module for module in sources().values() if module.is_package):
+        own = [file for file in sources().values() if file.name.rpartition(".")[0] == package.name]
+        own = [file for file in own if not file.is_package and not file.name.endswith(".__main__")]
+        if own and not package.name.startswith("classic_rc.teaching.assignments"):
+            lines += ["", f"## {package.name}", "", "| file | what it has |", "|---|---|"]
+            lines += [f"| `{file.name.rpartition('.')[2]}.py` | {summary(file.text)} |" for file in own]
+    return "\n".join(lines).replace("\\", "\\\\") + "\n"
+
+
 def page(module: Module) -> str:
     """Return a package's page: its docstring, then a section for each exported name."""
     parts = [f"# {module.name}", module.text]
@@ -214,6 +232,7 @@ def made_class(home: str, name: str) -> Any:
 def main(folder: str | None = None) -> None:
     if folder is None:
         INDEX.write_text(index(), encoding="utf-8", newline="\n")
+        FILES.write_text(files(), encoding="utf-8", newline="\n")
         return
     Path(folder).mkdir(parents=True, exist_ok=True)
     for module in modules():

@@ -50,7 +50,7 @@ NAVIGATION = {
     "Systems": ("lexical", "cloze", "spans", "ngram-lm", "alignment-ilp", "combination", "feature-ranker"),
     "More": ("*",),
     "Teaching": ("assignments/*",),
-    "Project": ("architecture", "releasing", "project/README", "project/CHANGELOG", "project/*"),
+    "Project": ("architecture", "packages", "releasing", "project/README", "project/CHANGELOG", "project/*"),
 }
 """The sections of the navigation with their pages, in order. A pattern takes what no other entry names."""
 

@@ -41,9 +41,14 @@ def pages(tmp_path_factory):
     return {file.stem: file.read_text(encoding="utf-8") for file in folder.iterdir()}
 
 
-def test_the_index_is_what_the_script_makes():
-    text = (DOCS / "api.md").read_text(encoding="utf-8")
-    assert text == make_api.index(), "run python docs/make_api.py"
+@pytest.mark.parametrize(("page", "make"), [("api.md", make_api.index), ("packages.md", make_api.files)])
+def test_the_pages_are_what_the_script_makes(page, make):
+    text = (DOCS / page).read_text(encoding="utf-8")
+    assert text == make(), "run python docs/make_api.py"
+
+
+def test_every_file_says_what_it_has():
+    assert "| |" not in re.sub(" +", " ", make_api.files())
 
 
 def test_every_package_that_exports_names_is_in_it(modules):
