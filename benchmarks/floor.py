@@ -1,12 +1,12 @@
 """The builder of the file of floors that comes with the package.
 
     classic-rc run benchmarks/floor.toml --save build/floor
-    python -m benchmarks floor build/floor --rows test_rows.json --twins build/floor_old
+    python -m benchmarks floor build/floor
 
-Records of runs are reduced to a row for each system, without texts and outcomes. Rows of data that is not here
-(``--rows``) ship only where the code that made them and today's code agree. ``--twins`` names records of that
-code on data that is here. A system's row ships if both have equal digits on another split of the same dataset and
-on all other data here, and if the signatures name the same parameters, training data and learned constants.
+Records of runs are reduced to a row for each system, without texts and outcomes. A row of data that is not here
+stays in the file if the file's rows of this system and today's have equal digits on another split of the same
+dataset and on all other data here, and if the signatures name the same parameters, training data and learned
+constants.
 """
 
 from __future__ import annotations
@@ -63,10 +63,7 @@ HARNESS: Mapping[str, Mapping[str, str]] = {
 }
 """The tasks of lm-evaluation-harness that ask exactly the questions of a dataset, as results files record them."""
 
-_RECORDED, _MADE = (
-    "today's code made these rows from the data",
-    "the data is not here; the code that made these rows",
-)
+_RECORDED = "today's code made these rows from the data"
 
 
 def main(argv: Sequence[str]) -> None:
@@ -74,10 +71,6 @@ def main(argv: Sequence[str]) -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks floor", description=__doc__)
     parser.add_argument(
         "records", nargs="*", type=Path, metavar="DIR", help="folders of `run --save`, or of suites"
-    )
-    parser.add_argument("--rows", type=Path, metavar="FILE", help="rows without outcomes, of data that is not here")
-    parser.add_argument(
-        "--twins", type=Path, nargs="+", default=[], metavar="DIR", help="records of the code that made --rows"
     )
     parser.add_argument("--date", default=datetime.date.today().isoformat(), help="the day of the numbers")
     parser.add_argument("-o", "--output", type=Path, default=FILE, metavar="FILE")
@@ -96,11 +89,8 @@ def main(argv: Sequence[str]) -> None:
     for run, version in runs:  # of several records of a dataset, the one with the most rows
         entry = dataset_entry(run, version, _RECORDED, args.date)
         made_here[entry["name"]] = max(entry, made_here.get(entry["name"], entry), key=lambda of: len(of["rows"]))
-    datasets = list(made_here.values())
-    if args.rows:
-        made = _read(args.rows)
-        kept = agreeing(datasets, [run for record in map(_read, args.twins) for run in record["runs"]])
-        datasets += unseen(made, kept, args.date)
+    before = _read(args.output)["datasets"] if args.output.exists() else []
+    datasets = [*made_here.values(), *unseen(before, list(made_here.values()))]
     datasets.sort(key=lambda entry: entry["name"])
     args.output.write_text(floors_text(datasets), encoding="utf-8", newline="\n")
     n_rows = sum(len(entry["rows"]) for entry in datasets)
@@ -149,26 +139,29 @@ def dataset_entry(run: Mapping[str, Any], version: str, verified: str, date: str
     }
 
 
-def agreeing(
-    datasets: Sequence[Mapping[str, Any]], twins: Sequence[Mapping[str, Any]]
-) -> dict[tuple[str, str], str]:
-    """Return where older and today's code agree: the dataset, by its name without split and the row's setup.
-
-    A setup that gives other digits on any dataset is left out.
-    """
-    older = {(run["dataset"]["fingerprint"], row["name"]): row for run in twins for row in run["rows"]}
-    places: dict[tuple[str, str], str] = {}
-    refused = set()
+def unseen(
+    before: Sequence[Mapping[str, Any]], datasets: Sequence[Mapping[str, Any]]
+) -> Iterator[Mapping[str, Any]]:
+    """Yield the entries of data that is not here, with the rows whose systems give the same digits elsewhere."""
+    older = {(entry["fingerprint"], row["system"]): row for entry in before for row in entry["rows"]}
+    agreeing: set[tuple[str, str]] = set()  # the dataset, by its name without split, and the row's setup
+    refused: set[str] = set()
     for entry in datasets:
         for row in entry["rows"]:
-            old = older.get((entry["fingerprint"], row["system"]))
-            if old is None:
+            if (old := older.get((entry["fingerprint"], row["system"]))) is None:
                 continue
-            places[_family(entry["name"]), _setup(row)] = entry["name"]
-            if differences := _differences(old, row):
+            agreeing.add((_family(entry["name"]), _setup(row)))
+            if differences := row_differences(row_from_entry(old), row_from_entry(row)):
                 refused.add(_setup(row))
-                print(f"{entry['name']}: older code differs: {differences[0]}")
-    return {key: place for key, place in places.items() if key[1] not in refused}
+                print(f"{entry['name']}: the file differs: {differences[0]}")
+    here = {entry["name"] for entry in datasets}
+    for entry in (entry for entry in before if entry["name"] not in here):
+        family = _family(entry["name"])
+        rows = [r for r in entry["rows"] if (family, _setup(r)) in agreeing and _setup(r) not in refused]
+        systems = {row["system"] for row in rows}
+        left_out = [row["system"] for row in entry["rows"] if row["system"] not in systems]
+        if CHANCE in systems:
+            yield {**entry, "left_out": [*entry["left_out"], *left_out], "rows": rows}
 
 
 def _setup(row: Mapping[str, Any]) -> str:
@@ -176,26 +169,9 @@ def _setup(row: Mapping[str, Any]) -> str:
     return signature_without(row, "data", "split", "questions", "version")
 
 
-def _differences(old: Mapping[str, Any], row: Mapping[str, Any]) -> list[str]:
-    return row_differences(row_from_entry(row_entry(old, "")), row_from_entry(row))
-
-
 def _family(name: str) -> str:
     """Return a dataset's name without its split: ``mctest:mc160``, ``race``."""
     return re.sub(r"[:.](train|dev|test)$", "", name)
-
-
-def unseen(made: Mapping[str, Any], agreeing: Mapping[tuple[str, str], str], date: str) -> Iterator[dict[str, Any]]:
-    """Yield the datasets that are not here, with the rows whose system still gives the same digits elsewhere."""
-    for run in made["runs"]:
-        entry = dataset_entry(run, made["version"], "", date)
-        places = {row["system"]: agreeing.get((_family(entry["name"]), _setup(row))) for row in entry["rows"]}
-        entry["left_out"] = [system for system, place in places.items() if place is None]
-        entry["rows"] = [row for row in entry["rows"] if places[row["system"]] is not None]
-        if any(row["system"] == CHANCE for row in entry["rows"]):
-            where = ", ".join(sorted({place for place in places.values() if place}))
-            entry["verified"] = f"{_MADE} and today's code agree in all digits on {where}, system by system"
-            yield entry
 
 
 def write_last_questions(archive: Path, file: Path) -> None:

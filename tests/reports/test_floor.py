@@ -205,31 +205,25 @@ def floor_of(evaluation) -> FloorDataset:
 # The builder
 
 
-def test_a_row_of_unseen_data_ships_only_if_old_and_new_code_agree():
+def test_a_row_of_unseen_data_stays_only_if_old_and_new_code_agree():
     evaluation = classic_rc.evaluate(classic_rc.load("sample:single-choice"), ["random", "longest", "sw+d"])
-    here = {**evaluation.to_dict()}
-    here["dataset"] = {**here["dataset"], "name": "mine:dev"}
-    unseen = deepcopy(here)
-    unseen["dataset"] |= {"name": "mine:test", "fingerprint": "f" * 64}
-    old = deepcopy(here)
-    datasets = [builder.dataset_entry(here, "1", "", "")]
+    run = evaluation.to_dict()
+    run["dataset"] |= {"name": "mine:dev"}
+    today = [builder.dataset_entry(run, "1", "", "")]
+    (old,) = deepcopy(today)
+    unseen = {**deepcopy(old), "name": "mine:test", "fingerprint": "f" * 64}
 
-    def shipped() -> list[str]:
-        entries = list(builder.unseen({"version": "0", "runs": [unseen]}, builder.agreeing(datasets, [old]), ""))
-        return [row["system"] for entry in entries for row in entry["rows"]]
+    def stays() -> list[tuple[list[str], list[str]]]:
+        return [
+            ([row["system"] for row in of["rows"]], of["left_out"]) for of in builder.unseen([old, unseen], today)
+        ]
 
-    def left_out() -> list[str]:
-        (entry,) = builder.unseen({"version": "0", "runs": [unseen]}, builder.agreeing(datasets, [old]), "")
-        return entry["left_out"]
-
-    assert shipped() == ["random", "longest", "sw+d"]
-    assert left_out() == []
+    assert stays() == [(["random", "longest", "sw+d"], [])]
     old["rows"][1]["metrics"]["accuracy"] += 1e-9  # other digits
     unseen["rows"][2]["signature"] = unseen["rows"][2]["signature"].replace("|analyzer:word", "|analyzer:char")
-    assert shipped() == ["random"]
-    assert left_out() == ["longest", "sw+d"]
-    old["dataset"]["fingerprint"] = "0" * 64  # other data
-    assert shipped() == []
+    assert stays() == [(["random"], ["longest", "sw+d"])]
+    old["fingerprint"] = "0" * 64  # other data
+    assert stays() == []
 
 
 # ------------------------------------------------------------------------------------------------------------------
