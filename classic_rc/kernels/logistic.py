@@ -115,6 +115,12 @@ def fit_logistic(
     LogisticFit
         `converged` is False if rounding errors or the limit of 200 steps ended the fit before the bound held.
 
+    Raises
+    ------
+    ValueError
+        `C` is not positive, `right` is not 0 or 1 for each row, a question has not exactly one right row, or both
+        `importance` and `offsets` are given.
+
     Examples
     --------
     >>> fit = fit_logistic(np.array([[1.0, 2.0], [1.0, -1.0]]), np.array([1, 0]), C=1.0, tolerance=1e-12)
@@ -127,6 +133,11 @@ def fit_logistic(
     features = Features.of(features)
     n_rows, n_columns = features.shape
     labels = np.asarray(right, dtype=np.float64)
+    if not C > 0 or labels.shape != (n_rows,) or not np.isin(labels, (0, 1)).all():
+        raise ValueError(f"C must be positive ({C!r}), and right 0 or 1 for each of {n_rows} rows ({labels.shape})")
+    n_right = None if offsets is None else np.diff(np.concatenate(([0], np.cumsum(labels)))[offsets])
+    if n_right is not None and (importance is not None or (n_right != 1).any()):
+        raise ValueError("each question must have exactly one right row; only rows without offsets have importance")
     weights = np.zeros(n_columns) if start is None else start.copy()
     # With the weights multiplied by this, the penalty is half of their squared norm, divided by C.
     scale = np.ones(n_columns) if copies is None else np.sqrt(copies)

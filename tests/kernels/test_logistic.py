@@ -260,3 +260,18 @@ def test_columns_are_renumbered_or_dropped(rows, seed):
     found, ends = renumber_columns(indices, offsets, place)
     expected = [[int(place[column]) for column in row if place[column] >= 0] for row in rows]
     assert [found[a:b].tolist() for a, b in zip(ends[:-1], ends[1:], strict=True)] == expected
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"C": 0},
+        {"C": 1, "right": np.array([1, 2, 0])},
+        {"C": 1, "offsets": np.array([0, 2, 3])},
+        {"C": 1, "offsets": np.array([0, 1, 1, 3])},
+        {"C": 1, "offsets": np.array([0, 3]), "right": np.array([0, 1, 0]), "importance": np.ones(3)},
+    ],
+)
+def test_what_has_no_likelihood_is_refused(options):
+    with pytest.raises(ValueError, match="must"):
+        fit_logistic(np.array([[1.0], [2.0], [3.0]]), **{"right": np.array([1, 1, 0]), **options})
