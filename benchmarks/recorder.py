@@ -204,13 +204,13 @@ def _warm_up() -> None:
 # ------------------------------------------------------------------------------------------------------------------
 # Comparing.
 
-_SECONDS = re.compile(rb'"seconds": (?:\{[^{}]*\}|[\d.e-]+)')
+_VARYING = re.compile(rb'"(times|seconds|identity)": (?:\{(?:[^{}]|\{[^{}]*\})*\}|[\d.e-]+|"[0-9a-f]{64}")')
 _BEFORE_VERSION = rb"\brc:|[Vv]ersion\W{1,6}|\bclassic(?:[-_ ]|\\?_)rc(?:</\w+>)?\W{1,4}"
 
 
 @dataclass(frozen=True)
 class Masks:
-    """What may differ between runs: times, the package's version (where a label precedes it), and paths."""
+    """What may differ between runs: times, identities of code, paths, and versions (where a label precedes them)."""
 
     names: dict[str, str]  # placeholder for each path
     versions: set[str]  # of the package that made the record and of the package that is compared
@@ -221,7 +221,7 @@ class Masks:
             content = content.replace(path.encode(), name.encode())
         versions = b"|".join(re.escape(version.encode()) for version in sorted(self.versions))
         content = re.sub(rb"(%b)(?:%b)(?![\w.]*\d)" % (_BEFORE_VERSION, versions), rb"\1<version>", content)
-        return _SECONDS.sub(b'"seconds": {}', content)
+        return _VARYING.sub(rb'"\1": {}', content)
 
 
 def contents(output: Path, masks: Masks) -> dict[str, bytes]:
