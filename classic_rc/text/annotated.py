@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -88,17 +88,7 @@ def locate_tokens(tokens: Sequence[str], text: str) -> tuple[tuple[int, int], ..
     True
     """
     lowered = "".join(c.lower() if len(c.lower()) == 1 else c for c in text)  # keeps the length, so offsets hold
-    # Between tokens, an annotator may drop punctuation and clitics such as 's, but no other word.
-    kept = [word.start() for word in _WORD_START.finditer(lowered)]
-    next_places = dict.fromkeys(map(str.lower, tokens), 0)
-
-    def limit(start: int) -> int:
-        """Return the largest number up to which the text from `start` may be dropped."""
-        if _LETTER.match(lowered, start):
-            return start
-        place = bisect_left(kept, start)
-        return kept[place] if place < len(kept) else len(lowered)
-
+    skipped, next_places = _SkippedText(lowered), dict.fromkeys(map(str.lower, tokens), 0)
     places, end = [], 0
     for token in tokens:
         word = token.lower()
@@ -106,18 +96,52 @@ def locate_tokens(tokens: Sequence[str], text: str) -> tuple[tuple[int, int], ..
         start = next_places[word]
         if 0 <= start <= end:
             start = next_places[word] = lowered.find(word, end)
-        if end <= start <= limit(end):
+        if end <= start <= skipped.limit(end):
             places.append((start, end := start + len(token)))
         elif _is_respelt(token):
             places.append((end, end))
         else:
             return None
-    return tuple(places) if limit(end) == len(lowered) else None
+    return tuple(places) if skipped.limit(end) == len(lowered) else None
 
 
-_LETTER = re.compile(r"[^\W_]")
-_WORD_START = re.compile(r"(?<![^\W_])(?<!['’])[^\W_]")
-"""The first letter or digit of a word that is no clitic: none of them and no apostrophe precedes it."""
+_WORD = re.compile(r"\w+")
+_LETTERS = re.compile(r"[^\W_]+")
+
+
+class _SkippedText:
+    """Where the text ends that an annotator may drop between tokens: punctuation, and clitics such as 's.
+
+    All is computed once for a text, because long stretches of punctuation lie before and after many tokens.
+    """
+
+    def __init__(self, text: str) -> None:
+        self._length = len(text)
+        words = [match.span() for match in _WORD.finditer(text)]
+        self._word_starts, self._word_ends = [start for start, _ in words], [end for _, end in words]
+        letters = [match.span() for match in _LETTERS.finditer(text)]
+        self._letter_starts, self._letter_ends = [start for start, _ in letters], [end for _, end in letters]
+        # The first letters of words that are no clitics.
+        self._kept = [
+            first
+            for start, end in words
+            if text[max(start - 1, 0) : start] not in ("'", "’") and (first := self._first_letter(start)) < end
+        ]
+
+    def limit(self, start: int) -> int:
+        """Return the largest number up to which the text from `start` may be dropped."""
+        word = bisect_right(self._word_starts, start) - 1
+        if word >= 0 and start < (end := self._word_ends[word]):  # in a word, whose apostrophe is before `start`
+            if (first := self._first_letter(start)) < end:
+                return first
+            start = end
+        kept = bisect_left(self._kept, start)
+        return self._kept[kept] if kept < len(self._kept) else self._length
+
+    def _first_letter(self, start: int) -> int:
+        """Return the place of the first letter or digit from `start`."""
+        i = bisect_right(self._letter_ends, start)
+        return max(self._letter_starts[i], start) if i < len(self._letter_starts) else self._length
 
 
 def _is_respelt(token: str) -> bool:

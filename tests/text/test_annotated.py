@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import re
 
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from classic_rc.text.analyzers import get_analyzer, stop_words
@@ -78,6 +78,7 @@ def locate_slowly(tokens, text):
     return tuple(places) if SKIPPED.fullmatch(text, end) else None
 
 
+@example("’_a", [])
 @given(st.text("ab_'’ .-`é", max_size=14), st.lists(st.text("ab_'.-`é", min_size=1, max_size=3), max_size=5))
 def test_places_of_any_tokens(text, tokens):
     assert locate_tokens(tokens, text) == locate_slowly(tokens, text)
