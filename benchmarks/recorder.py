@@ -210,7 +210,7 @@ _BEFORE_VERSION = rb"\brc:|[Vv]ersion\W{1,6}|\bclassic(?:[-_ ]|\\?_)rc(?:</\w+>)
 
 @dataclass(frozen=True)
 class Masks:
-    """What may differ between runs: times, identities of code, paths, and versions (where a label precedes them)."""
+    """What may differ between runs: times, code identities, paths, and versions (where a label precedes them)."""
 
     names: dict[str, str]  # placeholder for each path
     versions: set[str]  # of the package that made the record and of the package that is compared
