@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-RELEASE = "0.2.0+dev"
+RELEASE = "0.2.0"
 """The version that is installed from here: ``X.Y.Z`` at a release, ``X.Y.Z+dev`` before it."""
 
 _IS_CHECKOUT = (Path(__file__).parents[1] / "setup.cfg").is_file()
