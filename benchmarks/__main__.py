@@ -70,11 +70,11 @@ def main(argv: Sequence[str] | None = None) -> None:
     unknown = [name for name in args.names if name not in BENCHMARKS]
     if unknown:
         parser.error(f"no benchmark {unknown[0]!r}: known are {', '.join(BENCHMARKS)}")
-    results: dict[str, Any] = {"environment": environment(), "benchmarks": {}}
+    results: dict[str, Any] = {"benchmarks": {}}
     if args.output and args.output.exists():
         results["benchmarks"] = json.loads(args.output.read_text(encoding="utf-8"))["benchmarks"]
     for name in args.names or BENCHMARKS:
-        tables = BENCHMARKS[name].run(args.quick)
+        tables = [{**table, "environment": environment()} for table in BENCHMARKS[name].run(args.quick)]
         results["benchmarks"][name] = tables
         for table in tables:
             print(markdown(table), flush=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from typing import Any
 
 from benchmarks import ROOT
@@ -39,13 +40,23 @@ def sections(results: dict[str, Any]) -> dict[str, str]:
     """Return what each page has between its two comments."""
     tables = {t["title"]: t for own in results["benchmarks"].values() for t in own}
     speed = dict.fromkeys((*FIRST, *(title for title in tables if title not in (*SCALE, *RETRIEVAL))))
-    machine = results["environment"]
-    packages = ", ".join(f"{name} {version}" for name, version in machine["packages"].items())
-    last = f"Python {machine['python']}, {machine['cores']} cores; {packages}."
     pages = {"speed": speed, "scale": SCALE, "retrieval": RETRIEVAL}
     return {
-        page: "\n".join([*(markdown(tables[title]) for title in titles), last]) for page, titles in pages.items()
+        page: "\n".join([*(markdown(tables[title]) for title in titles), *_machines([tables[t] for t in titles])])
+        for page, titles in pages.items()
     }
+
+
+def _machines(tables: list[Table]) -> Iterator[str]:
+    """Yield what the tables were measured with: one line, or one for each machine or version with its tables."""
+    titles: dict[str, list[str]] = {}
+    for table in tables:
+        machine = table["environment"]
+        packages = ", ".join(f"{name} {version}" for name, version in machine["packages"].items())
+        own = f"Python {machine['python']}, {machine['cores']} cores; {packages}."
+        titles.setdefault(own, []).append(table["title"])
+    for machine, of in titles.items():
+        yield machine if len(titles) == 1 else f"* {'; '.join(of)}: {machine}"
 
 
 def main() -> None:

@@ -10,8 +10,10 @@ from collections.abc import Callable, Mapping
 from importlib.metadata import version
 from typing import Any
 
+from classic_rc import __version__
+
 Table = dict[str, Any]
-"""A benchmark's result: ``title``, ``header``, ``rows`` and ``notes``, ready for JSON."""
+"""A benchmark's result: ``title``, ``header``, ``rows``, ``notes`` and later ``environment``, ready for JSON."""
 
 
 def interleaved(
@@ -40,11 +42,11 @@ def interleaved(
 
 def environment() -> dict[str, Any]:
     """Return the versions and the machine that the figures were measured with."""
-    packages = ("classic_rc", "numpy", "scipy", "scikit-learn", "nltk")
+    packages = {name: version(name) for name in ("numpy", "scipy", "scikit-learn", "nltk")}
     return {
         "python": platform.python_version(),
         "machine": platform.machine(),
         "system": platform.system(),
         "cores": os.cpu_count(),
-        "packages": {name: version(name) for name in packages},
+        "packages": {"classic_rc": __version__, **packages},
     }
