@@ -46,9 +46,9 @@ def fail_messages(report: CheckReport, kinds: frozenset[str], allowed: frozenset
     ]
     for finding in report.findings:
         if "defects" in kinds and finding.kind.severity is Severity.ERROR:
-            lines.append(f"{name}: DEFECT: {finding.count:,} {finding.kind.what}")
+            lines.append(f"{name}: DEFECT: {finding.kind.what} ({finding.count:,})")
         elif "duplicates" in kinds and finding.kind.name in COPIES:
-            lines.append(f"{name}: duplicates: {finding.count:,} {finding.kind.what}")
+            lines.append(f"{name}: duplicates: {finding.kind.what} ({finding.count:,})")
     return lines
 
 
@@ -124,9 +124,9 @@ def _shorten(text: str, whole: bool) -> str:
 
 def _defects_in_short(report: CheckReport) -> Iterator[str]:
     """Yield the counts of defects and copies on one line."""
-    shown = [f"{f.count:,} {f.kind.what}" for f in report.findings[:_SHOWN_DEFECTS]]
+    shown = [f"{f.kind.what} ({f.count:,})" for f in report.findings[:_SHOWN_DEFECTS]]
     more = len(report.findings) - len(shown)
-    shown += [f"{more} more kinds (-v)"] if more else []
+    shown += [f"other kinds ({more}, see -v)"] if more else []
     is_error = any(finding.kind.severity is Severity.ERROR for finding in report.findings)
     yield f"{'DEFECT' if is_error else 'defects and copies'}: {'; '.join(shown)}"
 

@@ -295,7 +295,7 @@ def duplicates_table(findings: Iterable[Finding], shown: int = _SHOWN_PAIRS) -> 
                 [pair.id, pair.other, pair.similarity, pair.diff(_DIFF_WIDTH)]
                 for pair in sorted(finding.pairs, key=lambda pair: pair.similarity)[:shown]
             ],
-            f"{finding.count:,} {finding.kind.what} ({finding.kind.severity})",
+            f"{finding.kind.what} ({finding.count:,}, {finding.kind.severity})",
         )
         for finding in findings
         if isinstance(finding, DuplicateFinding)

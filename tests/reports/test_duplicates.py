@@ -21,8 +21,8 @@ def test_pairs_with_what_differs():
     data, train = classic_rc.from_rows([ROW]), classic_rc.from_rows([COPY])
     table = duplicates_table(find_duplicates(data, train))
     assert headings(table) == {
-        0: "1 near copies of training questions (warning)",
-        1: "1 passages that are in the training data (warning)",
+        0: "near copies of training questions (1, warning)",
+        1: "passages that are in the training data (1, warning)",
     }
     rows = texts(table)
     assert rows[0][:2] == ["q1", "t1"]
