@@ -405,7 +405,7 @@ for spec in ("surface-lr", "sw+d", "lexical,weights=learned", "combination,solve
     print(spec, [s.tolist() for s in again.score_candidates(dataset)], solver.score(dataset))
 """,
     "testing": """
-from classic_rc.testing import check_solver, grade_file, synthetic_dataset
+from classic_rc.testing import check_solver, synthetic_dataset
 for task in rc.Task:
     try:
         questions = synthetic_dataset(task)
@@ -413,7 +413,7 @@ for task in rc.Task:
     except Exception as error:
         print(type(error).__name__, error)
 check_solver(rc.parse_solver("sw+d"))
-print(grade_file("inputs/solutions/solver.py", seed=1), dir(rc))
+print(dir(rc))
 """,
 }
 
