@@ -69,7 +69,13 @@ class Format(ABC):
         return True
 
     def with_options(self, options: Mapping[str, str]) -> Self:
-        """Return the format with options, or raise UsageError; a format that takes some overrides it."""
+        """Return the format with options; a format that takes some overrides it.
+
+        Raises
+        ------
+        UsageError
+            The format does not take an option, or a value is wrong.
+        """
         for name in options:
             if name not in self.takes:
                 takes = ", ".join(f"{known}=" for known in sorted(self.takes))
@@ -98,7 +104,13 @@ class Format(ABC):
         """Return the text of a block of questions, without what is `around` blocks; see :meth:`write_blocks`."""
 
     def has_scores(self, text: str, source: str) -> bool:
-        """Return whether a text of this layout has scores, and not only decisions."""
+        """Return whether a text of this layout has scores, and not only decisions.
+
+        Raises
+        ------
+        DataError
+            The text is malformed.
+        """
         return "scores" in self.holds
 
     def read(
