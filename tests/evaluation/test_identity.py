@@ -272,6 +272,7 @@ def test_another_version_of_a_plug_in_and_another_source_are_other_cells(tmp_pat
 def test_an_edit_of_the_package_is_another_cell_unless_it_is_a_comment_or_elsewhere(tmp_path):
     package = tmp_path / "copy" / "classic_rc"
     shutil.copytree(ROOT / "classic_rc", package, ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copy(ROOT / "setup.cfg", package.parent)  # a checkout
 
     def run() -> tuple[bool, str]:
         return run_suite(tmp_path, package.parent, spec="longest")
