@@ -1,4 +1,4 @@
-"""Models of lm-evaluation-harness beside chance and floor: from a log's own questions, or from a results file."""
+"""Models of lm-evaluation-harness compared with chance and floor, from a log's own questions or a results file."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ _MOST_COLUMNS: Mapping[IntervalStyle, Mapping[Place, int]] = {
 _MOST_LINES, _HEAD_LINES = 44, 4
 """The lines of a page that one float may take, but for its caption; and those of a panel's head."""
 _LONG_CELL, _SHORT_CELL = 40, 20
-"""A column whose texts have more characters is wrapped; beside it, one whose texts are not short is wrapped too."""
+"""If a column has more characters than the first, all columns with more than the second are wrapped."""
 _WRAPPED = r">{\raggedright\arraybackslash}X"
 _SMALL = "scriptsize"
 """The size of the figures of intervals."""
