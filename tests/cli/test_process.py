@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from classic_rc import __version__
+from classic_rc._version import RELEASE
 
 pytestmark = pytest.mark.ci  # each test starts interpreters
 
@@ -27,13 +27,15 @@ def call(*args, command=MODULE, **environment):
     )
 
 
-def test_the_module_and_the_script_are_one_program():
+def test_the_module_and_the_script_are_one_program(tmp_path, monkeypatch):
     script = Path(sys.executable).with_name("classic-rc.exe" if sys.platform == "win32" else "classic-rc")
     if not script.exists():
         pytest.skip("the package is not installed, so there is no script")
-    for command in (MODULE, [str(script)]):
-        done = call("--version", command=command)
-        assert (done.returncode, done.stdout.decode().split()) == (0, ["classic-rc", __version__])
+    monkeypatch.chdir(tmp_path)  # in the checkout, the module would be its code and not the installed one
+    module, script = call("--version"), call("--version", command=[str(script)])
+    assert (module.returncode, module.stdout) == (script.returncode, script.stdout)
+    name, version = script.stdout.decode().split()
+    assert (name, version.removesuffix("+dev")) == ("classic-rc", RELEASE.removesuffix("+dev"))
 
 
 START = [
