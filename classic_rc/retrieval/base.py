@@ -204,8 +204,6 @@ class Engine(ABC):
         The options of ``classic-rc index`` that :meth:`build` takes apart from the analyzer.
     needs_place : bool
         Whether the sentences are always in a `place`, outside of this process.
-    can_leave_out : bool
-        Whether :meth:`without` works.
     similarity : Similarity
     analyzer : Analyzer
 
@@ -223,7 +221,6 @@ class Engine(ABC):
     stored_as: ClassVar[str] = ""
     build_options: ClassVar[tuple[str, ...]] = ()
     needs_place: ClassVar[bool] = False
-    can_leave_out: ClassVar[bool] = False
 
     def __init__(
         self,
@@ -238,10 +235,12 @@ class Engine(ABC):
         self._check_is_one_of("similarity", self.similarity.name, self.similarity.spec, self.similarities)
         if self.analyzers:
             self._check_is_one_of("analyzer", self.analyzer.signature, self.analyzer.spec, self.analyzers)
-        if place is not None and not self.stored_as:
-            raise UsageError(
-                f"engine {self.name} stores no indexes, got {self.place!r}", field="place", found=self.place
-            )
+        if self.place is not None and not self.stored_as:
+            raise self._no_place(self.place)
+
+    @classmethod
+    def _no_place(cls, place: str) -> UsageError:
+        return UsageError(f"engine {cls.name} has no stored indexes, got {place!r}", field="place", found=place)
 
     def _check_is_one_of(self, field: str, name: str, found: str, known: Sequence[str]) -> None:
         if name not in known:
@@ -259,16 +258,16 @@ class Engine(ABC):
 
     @classmethod
     def open(cls, place: str, *, similarity: str | Similarity | None = None) -> Self:
-        """Open a stored index for searches only. An engine with :attr:`stored_as` has to write this method.
+        """Open a stored index for searches only. An engine with :attr:`stored_as` defines this method.
 
         Raises
         ------
         DataError
             There is no such index, or it cannot be used.
         UsageError
-            The index cannot be scored this way.
+            The index cannot be scored this way, or the engine has no stored indexes.
         """
-        raise NotImplementedError(f"engine {cls.name} must define `open` to search stored indexes")
+        raise cls._no_place(place)
 
     @classmethod
     def recognises(cls, place: str) -> bool:
@@ -397,11 +396,13 @@ class Engine(ABC):
         return found
 
     def without(self, numbers: Sequence[int]) -> Engine:
-        """Return the engine as if these sentences had no index term; all others keep their numbers.
+        """Return an engine in memory in which these sentences have no index term; all others keep their numbers.
 
-        An engine with :attr:`can_leave_out` has to write this method.
+        This engine does not change.
         """
-        raise NotImplementedError(f"engine {self.name} must define `without` to leave out sentences")
+        dropped = set(numbers)
+        texts = ("" if number in dropped else self.sentence(number) for number in range(self.n_sentences))
+        return type(self)(similarity=self.similarity, analyzer=self.analyzer).index(texts)
 
     def best_among_top(
         self, questions: Sequence[str], options: Sequence[Sequence[str]], depth: int, overlap: str | Analyzer

@@ -44,10 +44,7 @@ class Corpus:
         return f"{self.name}@{self.fingerprint[:8]}({self.engine.n_sentences:,} sentences)"
 
     def without(self, numbers: Sequence[int]) -> Corpus:
-        """Return the corpus as if these sentences had no index term, with a fingerprint of its own.
-
-        The engine's class needs ``can_leave_out``.
-        """
+        """Return the corpus as if these sentences had no index term, with a fingerprint of its own."""
         if not len(numbers):
             return self
         digest = hashlib.sha256(f"{self.fingerprint} without {sorted(numbers)}".encode())

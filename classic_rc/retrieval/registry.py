@@ -38,11 +38,6 @@ def engine_class(name: str) -> type[Engine]:
     return ENGINES[name]
 
 
-def engines_with(ability: str) -> str:
-    """Return the names of the engines with an ability, an attribute of their class, for messages."""
-    return " or ".join(repr(name) for name, engine in ENGINES.items() if getattr(engine, ability))
-
-
 def recognise_index(place: str) -> str | None:
     """Return the name of the engine that has a stored index in this place, or None."""
     return next((name for name, engine in ENGINES.items() if engine.recognises(place)), None)
@@ -99,7 +94,7 @@ def open_corpus(place: str | os.PathLike[str], *, engine: str = DEFAULT_ENGINE, 
     """
     found = engine_class(engine)
     if not found.stored_as:
-        expected = engines_with("stored_as")
+        expected = " or ".join(repr(name) for name, other in ENGINES.items() if other.stored_as)
         problem = f"engine {engine!r} opens no indexes, got corpus={os.fspath(place)!r}: use {expected}"
         raise UsageError(problem, field="engine", found=engine, expected=expected)
     try:

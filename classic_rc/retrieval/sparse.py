@@ -77,7 +77,6 @@ class Sparse(Engine):
     citation = "Robertson et al. 1994, Okapi at TREC-3; Lucene 8, BM25Similarity."
     stored_as = "a folder that `classic-rc index` built"
     build_options = ("append", "jobs", "segment_sentences")
-    can_leave_out = True
     similarity: LuceneSimilarity
 
     segments: tuple[Segment, ...] = ()
@@ -252,7 +251,7 @@ class Sparse(Engine):
         return best_in_passages(questions, similarity=self.similarity, analyzer=self.analyzer)
 
     def without(self, numbers: Sequence[int]) -> Self:
-        """Return the engine as if these sentences had no index term; all others keep their numbers."""
+        """See :meth:`Engine.without`: the index is not built again."""
         dropped = np.unique(np.asarray(numbers, dtype=np.int64))
         bounds = np.searchsorted(dropped, self._firsts)
         engine = object.__new__(type(self))

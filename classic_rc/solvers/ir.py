@@ -23,7 +23,6 @@ from classic_rc.retrieval.registry import (
     DEFAULT_ENGINE,
     ENGINES,
     engine_class,
-    engines_with,
     get_engine,
     open_corpus,
 )
@@ -318,10 +317,9 @@ class IRSolver(Solver):
         if engine.needs_place and (not parts or "paragraphs" in parts):
             problem = f"engine {self.engine!r} searches only {engine.stored_as}: corpus=NAME"
             raise UsageError(problem, field="corpus", found=repr(self.corpus), expected=engine.stored_as)
-        if self.exclude_verbatim and not engine.can_leave_out:
-            expected = engines_with("can_leave_out")
-            problem = f"engine {self.engine!r} cannot leave out sentences: use engine {expected}"
-            raise UsageError(problem, field="engine", found=repr(self.engine), expected=expected)
+        if self.exclude_verbatim and engine.needs_place:
+            problem = f"engine {self.engine!r} cannot leave out sentences: use an engine with indexes in memory"
+            raise UsageError(problem, field="engine", found=repr(self.engine), expected="an engine in memory")
         if len({part for part in parts if isinstance(part, str)}) < sum(isinstance(part, str) for part in parts):
             raise self.wrong_value("corpus", "different corpora", f"names a corpus twice: {self.corpus}")
         if self.depth is None and self.overlap is not None:

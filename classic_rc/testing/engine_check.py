@@ -60,13 +60,16 @@ def check_engine(engine_type: type[Engine], new_place: Callable[[], str] | None 
     assert engine.index(iter(_SENTENCES)) is engine, f"{name}: index must return the engine"
     _check_searches(engine)
     _check_explanations(engine)
-    if engine_type.can_leave_out:
+    if not engine_type.needs_place:
+        _check_passages(engine)
         rest = engine.without([0])
         assert rest.n_sentences == len(_SENTENCES), f"{name}: without must keep the numbers of sentences"
         assert 0 not in rest.top(["fox"])[0][0], f"{name}: without must leave the sentence out"
         assert 0 in engine.top(["fox"])[0][0], f"{name}: without must not change the engine"
-    if not engine_type.needs_place:
-        _check_passages(engine)
+        plain = Engine.without(engine, [0])
+        for ours, other in zip(rest.top(_SENTENCES), plain.top(_SENTENCES), strict=True):
+            same = [part.tolist() for part in ours] == [part.tolist() for part in other]
+            assert same, f"{name}: without must score like an index of the remaining sentences"
     empty = make().index([])
     assert (empty.n_sentences, len(empty.top(["fox"]))) == (0, 1), f"{name}: an index may be empty"
     assert empty.best_constrained(["fox"], [["oak"]]).sentences.tolist() == [-1], f"{name}: nothing is found in it"

@@ -238,7 +238,7 @@ def test_a_variant_named_after_what_it_searches_takes_no_other_corpus(variant):
     [
         ({"corpus": ["passage", "paragraphs"]}, "corpus", "['passage', 'paragraphs']"),
         ({"corpus": "paragraphs", "engine": "opensearch"}, "corpus", "'paragraphs'"),
-        ({"corpus": "paragraphs", "engine": "lucene", "exclude_verbatim": True}, "engine", "'lucene'"),
+        ({"corpus": "index", "engine": "opensearch", "exclude_verbatim": True}, "engine", "'opensearch'"),
         ({"corpus": ["a", "b", "a"]}, "corpus", "['a', 'b', 'a']"),
         ({"depth": 10}, "depth", "10"),
         ({"corpus": "paragraphs", "overlap": "word"}, "overlap", "'word'"),
