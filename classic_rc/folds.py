@@ -41,21 +41,14 @@ class FoldPlan:
     The relation is transitive. If it leaves fewer groups than folds, or one group with more than half of the
     questions, only equal passages and values stay together, with a warning.
 
-    Parameters
-    ----------
-    n_folds : int
-        Number of folds. With fewer groups, each group is a fold.
-    group : str, optional
-        A key of `meta` whose equal values stay in one fold, as equal passages do.
-
     Examples
     --------
     >>> FoldPlan(10, "author").label
     'cv10/author'
     """
 
-    n_folds: int = 5
-    group: str | None = None
+    n_folds: int = 5  # with fewer groups, each group is a fold
+    group: str | None = None  # a key of `meta` whose equal values stay in one fold, as equal passages do
 
     def __post_init__(self) -> None:
         if self.n_folds < 2:

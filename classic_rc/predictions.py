@@ -32,27 +32,17 @@ Answer: TypeAlias = "frozenset[int] | tuple[str, ...]"
 class Scores:
     """One score per candidate, ragged over questions. Higher is better.
 
-    Parameters
-    ----------
-    values : ndarray of float64, shape (n_candidates,)
-    offsets : ndarray of int64, shape (n_questions + 1,)
-        The scores of question i are ``values[offsets[i]:offsets[i + 1]]``.
-    evidence : ndarray of bool, shape (n_candidates,)
-        False where the text contributes nothing to the score.
-    relative_ties : bool
-        Whether the unit of the scores is unknown, as of those from a file: they tie within
-        :data:`RELATIVE_TIE_TOLERANCE` of the question's largest absolute score, not within
-        :data:`ABSOLUTE_TIE_TOLERANCE`.
-
     Raises
     ------
     OutputError
         The shapes do not fit, or a score is NaN.
     """
 
-    values: NDArray[np.float64]
-    offsets: NDArray[np.int64]
-    evidence: NDArray[np.bool_]
+    values: NDArray[np.float64]  # shape (n_candidates,)
+    offsets: NDArray[np.int64]  # shape (n_questions + 1,): question i has values[offsets[i]:offsets[i + 1]]
+    evidence: NDArray[np.bool_]  # shape (n_candidates,): false where the text contributes nothing to the score
+    # Whether the unit of the scores is unknown, as of those from a file: they tie within `RELATIVE_TIE_TOLERANCE`
+    # of the question's largest absolute score, not within `ABSOLUTE_TIE_TOLERANCE`.
     relative_ties: bool = False
 
     def __post_init__(self) -> None:
@@ -214,40 +204,23 @@ class ReadAnswer(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Prediction:
-    """The decided answer to one question.
-
-    Parameters
-    ----------
-    question_id : str
-    answers : tuple of Answer
-        The answers that remain after the tie policy. Normally one. Under ``partial``, all that tie; every metric
-        is their mean. Empty when the policy gives no credit (``strict`` on a tie) or the question has no
-        candidate.
-    weights : tuple of float, optional
-        The weights of the answers in that mean. None means equal weights that sum to 1. If they sum to less, the
-        rest is the weight of samples without an answer, which score what no answer scores.
-    selection_probability : float, optional
-        For multiple-answer questions only: every candidate is selected independently with this probability, and
-        metrics take the expectation in closed form. `answers` is then empty.
-    n_tied : int
-        The number of candidates that share the best score, with equal texts counted once; 1 without a tie.
-    n_candidates : int
-        The number of candidates of the question.
-    n_samples, n_unparsed : int
-        Of a file: the number of answers to the question, and how many of them could not be parsed.
-    read : tuple of ReadAnswer
-        Of a file: how these answers were read.
-    """
+    """The decided answer to one question."""
 
     question_id: str
+    # The answers that remain after the tie policy. Normally one; under "partial" all that tie, and every metric is
+    # their mean. Empty if the policy gives no credit ("strict" on a tie) or the question has no candidate.
     answers: tuple[Answer, ...]
+    # The weights of the answers in that mean; None means equal weights that sum to 1. If they sum to less, the rest
+    # is the weight of samples without an answer, which score what no answer scores.
     weights: tuple[float, ...] | None = None
+    # For multiple-answer questions only: every candidate is selected independently with this probability, and
+    # metrics take the expectation in closed form. `answers` is then empty.
     selection_probability: float | None = None
-    n_tied: int = 1
-    n_candidates: int = 0
-    n_samples: int = 1
-    n_unparsed: int = 0
-    read: tuple[ReadAnswer, ...] = ()
+    n_tied: int = 1  # candidates that share the best score, with equal texts counted once; 1 without a tie
+    n_candidates: int = 0  # of the question
+    n_samples: int = 1  # of a file: the number of answers to the question
+    n_unparsed: int = 0  # of a file: how many of these answers could not be parsed
+    read: tuple[ReadAnswer, ...] = ()  # of a file: how these answers were read
 
     @property
     def answered_share(self) -> float:

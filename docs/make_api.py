@@ -49,6 +49,7 @@ class Module:
     name: str
     tree: ast.Module
     is_package: bool
+    source: str = ""
 
     @property
     def text(self) -> str:
@@ -111,7 +112,8 @@ def sources() -> dict[str, Module]:
     for file in sorted((ROOT / "classic_rc").rglob("*.py")):
         parts = file.relative_to(ROOT).with_suffix("").parts
         name = ".".join(parts).removesuffix(".__init__")
-        found[name] = Module(name, ast.parse(file.read_text(encoding="utf-8")), parts[-1] == "__init__")
+        source = file.read_text(encoding="utf-8")
+        found[name] = Module(name, ast.parse(source), parts[-1] == "__init__", source)
     return found
 
 
@@ -209,6 +211,8 @@ def described(node: Definition, home: str = "") -> str:
     """Return the signature and the docstring of a definition, if a class in the module `home`, as a text block."""
     text = ast.get_docstring(node) or ""
     if isinstance(node, ast.ClassDef):
+        declared_fields = "\n".join(field_lines(node, home))
+        text = f"{text}\n\n{declared_fields}" if declared_fields else text
         made = next((own for own in node.body if isinstance(own, ast.FunctionDef) and own.name == "__init__"), None)
         signature = f"class {node.name}" + (f"({ast.unparse(made.args)})" if made else "")
         if made is None and (declared := getattr(found := made_class(home, node.name), "parameters", None)):
@@ -219,6 +223,19 @@ def described(node: Definition, home: str = "") -> str:
         returns = f" -> {ast.unparse(node.returns)}" if node.returns else ""
         signature = f"{node.name}({ast.unparse(node.args)}){returns}"
     return f"```text\n{signature}\n\n{text}".rstrip() + "\n```"
+
+
+def field_lines(node: ast.ClassDef, home: str) -> list[str]:
+    """Return the declarations of a class's public fields, each after the comment above it or before its own."""
+    lines = sources()[home].source.encode().splitlines()  # offsets of nodes are in bytes
+    found: list[str] = []
+    for own in node.body:
+        if isinstance(own, ast.AnnAssign) and not ast.unparse(own.target).startswith("_"):
+            first = own.lineno - 1
+            while lines[first - 1].lstrip().startswith(b"# "):
+                first -= 1
+            found += [lines[i].decode().strip() for i in range(first, own.end_lineno or own.lineno)]
+    return found if any("# " in line for line in found) else []
 
 
 def made_class(home: str, name: str) -> Any:

@@ -113,85 +113,42 @@ _HEADINGS = {
 
 @dataclass(frozen=True)
 class Row:
-    """One system's results on one dataset.
+    """One system's results on one dataset."""
 
-    Parameters
-    ----------
-    solver, variant : str
-        Names; `variant` is None if the parameters are not those of a published variant.
-    params : mapping
-        All constructor parameters.
-    signature, short_signature : str
-        The full and the abbreviated signature: everything that is needed to reproduce the numbers.
-    expected : bool
-        Whether the metrics are expectations over random draws, in closed form.
-    ties : str or None
-        The tie policy; None if answers come from a threshold.
-    seed : int or None
-        The seed of the random draws; None without draws.
-    threshold : float, list of float or None
-        The threshold that was used; a list with one per fold if it was cross-fitted.
-    tuned_on, trained_on : str or None
-        Names of the data; ``"cv5"`` if tuned or learned out of fold.
-    tuned_here : bool
-        Whether it was tuned on the same data that it reports.
-    trained_elsewhere : bool
-        Whether it learned from gold of other datasets only, and not from another split of the one that it reports.
-    option_orders : tuple of float or None
-        The lowest and the highest primary metric over several orders of the options; None if it learned nothing,
-        or its scores do not depend on the order.
-    tuned_params : mapping
-        The chosen value of each tuned parameter, by name; a list with one per fold if tuned out of fold.
-    block : Block
-        Whether it learned from gold, from nothing, or its scores were given.
-    outcomes : Outcomes
-    caveats : tuple of str
-        Warnings from fitting, for example that a learner stopped before it converged.
-    answers : AnswerCounts, optional
-        Of a file of answers: how many of them say something.
-    seconds : mapping of str to float
-        Wall time of ``read``, ``encode``, ``fit`` and ``score``.
-    intervals : mapping of str to Interval
-        The metrics' intervals, by name; see :func:`classic_rc.evaluation.with_intervals`.
-    group_intervals : mapping of str to mapping of str to Interval
-        The same for each of the evaluation's groups of questions.
-    p_values : mapping of str to float
-        The adjusted p-value of the difference from a baseline row, by the name of the primary metric; see
-        :func:`classic_rc.evaluation.with_significance`.
-    group_p_values : mapping of str to float
-        The same for each of the evaluation's groups of questions.
-    beats : mapping of str or None to tuple of int
-        By group of questions, None for all: of several baselines, those that it is significantly better than.
-    label : str, optional
-        The name of the row, if it is not that of its solver and variant.
-    """
-
-    solver: str
-    variant: str | None
-    params: Mapping[str, Any]
-    signature: str
+    solver: str  # its name
+    variant: str | None  # its name; None if the parameters are not those of a published variant
+    params: Mapping[str, Any]  # all constructor parameters
+    signature: str  # everything that is needed to reproduce the numbers
     short_signature: str
     outcomes: Outcomes
-    expected: bool = False
-    ties: str | None = None
-    seed: int | None = None
-    threshold: float | list[float] | None = None
-    tuned_on: str | None = None
-    tuned_here: bool = False
+    expected: bool = False  # whether the metrics are expectations over random draws, in closed form
+    ties: str | None = None  # the tie policy; None if answers come from a threshold
+    seed: int | None = None  # of the random draws; None without draws
+    threshold: float | list[float] | None = None  # that was used; a list with one per fold if it was cross-fitted
+    tuned_on: str | None = None  # the name of the data; "cv5" if tuned out of fold
+    tuned_here: bool = False  # whether it was tuned on the same data that it reports
+    # The chosen value of each tuned parameter, by name; a list with one per fold if tuned out of fold.
     tuned_params: Mapping[str, Any] = field(default_factory=dict)
-    trained_on: str | None = None
+    trained_on: str | None = None  # the name of the data; "cv5" if learned out of fold
+    # Whether it learned from gold of other datasets only, and not from another split of the one that it reports.
     trained_elsewhere: bool = False
+    # The lowest and the highest primary metric over several orders of the options; None if it learned nothing, or
+    # its scores do not depend on the order.
     option_orders: tuple[float, float] | None = None
-    block: Block = Block.UNTRAINED
-    caveats: tuple[str, ...] = ()
-    answers: AnswerCounts | None = None
-    seconds: Mapping[str, float] = field(default_factory=dict)
+    block: Block = Block.UNTRAINED  # whether it learned from gold, from nothing, or its scores were given
+    caveats: tuple[str, ...] = ()  # from fitting, for example that a learner stopped before it converged
+    answers: AnswerCounts | None = None  # of a file of answers: how many of them say something
+    seconds: Mapping[str, float] = field(default_factory=dict)  # of "read", "encode", "fit" and "score": wall time
+    # The metrics' intervals, by name, on all questions and by group; see `classic_rc.evaluation.with_intervals`.
     intervals: Mapping[str, Interval] = field(default_factory=dict)
     group_intervals: Mapping[str, Mapping[str, Interval]] = field(default_factory=dict)
+    # The adjusted p-value of the difference from a baseline row, by the name of the primary metric, and by group;
+    # see `classic_rc.evaluation.with_significance`.
     p_values: Mapping[str, float] = field(default_factory=dict)
     group_p_values: Mapping[str, float] = field(default_factory=dict)
+    # By group, None for all questions: of several baselines, those that it is significantly better than.
     beats: Mapping[str | None, tuple[int, ...]] = field(default_factory=dict)
-    label: str | None = None
+    label: str | None = None  # the name of the row, if it is not that of its solver and variant
 
     @classmethod
     def join(cls, name: str, runs: Sequence[Row]) -> Row:

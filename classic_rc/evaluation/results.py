@@ -84,54 +84,23 @@ class GivenNumber:
 
 @dataclass(frozen=True)
 class Evaluation:
-    """All the rows of one dataset.
-
-    Parameters
-    ----------
-    dataset : Dataset
-    rows : tuple of Row
-    groups : mapping of str to ndarray of bool
-        Masks over the questions, by value of `group_by`.
-    group_by : str, optional
-        The key of the breakdown.
-    groupings : mapping of str to mapping of str to ndarray of bool
-        Masks of the groups of other keys, which have tables of their own, by key and value.
-    warnings : tuple of str
-        Warnings for the reader of the numbers.
-    unused : tuple of str
-        The warnings among them about data and options that no system uses.
-    notes : tuple of str
-        Bounds on the numbers: the score of a perfect choice among the candidate spans.
-    resampling : Resampling, optional
-        How the rows' intervals were made.
-    systems : tuple of System
-        The systems that ran or were to run, with their names.
-    protocol : Protocol
-        How they ran.
-    significance : Significance, optional
-        The settings of the tests behind the rows' p-values.
-    errors : mapping of str to ClassicRCError
-        Why the other systems have no row, by name.
-    metrics : tuple of str
-        The names of the metrics to report, the primary one first; none means all of the task.
-    given : mapping of str to tuple of GivenNumber
-        Numbers that nobody ran, and those of samples, by name.
-    """
+    """All the rows of one dataset."""
 
     dataset: Dataset
     rows: tuple[Row, ...]
-    groups: Mapping[str, NDArray[np.bool_]] = field(default_factory=dict)
-    group_by: str | None = None
-    warnings: tuple[str, ...] = ()
-    notes: tuple[str, ...] = ()
-    resampling: Resampling | None = None
-    systems: tuple[System, ...] = ()
-    protocol: Protocol = field(default_factory=Protocol)
-    significance: Significance | None = None
-    errors: Mapping[str, ClassicRCError] = field(default_factory=dict)
-    metrics: tuple[str, ...] = ()
-    unused: tuple[str, ...] = ()
-    given: Mapping[str, tuple[GivenNumber, ...]] = field(default_factory=dict)
+    groups: Mapping[str, NDArray[np.bool_]] = field(default_factory=dict)  # of questions, by value of `group_by`
+    group_by: str | None = None  # the key of the breakdown
+    warnings: tuple[str, ...] = ()  # for the reader of the numbers
+    notes: tuple[str, ...] = ()  # bounds on the numbers: the score of a perfect choice among the candidate spans
+    resampling: Resampling | None = None  # how the rows' intervals were made
+    systems: tuple[System, ...] = ()  # that ran or were to run, with their names
+    protocol: Protocol = field(default_factory=Protocol)  # how they ran
+    significance: Significance | None = None  # the settings of the tests behind the rows' p-values
+    errors: Mapping[str, ClassicRCError] = field(default_factory=dict)  # why other systems have no row, by name
+    metrics: tuple[str, ...] = ()  # the names of those to report, the primary one first; none means all of the task
+    unused: tuple[str, ...] = ()  # the warnings about data and options that no system uses
+    given: Mapping[str, tuple[GivenNumber, ...]] = field(default_factory=dict)  # of nobody's run, and of samples
+    # Masks of the groups of other keys, which have tables of their own, by key and value.
     groupings: Mapping[str, Mapping[str, NDArray[np.bool_]]] = field(default_factory=dict)
 
     def defining(self, group: str) -> set[str]:

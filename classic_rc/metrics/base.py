@@ -26,33 +26,15 @@ NO_ANSWER = ("",)
 
 
 class Metric(ABC):
-    """A measure of predictions against gold, in 0..1.
+    """A measure of predictions against gold, in 0..1."""
 
-    Attributes
-    ----------
-    name : str
-        The name on the command line and in JSON: ``"f1_m"``.
-    label : str
-        The name in tables: ``"F1m"``.
-    description : str
-        One sentence.
-    citation : str
-        The source of the formula: paper and section, or release.
-    cites : tuple of str
-        Keys of the references in `citation`.
-    tasks : frozenset of Task
-        The tasks it measures.
-    needs_unanswerable : bool
-        Whether it is for data in which some questions have no answer (SQuAD 2.0).
-    """
-
-    name: ClassVar[str]
-    label: ClassVar[str]
-    description: ClassVar[str]
-    citation: ClassVar[str]
-    cites: ClassVar[tuple[str, ...]] = ()
-    tasks: ClassVar[frozenset[Task]]
-    needs_unanswerable: ClassVar[bool] = False
+    name: ClassVar[str]  # on the command line and in JSON: "f1_m"
+    label: ClassVar[str]  # in tables: "F1m"
+    description: ClassVar[str]  # one sentence
+    citation: ClassVar[str]  # the source of the formula: paper and section, or release
+    cites: ClassVar[tuple[str, ...]] = ()  # keys of the references in `citation`
+    tasks: ClassVar[frozenset[Task]]  # that it measures
+    needs_unanswerable: ClassVar[bool] = False  # whether it is for data in which some questions have no answer
 
     @abstractmethod
     def statistics(self, questions: Sequence[Question], predictions: Sequence[Prediction]) -> NDArray[np.float64]:

@@ -109,33 +109,17 @@ _FORMATS: Mapping[str, _NumberFormat] = {
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column: its kind decides how its values are written and aligned.
+    """A column: its kind decides how its values are written and aligned."""
 
-    Parameters
-    ----------
-    name : str
-        The header.
-    kind : str
-        ``"text"``; ``"note"``, text that may be long, which stands below a table that would be too wide; numbers:
-        ``"percent"`` and ``"points"`` (of shares of 1), ``"count"``, ``"number"``, ``"p"``.
-    decimals : int, optional
-        Digits after the decimal point; by default those of the kind.
-    key : str
-        The name in CSV and frames; by default the header.
-    group : str
-        The heading over this column and its neighbours of the same group.
-    hidden : bool
-        Whether only CSV and frames have the column.
-    intervals : {"lines", "pm", "none"}
-        Intervals as a second line (in brackets where a cell has one line), as ± with the longer side, or not.
-    """
-
-    name: str
+    name: str  # the header
+    # "text"; "note", text that may be long, which is below a table that would be too wide; numbers: "percent" and
+    # "points" (of shares of 1), "count", "number", "p".
     kind: Kind = "text"
-    decimals: int | None = None
-    key: str = ""
-    group: str = ""
-    hidden: bool = False
+    decimals: int | None = None  # digits after the decimal point; by default those of the kind
+    key: str = ""  # the name in CSV and frames; by default the header
+    group: str = ""  # the heading over this column and its neighbours of the same group
+    hidden: bool = False  # whether only CSV and frames have the column
+    # Intervals as a second line (in brackets where a cell has one line), as ± with the longer side, or not.
     intervals: IntervalStyle = "lines"
 
     @property
@@ -192,31 +176,15 @@ class RowGroup:
 
 @dataclass(frozen=True)
 class Table:
-    """A table, for any format of :data:`~classic_rc.tables.TABLE_FORMATS`.
-
-    Parameters
-    ----------
-    title : str
-    columns : sequence of Column
-        The first has the names of the rows.
-    row_groups : sequence of RowGroup
-    notes : sequence of str
-        Lines below the table; in LaTeX, comments above it.
-    caption : str, optional
-        The caption in LaTeX, for a reader who sees only the table; by default the title.
-    signatures : mapping of str to str
-        The signatures of the table's systems by name. Plain text shows them only if asked to.
-    facts : mapping of str to value
-        What is the same for all rows, for CSV and frames.
-    """
+    """A table, for any format of :data:`~classic_rc.tables.TABLE_FORMATS`."""
 
     title: str
-    columns: Sequence[Column]
+    columns: Sequence[Column]  # the first has the names of the rows
     row_groups: Sequence[RowGroup]
-    notes: Sequence[str] = ()
-    caption: str | None = None
-    signatures: Mapping[str, str] = field(default_factory=dict)
-    facts: Mapping[str, Any] = field(default_factory=dict)
+    notes: Sequence[str] = ()  # lines below the table; in LaTeX, comments above it
+    caption: str | None = None  # in LaTeX, for a reader who sees only the table; by default the title
+    signatures: Mapping[str, str] = field(default_factory=dict)  # of systems; plain text has them if asked to
+    facts: Mapping[str, Any] = field(default_factory=dict)  # what is the same for all rows, for CSV and frames
 
     @cached_property
     def shown(self) -> Sequence[Column]:

@@ -179,8 +179,10 @@ def directive(module: str, name: make_api.Name) -> str:
     """Return the reStructuredText that documents a name."""
     full = f"{module}.{name.name}"
     match name.node:
-        case make_api.ast.ClassDef():
-            return f".. autoclass:: {full}\n   :members:\n"
+        case make_api.ast.ClassDef() as node:
+            fields = "".join(f"\n      {line}" for line in make_api.field_lines(node, name.home))
+            shown = f"\n   .. code-block:: python\n{fields}\n" if fields else ""
+            return f".. autoclass:: {full}\n   :members:\n{shown}"
         case make_api.ast.FunctionDef():
             return f".. autofunction:: {full}\n"
     text = name.text.replace("\n", "\n   ")
