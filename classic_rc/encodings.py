@@ -141,7 +141,7 @@ def explain(
 ) -> dict[str, frozenset[int]]:
     """Return the readings in which a value is valid, with the options that it then names.
 
-    Where options carry labels, a letter is a label: it is no letter by position unless both mean the same.
+    Where options have labels, a letter is a label, and a letter by position only if both mean the same.
 
     Examples
     --------

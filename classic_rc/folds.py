@@ -23,7 +23,7 @@ FOLDS_VERSION = f"near{VERSION}"
 """The version of the rules that decide which questions stay in one fold, for signatures."""
 
 _CONTENT_WORDS = 3
-"""A question repeated with equal options identifies its source only with this many words that are no stop words."""
+"""A question repeated with equal options identifies its source only with this many words that a stop list lacks."""
 
 _COMMON_SHARE = 0.1
 """Options of more than this share of the passages, and of more than two, are constant: they identify no source."""

@@ -57,7 +57,7 @@ _PART_RATIO = 0.2
 SHORT_SHARE = 0.75
 """The least share of the words of the longer of two short texts that the other one has."""
 _CONTENT_WORDS = 3
-"""Short texts share at least this many different words that are no stop words."""
+"""Short texts share at least this many different words that are not stop words."""
 
 _ORDER = 4
 _SKETCH = 64
@@ -112,11 +112,11 @@ def near_duplicate_pairs(texts: Sequence[str], others: Sequence[str] | None = No
 def similar_texts(texts: Sequence[str], others: Sequence[str] | None = None) -> SimilarTexts:
     """Find the pairs of texts that are near duplicates, parts of one another, or short and similar.
 
-    Beyond near duplicates, two texts are similar if nine tenths of the 4-grams of the shorter one are in the
-    longer one, which has up to five times as many tokens. Where one text has fewer than 20 tokens, they are similar
-    if they share three quarters of the words of the longer one, or if the shorter one is a part of the longer one,
-    with at least half of its words; and three of the words that they share are no stop words. The similarity is the
-    share of 4-grams (in short texts, of words) of the longer text that the other one has.
+    Beyond near duplicates, two texts are similar if nine tenths of the 4-grams of the shorter one are in the longer
+    one, which has up to five times as many tokens. Where one text has fewer than 20 tokens, they are similar if
+    they share three quarters of the words of the longer one, or if the shorter one is a part of the longer one,
+    with at least half of its words; and three of the words that they share are not stop words. The similarity is
+    the share of 4-grams (in short texts, of words) of the longer text that the other one has.
 
     Examples
     --------

@@ -65,7 +65,7 @@ class Parameter:
         return replace(self, **{**of_default, **changes})
 
     def new(self, value: Any) -> Any:
-        """Return `value`, or what the factory makes in place of the default."""
+        """Return `value`, or what the factory makes instead of the default."""
         return self.factory() if self.factory and value is self.default else value
 
     @property
@@ -376,7 +376,7 @@ def clone(estimator: _T, *, safe: bool = True) -> _T:
     ----------
     estimator : Estimator, or a list or tuple of them
     safe : bool
-        Whether to refuse an object that is no estimator; otherwise it is copied.
+        Whether to refuse an object that is not an estimator; otherwise it is copied.
     """
     if type(estimator) in (list, tuple):
         return type(estimator)([clone(member, safe=safe) for member in estimator])  # type: ignore[attr-defined,call-arg]

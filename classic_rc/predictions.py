@@ -176,7 +176,7 @@ class Scores:
         return flags
 
     def with_equal_ties(self, tolerance: float = ABSOLUTE_TIE_TOLERANCE) -> Scores:
-        """Return the scores with the best score of each question in place of those that tie with it.
+        """Return the scores, each that ties with the best score of its question replaced by it.
 
         The result has relative ties: a file of it, read again, has the same best candidates. (Unless a question has
         scores above 10**6 that differ by less than a trillionth: a file's reader cannot tell them apart.)

@@ -30,7 +30,7 @@ MAX_RESAMPLES = 10**9
 
 
 class Step(StrEnum):
-    """The first step of a run that a setting changes. What only reports change is in no signature and no cell."""
+    """The first step of a run that a setting changes. What changes only reports is in no signature and no cell."""
 
     READ = "read"
     FIT = "fit"
@@ -195,7 +195,7 @@ class Protocol:
     analyzer: str | None = _setting(
         TEXT,
         Step.SCORE,
-        "how systems turn text into words, but those whose variant or parameters set it (see `classic-rc list "
+        "how systems turn text into words, unless their variant or parameters set it (see `classic-rc list "
         "analyzers`; default: each system's own, and char for scripts without spaces)",
         metavar="ANALYZER",
         heading="solvers",

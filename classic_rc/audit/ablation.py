@@ -144,7 +144,7 @@ def evaluate_perturbed(
 ) -> PerturbedEvaluation:
     """Measure systems on a dataset and on its perturbed copies.
 
-    What a system learns from gold (weights, thresholds) it learns once, from original data, and keeps. A solver
+    What a system learns from gold (weights, thresholds), it learns once, from the original data. A solver
     that learns from passages only (counts of words, an index) learns from the copy's.
 
     Parameters

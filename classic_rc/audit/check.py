@@ -31,10 +31,10 @@ if TYPE_CHECKING:
     import pandas
 
 LEAST_QUESTIONS = 20
-"""With fewer questions, no cue is looked for."""
+"""Cues are searched for in at least this many questions."""
 
 MOST_QUESTIONS = 100_000
-"""Cues are looked for in so many questions; more would add only cues that are too rare or too weak to exploit."""
+"""Cues are searched for in at most this many questions; more would add only rare or weak cues."""
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ class CheckReport:
         return render(Table(title, columns, [RowGroup(rows)]), "html")
 
     def to_frame(self) -> pandas.DataFrame:
-        """Return the cues as a pandas frame, a row a cue.
+        """Return the cues as a pandas frame, one row per cue.
 
         Raises
         ------
@@ -132,9 +132,9 @@ def check_dataset(
     ----------
     dataset : Dataset
     train : Dataset or sequence of Dataset, optional
-        Training data, in which copies are looked for.
+        Training data, which is searched for copies.
     folds : int
-        In how many folds of passages the learners of the header learn.
+        The number of folds of passages in which the header's learners learn.
     group : str, optional
         A field whose equal values stay in one fold.
     analyzer : str, optional
@@ -142,7 +142,7 @@ def check_dataset(
     header : bool
         Whether learners measure what it takes to answer.
     duplicates : bool
-        Whether to look for copies.
+        Whether to search for copies.
     draws : int
         How often gold is drawn for the bound.
     seed : int

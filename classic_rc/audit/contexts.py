@@ -1,4 +1,4 @@
-"""Positions of options in their context (order, ids, fields), and fields that know an option."""
+"""Positions of options in their context (order, ids, fields), and fields that reveal an option."""
 
 from __future__ import annotations
 

@@ -53,10 +53,10 @@ _ADVICE = {
     Source.WORDS: "use the words as often in wrong options as in right ones, or add mirrored items",
     Source.RANK: "write wrong options that are like right ones in this",
     Source.CHARACTER: "write all options in the same style (--mend makes quotes equal)",
-    Source.PIECE: "read the examples: a way to write that only right, or only wrong, options have",
+    Source.PIECE: "read the examples: only right, or only wrong, options are written this way",
     Source.ORDER: "shuffle questions and options; keep questions with the same options in one fold",
 }
-_ADVICE_OF_POOLS = "take right and wrong options from texts that are used equally often"
+_ADVICE_OF_POOLS = "choose right and wrong options from texts that are used equally often"
 
 
 class Example(NamedTuple):
@@ -121,7 +121,7 @@ def phrase(name: str) -> str:
 def describe_steps(test: ScoreTest, chance: Floats) -> tuple[Cue, ...]:
     """Return the findings of a score test by kind, those of a kind in the order in which they were chosen.
 
-    A choice that only corrects what earlier ones claim too much is no finding: alone it says nothing.
+    A choice that only corrects what earlier ones claim too much is not a finding: alone it says nothing.
     """
     n_mirrored = count_mirrored(test.table)
     cues = [_describe(test, step, chance, n_mirrored) for step in test.steps if not step.is_correction]
@@ -129,7 +129,7 @@ def describe_steps(test: ScoreTest, chance: Floats) -> tuple[Cue, ...]:
 
 
 def leaking_fields(test: ScoreTest) -> tuple[str, ...]:
-    """Return the fields that know options, also those that say what a chosen one says."""
+    """Return the fields that reveal options, also those that say the same as a chosen one."""
     features = test.features
     known = (j for j in test.above.tolist() if j < len(features) and not features.families[j].context)
     names = (features.name(j) for j in known if features.families[j].sees == {"fields"})
@@ -207,7 +207,7 @@ def favour(table: OptionTable, values: Floats) -> tuple[np.ndarray[Any, np.dtype
 def _examples(
     features: FeatureMatrix, step: Step, chosen: Any, covered: Any, direction: str, family: Family
 ) -> tuple[Example, ...]:
-    """Return three options with the cue: two that bear it out, and one that does not, if there is one."""
+    """Return three options with the cue: two that confirm it, and one that does not, if there is one."""
     table = features.table
     shown = np.flatnonzero(chosen & covered[table.question])
     agrees = table.right[shown] == (direction == "right")
@@ -277,7 +277,7 @@ def order_features(table: OptionTable) -> Callable[[NDArray[np.bool_]], Floats]:
 
 
 def count_mirrored(table: OptionTable) -> int:
-    """Return how many questions have the options of another question, and another one of them is right."""
+    """Return how many questions have the options of another question, but a different right one."""
     text = table.normalised[1]
     by_options: dict[tuple[int, ...], list[tuple[int, frozenset[int]]]] = {}
     for i, (start, stop) in enumerate(zip(table.offsets[:-1].tolist(), table.offsets[1:].tolist(), strict=True)):

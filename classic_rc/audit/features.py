@@ -1,6 +1,6 @@
-"""Features of options, generated: their text, ranks, places in context, and fields that know them.
+"""Features of options, generated: their text, ranks, places in context, and fields that reveal them.
 
-A feature is a number of each option. Most are 0 or 1 and stand in one sparse matrix; ranks are dense. No feature is
+A feature is a number for each option. Most are 0 or 1, in one sparse matrix; ranks are dense. No feature is
 written for a dataset: the families below say what is counted, and the data says what there is to count.
 """
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 LEAST_QUESTIONS = 5
 _LEAST_SHARE = 1 / 2000
-"""A feature is in questions of at least so many passages, and of this share of the number of questions."""
+"""A feature is in questions of at least this many passages, and in at least this share of the questions."""
 
 _BLOCK_OPTIONS = 2**15
 _MOST_GRAM = 3

@@ -1,4 +1,4 @@
-"""What it takes to answer: how far a learner gets that reads only a part of the input, out of fold."""
+"""What it takes to answer: how often learners that read only a part of the input are right, out of fold."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ INPUTS: dict[str, frozenset[str]] = {
 """What each row of the header sees."""
 
 MOST_QUESTIONS = 10_000
-"""A larger dataset is represented by so many questions, evenly spread over the groups of passages."""
+"""A larger dataset is represented by about this many questions, evenly spread over the groups of passages."""
 
 _PENALTY = 8.0
 _MOST_STEPS, _MEMORY, _SUFFICIENT, _SHORTEST, _LEAST_DECREASE = 30, 6, 1e-4, 1e-3, 1e-5
@@ -39,7 +39,7 @@ _LEAST_PAIRS = 3
 
 @dataclass(frozen=True, slots=True)
 class HeaderRow:
-    """How often a learner is right that sees a part of the input; fractions."""
+    """How often a learner that sees a part of the input is right, as fractions."""
 
     input: str
     accuracy: float  # of as many answers as are right, the share that is
@@ -58,7 +58,7 @@ class HeaderRow:
 
 
 def spread_evenly(sizes: Integers, most: int) -> NDArray[np.bool_]:
-    """Return which groups of questions represent all of them: evenly spread ones, with about `most` questions.
+    """Return which questions represent all of them: evenly spread groups, with about `most` questions.
 
     Examples
     --------
@@ -88,7 +88,7 @@ class Header:
         self.fold = (np.cumsum(kept) - 1)[self.groups] % min(folds, n_groups)
 
     def measure(self) -> tuple[HeaderRow, ...]:
-        """Return the rows that there is input for."""
+        """Return the rows for which there is input."""
         has = {"options"}
         has |= {"question"} if any(q.query.strip() for q in self.table.questions) else set()
         has |= {"passage"} if any(text.strip() for text in self.table.passages[0]) else set()
@@ -102,7 +102,7 @@ class Header:
         )
 
     def predict(self, sees: frozenset[str]) -> Floats:
-        """Return how many of the right options a learner that sees this finds, as a share, out of fold."""
+        """Return the share of right options that a learner with this input finds, out of fold."""
         from scipy.sparse import hstack
 
         table, features = self.table, self.features
@@ -177,7 +177,7 @@ def _fit(sparse: csr_matrix, dense: Floats, target: Floats, offsets: Integers) -
 
 
 def share_found(scores: Floats, right: NDArray[np.bool_], sizes: Integers) -> Floats:
-    """Return which share of the m best options of each question are right, m of them being right."""
+    """Return the share of right options among the m best of each question, which has m right ones."""
     offsets = offsets_of(sizes)
     question = np.repeat(np.arange(len(sizes)), sizes)
     order = np.lexsort((-scores, question))

@@ -41,7 +41,7 @@ _OWN_KINDS = (
     Kind("html-entity", _W, "questions with HTML entities (such as amp)", "they become words of their own"),
     Kind("empty-passage", _W, "questions about an empty passage", "nothing to comprehend"),
     Kind("empty-question", _W, "empty questions", "nothing to answer"),
-    Kind("empty-option", _W, "questions with an empty option", "can be told apart without reading"),
+    Kind("empty-option", _W, "questions with an empty option", "recognisable without reading"),
     Kind("equal-options", _W, "questions with equal options", "fewer choices than there seem to be"),
     Kind("one-option", _W, "questions with fewer than two options", "nothing to choose between"),
     Kind("gold-hidden", _N, "questions whose gold is hidden", "left out of checks that need gold"),

@@ -18,12 +18,12 @@ from classic_rc.kernels.draws import text_keys, uniform_draws
 from classic_rc.questions import Dataset, Passage, Question, Task, TextCandidates, candidate_texts, normalised_text
 
 PROVENANCE = ".repairs.json"
-"""The end of the name of the file beside a repaired copy that says what was done."""
+"""The suffix of the file next to a repaired copy that says what was done."""
 
 _QUOTES = str.maketrans({"‘": "'", "’": "'", "‛": "'", "“": '"', "”": '"', "„": '"', "«": '"', "»": '"'})
 _BLANKS = re.compile(r"\s+")
 _REFERS = re.compile(r"(?i)\b(above|below|both|neither|(?:options?|answers?) [a-h1-9]\b|[A-H] and [A-H])")
-"""Options that may speak of other options: their questions keep the order of options."""
+"""Options that may refer to other options: their questions keep the order of options."""
 
 
 @dataclass(frozen=True)
@@ -43,12 +43,12 @@ def mend_dataset(report: CheckReport, *, train: Dataset | None = None, seed: int
 
     Blanks, quotes and invisible characters of options become equal; exact copies of questions are removed, if gold
     agrees, and questions that training data has too; fields and ids that a cue names are removed or written anew;
-    and options are shuffled, but where one may speak of the others.
+    and options are shuffled, unless one may refer to the others.
 
     Parameters
     ----------
     report : CheckReport
-        Of the dataset; its cues say which fields leak.
+        The report on the dataset; its cues name the fields that leak.
     train : Dataset, optional
     seed : int
         Of the shuffle.

@@ -41,7 +41,7 @@ class OptionTable:
 
     @classmethod
     def of(cls, dataset: Dataset, analyzer: str = "word") -> OptionTable:
-        """Return the options of the questions that gold tells something about."""
+        """Return the options of the questions in which gold distinguishes options."""
         texts: list[str] = []
         right: list[bool] = []
         rows: list[int] = []

@@ -107,7 +107,7 @@ def perturb_dataset(dataset: Dataset, name: str, *, seed: int = 0, function_word
     seed : int
         The seed of the random choices.
     function_words : str
-        A stop list of :data:`~classic_rc.text.analyzers.STOP_LISTS`, or the path of a file with a word a line.
+        A stop list of :data:`~classic_rc.text.analyzers.STOP_LISTS`, or the path of a file with one word per line.
 
     Returns
     -------
@@ -119,7 +119,7 @@ def perturb_dataset(dataset: Dataset, name: str, *, seed: int = 0, function_word
     Raises
     ------
     UsageError
-        The name is unknown, the perturbation does not apply to the task, or no other passage is there to take.
+        The name is unknown, the perturbation does not apply to the task, or there is no other passage to take.
     DataError
         The dataset has no questions.
 
@@ -161,7 +161,7 @@ def get_perturbation(name: str, dataset: Dataset) -> Perturbation:
 
 
 def count_unanswerable(original: Sequence[Question], perturbed: Sequence[Question]) -> int:
-    """Return the number of span questions whose answer was in the passage and is in the perturbed one no more."""
+    """Return the number of span questions whose answer was in the passage and is no longer in the perturbed one."""
     return sum(_has_answer(old) and not _has_answer(new) for old, new in zip(original, perturbed, strict=True))
 
 
@@ -329,7 +329,7 @@ def _swap_passages(dataset: Dataset, settings: Settings) -> Iterator[Question]:
     lengths = [len(WORDS.locate(passage.text)) for passage in passages]
     if len(set(groups)) < 2:
         raise UsageError(
-            f"other-passage needs passages that are no near duplicates of each other: {dataset.name} has one",
+            f"other-passage needs two passages that are not near duplicates: {dataset.name} has one",
             field="dataset",
             found=dataset.name,
             expected="2 or more different passages",

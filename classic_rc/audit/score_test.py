@@ -29,7 +29,7 @@ LEVEL = 0.05
 MOST_STEPS = 12
 _BATCH = 25
 _EXACT = 30
-"""Below so many occurrences the tail is that of the Poisson-binomial distribution, from there on the normal one."""
+"""Below this many occurrences the tail is Poisson-binomial, from there on normal."""
 _BLOCK_QUESTIONS = 2**13
 _LARGE, _SHARED, _BLOCK_SUMS = 3.0, 1.2, 2**22
 """Deviates from this on are tested for dependence, if features are in so many questions a passage."""

@@ -21,7 +21,7 @@ from classic_rc.questions import Dataset
 
 @dataclass(frozen=True, slots=True)
 class ScoreWithout:
-    """A system's main metric on all questions, and on those that are no copies (:func:`copied_questions`)."""
+    """A system's main metric on all questions, and on those that are not copies (:func:`copied_questions`)."""
 
     system: str
     trained_on: str | None
@@ -39,9 +39,9 @@ class ScoreWithout:
 
 
 def copied_questions(dataset: Dataset, duplicates: Iterable[Finding]) -> NDArray[np.bool_]:
-    """Return which questions, or whose passages, training data or an earlier part of the dataset has or nearly has.
+    """Return which questions repeat, or have passages that repeat, training data or an earlier part of the dataset.
 
-    Of the findings those of :data:`~classic_rc.audit.duplicates.COPIES` count.
+    Equal and near copies count: the findings of :data:`~classic_rc.audit.duplicates.COPIES`.
     """
     ids: dict[str, set[str]] = {"question": set(), "passage": set()}
     for finding in duplicates:

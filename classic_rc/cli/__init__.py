@@ -1,1 +1,1 @@
-"""The command line: a file a sub-command, nothing heavy imported before one runs."""
+"""The command line: one file per sub-command, with nothing heavy imported before one runs."""

@@ -27,15 +27,15 @@ OPTIONS = (
     "reading",
     "--pool",
     "findings",
-    vary_option("--train", help="the training data, in which copies are looked for; repeat for several"),
-    vary_option("--cv", help="in how many folds of passages the learners of the header learn (default 5)"),
+    vary_option("--train", help="the training data, searched for copies; repeat for several"),
+    vary_option("--cv", help="the number of passage folds for the learners of the header (default 5)"),
     vary_option(
         "--group", help="a field of the data (article, author, …): questions with the same value stay together"
     ),
     vary_option(
         "--analyzer",
         default=None,
-        help="what makes words of the texts (see `classic-rc list analyzers`; "
+        help="how texts become words (see `classic-rc list analyzers`; "
         "default word, or char for scripts without spaces between words)",
     ),
     vary_option("--seed", help="the seed of draws, resamples and --mend (default 0)"),
@@ -101,7 +101,7 @@ class _Mended(NamedTuple):
 
 
 def _mend(args: argparse.Namespace, shown: Sequence[CheckReport], train: Dataset | None) -> _Mended:
-    """Write a repaired copy with its provenance beside it, and check it."""
+    """Write a repaired copy with its provenance next to it, and check it."""
     from classic_rc.audit.mend import PROVENANCE, mend_dataset
     from classic_rc.datasets.own_files import to_jsonl
 

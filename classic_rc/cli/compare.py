@@ -33,7 +33,7 @@ OPTIONS = (
     vary_option("--metrics", help="a comparison for each of these metrics (default: the main metric of the task)"),
     vary_option(
         "--baseline",
-        help="test only the differences of the other systems from this one, the name of a row or one more system",
+        help="test only the differences from this system, the name of a row or one more system",
     ),
     "--test",
     vary_option(
@@ -103,7 +103,7 @@ def _iter_parts(
             for value, mask in results.groupings[key].items():
                 name = f"{results.dataset}, {key} {value}"
                 if defining := results.defining(results.groupings[key], value):
-                    text = f"by construction it is the questions that {', '.join(sorted(defining))} solves or not"
+                    text = f"it is defined as the questions that {', '.join(sorted(defining))} solves or does not"
                     inputs.report_notes(args, "warning", [text], name)
                 if len(set(results.groups[mask].tolist())) > 1:
                     yield results.part(mask, name), chance and chance.part(mask)

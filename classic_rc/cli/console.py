@@ -149,7 +149,8 @@ def check_writable(
     """Check, before anything is computed, that `output` can be written and would not replace one of the inputs.
 
     `is_figure` tells that a figure is drawn to it; otherwise its name must not end like that of an image, and
-    `figure_option` is the option that draws one. `option` names `output`. A folder is made with all that it is in.
+    `figure_option` is the option that draws one. `option` names `output`. An output folder may be missing, and its
+    parents too.
     """
     if output is None:
         return
@@ -167,7 +168,7 @@ def check_writable(
             else f"save runs with `classic-rc run DATA --save DIR` and draw them with "
             f"`classic-rc table DIR --figure forest -o {figure}`"
         )
-        raise refuse(f"this command's output is no image. For a figure, {way}", "another name")
+        raise refuse(f"this command's output is not an image. For a figure, {way}", "another name")
     if os.path.exists(output) and os.path.isdir(output) != is_folder:
         raise refuse(*(("it is a file", "a folder") if is_folder else ("it is a folder", "a file")))
     folder = output if is_folder else os.path.dirname(os.path.realpath(output))

@@ -51,7 +51,7 @@ def handle(args: argparse.Namespace) -> int:
     for file, problem in failed.items():
         using = [split for split in splits if file in split.files]
         if using and all(map(is_split_cached, using)):
-            text = f"{file.key} is missing there; what {', '.join(s.name for s in using)} needs of it has copies"
+            text = f"{file.key} is missing there; copies have what {', '.join(s.name for s in using)} needs"
             inputs.report_notes(args, "note", [text])
         else:
             causes.setdefault((file.dataset, problem.problem, problem.found), []).append((file, problem))
@@ -79,5 +79,5 @@ def _describe(fetched: Fetched) -> str:
     file = fetched.file
     state = "downloaded" if fetched.is_new else "in the cache"
     if fetched.is_recorded:
-        state += f"; sha256 {fetched.sha256} is recorded and compared from now on: no sum was known"
+        state += f"; no sum was known: sha256 {fetched.sha256} is recorded, and checked from now on"
     return f"{file.key}  {format_size(fetched.path.stat().st_size)}  {state}  {fetched.path}\n"

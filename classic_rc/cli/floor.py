@@ -86,7 +86,7 @@ def _tables(args: argparse.Namespace, name: str) -> list[Table]:
             print_message(f"note: {data} has the content of {known.name}")
             tables.append(Floor(known, args.group_by).table())
         else:
-            print_message(f"note: {data} is no dataset whose floor comes with the package: {_commands(str(data))}")
+            print_message(f"note: the floor of {data} does not come with the package: {_commands(str(data))}")
     return tables
 
 
@@ -129,7 +129,7 @@ def _read_results(path: str) -> dict[str, Any] | None:
 
 
 def _log_table(args: argparse.Namespace, dataset: Dataset) -> Table:
-    """Return the table of a log: its model beside chance and floor, computed on its own questions."""
+    """Return the table of a log: its model, chance and floor, computed on its own questions."""
     from classic_rc.evaluation.evaluate import evaluate
     from classic_rc.io.progress import progress_bar
     from classic_rc.protocol import Protocol

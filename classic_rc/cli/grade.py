@@ -118,7 +118,7 @@ def _assignment(args: argparse.Namespace) -> Assignment:
         if seed is not None:
             assignment, args.seed = assignment.drawn(seed), seed
     if assignment.make_files and args.seed is None and args.hand_out is None:
-        message = "the seed of the class made the data: only with --seed N can what is found in them be checked"
+        message = "the seed of the class made the data: give --seed N, so that what is found in them can be checked"
         if not assignment.functions:
             raise UsageError(message, field="--seed")
         print_message(f"note: {message}")

@@ -235,7 +235,7 @@ def choose_systems(
     if find_log_model(dataset, given) is None:  # the model of a log comes first, unless -s names it
         models = systems_of_log(dataset)
         if is_log(dataset) and not models:
-            text = "the model is no row: its answers are read only if the log is the one file of the dataset"
+            text = "the model has no row: its answers are read only if the log is the dataset's only file"
             report_notes(args, "note", [text], dataset.name)
         complete = [*models, *complete]
     systems = name_systems(complete)

@@ -61,10 +61,10 @@ _OPTIONS: dict[str, tuple[Option, ...]] = {
             nargs="+",
             metavar="CORPUS",
             help="text with one sentence or paragraph per line, JSON lines, or a folder of such files, plain or "
-            "compressed (gzip, bzip2, xz); - for standard input; a dataset, to index each passage once: what "
-            "settings follow (DATA,split=…,reader=…), and by default files that end in .json, .tsv, .csv, .xml or "
-            ".tar.gz, folders with such files, and JSON lines without the text field (CORPUS,reader=text: as "
-            "texts); with --check, an index",
+            "compressed (gzip, bzip2, xz); - for standard input; a dataset, to index each passage once: text "
+            "with settings (DATA,split=…,reader=…), files that end in .json, .tsv, .csv, .xml or .tar.gz, folders "
+            "with such files, and JSON lines without the text field (CORPUS,reader=text reads them as texts); "
+            "with --check, an index",
         ),
         option(
             "what",
@@ -85,7 +85,7 @@ _OPTIONS: dict[str, tuple[Option, ...]] = {
         option(
             "--all",
             action="store_true",
-            help="download what no split needs too: copies of splits, released scores and labels",
+            help="also download files that no split needs: copies of splits, released scores and labels",
         ),
         option("--check", action="store_true", help="download nothing: check the files in the cache"),
     ),
@@ -149,8 +149,8 @@ _OPTIONS: dict[str, tuple[Option, ...]] = {
             "--lines",
             choices=("auto", "sentences", "paragraphs"),
             default="auto",
-            help="what each line of text, or the text of each JSON line, is; auto (default) means paragraphs if "
-            "more than a quarter of the first 1,000 have several sentences, and prints its choice",
+            help="what a line, or the text of a JSON line, is; auto (default) chooses paragraphs if more than a "
+            "quarter of the first 1,000 have several sentences, and prints its choice",
         ),
         option("--field", metavar="FIELD", default="text", help="the text field of JSON lines (default text)"),
         option("--id-field", metavar="FIELD", default="id", help="the id field of JSON lines, if any (default id)"),
@@ -251,8 +251,9 @@ _OPTIONS: dict[str, tuple[Option, ...]] = {
         option(
             "--mend",
             metavar="FILE",
-            help="write a repaired copy as JSON lines, check it too, and list what no program can mend: blanks, "
-            "quotes and invisible characters made equal, options shuffled, exact copies and leaking fields removed",
+            help="write a repaired copy as JSON lines, check it too, and list what a program cannot mend: the "
+            "copy has equal blanks, quotes and invisible characters, shuffled options, and no exact copies and no "
+            "leaking fields",
         ),
     ),
     "perturbations": (
@@ -270,7 +271,7 @@ _OPTIONS: dict[str, tuple[Option, ...]] = {
             nargs="?",
             const="",
             metavar="NAME[,NAME]",
-            help="score every system on perturbed copies of DATA too (see `classic-rc list perturbations`; "
+            help="also score every system on perturbed copies of DATA (see `classic-rc list perturbations`; "
             "default: all that apply), each the mean over five seeds",
         ),
         option(
@@ -278,7 +279,7 @@ _OPTIONS: dict[str, tuple[Option, ...]] = {
             default="nltk",
             metavar="LIST",
             help="the words that count as function words: a stop list (see `classic-rc list stop-lists`; default "
-            "nltk) or a file with a word a line; interrogatives always do",
+            "nltk) or a file with one word per line; interrogatives always do",
         ),
     ),
     "grading": (
@@ -292,9 +293,9 @@ _OPTIONS: dict[str, tuple[Option, ...]] = {
             "--assignment",
             metavar="NAME|FILE",
             help="an assignment (see `classic-rc list assignments`), a teacher's file, or an assignment.json "
-            "(default: what the assignment.json of the folder says)",
+            "(default: the one in the folder's assignment.json)",
         ),
-        option("--one", action="store_true", help="the folder is that of one student"),
+        option("--one", action="store_true", help="the folder is one student's"),
         option(
             "--timeout",
             type=parse_finite_number,
@@ -305,12 +306,12 @@ _OPTIONS: dict[str, tuple[Option, ...]] = {
         option(
             "--container",
             metavar="COMMAND",
-            help="what runs python3 in a container, in place of bubblewrap; it shows {folder} read-only",
+            help="the command that runs python3 in a container, instead of bubblewrap; it shows {folder} read-only",
         ),
         option(
             "--unsafe",
             action="store_true",
-            help="without both: as another user if you are root, else as you; for a container that is thrown away",
+            help="without both: as another user if you are root, else as you; for a throw-away container",
         ),
         option("--html", metavar="DIR", help="also write a page for each student, and one for the class"),
         option("--gradescope", metavar="DIR", help="also write results.json of Gradescope for each student"),
@@ -325,7 +326,7 @@ _OPTIONS: dict[str, tuple[Option, ...]] = {
         option(
             "--hand-out",
             metavar="DIR",
-            help="grade nothing; write what the class of --seed gets: the page, the file to start from, data",
+            help="grade nothing; write what the class of --seed gets: the page, a file to start from, data",
         ),
     ),
     "subset": (
@@ -344,7 +345,7 @@ _OPTIONS: dict[str, tuple[Option, ...]] = {
             action="append",
             default=[],
             metavar=SYSTEM,
-            help="with --hard: one more system to score, which has no part in the choice; repeat for several",
+            help="with --hard: one more system to score, not used to choose questions; repeat for several",
         ),
         option(
             "--ids",
@@ -368,7 +369,7 @@ _OPTIONS: dict[str, tuple[Option, ...]] = {
             type=left_out_sections,
             default=frozenset(),
             metavar="SECTION[,SECTION]",
-            help="leave out check, explanations or floors (of a datasheet; without check and floors it counts)",
+            help="leave out check, explanations or a datasheet's floors (without check and floors, it only counts)",
         ),
         option("--title", rare=True, metavar="TEXT", help="the title of the page (default: the dataset's name)"),
         option(
@@ -382,9 +383,9 @@ _OPTIONS: dict[str, tuple[Option, ...]] = {
         option(
             "--datasheet",
             action="store_true",
-            help="write one page for the appendix of the dataset's paper instead: sizes, lengths, floors, "
-            "findings, duplicates; the name of FILE decides between Markdown, LaTeX, "
-            "HTML, JSON and CSV, and .pdf, .png or .svg draws histograms of its lengths instead",
+            help="instead write one page for the appendix of the dataset's paper: sizes, lengths, floors, "
+            "findings, duplicates; the ending of FILE chooses Markdown, LaTeX, HTML, JSON or CSV, or histograms of "
+            "lengths (.pdf, .png, .svg)",
         ),
         option(
             "--fact",
@@ -474,24 +475,24 @@ _OPTIONS: dict[str, tuple[Option, ...]] = {
             "--width",
             rare=True,
             choices=("column", "text"),
-            help="what the LaTeX table fits: a column (table) or the text (table*); default: by its columns",
+            help="the width of the LaTeX table: a column (table) or the text (table*); default: by its columns",
         ),
         option(
             "--methods",
             action="store_true",
-            help="write what a paper says of data, settings and tests, and its BibTeX, instead of the table",
+            help="instead of the table, write a paper's paragraph on data, settings and tests, and its BibTeX",
         ),
         option(
             "--verify",
             rare=True,
             action="store_true",
-            help="first compare the data, files and code that the records name with those that are here",
+            help="first check that the data, files and code here are those that the records name",
         ),
         option(
             "--release",
             metavar="DIR",
-            help="write the table (or the figure, or the methods) into a new folder, with all that makes it again: "
-            "predictions of every system, the suite, checksums, versions, and the line to run there",
+            help="write the table (or the figure, or the methods) into a new folder, with everything that "
+            "reproduces it: predictions of every system, the suite, checksums, versions, and the command",
         ),
     ),
     "output": (
@@ -507,7 +508,7 @@ _OPTIONS: dict[str, tuple[Option, ...]] = {
             "-v",
             "--verbose",
             action="store_true",
-            help="show what reproduces each system below a table of plain text, which the other formats always do",
+            help="show each system's signature below a plain-text table; the other formats always do",
         ),
         option("-o", "--output", metavar="FILE", help="write the results to a file instead of stdout"),
         option(

@@ -102,7 +102,7 @@ def _choose_format(args: argparse.Namespace, dataset: Dataset, named: Format | N
     if content not in form.holds:
         wanted = "scores: use --format jsonl" if args.scores else "answers: add --scores, or leave out --format"
         raise UsageError(
-            f"the format {form.name} holds {' and '.join(sorted(form.holds))}, no {wanted}",
+            f"the format {form.name} holds {' and '.join(sorted(form.holds))}, not {wanted}",
             field="--format",
             found=form.name,
             expected=f"a format that holds {content}",

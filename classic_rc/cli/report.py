@@ -60,7 +60,7 @@ OPTIONS = (
         required=True,
         help="the HTML file to write, such as report.html; of a datasheet, also .md, .tex, .json, .csv or a figure",
     ),
-    vary_option("--analyzer", default=None, help="what makes words of the texts in statistics and checks"),
+    vary_option("--analyzer", default=None, help="how texts become words in statistics and checks"),
 )
 
 
@@ -227,7 +227,7 @@ def _explain_with_progress(
 
 
 def _read_repairs(dataset: Dataset) -> dict[str, str]:
-    """Return what `check --mend` did to a dataset, which stands beside its file."""
+    """Return what `check --mend` did to a dataset, from the file next to it."""
     from classic_rc.audit.mend import PROVENANCE
 
     done = []

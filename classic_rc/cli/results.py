@@ -60,7 +60,7 @@ def _cross_tabulate(dataset: Dataset, keys: str, labels: Sequence[Labels]) -> Cr
 
 
 def count_questions(args: argparse.Namespace, dataset: Dataset) -> SharedResults:
-    """Return the results of no system: a breakdown of them has the numbers of questions alone."""
+    """Return results without systems: their breakdown has only the numbers of questions."""
     from classic_rc.evaluation.comparison import SharedResults
     from classic_rc.folds import passage_groups
 

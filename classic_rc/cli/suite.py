@@ -57,7 +57,7 @@ def _check_options(args: argparse.Namespace, options: Choice) -> None:
     path = next(data for data in args.data if data.endswith(SUFFIX))
     if len(args.data) > 1:
         raise UsageError(
-            f"{path} is a suite, which names its own data: run it alone, and put other data into its [datasets]",
+            f"{path} is a suite, which names its own data: run it alone, and add other data to its [datasets]",
             field="DATA",
             found=" ".join(args.data),
             expected="one suite, or datasets",

@@ -187,7 +187,7 @@ def _render(args: argparse.Namespace, table: PaperTable, form: str) -> str:
         inputs.report_notes(
             args,
             "note",
-            [f"{n} intervals have a side that is longer by over a quarter; ± is the longer one"],
+            [f"{n} intervals have one side longer than the other by over a quarter; ± is the longer one"],
         )
     if form == "latex":
         return formats.table_latex(

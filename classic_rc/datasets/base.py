@@ -241,7 +241,7 @@ class Reader(ABC):
     is_one_dataset : bool
         Whether a file is only a piece, an article or a query, so that a folder of such files is one dataset.
     names_subset : bool
-        Whether the name of a dataset has the subset that all of its files have, also if nobody asked for it.
+        Whether a dataset's name includes the subset of all its files, even if no subset was requested.
     published_as : str
         The dataset's name in tables of published figures; empty if there are none.
     is_log : bool

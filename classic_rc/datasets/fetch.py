@@ -1,7 +1,7 @@
 """Datasets by name: where their files are, which of them make a split, and the cache that holds them.
 
 ``sources.toml`` lists the datasets. :func:`fetch` downloads; nothing else does. ``CLASSIC_RC_DATA`` names the
-folder of the cache, and ``CLASSIC_RC_MIRROR`` a base address that serves ``DATASET/FILE`` in place of the authors'
+folder of the cache, and ``CLASSIC_RC_MIRROR`` a base address that serves ``DATASET/FILE`` instead of the authors'
 addresses.
 """
 
@@ -45,7 +45,7 @@ class RemoteFile:
     bytes: int | None = None
     sha256: str | None = None
     sum_from: str | None = None  # who computed the sum, if it was not this project from the file at `url`
-    mirror: bool = False  # whether `url` is an address of somebody else than the authors
+    mirror: bool = False  # whether `url` is not an address of the authors
     form: str | None = None  # for a file without an open address: how to get it
 
     @property

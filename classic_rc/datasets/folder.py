@@ -32,9 +32,9 @@ class FolderContent:
 def list_datasets(data: str | DataSpec, *, fields: str | Mapping[str, str] | None = None) -> FolderContent:
     """List the datasets at a path, in the order of their names.
 
-    A path that is no folder is one dataset; of the Hugging Face hub, each split is one. In a folder, each file of
-    the highest level that has any dataset is one, with two exceptions. Files whose names differ only in a number at
-    the end are shards of one dataset, if the numbers are consecutive and start at 0 or 1. A folder in which the
+    A path that is not a folder is one dataset; of the Hugging Face hub, each split is one. In a folder, each file
+    of the highest level that has any dataset is one, with two exceptions. Files whose names differ only in a number
+    at the end are shards of one dataset, if the numbers are consecutive and start at 0 or 1. A folder in which the
     reader says that a file is only a piece (:attr:`~classic_rc.datasets.base.Reader.is_one_dataset`: RACE, CNN) is
     one dataset as a whole. Files of other splits or subsets than those of `data` are left out.
     """
@@ -88,9 +88,9 @@ def list_datasets(data: str | DataSpec, *, fields: str | Mapping[str, str] | Non
 
 
 def describe_others(names: Sequence[str]) -> str:
-    """Return a note about files that are no datasets."""
+    """Return a note about files that are not datasets."""
     more = ", …" * (len(names) > _MAX_NAMED)
-    return f"files that are no dataset are left out ({', '.join(names[:_MAX_NAMED])}{more}): {len(names):,}"
+    return f"files that are not datasets are left out ({', '.join(names[:_MAX_NAMED])}{more}): {len(names):,}"
 
 
 def _group_shards(files: Sequence[InputFile], spec: DataSpec) -> list[DatasetFiles]:

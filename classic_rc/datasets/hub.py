@@ -116,7 +116,7 @@ def _parse(name: str, split: str | None) -> tuple[str, str, str | None]:
         )
     if os.path.isdir(repo):  # `datasets` would read the folder
         raise UsageError(
-            f"{name}: the package datasets would read the folder {repo} that is here: start in another folder",
+            f"{name}: the package datasets would read the local folder {repo} instead: run in another folder",
             field="path",
             found=repo,
             expected="no folder with the name of the dataset",
@@ -231,7 +231,7 @@ def _import_datasets(name: str) -> Any:
 
 
 def _no_code(datasets: Any) -> dict[str, bool]:
-    """Return the argument that forbids code of a dataset, in versions that could run it if they are not told."""
+    """Return the argument that forbids code of a dataset, in versions that could run it by default."""
     major, minor = (int(part) for part in datasets.__version__.split(".")[:2])
     return {"trust_remote_code": False} if (2, 16) <= (major, minor) < (4, 0) else {}
 

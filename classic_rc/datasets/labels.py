@@ -61,7 +61,7 @@ def read_labels(path: str | Path, dataset: Dataset, *, notes: list[str] | None =
     The content determines the form:
 
     * a table with a header (CSV or TSV): a column ``id``, and one column of labels per name. Semicolons separate
-      several labels in a cell; an empty cell is no entry, and ``-`` means that no label applies;
+      several labels in a cell; an empty cell is not an entry, and ``-`` means that no label applies;
     * JSON lines, or a JSON list: objects with ``id`` and, by name, a label or a list of labels;
     * one JSON object: by question id a label, a list of labels, or an object as above without ``id``. Labels
       without a name get the name ``labels``;
@@ -214,14 +214,14 @@ def _read_table(text: str, source: str) -> Iterator[Node]:
 
 
 def _split_cell(cell: str) -> list[str] | None:
-    """Return the labels in a cell; None for an empty cell, which is no entry."""
+    """Return the labels in a cell; None for an empty cell."""
     if cell.strip() == _NO_LABEL:
         return []
     return [part.strip() for part in cell.split(";") if part.strip()] if cell.strip() else None
 
 
 def _parse_row(row: Node) -> LabelledQuestion:
-    """Parse an object with an id and, by name, a label or a list of labels. null is no entry."""
+    """Parse an object with an id and, by name, a label or a list of labels. null is not an entry."""
     key = next((key for key in _IDS if row.has(key)), _IDS[0])
     id_ = row.name(key)
     labels = {

@@ -357,7 +357,7 @@ def _check_distinct(datasets: Sequence[Dataset]) -> None:
             other = owner[repeated[0]]
             raise UsageError(
                 f"{other.name} and {dataset.name} have {len(repeated):,} questions in common, such as "
-                f"{repeated[0][0]}: give every file once",
+                f"{repeated[0][0]}: give each file once",
                 field="datasets",
                 found=f"{len(repeated)} questions in two datasets",
                 expected="datasets without common questions",

@@ -1,4 +1,4 @@
-"""Files that are typed in place of a dataset by mistake: what each is, and the command that reads it."""
+"""Files that users name by mistake where a dataset is due: what each is, and the command that reads it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _DATA_KEYS = {"passage", "context", "article", "story", "text", "document", "que
 
 
 def describe_other(file: InputFile) -> DataError | None:
-    """Return the error for a known file that is no dataset, with the command that reads it, or None."""
+    """Return the error for a known file that is not a dataset, with the command that reads it, or None."""
     if (known := _recognise(file)) is None:
         return None
     what, hint = known

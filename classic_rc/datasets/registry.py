@@ -192,7 +192,7 @@ def require_dataset(value: Any, role: str) -> Dataset:
 
 
 def _fix_of(value: Any) -> str | None:
-    """Return what to do with a value that is in the wrong place; None for values that are no data."""
+    """Return what to do with a value that is in the wrong place; None for values that are not data."""
     if isinstance(value, Dataset):
         return "it is a dataset already: use it as it is"
     if isinstance(value, str | os.PathLike):

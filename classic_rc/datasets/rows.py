@@ -58,7 +58,7 @@ _DIGITS = re.compile(r"[0-9]+(?:\.0+)?", re.ASCII)
 _MANY_ROWS = 10
 _FEW_SEVERAL = 0.1
 _SORTED = (
-    "the candidates are in alphabetical order, because the right answer has a column of its own, "
+    "the candidates are in alphabetical order, because the right answer has its own column, "
     "whose place would give it away"
 )
 _TASKS = {task.value: task for task in Task}

@@ -1,4 +1,4 @@
-"""Passages and candidates of large datasets, whose texts are in a temporary file until somebody reads them."""
+"""Passages and candidates of large datasets, whose texts are in a temporary file until they are read."""
 
 from __future__ import annotations
 

@@ -41,10 +41,10 @@ from classic_rc.protocol import READING, Protocol, Step
 from classic_rc.questions import Dataset
 
 _NAME = "{name}"
-"""The name of every system while its cell is computed. A cell does not have the user's name for the system."""
+"""The name of every system while its cell is computed: a cell does not depend on the user's name for it."""
 
 SOURCES = "sources.json"
-"""The file next to a folder of cells that has what is known of source files."""
+"""The file next to a folder of cells with what is known about source files."""
 
 
 class CellFolder:
@@ -118,7 +118,7 @@ class SuiteData:
 
     @cached_property
     def facts(self) -> dict[str, Any]:
-        """What all cells follow from; what only reports change is not a part of it."""
+        """The facts that determine all cells; what changes only reports is not among them."""
         protocol = self.protocol.without(Step.REPORT)
         parts = {"data": self.dataset, "train": as_dataset(protocol.train), "tune": protocol.tune}
         return {
@@ -259,7 +259,7 @@ class DatasetRun:
         return FinishedCell(system, result, is_kept)
 
     def facts_of(self, system: System) -> dict[str, Any]:
-        """Return what a system's results follow from; paths and names are not among it.
+        """Return the facts that determine a system's results; paths and names are not among them.
 
         Code that cannot be identified is an UnidentifiedCodeError, a file that cannot be read a DataError.
         """

@@ -51,7 +51,7 @@ class SharedResults:
 
     @classmethod
     def of(cls, evaluation: Evaluation, *, group: str | None = None) -> SharedResults:
-        """Make a results of an evaluation's rows; questions with equal values of `group` are one group."""
+        """Return the results of an evaluation's rows; questions with equal values of `group` are one group."""
         dataset = evaluation.dataset
         assert dataset.task is not None  # an evaluation has questions
         groups = passage_groups(dataset, group)
@@ -78,7 +78,7 @@ class SharedResults:
         return tuple(dict.fromkeys([*shown, *(name for system in self.systems for name in system.statistics)]))
 
     def part(self, mask: NDArray[np.bool_], name: str) -> SharedResults:
-        """Return the results on some of the questions, as those of a dataset of another name."""
+        """Return the results on some of the questions, as a dataset with another name."""
         systems = tuple(system.part(mask) for system in self.systems)
         groups = np.unique(self.groups[mask], return_inverse=True)[1].reshape(-1)
         return replace(self, dataset=name, groups=groups, systems=systems, groupings={})

@@ -141,7 +141,7 @@ def evaluate(
     shared = EncodingCache() if shared is None else shared
     with progress_bar(dataset.name, None, progress) as advance:
         learns = protocol.train is not None or protocol.tune is not None
-        advance.stage("comparing with the data to learn from" if learns else "")
+        advance.stage("comparing with the training data" if learns else "")
         plan = make_plan(dataset, systems, protocol, needs_system=False)
     run = _Run(plan, grouping, read_seconds)
     with progress_bar(plan.dataset.name, len(plan.systems) * len(plan.dataset), progress) as advance:
@@ -390,7 +390,7 @@ def _tie_tolerance(system: FittedSystem) -> float | str | None:
 def measure_given(
     system: System, dataset: Dataset, protocol: Protocol, groups: Mapping[str, NDArray[np.bool_]]
 ) -> tuple[GivenNumber, ...]:
-    """Return the numbers of a system that nobody runs, or whose file answers a sample of the questions.
+    """Return the numbers of a system that are given, or of a file that answers a sample of the questions.
 
     The intervals of a sample are from resamples of its passages.
     """
@@ -437,8 +437,8 @@ def _row_of_predictions(
     start, source = time.perf_counter(), str(system.path)
     tally = OutcomeTally(metrics, len(dataset))
     tally.add(np.arange(len(dataset)), dataset, predictions, None)
-    is_told = system.format is None or get_format(system.format).is_detected
-    named = {**({} if is_told else {"format": system.format}), **system.options}
+    is_detected = system.format is None or get_format(system.format).is_detected
+    named = {**({} if is_detected else {"format": system.format}), **system.options}
     settings = read_settings(source)
     signature = Signature.of("score-file", None, {"file": file_digest(source), **named}, dataset)
     return Row(

@@ -529,7 +529,7 @@ def _can_score_in_forks(solver: Solver) -> bool:
     """Return whether to fork: not for learned models, whose libraries may have threads."""
     if not solver.needs_only_arrays or solver.learns_from == "gold" or not can_fork():
         return False
-    if "joblib" not in sys.modules:  # so nobody has chosen a backend
+    if "joblib" not in sys.modules:  # so no backend was chosen
         return True
     from joblib.parallel import get_active_backend
 

@@ -185,7 +185,7 @@ class Row:
 
     @property
     def statistics(self) -> Mapping[str, NDArray[np.float64]]:
-        """Each metric's statistics, a row a question; see :class:`Outcomes`."""
+        """Each metric's statistics, one row per question; see :class:`Outcomes`."""
         return self.outcomes.statistics
 
     @property
@@ -377,7 +377,7 @@ def _credit_of_ends(end: np.ufunc, sizes: array[int], lengths: array[int], right
 # How far a learner's result moves if the options of each question come in another order
 
 _N_TRIED = 200
-"""A solver whose scores of this many questions do not depend on the order is not asked about the others."""
+"""If a solver's scores of this many questions do not depend on the order, the others are not scored again."""
 
 _ROUNDING = 1e-9
 """Sums in another order differ by less."""

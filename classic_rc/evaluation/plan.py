@@ -173,9 +173,7 @@ def _prepare_system(system: System, dataset: Dataset, protocol: Protocol, notes:
         return ReadySystem(name, configure_solver(solver, dataset, protocol), system)
     deciding = {**protocol.affecting(Step.DECIDE), "tune": protocol.tune}
     if given := [setting for setting, value in deciding.items() if value is not None]:
-        notes.append(
-            f"{name}: the file has answers, which stay as they are; only scores have a use for {', '.join(given)}"
-        )
+        notes.append(f"{name}: the file has answers, which do not change; only scores use {', '.join(given)}")
     return ReadySystem(name, None, system, content)
 
 
@@ -301,7 +299,7 @@ def configure_solver(solver: Solver, dataset: Dataset, protocol: Protocol | None
     The solver's default decision replaces one that does not fit the task: an argmax, which most published variants
     have, if several candidates may be right; a threshold, if exactly one is. For scripts without spaces between
     words, the analyzer ``word`` becomes ``char`` (:func:`adapt_analyzer`). A dataset without questions or of a task
-    that the solver does not answer, and a decision that is no rule, are UsageErrors.
+    that the solver does not answer, and a decision that is not a rule, are UsageErrors.
     """
     protocol = protocol or Protocol()
     task = dataset.task

@@ -43,7 +43,7 @@ SCHEMA = 4
 """The version of the record's format; it increases with every change that matters to programs that read records."""
 
 MAX_DRAWS = 10**9
-"""More resamples or swaps than anyone waits for: a larger number in a record is damage."""
+"""More resamples or swaps than anyone waits for: a record with a larger number is damaged."""
 
 _PACKAGES = ("numpy", "scipy", "scikit-learn", "nltk", "joblib")
 

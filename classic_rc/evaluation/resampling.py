@@ -269,11 +269,15 @@ def permutation_test(
     approximate randomisation of Noreen 1989). Swapping all groups only changes the sign, so each way tried counts
     for two.
 
-        Parameters ---------- first, second : ndarray of float64, shape (n_questions, n_statistics) Each system's
-        statistics. Of several runs, shape (n_questions, n_runs, n_statistics), their means count. groups : ndarray
-        of int64, shape (n_questions,) Group numbers from 0, as :func:`classic_rc.folds.passage_groups` returns
-        them. n, seed : int Number of random swaps. The draws are PCG64's raw output, and sums are exact: the same
-        bits on every machine.
+    Parameters
+    ----------
+    first, second : ndarray of float64, shape (n_questions, n_statistics)
+        Each system's statistics; for several runs, shape (n_questions, n_runs, n_statistics), their means count.
+    groups : ndarray of int64, shape (n_questions,)
+        Group numbers from 0, as :func:`classic_rc.folds.passage_groups` returns them.
+    n, seed : int
+        The number of random swaps. The draws are PCG64's raw output, and sums are exact: the same bits on every
+        machine.
     """
     if n < 1:
         raise UsageError(f"the number of permutations must be at least 1, got {n}", field="n", found=str(n))

@@ -58,7 +58,7 @@ class SpanOracle:
         note = f"a perfect choice among the candidate spans would score {_format_values(self.ceilings)}"
         if self.one == self.several:
             return note
-        return f"{note}; a perfect choice of one span a question, {_format_values(self.single_span_ceilings)}"
+        return f"{note}; a perfect choice of one span per question, {_format_values(self.single_span_ceilings)}"
 
 
 def _format_values(values: Mapping[str, float]) -> str:

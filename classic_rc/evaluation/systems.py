@@ -28,7 +28,7 @@ from classic_rc.solvers.specs import change_paths, changed_texts, parse_solver
 
 @dataclass(frozen=True)
 class System:
-    """A solver, a file of predictions, a number that nobody runs, or a system that failed; exactly one is given."""
+    """A solver, a file of predictions, a given number, or a system that failed; exactly one of them."""
 
     solver: Solver | None = None
     path: str | None = None  # of a file of predictions in one of the formats of `FORMATS`
@@ -41,12 +41,12 @@ class System:
 
     @property
     def row(self) -> str:
-        """The name of the row that it is, or is a run of."""
+        """The name of its row, which may be that of several runs."""
         return self.run_of or str(self.name)
 
     @property
     def is_given(self) -> bool:
-        """Whether it is numbers next to the systems: of no run, or of a sample of the questions."""
+        """Whether its numbers are shown next to the systems: given ones, or those of a sample of the questions."""
         return self.number is not None or "sample" in self.options
 
     @property
@@ -77,7 +77,7 @@ SystemLike: TypeAlias = "System | Solver | str"
 Systems: TypeAlias = "Mapping[str, SystemLike | float | list[SystemLike]] | Sequence[SystemLike]"
 """Systems by name, or in a list: solvers, specifications of solvers, and paths of files of predictions.
 
-By name also numbers in percent that nobody runs, and lists of the runs of one system.
+By name also given numbers in percent, and lists of the runs of one system.
 """
 
 OUT_OF_FOLD = " (out of fold)"
@@ -414,7 +414,7 @@ def find_baselines(systems: Sequence[System], baselines: Sequence[str]) -> tuple
 
 
 def separate_runs(systems: Iterable[System]) -> list[System]:
-    """Return the systems with each run as a row of its own, and without those that nobody runs."""
+    """Return the systems with each run as its own row, and without given numbers."""
     return [replace(system, run_of=None) for system in systems if not system.is_given]
 
 

@@ -78,7 +78,7 @@ class AnswersFormat(Format):
     ================ ===========================================================================================
 
     ``FILE,sample=N`` says that the file answers N of the questions, a sample: its numbers are shown next to the
-    systems, and are not compared. What a model wrote before ``</think>`` is no part of its answer. With
+    systems, and are not compared. What a model wrote before ``</think>`` is not part of its answer. With
     ``FILE,pattern=REGEX`` the answer is what the first group of a regular expression finds (the whole match without
     groups), and nothing else.
 
@@ -121,7 +121,7 @@ class AnswersFormat(Format):
                 format.pattern = re.compile(options["pattern"])
             except re.error as error:
                 raise UsageError(
-                    f"pattern= is no regular expression: {error}",
+                    f"pattern= is not a regular expression: {error}",
                     field="pattern",
                     found=options["pattern"],
                     expected=r"such as pattern=Answer: ([A-D])",

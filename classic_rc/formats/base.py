@@ -46,7 +46,7 @@ class Format(ABC):
         Whether files are recognised by their content. Else the user names the format, and it changes what a file
         means.
     measure : str
-        What tells a second reading of a log from the first one, for names of rows.
+        What distinguishes a second reading of a log from the first one, in names of rows.
     around : tuple of (str, str, str)
         What a file has before, between and after the texts that :meth:`render` returns for blocks of questions.
     takes : frozenset of str

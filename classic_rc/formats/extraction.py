@@ -1,7 +1,7 @@
 r"""Where a language model's text states its answer: final forms such as ``The answer is (B)`` or ``\boxed{B}``.
 
 This module finds the places; the format ``answers`` knows the options and decides what each place says. All places
-of a text must say the same option. What may state an answer or not is no place: a letter inside a sentence
+of a text must say the same option. What is ambiguous is not a place: a letter inside a sentence
 (``A dog barked``), a form in a clause that is negated or supposed (``I doubt that the answer is B``), a question.
 """
 

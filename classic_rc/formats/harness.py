@@ -232,7 +232,7 @@ def _count_other(log: HarnessLog, scores: Sequence[NDArray[np.float64]]) -> int:
 
 
 def _decide_label_texts(log: HarnessLog, source: str, notes: list[str]) -> list[Prediction]:
-    """Return the options that the model called right in words; a text that is no label counts as the wrong one."""
+    """Return the options that the model called right in words; a text that is not a label counts as wrong."""
     predictions = []
     unparsed: list[tuple[Response, Any]] = []
     for question, response in zip(log.questions, log.responses, strict=True):

@@ -15,7 +15,7 @@ from classic_rc.questions import Passage, Question, Task, TextCandidates, normal
 RIGHT_WORDS = frozenset({"yes", "true", "correct", "1"})
 WRONG_WORDS = frozenset({"no", "false", "incorrect", "0"})
 _LABEL = re.compile(r"(?:(?:option|choice|answer) )?[(\[]?(\w)[)\].:]*", re.IGNORECASE)
-_MIN_WORDS = 3  # of a field that a note names, because nobody reads it
+_MIN_WORDS = 3  # of a field that a note names, because no system reads it
 
 
 @dataclass(frozen=True, slots=True)

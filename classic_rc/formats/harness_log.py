@@ -383,33 +383,33 @@ def _describe_questions(documents: Sequence[Document], questions: Sequence[Quest
             f"and passages are {passages}"
         )
         if all(_LETTER.fullmatch(option) for document in documents for option in document.options):
-            notes.append("the options are letters without their texts, so that systems that compare texts guess")
+            notes.append("the options are letters without their texts, so systems that compare texts only guess")
     elif not any(document.passage for document in documents) and any(d.question for d in documents):
-        notes.append("the documents have no passage: the other systems see the question and the options alone")
+        notes.append("the documents have no passage: the other systems see only the question and the options")
     if unread := Counter(name for document in documents for name in document.unread):
         notes.append(f"the other systems do not see the fields {', '.join(unread)}, whose role is unknown")
     if not any(document.question for document in documents):
-        notes.append("the documents have no question: the other systems see the options and any passage alone")
+        notes.append("the documents have no question: the other systems see only the options and any passage")
     if n_more := sum(document.n_other_questions > 0 for document in documents):
         notes.append(
             f"the model saw more: {n_more:,} of {len(documents):,} prompts also have the passage's other questions "
-            "with their right answers; the other systems see the passage alone"
+            "with their right answers; the other systems see only the passage"
         )
     golds = Counter(q.gold for q in questions if q.task is Task.SINGLE_CHOICE)
     places = [candidate for gold in golds for candidate in (gold if isinstance(gold, frozenset) else ())]
     if len(golds) == len(places) == 1 and len(questions) > 9:
         notes.append(
-            f"the right option is always option {places[0] + 1}: the harness puts it there, so that systems that "
-            "go by positions, such as constant-position, measure nothing"
+            f"the right option is always option {places[0] + 1}: the harness puts it there, so systems that "
+            "use positions, such as constant-position, measure nothing"
         )
     return notes
 
 
 def _describe_metrics(rows: Sequence[Node], responses: Sequence[Response]) -> list[str]:
-    """Return notes on what the harness measured in place of the share of right answers."""
+    """Return notes on what the harness measured instead of the share of right answers."""
     values = [response.logged.get("acc") for response in responses]
     if any(value not in (0, 1, None) for value in values):
-        return ["the log's acc is no share of right answers: it has values between 0 and 1"]
+        return ["the log's acc is not a share of right answers: it has values between 0 and 1"]
     if None not in values:
         return []
     metrics = rows[0].value.get("metrics")
@@ -457,7 +457,7 @@ def _compare_with_results(rows: Sequence[Node], source: str) -> list[str]:
     if isinstance(shots, int) and shots > 0:
         notes.append(
             f"the model saw more: {shots} examples with right answers before each question ({shots}-shot); the "
-            "other systems see the passage alone"
+            "other systems see only the passage"
         )
     counted = settings.n_documents
     if counted is not None and counted != len(rows):

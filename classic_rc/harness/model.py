@@ -22,7 +22,7 @@ NAME = "classic-rc"
 class ClassicRC(LM):
     """A solver of this package as a model.
 
-    Its "log-likelihoods" are scores: 0 for the best option and below 0 for the others. They are no probabilities,
+    Its "log-likelihoods" are scores: 0 for the best option and below 0 for the others. They are not probabilities,
     so that of the harness's metrics only those of the best option mean something (``acc``, and equal to it
     ``acc_norm``). `solver` and the arguments are those of :class:`~classic_rc.harness.answering.Answerer`;
     `batch_size`, `max_batch_size` and `device`, which the harness gives to all models, are not used.

@@ -38,7 +38,7 @@ def task_name(name: str) -> str:
 
 
 def harness_yaml(dataset: Dataset, name: str, data_file: str) -> str:
-    """Return the YAML of the task `name`; `data_file` is the path of the rows, as the harness shall open it."""
+    """Return the YAML of the task `name`; `data_file` is the path of the rows, as the harness will open it."""
     _check(dataset)
     single = dataset.task is Task.SINGLE_CHOICE
     values: dict[str, Any] = {

@@ -128,7 +128,7 @@ class InputFile:
 
     `name` is for error messages: the path, or ``archive.tar.gz/member``. `folders` are those that contain it, the
     innermost last, and `base` is the file name; `depth` counts the folders between the opened path and the file. If
-    `damaged` is a dictionary before the text is read, damaged bytes are no error, and it gets what each damaged
+    `damaged` is a dictionary before the text is read, damaged bytes are not an error, and it gets what each damaged
     line has. `origin` is the archive of a member, `split` what a dataset of Hugging Face's ``datasets`` has noted.
     """
 

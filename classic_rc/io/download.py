@@ -28,7 +28,7 @@ _BLOCK = 2**13  # the most that is lost when a connection breaks off
 _MAY_PASS = {408, 425, 429, 500, 502, 503, 504}
 """The status codes of a server that may answer in a moment."""
 
-NOT_THERE = "the server does not give the file"
+NOT_THERE = "the server does not have the file, or refuses it"
 """The problem of the error for an address that has no such file."""
 
 _DISK_IS_FULL = (errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC))
@@ -187,7 +187,7 @@ class _PartialFile:
             raise _BrokeOffError(f"HTTP {response.status_code}")
         if response.status_code == http.client.REQUESTED_RANGE_NOT_SATISFIABLE or (is_rest and not fits):
             self.clear()
-            raise _BrokeOffError("a part of the file that was not asked for")
+            raise _BrokeOffError("a part of the file that was not requested")
         if response.status_code == http.client.OK:
             self.clear()  # a server without ranges sends the file again
         self.is_continued = is_rest

@@ -22,7 +22,7 @@ REFRESH_SECONDS = 0.2
 """Seconds between two looks at the work."""
 
 LINE_SECONDS = 30.0
-"""Seconds between two lines where there is no terminal; many short pieces of work are not silent either."""
+"""Seconds between two lines where there is no terminal; so many short pieces of work are not silent either."""
 
 _IDLE_SECONDS = 5.0  # Work that begins this long after the last work ended does not continue its silence.
 

@@ -57,8 +57,8 @@ def read_line_blocks(
 
     The file is text as in :func:`decode_blocks`, plain or compressed with gzip, bzip2 or xz; the path ``"-"`` is
     standard input, whose lines come as soon as they are there. `advance` gets the number of bytes just read, as the
-    file stores them. Damaged characters become U+FFFD. A start that is no text is an error, and so is a line of
-    `longest` characters.
+    file stores them. Damaged characters become U+FFFD. A file whose start is not text is an error, and so is a line
+    of `longest` characters.
     """
     with open_unpacked(path, advance) as stream:
         _check_is_text(stream.peek(START_BYTES)[:START_BYTES], path)

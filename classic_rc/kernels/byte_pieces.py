@@ -29,7 +29,7 @@ def class_table(separators: str, joiners: str = "") -> bytes:
     """Return the class of each of the 256 bytes, for :func:`find_pieces`.
 
     `separators` are ASCII characters that always separate, `joiners` those that separate only where both neighbours
-    are ASCII and one of them is no letter or digit.
+    are ASCII and one of them is not a letter or digit.
     """
     table = bytearray([_KEPT] * 128 + [_KEPT | _HIGH] * 128)
     for characters, flags in (

@@ -266,7 +266,7 @@ def cloze_window(
 ) -> NDArray[np.int64]:
     """Return the weight of the best match when each completed query is laid over its passage.
 
-    Let Q' be the query with the candidate's tokens in place of the placeholder, and IC(w) the weight of w. Then::
+    Let Q' be the query with the candidate's tokens instead of the placeholder, and IC(w) the weight of w. Then::
 
         cw = max over shifts s of sum over k with P_{s+k} = Q'_k of IC(Q'_k)
 

@@ -239,7 +239,7 @@ def kneser_ney(
 
 
 def adjusted_counts(ngrams: Sequence[NGrams], suffixes: Sequence[NDArray[np.int64]]) -> list[NDArray[Any]]:
-    """Return the counts that Kneser-Ney uses in place of frequencies; `suffixes` are from :func:`suffix_ranks`.
+    """Return the counts that Kneser-Ney uses instead of frequencies; `suffixes` are from :func:`suffix_ranks`.
 
     The longest n-grams keep their frequency. A shorter n-gram gets the number of distinct words that precede it.
     Nothing precedes START, so n-grams that begin with START keep their frequency; START itself is never predicted

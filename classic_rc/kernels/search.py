@@ -24,7 +24,7 @@ from classic_rc.kernels.sentence_postings import (
 )
 
 _MAX_HITS = 2**18
-"""How many hits are scored at a time. Few blocks have so many; scoring each block by itself would be slower."""
+"""How many hits are scored at a time. Few blocks have this many; scoring each block by itself would be slower."""
 
 _ROUGH_CELLS = 2**19
 """How many rough sums are made at a time, unless a query has more: at two bytes each, they fit into the cache."""

@@ -66,7 +66,7 @@ def mend_tables(before: CheckReport, after: CheckReport, repairs: Repairs) -> li
     notes = []
     if after.suspects:
         ids = tuple(id_ for id_, _ in after.suspects[:_SHOWN_SUSPECTS])
-        notes.append(f"for people: {len(after.suspects):,} questions that the cues left answer, worst first:")
+        notes.append(f"for people: {len(after.suspects):,} questions that the remaining cues answer, worst first:")
         notes.append(f"    {_join_ids(ids, _LINE_WIDTH)}")
     return [*tables, Table("before and after", columns, [RowGroup(rows)], notes)]
 
@@ -110,7 +110,7 @@ def cue_table(report: CheckReport, *, whole: bool = True, most: int | None = _SH
     elif report.findings:
         notes += _defects_in_short(report)
     if not rows:
-        found = "nothing found" if report.n_features else "not looked for"
+        found = "nothing found" if report.n_features else "not searched for"
         rows = [[found, *[None] * (len(columns) - 1)]]
     if not whole:  # what fits 80 columns
         kept = [0, 1, 2, 3, 4, 7]
@@ -140,7 +140,7 @@ def _cue_notes(report: CheckReport, n_shown: int, whole: bool) -> Iterator[str]:
             f"{100 * report.header[0].accuracy:.1f} to {100 * report.without:.1f}"
         )
     yield from (cue.note for cue in report.cues if cue.note)
-    bound = f", |z| above {report.cues[0].bound:.1f} is no chance" if report.cues else ""
+    bound = f", |z| above {report.cues[0].bound:.1f} is not chance" if report.cues else ""
     yield f"{report.n_features:,} features{bound}"
     if whole:
         yield "coverage: questions where it differs; precision: how often the option it favours is right there"
@@ -159,7 +159,7 @@ def integrity_table(report: CheckReport) -> Table:
     found = report.findings
     rows: list[Sequence[Value]] = [[str(f.kind.severity), f.kind.what, f.count, f.kind.why] for f in found]
     notes = [note for finding in found for note in _defect_notes(finding)]
-    nothing = "nothing found" if not report.missing else "not all was looked for"
+    nothing = "nothing found" if not report.missing else "the search was incomplete"
     columns = [Column("severity"), Column("finding"), Column("count", "count"), Column("why it matters")]
     return Table("defects and copies", columns, [RowGroup(rows or [[None, nothing, 0, None]])], notes)
 

@@ -73,7 +73,7 @@ def require_matplotlib() -> None:
 
 @contextmanager
 def styled_figure(width: float = _COLUMN, height: float = _COLUMN) -> Iterator[tuple[Figure, Axes]]:
-    """Open a figure of so many inches with one pair of axes in this package's style, for use in a ``with`` block.
+    """Open a figure of this size in inches, with one pair of axes in this package's style, for a ``with`` block.
 
     It needs no window and no display, and pyplot does not know it. In the block, the user's matplotlib settings are
     ignored, so that a figure is the same on every machine. :func:`figure_bytes` turns it into a file, there or

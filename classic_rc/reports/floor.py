@@ -41,7 +41,7 @@ METRIC_NAMES: Mapping[str, str] = {
 
 _OPTIONS_ONLY = "feature-ranker:candidates"
 _DIGITS = 10
-"""The decimals of the shares in the file. Numbers that agree to so many are the same number."""
+"""The decimals of the shares in the file. Numbers that agree to this many are equal."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -299,7 +299,11 @@ class Floor:
             *([f"below chance: {', '.join(below)}"] if below else []),
             *of.notes,
             f"{of.verified} (classic_rc {best.version}, {of.date})",
-            *([f"left out, as today's code makes other rows: {', '.join(of.left_out)}"] if of.left_out else []),
+            *(
+                [f"left out, because today's code gives other rows: {', '.join(of.left_out)}"]
+                if of.left_out
+                else []
+            ),
         ]
         keys = " ".join(dict.fromkeys([best.system.partition(",")[0], *([str(of.reader)] if of.cites else [])]))
         return [*notes, f"to cite: classic-rc list --bibtex {keys}; classic-rc floor {of.name} -v for signatures"]

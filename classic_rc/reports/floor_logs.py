@@ -53,7 +53,7 @@ def log_table(evaluation: Evaluation) -> Table:
 
 
 def results_table(results: Mapping[str, Any], source: str) -> Table:
-    """Return the tasks of a results file of the harness with chance, and with a floor only if it is surely theirs.
+    """Return the tasks of a results file of the harness with chance, and with a floor only if it certainly applies.
 
     A results file has no questions. A shipped floor is shown only if the task, its version, data, subset and split,
     the code of its options, the number of questions and the metric are all recorded, and equal.
@@ -127,7 +127,7 @@ def _digest_of_options(config: Mapping[str, Any]) -> str | None:
 
 
 def find_harness_floor(results: Mapping[str, Any], task: str, metric: str) -> FloorDataset | None:
-    """Return the shipped dataset that a task surely asks; None if anything differs or is not recorded.
+    """Return the shipped dataset that a task certainly uses; None if anything differs or is not recorded.
 
     `metric` has the name and the filter, as in ``"acc,none"``.
     """

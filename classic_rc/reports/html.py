@@ -27,7 +27,7 @@ _BAR = 60
 """The length of the longest bar, in pixels."""
 
 CHOICES = 40
-"""How many candidates one explained question can let a reader choose from: so many rules has the style sheet."""
+"""How many candidates of an explained question can be chosen: the style sheet has this many rules."""
 
 
 def fill_template(name: str, **values: Any) -> str:
@@ -142,7 +142,7 @@ def json_for_script(value: Any) -> str:
 
 
 def format_number(value: float, digits: int = 5) -> str:
-    """Format a number with so many significant digits, or all before the point, and a proper minus sign.
+    """Format a number with this many significant digits, or all before the point, and a proper minus sign.
 
     Examples
     --------

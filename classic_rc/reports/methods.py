@@ -277,7 +277,7 @@ def _remarks(table: PaperTable, dataset: PaperDataset) -> Iterator[str]:
     for system in systems:
         if approximated := Signature.parse(system.signature).parts.get("approximated"):
             parts = approximated.split(" + ")
-            yield f"{system.name} approximates what its source had annotated: {join_words(parts)}"
+            yield f"{system.name} approximates what its source annotated: {join_words(parts)}"
         yield from (f"{system.name}: {caveat}" for caveat in _texts(system.caveats))
     # What the record says of a system starts with its recorded name, and of a file also with its path.
     new = _recorded_names(dataset)

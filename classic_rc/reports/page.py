@@ -186,7 +186,7 @@ def _sources_section(evaluation: Evaluation) -> dict[str, Any]:
 
 
 MOST_QUESTIONS = 1_000
-"""So many can be browsed on one page."""
+"""How many can be browsed on one page."""
 
 _LOOKS = {RIGHT: "right", PARTLY: "partly", WRONG: "wrong"}
 

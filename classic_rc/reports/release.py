@@ -147,7 +147,7 @@ class _Release:
         return replace(system, solver=change_paths(system.solver, copy))
 
     def _labels(self, run: RestoredRun, name: str) -> dict[str, Any]:
-        """Write the groups of questions that are no columns as a file of labels; return the keys of the suite."""
+        """Write the groups of questions that are not columns as a file of labels; return the keys of the suite."""
         by, apart = run.protocol.by, run.recorded.get("groupings", {})
         if not apart:
             return {} if by is None else {"by": by}

@@ -285,7 +285,7 @@ _DIFF_WIDTH = 72
 def duplicates_table(findings: Iterable[Finding], shown: int = _SHOWN_PAIRS) -> Table | None:
     """Return the table of duplicate passages, questions and options: for each kind, the least similar pairs.
 
-    These are the pairs to check, so many of a kind. None without duplicates; other findings are ignored.
+    These are the pairs to check, this many of a kind. None without duplicates; other findings are ignored.
     """
     from classic_rc.audit.duplicates import DuplicateFinding
 

@@ -168,7 +168,7 @@ class _Writer(NamedTuple):
         own, other = self._score(winner), self._score(self.rival)
         margin = own - other
         if not margin > 0:  # a user's own rule
-            return None, [*self._name(winner), Piece(" is chosen, although it has not the best score")]
+            return None, [*self._name(winner), Piece(" is chosen, although its score is not the best")]
         by = f"by {short(margin)} " if math.isfinite(margin) else ""
         pieces = [*self._name(winner), Piece(f" wins {by}over "), *self._name(self.rival)]
         pieces += [Piece(f", which is right{too}")] if self.rival in self.right else []
@@ -188,7 +188,7 @@ class _Writer(NamedTuple):
             yield Piece(f", less {short(-loss.gain)} by {_term_name(loss.name, own, other)}")
 
     def _meaning(self) -> list[Piece]:
-        """Say what a score is if it is no formula, or that the passage adds nothing to any score."""
+        """Say what a score is if it is not a formula, or that the passage adds nothing to any score."""
         formula = self.explanation.candidates[self.ranked[0]].formula
         if formula is not None and formula.operation is None and formula.note:
             return [Piece(f" (a score is {formula.note})")]
@@ -316,7 +316,7 @@ def parts_sum_to_score(candidate: CandidateExplanation) -> bool:
 
 
 def score_terms(candidate: CandidateExplanation) -> dict[str, float]:
-    """Return the terms that add up to the score, by name; empty if it is no sum.
+    """Return the terms that add up to the score, by name; empty if it is not a sum.
 
     They are the parts of the formula, or else the explanation's numbers.
     """
@@ -346,7 +346,7 @@ def _name_of(term: Term) -> str:
 
 
 def compare_terms(own: CandidateExplanation, other: CandidateExplanation) -> list[TermRow]:
-    """Return the terms of two scores, those that differ most first; empty if one of them is no sum."""
+    """Return the terms of two scores, those that differ most first; empty if one of them is not a sum."""
     ours, theirs = score_terms(own), score_terms(other)
     if not ours or (not theirs and other.score):
         return []

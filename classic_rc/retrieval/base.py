@@ -120,7 +120,7 @@ class QueryFacts(NamedTuple):
 
 
 def check_sentences(sentences: Iterable[str]) -> Iterator[str]:
-    """Yield sentences, and refuse what is no string."""
+    """Yield sentences, and refuse what is not a string."""
     if isinstance(sentences, str):
         raise UsageError(
             "sentences must be a sequence of strings, got a single string", field="sentences", found="str"
@@ -134,7 +134,7 @@ def check_sentences(sentences: Iterable[str]) -> Iterator[str]:
 
 
 def check_depth(k: Any, most: int | None = None) -> None:
-    """Check the number of hits that a search shall return."""
+    """Check the number of hits that a search should return."""
     if not is_integer(k, 1, inf if most is None else most + 1):
         expected = "a positive whole number" if most is None else f"a whole number from 1 to {most:,}"
         raise wrong_value("k", k, expected)

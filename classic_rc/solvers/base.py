@@ -63,7 +63,7 @@ class TrainedOn(NamedTuple):
 
 
 class Scorer(Protocol):
-    """What scores questions in place of a solver that has learned from them."""
+    """What scores questions instead of a solver that has learned from them."""
 
     def score_candidates(self, questions: Sequence[Question]) -> Scores:
         """Score each candidate."""

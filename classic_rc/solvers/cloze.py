@@ -170,7 +170,7 @@ class ClozeWindow(Solver):
 
     .. math:: cw = \max_s \sum_{k:\,P_{s+k} = Q'_k} w(Q'_k)
 
-    P is the passage, and Q' is the query with the candidate's words in place of the placeholder. Word order counts;
+    P is the passage, and Q' is the query with the candidate's words instead of the placeholder. Word order counts;
     :class:`~classic_rc.solvers.SlidingWindow` is the same without order: any word of Q' anywhere in a window.
 
     Attributes

@@ -19,7 +19,7 @@ _MOST_COLUMNS: Mapping[IntervalStyle, Mapping[Place, int]] = {
     "lines": {"column": 3, "text": 8},
     "pm": {"column": 2, "text": 5},
 }
-"""How many columns stand next to the names of the rows, in one column of a paper and over its whole width."""
+"""How many columns fit next to the names of the rows, in one column of a paper and over its whole width."""
 _MOST_LINES, _HEAD_LINES = 44, 4
 """The lines of a page that one float may take, but for its caption; and those of a panel's head."""
 _LONG_CELL, _SHORT_CELL = 40, 20
@@ -210,7 +210,7 @@ def _header_lines(table: Table) -> Iterator[str]:
 
 
 def _header_cell(column: Column, text: str, span: int, stacked: bool) -> str:
-    """Return a centred header; what is centred already, or stands over text, needs no command."""
+    """Return a centred header; what is centred already, or is above text, needs no command."""
     if not text or (span == 1 and (column.is_text or _alignment(column, stacked) == "c")):
         return latex_text(text)
     return rf"\multicolumn{{{span}}}{{c}}{{{latex_text(text)}}}"

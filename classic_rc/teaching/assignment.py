@@ -32,12 +32,12 @@ Case: TypeAlias = tuple[Any, ...]
 """The arguments of one call: numbers, strings, and lists and dictionaries of them."""
 
 Change: TypeAlias = tuple[str, str]
-"""A piece of the reference's text, and what takes its place."""
+"""A piece of the reference's text, and its replacement."""
 
 
 @dataclass(eq=False)
 class CheckFailedError(AssertionError):
-    """A check found a problem; its details are more lines, as the smallest counterexample and a likely cause.
+    """A check found a problem; its details are more lines, such as the smallest counterexample and a likely cause.
 
     `explained` are questions that show it, each explained by one system or several.
     """
@@ -56,9 +56,9 @@ class Function:
     cases : callable
         Takes a generator of random numbers and returns the arguments of each call.
     uses : tuple of str
-        Functions that it is built on: what is built on a known mistake can be right.
+        Functions that it uses: a function that uses one with a known mistake can be right.
     allowed : callable
-        Takes arguments, and says whether a call with them makes sense.
+        Takes arguments, and returns whether a call with them makes sense.
     simplify : callable, optional
         Takes arguments and returns simpler ones, where they depend on each other.
     """
@@ -73,8 +73,9 @@ class Function:
 class Check:
     """One check: a function to compare, or what takes a submission and raises an error if something is wrong.
 
-    `where` takes the arguments of a call, and says whether the check is about it. Without those that it `needs`, it
-    earns nothing. A check of 0 points is only a gate for others. `run` may return the share that is earned.
+    `where` takes the arguments of a call, and returns whether the check is about it. Unless those that it `needs`
+    pass, it earns nothing. A check of 0 points is only a gate for others. `run` may return the share that is
+    earned.
     """
 
     name: str
@@ -243,7 +244,7 @@ def load_assignment(which: Assignment | str | PathLike[str], rules: Mapping[str,
     file = ASSIGNMENTS / str(which) / "checks.py" if is_own else Path(which)
     if not file.is_file():
         raise UsageError(
-            f"no assignment and no file is called {str(which)!r}",
+            f"no assignment or file has the name {str(which)!r}",
             field="assignment",
             found=str(which),
             expected=f"a .py file with an ASSIGNMENT, or one of {', '.join(list_assignments())}",
@@ -257,7 +258,7 @@ def load_assignment(which: Assignment | str | PathLike[str], rules: Mapping[str,
             if isinstance(check.run, str):
                 found.right(check.run)
             if missing := [name for name in check.needs if name not in names[: names.index(check.name)]]:
-                raise ValueError(f"the check {check.name} needs {missing[0]!r}, which is not before it")
+                raise ValueError(f"the check {check.name} needs {missing[0]!r}, which is not an earlier check")
         for key, rule in (rules or {}).items():
             if rule not in found.rules.get(key, ()):
                 raise ValueError(f"it has no rule {key}: {rule}")

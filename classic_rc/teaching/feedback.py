@@ -19,7 +19,7 @@ from classic_rc.teaching.sandbox import SubmissionError
 
 _MAX_CALLS = 400
 _MAX_SECONDS = 5.0
-"""What the search for a smaller input may cost. Slow code must not lose its other checks to it."""
+"""What the search for a smaller input may cost, so that slow code still reaches its other checks."""
 
 _MAX_SHOWN = 400
 _TOLERANCE = 1e-6
@@ -106,7 +106,7 @@ class _Comparison:
             return None
         if values[0] is None:
             return "your function returns nothing; return the value, do not print it"
-        return f"your function gives {_shown(values[0])} whatever it is called with" if len(values) > 1 else None
+        return f"your function gives {_shown(values[0])} for every input" if len(values) > 1 else None
 
     def shrink(self, case: Case, own: _Outcome) -> tuple[Case, _Outcome]:
         """Return the smallest failing call that greedy steps lead to, and its outcome."""
@@ -138,7 +138,7 @@ class _Comparison:
 def compare_function(submission: Submission, name: str, where: Callable[..., bool] | None = None) -> None:
     """Compare a student's function with the right one; explain a difference by the smallest input that has it.
 
-    `where` takes the arguments of a call, and says whether this check is about it.
+    `where` takes the arguments of a call, and returns whether this check is about it.
 
     Raises
     ------
@@ -239,7 +239,7 @@ def _simpler(value: Any) -> Iterator[Any]:
 
 
 def _parts(value: Any) -> Iterator[Any]:
-    """Yield everything in a value that is no list, and None for each list."""
+    """Yield everything in a value that is not a list, and None for each list."""
     if isinstance(value, list | tuple | dict):
         yield None
         for item in [*value, *value.values()] if isinstance(value, dict) else value:

@@ -142,7 +142,7 @@ class Grader:
         misfits = [tree for tree in trees if tree.body and not _defined(tree) & wanted]
         if wanted and 2 * len(misfits) > len(trees):
             message = (
-                f"define none of {', '.join(sorted(wanted - {'class'}))}: they are no submissions to {own.name}"
+                f"define none of {', '.join(sorted(wanted - {'class'}))}: they are not submissions to {own.name}"
             )
             problem = f"{len(misfits)} of {len(trees)} files {message}"
             raise UsageError(
@@ -161,7 +161,7 @@ class Grader:
             except SubmissionError as error:
                 first = self._failed(checks[0], error)
                 if error.problem.startswith("ModuleNotFoundError"):
-                    message = f"your file may import Python's library and {', '.join(self.assignment.packages)}"
+                    message = f"your file may import the standard library and {', '.join(self.assignment.packages)}"
                     first = replace(first, details=f"{first.details}\n{message}".strip())
                 others = (_nothing(check, "the file does not load") for check in checks[1:])
                 return Grade(one.student, one.file, (first, *others), self.isolation.kind)

@@ -56,7 +56,7 @@ DEFAULT_LIMITS = Limits()
 
 @dataclass(frozen=True)
 class Isolation:
-    """How far a student's process is apart from everything else, by its kind.
+    """How a student's process is separated from everything else, by its kind.
 
     ``bubblewrap``: no files but Python's and its own, no network, no other processes. ``container``: what its
     command makes it; ``{folder}`` is what it must show read-only. ``other user``: it can neither read nor
@@ -185,7 +185,7 @@ def choose_isolation(
     if not unsafe:
         raise UsageError(
             f"cannot isolate students' processes: {problem}. Give --container COMMAND (docs/assignments), "
-            "or --unsafe in a container that is thrown away",
+            "or --unsafe in a throw-away container",
             field="isolation",
             expected="bubblewrap, --container or --unsafe",
         )

@@ -29,7 +29,7 @@ _BLOCKS = {"body", "orelse", "finalbody", "handlers", "cases"}
 _LEFT_OUT = {"ctx", "annotation", "returns", "type_comment", "type_params", "decorator_list"}
 _RUN = 5
 _FEW_RUNS = 16
-"""Files with less code are alike by chance."""
+"""Files with less code are similar by chance."""
 
 Runs = Sequence[tuple[str, str]]
 """Each run of parts of the syntax as a hash, with the file and line where it begins."""
@@ -50,7 +50,7 @@ class Match:
 
     @property
     def is_flagged(self) -> bool:
-        """Whether somebody should read both."""
+        """Whether a teacher should read both."""
         return self.share >= ALIKE or self.stretch >= _STRETCH
 
     def __str__(self) -> str:

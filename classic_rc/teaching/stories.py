@@ -1,4 +1,4 @@
-"""Fresh questions about who did what, told in several ways: new for each seed."""
+"""Fresh questions about who did what, in several styles: new for each seed."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ _FILLERS = (
 
 
 def made_stories(seed: int, n_stories: int = 60, *, style: str = "stories", name: str = "stories") -> Dataset:
-    """Make single-choice questions with four options, four about each passage of six facts, told in a style.
+    """Make single-choice questions with four options, four about each passage of six facts in one style.
 
     The answers are in the passages, the wrong options as well. Some questions use other words than the passage.
 
@@ -76,13 +76,13 @@ def made_stories(seed: int, n_stories: int = 60, *, style: str = "stories", name
             rng.sample(_TIMES, 6),
         )
         facts = list(zip(*drawn, strict=True))
-        told = [_tell(rng, style, *fact) for fact in facts]
-        passage = Passage(f"{style} {number}", " ".join(told))
+        sentences = [_state_fact(rng, style, *fact) for fact in facts]
+        passage = Passage(f"{style} {number}", " ".join(sentences))
         questions += [_ask(rng, passage, facts, i, f"{style}.{number}.{i}") for i in rng.sample(range(6), 4)]
     return Dataset(questions, name)
 
 
-def _tell(
+def _state_fact(
     rng: random.Random, style: str, name: str, verb: tuple[str, str], thing: str, place: str, time: str
 ) -> str:
     words = {"name": name, "did": verb[0], "thing": thing, "place": place, "time": time}

@@ -172,7 +172,7 @@ def _plain(value: Any) -> Any:
         return float(value)  # type: ignore[arg-type]
     if isinstance(value, Iterable) and not isinstance(value, bytes):
         return list(value)
-    raise TypeError(f"the answer has a {type(value).__name__[:100]}, which is no plain data")
+    raise TypeError(f"the answer has a {type(value).__name__[:100]}, which is not plain data")
 
 
 def _describe(error: BaseException, folder: Path) -> dict[str, Any]:

@@ -121,7 +121,7 @@ class _SkippedText:
         self._word_starts, self._word_ends = [start for start, _ in words], [end for _, end in words]
         letters = [match.span() for match in _LETTERS.finditer(text)]
         self._letter_starts, self._letter_ends = [start for start, _ in letters], [end for _, end in letters]
-        # The first letters of words that are no clitics.
+        # The first letters of words that are not clitics.
         self._kept = [
             first
             for start, end in words

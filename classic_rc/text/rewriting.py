@@ -51,8 +51,8 @@ class Sentences(NamedTuple):
     def marks(self, borders: Iterable[tuple[int, int]]) -> tuple[tuple[int, int], ...] | None:
         """Return these borders as the marks of a rewritten passage.
 
-        They keep the splitter from finding other sentences in a text without the capitals and stops that it goes
-        by. A dialogue has none, because turns are looked for only where no sentences are marked.
+        They keep the splitter from finding other sentences in a text without the capitals and stops that it
+        needs. A dialogue has none, because turns are looked for only where no sentences are marked.
         """
         return None if self.in_turns else tuple((start, end) for start, end in borders if start < end) or None
 

@@ -149,7 +149,7 @@ def test_train_takes_a_folder(cli, single, write, tmp_path):
 @pytest.mark.parametrize(
     ("files", "facts"),
     [
-        (["sample:single-choice", "sample:single-choice"], ["24 questions", "give every file once"]),
+        (["sample:single-choice", "sample:single-choice"], ["24 questions", "give each file once"]),
         (["sample:single-choice", "sample:cloze"], ["different tasks", "single-choice", "cloze"]),
     ],
 )

@@ -1,4 +1,4 @@
-"""Folders with several datasets, and files that are no dataset."""
+"""Folders with several datasets, and files that are not datasets."""
 
 from __future__ import annotations
 

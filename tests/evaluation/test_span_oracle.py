@@ -76,7 +76,7 @@ def test_every_run_on_spans_notes_the_ceilings():
     evaluation = evaluate(dataset, [Random()], spans=SpanGenerator(max_tokens=1))
     assert evaluation.notes == (
         "a perfect choice among the candidate spans would score EM 50.00, F1 87.50; "
-        "a perfect choice of one span a question, EM 50.00, F1 75.00",
+        "a perfect choice of one span per question, EM 50.00, F1 75.00",
     )
     assert evaluation.to_dict()["dataset"]["notes"] == list(evaluation.notes)
     single = evaluate(Dataset([question("a", "fox", task=Task.SPAN)]), [Random()])

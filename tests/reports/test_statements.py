@@ -120,7 +120,7 @@ def check(statement, runs):
             assert [int(match[2]), int(match[3])] == [number["questions"], run["dataset"]["questions"]]
         elif match := re.match(r"the intervals of (\w+) are 95% percentile intervals from resamples", statement):
             assert run["given"][match[1]][0]["interval"]
-        elif match := re.match(r"(.+) approximates what its source had annotated: (.+)", statement):
+        elif match := re.match(r"(.+) approximates what its source annotated: (.+)", statement):
             parts = re.split(r", | and ", match[2])
             assert f"|approximated:{' + '.join(parts)}|" in rows[match[1]]["signature"]
         elif match := re.match(r"the numbers of (\w+) are given and not measured", statement):

@@ -87,7 +87,7 @@ def test_an_error_comes_with_its_input_the_traceback_and_what_was_printed(feedba
 @pytest.mark.parametrize(
     ("source", "told"),
     [
-        ("def f(words, n): return 7", "your function gives 7 whatever it is called with"),
+        ("def f(words, n): return 7", "your function gives 7 for every input"),
         ("def f(words, n): print(n)", "your function returns nothing; return the value, do not print it"),
         (
             "calls = []\ndef f(words, n):\n    calls.append(1)\n    return -len(calls)\n",

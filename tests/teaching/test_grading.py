@@ -480,7 +480,7 @@ def test_a_missing_import_costs_one_message(tmp_path):
     assert (found.earned, found.note) == (10, "imported for the file, which does not: Counter")
     (tmp_path / "ann.py").write_text(f"import pandas\n{right}", encoding="utf-8")
     found = grade_file(tmp_path / "ann.py", "window", isolation=TRUSTED)
-    assert found.checks[0].details.endswith("your file may import Python's library and numpy")
+    assert found.checks[0].details.endswith("your file may import the standard library and numpy")
     assert problems(found)[1:] == ["the file does not load"] * 3
 
 

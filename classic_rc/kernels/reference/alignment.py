@@ -50,7 +50,7 @@ def best_support_graph(
     required : collection of int
         The chunks of the question that must be active.
     max_sentences, max_edges, max_copies : int, optional
-        The most active sentences, edges to one sentence, and active chunks with equal words; None is no limit.
+        The most active sentences, edges to one sentence, and active chunks with equal words; None means no limit.
     align_option : bool
         Whether the option must have an edge.
     question_weight, sentence_weight : float

@@ -108,7 +108,7 @@ def query_count(question: ClozeQuestion, candidate: Tokens) -> int:
 
 
 def context_name(left: int, right: int) -> str:
-    """Return the name of the feature that compares so many tokens on the left and on the right."""
+    """Return the name of the feature that compares this many tokens on the left and on the right."""
     parts = [f"{size} {side}" for size, side in ((left, "left"), (right, "right")) if size]
     return f"context: {', '.join(parts)}"
 

@@ -60,7 +60,7 @@ _HIGHLIGHT = re.compile(r"\s*@highlight\b\s*")
 
 
 def context_name(left: int, right: int) -> str:
-    """Return the name of the feature that compares so many tokens on the left and on the right."""
+    """Return the name of the feature that compares this many tokens on the left and on the right."""
     parts = [f"{size} {side}" for size, side in ((left, "left"), (right, "right")) if size]
     return f"context: {', '.join(parts)}"
 

@@ -383,7 +383,7 @@ class TrainingWords:
 def content_counts(
     tokens: NDArray[np.int32], offsets: NDArray[np.int64], stop: NDArray[np.bool_], n_words: int
 ) -> WordCounts:
-    """Return the distinct content words of texts: those that are no stop words, or all if nothing is left."""
+    """Return the distinct content words of texts: all but stop words, or all if nothing is left."""
     counts = word_counts(tokens, offsets, n_words)
     texts, n_texts = counts.texts, len(offsets) - 1
     content = flagged_or_all(~stop[counts.words], texts, n_texts)

@@ -54,13 +54,13 @@ def read_data(folder: Path, name: str) -> Dataset:
 
 def run_again(submission, words, folder, name):
     """Return what one of the student's commands prints; only run and check, with their data and solvers by name."""
-    told = shlex.join(words)[:200]
+    shown = shlex.join(words)[:200]
     solvers = [words[i + 1] for i, word in enumerate(words[:-1]) if word == "-s"]
     others = [word for i, word in enumerate(words[2:], 2) if word != "-s" and words[i - 1] != "-s"]
     is_known = words[:1] == ["classic-rc"] and words[1:2] in (["run"], ["check"]) and others.count(name) == 1
     if not is_known or {*others} - {name, "--intervals"} or not all(re.fullmatch(SOLVER, own) for own in solvers):
         raise CheckFailedError(
-            f"{told}: a command is classic-rc run or check, {name}, -s with names of solvers, --intervals"
+            f"{shown}: a command is classic-rc run or check, {name}, -s with names of solvers, --intervals"
         )
     command = [
         sys.executable,
@@ -76,9 +76,11 @@ def run_again(submission, words, folder, name):
             command, cwd=folder, env=environment, capture_output=True, text=True, timeout=SECONDS, check=False
         )
     except subprocess.TimeoutExpired:
-        raise CheckFailedError(f"{told}: takes longer than {SECONDS} s") from None
+        raise CheckFailedError(f"{shown}: takes longer than {SECONDS} s") from None
     if done.returncode not in (0, 1):
-        raise CheckFailedError(f"{told}: exit code {done.returncode}", done.stderr[-500:].replace(str(folder), "."))
+        raise CheckFailedError(
+            f"{shown}: exit code {done.returncode}", done.stderr[-500:].replace(str(folder), ".")
+        )
     return done.stdout
 
 
@@ -105,24 +107,24 @@ def check_floor(submission):
     if not isinstance(floor, dict) or not {*NEEDED} <= floor.keys() or len(floor) > 12:
         raise CheckFailedError(f"FLOOR must have the accuracies, in percent, of {', '.join(NEEDED)}")
     if wrong := next((own for own in floor if not re.fullmatch(SOLVER, str(own))), None):
-        raise CheckFailedError(f"FLOOR has {wrong!r}, which is no name of a solver"[:200])
+        raise CheckFailedError(f"FLOOR has {wrong!r}, which is not the name of a solver"[:200])
     words = ["classic-rc", "run", submission.DATA, *(word for name in floor for word in ("-s", name))]
     rows = json.loads(with_data(submission, partial(run_again, submission, words)))["runs"][0]["rows"]
-    for name, told in floor.items():
+    for name, claimed in floor.items():
         found = next(100 * row["metrics"]["accuracy"] for row in rows if row["name"] == name)
-        if type(told) not in (int, float) or not abs(found - told) <= 0.01:
-            raise CheckFailedError(f"FLOOR has {told!r} for {name}; run again, it is {found:.2f}"[:200])
+        if type(claimed) not in (int, float) or not abs(found - claimed) <= 0.01:
+            raise CheckFailedError(f"FLOOR has {claimed!r} for {name}; run again, it is {found:.2f}"[:200])
 
 
 def check_artefacts(submission):
     from classic_rc.audit import check_dataset
 
     found = {cue.name for cue in check_dataset(with_data(submission, read_data), header=False).cues}
-    told = submission.ARTEFACTS
-    if not isinstance(told, list):
+    claimed = submission.ARTEFACTS
+    if not isinstance(claimed, list):
         raise CheckFailedError("ARTEFACTS must be a list, and an empty one if nothing was found")
-    if {*map(str, told)} != found:
-        wrong, missing = sorted({*map(str, told)} - found), len(found - {*map(str, told)})
+    if {*map(str, claimed)} != found:
+        wrong, missing = sorted({*map(str, claimed)} - found), len(found - {*map(str, claimed)})
         raise CheckFailedError(
             f"ARTEFACTS: {wrong or 'nothing'} is not found by check; {missing} that it finds are missing"[:300]
         )

@@ -85,8 +85,8 @@ def check_draws(submission):
     if found.count(found[0]) == n:
         raise CheckFailedError("all draws are equal", "likely cause: you start the generator again for each draw")
     if all(len(set(draw)) == length for draw in found):
-        told = "likely cause: you draw without replacement; draw with replacement"
-        raise CheckFailedError("no draw has a position twice", told)
+        hint = "likely cause: you draw without replacement; draw with replacement"
+        raise CheckFailedError("no draw has a position twice", hint)
     for place in range(length):
         counts = Counter(draw[place] for draw in found)
         must_be_near([counts[i] for i in range(size)], n, 1 / size, f"place {place} of the draws")

@@ -32,8 +32,8 @@ def check_scores(submission):
     right = submission.assignment.right("WindowAndDistance")().score_candidates(dataset)
     for question, found, own in zip(dataset, submission.score(dataset), right, strict=True):
         if not np.allclose(found, own, atol=1e-5):
-            told = [[round(float(one), 4) for one in values] for values in (found, own)]
-            problem = f"the scores of a question are {told[0]} and should be {told[1]}"
+            shown = [[round(float(one), 4) for one in values] for values in (found, own)]
+            problem = f"the scores of a question are {shown[0]} and should be {shown[1]}"
             raise CheckFailedError(problem, "", (explain_scores(question, yours=found, right=own),))
 
 

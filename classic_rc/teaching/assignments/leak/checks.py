@@ -91,8 +91,10 @@ def check_cue(submission):
         raise CheckFailedError(f"CUE must be length, position, verbatim or a word, not {cue!r}"[:200])
     reached = best_share(cue, rows)
     if reached < ENOUGH:
-        told = f"answering by it is right for {100 * reached:.0f} % of the questions; chance has 25 %"
-        raise CheckFailedError(f"it is not {cue}"[:200], f"likely cause: no cue, or a trace of another one: {told}")
+        score = f"answering by it is right for {100 * reached:.0f} % of the questions; chance has 25 %"
+        raise CheckFailedError(
+            f"it is not {cue}"[:200], f"likely cause: no cue, or a trace of another one: {score}"
+        )
 
 
 def check_answers(submission):
@@ -108,8 +110,8 @@ def check_answers(submission):
             >= 0.5,
             "your rule is the wrong way round": reached < 0.15,
         }
-        told = next((f"likely cause: {cause}" for cause, is_it in causes.items() if is_it), "")
-        raise CheckFailedError(f"right for {100 * reached:.0f} % of the questions; chance has 25 %", told)
+        hint = next((f"likely cause: {cause}" for cause, is_it in causes.items() if is_it), "")
+        raise CheckFailedError(f"right for {100 * reached:.0f} % of the questions; chance has 25 %", hint)
 
 
 TEMPLATE = '''"""What leaks from leak.jsonl?"""

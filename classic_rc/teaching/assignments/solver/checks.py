@@ -60,9 +60,9 @@ def lost_questions(submission, floor, questions):
         floor, questions, submission.train
     )
     other = parse_solver(floor).fit(questions if submission.train is None else submission.train)
-    told = f"questions that {floor} has and yours has not, or less of: {lost[:, 0].sum()} of {len(questions)}"
+    summary = f"questions on which {floor} earns more than yours: {lost[:, 0].sum()} of {len(questions)}"
     first = [(questions[i], scores[i]) for i in np.flatnonzero(lost[:, 0])[:2]]
-    return told, tuple((*explain_scores(own, yours=scored), other.explain(own)) for own, scored in first)
+    return summary, tuple((*explain_scores(own, yours=scored), other.explain(own)) for own, scored in first)
 
 
 def check_sample(submission):
@@ -96,8 +96,8 @@ def check_contract(submission):
 
 def must_be_same(first, second, question, when):
     if not np.allclose(first, second, rtol=1e-5):  # Sums in another order are rounded in another way.
-        told = f"the scores change {when}: {first} and {second}"
-        raise CheckFailedError(told, "", (explain_scores(question, before=first, after=second),))
+        problem = f"the scores change {when}: {first} and {second}"
+        raise CheckFailedError(problem, "", (explain_scores(question, before=first, after=second),))
 
 
 ASSIGNMENT = Assignment(
