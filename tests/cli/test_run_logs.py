@@ -132,7 +132,7 @@ def test_a_log_in_an_archive_is_data_alone(cli, log, tmp_path):
         archive.add(log, arcname=log.name)
     done = cli("run", str(packed), "-s", "longest", "--format", "json")
     assert [row["name"] for row in done.rows] == ["longest"]
-    assert done.messages("note", "the model is no row")
+    assert done.messages("note", "the model has no row")
 
 
 def test_broken_logs_end_in_one_line(cli, log):

@@ -508,7 +508,7 @@ def accuracy(questions, policy):
         ("x = 1\nraise OSError('gone')", "OSError: gone"),
         ("def helper(submission): pass", "ASSIGNMENT"),
         ("CHECKS = (Check('a', 1, 'A', 'f'),)", "'f'"),
-        ("CHECKS = (Check('a', 1, 'A', print, needs=('b',)),)", "needs 'b', which is not before it"),
+        ("CHECKS = (Check('a', 1, 'A', print, needs=('b',)),)", "needs 'b', which is not an earlier check"),
     ],
 )
 def test_a_broken_assignment_is_said_to_be(tmp_path, source, problem):
