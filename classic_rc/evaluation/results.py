@@ -57,7 +57,7 @@ class Significance:
         """A sentence that explains the mark in a table."""
         what = "passages" if self.group is None else f"groups of passages ({self.group})"
         kind = "pairs" if self.others else "systems"
-        systems = f"Holm over the {self.tests:,} {kind} of a column" if self.tests > 1 else "one test a column"
+        systems = f"Holm over the {self.tests:,} {kind} of a column" if self.tests > 1 else "one test per column"
         label = METRICS[self.metric].label
         mark = f"*: {label} differs from {self.baseline}"
         if self.others:
@@ -72,7 +72,7 @@ class Significance:
 
 @dataclass(frozen=True, slots=True)
 class GivenNumber:
-    """A number next to the rows: one that nobody ran, or that of a sample of the questions."""
+    """A number next to the rows: a given one, or that of a sample of the questions."""
 
     metric: str
     group: str | None  # of questions; None for all
@@ -99,7 +99,7 @@ class Evaluation:
     errors: Mapping[str, ClassicRCError] = field(default_factory=dict)  # why other systems have no row, by name
     metrics: tuple[str, ...] = ()  # the names of those to report, the primary one first; none means all of the task
     unused: tuple[str, ...] = ()  # the warnings about data and options that no system uses
-    given: Mapping[str, tuple[GivenNumber, ...]] = field(default_factory=dict)  # of nobody's run, and of samples
+    given: Mapping[str, tuple[GivenNumber, ...]] = field(default_factory=dict)  # given numbers, and those of samples
     # Masks of the groups of other keys, which have tables of their own, by key and value.
     groupings: Mapping[str, Mapping[str, NDArray[np.bool_]]] = field(default_factory=dict)
 

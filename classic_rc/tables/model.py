@@ -168,7 +168,7 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class RowGroup:
-    """Rows that belong together, under a heading if they have one. A plain value stands for a cell."""
+    """Rows that belong together, under a heading if they have one. A plain value is a cell without marks."""
 
     rows: Sequence[Sequence[Any]]  # of cells and values
     heading: str | None = None
