@@ -99,7 +99,7 @@ class Evaluation:
     errors: Mapping[str, ClassicRCError] = field(default_factory=dict)  # why other systems have no row, by name
     metrics: tuple[str, ...] = ()  # the names of those to report, the primary one first; none means all of the task
     unused: tuple[str, ...] = ()  # the warnings about data and options that no system uses
-    given: Mapping[str, tuple[GivenNumber, ...]] = field(default_factory=dict)  # given numbers, and those of samples
+    given: Mapping[str, tuple[GivenNumber, ...]] = field(default_factory=dict)  # also those of samples
     # Masks of the groups of other keys, which have tables of their own, by key and value.
     groupings: Mapping[str, Mapping[str, NDArray[np.bool_]]] = field(default_factory=dict)
 
