@@ -136,7 +136,7 @@ class FoldGroups(NamedTuple):
 
 
 _groups_of_dataset: WeakKeyDictionary[Dataset, dict[FoldPlan, FoldGroups]] = WeakKeyDictionary()
-"""All solvers of a run ask for the groups of the same dataset."""
+"""All solvers of a run need the groups of the same dataset."""
 
 _folds_apart_of_dataset: WeakKeyDictionary[Dataset, dict[tuple[FoldPlan, str], Folds | None]] = WeakKeyDictionary()
 """The same for the folds of tuning data, by the plan and the fingerprint of the training data."""
@@ -192,7 +192,7 @@ class Overlap:
 def find_overlap(dataset: Dataset, other: Dataset) -> Overlap:
     """Find the part of `dataset` that is also in `other`.
 
-    A passage is shared if it is equal to a passage of `other` but for case and white space, or a near duplicate
+    A passage is shared if it equals a passage of `other` except for case and white space, or a near duplicate
     (:mod:`classic_rc.near_duplicates`). A question is shared if it has the words of a question about an equal
     passage, or its words and options.
     """

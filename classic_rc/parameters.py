@@ -170,7 +170,7 @@ def number(default: Any, help: str, *, least: float = -inf, most: float = inf, *
 
 
 def declare_parameters(cls: Any) -> None:
-    """Give a class the constructor, the mapping `parameters` and the docstring that its declarations ask for.
+    """Give a class the constructor, the mapping `parameters` and the docstring that its declarations define.
 
     Inherited parameters come first; one that is declared again moves to its new place. The class attribute becomes
     the default. A class that writes its own constructor keeps it.

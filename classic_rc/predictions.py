@@ -198,7 +198,7 @@ class ReadAnswer(NamedTuple):
     """How an answer was read from its text in a file."""
 
     form: str  # the place in the text; empty if it could not be parsed
-    example: str  # the text and what it was read as; empty but for the first answers of a form
+    example: str  # the text and what it was read as; empty except for the first answers of a form
     model: str | None  # that the file names
 
 

@@ -339,7 +339,7 @@ class Protocol:
 
     @property
     def has_statistics(self) -> bool:
-        """Whether it asks for intervals, or for tests against a baseline."""
+        """Whether it requests intervals, or tests against a baseline."""
         return self.resamples is not None or bool(self.baselines)
 
     @property

@@ -154,8 +154,8 @@ def evaluate_perturbed(
     systems, protocol, jobs, **settings
         As in :func:`classic_rc.evaluate`. Files of predictions answer the original questions only, so they get an
         error. Folds are the same for all copies. The first of `metrics` is measured; `seed` is the first seed of
-        the copies, and that of the resamples. The intervals measure which passages the dataset has; the score of
-        each resample is the mean over the copies.
+        the copies, and the seed of the resamples. The intervals measure which passages the dataset has; the score
+        of each resample is the mean over the copies.
     names : sequence of str
         Names in :data:`~classic_rc.audit.perturb.PERTURBATIONS`; by default all that apply to the task.
     seeds : int

@@ -1,6 +1,6 @@
 """Perturbed copies of a dataset: each lacks something that a reader needs, and keeps the ids and the gold.
 
-A system that scores as high on a copy as on the original did not use what the copy lacks. The method is that of
+A system that scores as high on a copy as on the original did not use what the copy lacks. The method is by
 Sugawara, Stenetorp, Inui and Aizawa 2020 (AAAI): "Assessing the Benchmarking Capacity of Machine Reading
 Comprehension Datasets". They tag parts of speech; here a stop list decides, so that a copy needs no tagger.
 

@@ -36,8 +36,8 @@ OPTIONS = (
     "--quiet",
     vary_option(
         "--solver",
-        help="a solver to explain (see `classic-rc list solvers`); repeat for several; default sw+d. One that "
-        "learns or is tuned out of fold (--cv) is that of the fold that has not seen the question",
+        help="a solver to explain (see `classic-rc list solvers`); repeat for several; default sw+d. If it "
+        "learns or is tuned out of fold (--cv), the solver that has not seen the question is explained",
     ),
     vary_option(
         "--format",

@@ -91,7 +91,7 @@ def _tables(args: argparse.Namespace, name: str) -> list[Table]:
 
 
 def _is_data(name: str) -> bool:
-    """Return whether a name is that of data to read, rather than of a dataset of the list."""
+    """Return whether a name means data to read, rather than a dataset of the list."""
     path = name
     if "," in name:
         from classic_rc.datasets.specification import parse_data

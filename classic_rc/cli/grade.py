@@ -79,7 +79,7 @@ def handle(args: argparse.Namespace) -> int:
         print_message(f"note: students' code can read the seed in the list of processes; {message}")
     if is_class:
         return _grade_folder(args, assignment, setting)
-    # The page of a submission that does not fit says so, where a page is what is asked for.
+    # With --html, the page of a submission that does not fit says so.
     grading = grade_one(args.submissions, assignment, must_fit=args.gradescope is None, **setting)
     (grade,) = grading.grades
     write_output(feedback_text(grade), args.output)

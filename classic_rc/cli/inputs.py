@@ -79,7 +79,7 @@ def choose_dataset(args: argparse.Namespace, arguments: Sequence[str]) -> Datase
 def load_dataset(args: argparse.Namespace, data: str | DatasetFiles) -> Dataset:
     """Read DATA with the reading options of the command, and write its notes to stderr.
 
-    The candidate spans that it asks for are made later, because they are a setting of the protocol too
+    Candidate spans are made later, because they are a setting of the protocol too
     (:func:`protocol_for`).
     """
     paths, name = ([data], None) if isinstance(data, str) else (data.paths, data.name)
@@ -125,7 +125,7 @@ def read_dataset(args: argparse.Namespace, data: str, **reading: Any) -> Dataset
 
 
 def _report_joining(args: argparse.Namespace, joined: Dataset) -> None:
-    """Report the notes of joining; those of the parts are reported already."""
+    """Report the notes of joining; the parts' notes are reported already."""
     if joined.parts:
         report_notes(args, "note", joined.notes[sum(len(part.notes) for part in joined.parts) :], joined.name)
 
@@ -179,14 +179,14 @@ def _load_learned(args: argparse.Namespace, data: str) -> Dataset:
 
 
 def protocol_for(protocol: Protocol, data: str | DatasetFiles) -> Protocol:
-    """Return the protocol with the longest candidate spans that the specification of DATA asks for."""
+    """Return the protocol with the longest candidate spans that the specification of DATA sets."""
     from classic_rc.datasets.specification import parse_data
 
     return replace(protocol, spans=parse_data(data).spans if isinstance(data, str) else data.spans)
 
 
 def refuse_spans(data: Iterable[str | DatasetFiles], why: str) -> None:
-    """Raise an error for DATA that asks for candidate spans, where nothing has a use for them."""
+    """Raise an error for DATA that sets candidate spans, where nothing uses them."""
     for one in data:
         if (spans := protocol_for(Protocol(), one).spans) is not None:
             raise UsageError(

@@ -69,7 +69,7 @@ def _reproduce_figures(args: argparse.Namespace) -> int:
             )
     files = _parse_files(args.files)
     found = list(inputs.expand_datasets(args, args.data))
-    inputs.refuse_spans(found, "published scores are those of the usual candidate spans")
+    inputs.refuse_spans(found, "published scores use the usual candidate spans")
     datasets = [inputs.load_dataset(args, data) for data in found]
     results = reproduce(datasets, files, args.jobs, inputs.shows_progress(args))
     write_output(_render_figures(results, args.format), args.output)

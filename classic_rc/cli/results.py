@@ -293,7 +293,7 @@ def report_missing(
 ) -> None:
     """Report the systems that did not answer; `notes` says whether to report also those that answered other data.
 
-    One that failed, or that was asked for and answered no dataset at all, is a failure.
+    One that failed, or that was named and answered no dataset at all, is a failure.
     """
     answered = {row.name for evaluation in evaluations for row in evaluation.rows}
     for evaluation in evaluations:

@@ -42,7 +42,7 @@ _NOT_IN_SUITES = frozenset({"pool", "figure"})
 
 
 def run_suite(args: argparse.Namespace, options: Choice) -> int:
-    """Run the suite of ``classic-rc run SUITE.toml --save DIR``; `options` are those of the command."""
+    """Run the suite of ``classic-rc run SUITE.toml --save DIR``; `options` are the command's."""
     from classic_rc.evaluation.suite import read_suite
 
     _check_options(args, options)

@@ -43,7 +43,7 @@ OPTIONS = (
     ),
     vary_option(
         "--intervals",
-        help="95 %% intervals from N resamples of passages (default: those of the runs; 10000 without N)",
+        help="95 %% intervals from N resamples of passages (default: as in the runs; 10000 without N)",
     ),
     vary_option("--published", help="also show the published figures that the runs kept for their data"),
     "--above",

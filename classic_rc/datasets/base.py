@@ -94,7 +94,7 @@ class Reading:
 
         Strict reading passes an error of the part on. With ``skip="bad"`` the part is left out, the error is kept
         in :attr:`left_out`, and reading continues after the ``with`` block. A question may be yielded inside it.
-        `id` is that of the question, if the part does not show it.
+        `id` is the question's id, if the part does not show it.
         """
         self._place, self._id = place, id
         return self.guard

@@ -17,7 +17,7 @@ from classic_rc.questions import Question
 class HarnessReader(Reader):
     """A log that ``lm_eval --log_samples`` writes: the questions of its documents.
 
-    Passage, question and options are those of the documents, never of the prompts, which can also have other
+    Passage, question and options come from the documents, never from the prompts, which can also have other
     questions with their answers. A question's id is its ``doc_id``; MultiRC's, with a row for each option, are
     ``paragraph==question``. The model's answers are a system of their own
     (:class:`~classic_rc.formats.harness.HarnessFormat`).

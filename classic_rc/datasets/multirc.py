@@ -81,7 +81,7 @@ class SuperGLUEReader(Reader):
 
 
 def _read_questions(content: Node, passage: Passage, key: str, reading: Reading) -> Iterator[Question]:
-    """Yield the questions of a passage; `key` is that of the flag, or of SuperGLUE's label, of right answers."""
+    """Yield the questions of a passage; `key` names the flag, or SuperGLUE's label, of right answers."""
     for node in content.items("questions"):
         with reading.at(node):
             qid, answers = node.name("idx"), list(node.items("answers"))

@@ -149,7 +149,7 @@ def load(
 
 
 def _with_spans(dataset: Dataset, spec: DataSpec) -> Dataset:
-    """Return span questions with the candidates that the specification of their data asks for."""
+    """Return span questions with the candidates that the specification of their data sets."""
     from classic_rc.text.spans import SpanGenerator
 
     if dataset.task is None or not dataset.task.has_spans:
@@ -284,7 +284,7 @@ def _refuse(name: str, reason: str, options: Mapping[str, Any], *names: str) -> 
 def dataset_names(dataset: Dataset) -> list[str]:
     """Return which datasets' questions these are, so that splits and parts of one dataset have a name in common.
 
-    Where the reader is that of one dataset, it gives the name. Else the words of the data's own name do: one of
+    The reader of a single dataset gives the name. Else the words of the data's own name do: one of
     them may be such a reader's name; if not, they are the name, without the words for splits.
 
     Examples

@@ -81,7 +81,7 @@ class SchemaReader(Reader):
     """
 
     schemas: ClassVar[tuple[Schema, ...]]
-    """The forms of the rows; the first one that fits the first row is that of all."""
+    """The forms of the rows; the first one that fits the first row applies to all."""
 
     takes_tables: ClassVar[bool] = False
 

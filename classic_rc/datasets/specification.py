@@ -147,5 +147,5 @@ class DatasetFiles:
 
     @property
     def spans(self) -> int | None:
-        """The longest candidate spans that the specification asks for."""
+        """The longest candidate spans that the specification sets."""
         return parse_data(self.paths[0]).spans

@@ -19,7 +19,7 @@ class SquadReader(Reader):
     """SQuAD 1.1 and 2.0, and datasets of the same form. Any one of the accepted spans is enough.
 
     ``is_impossible`` questions of 2.0 are kept, with the empty text as the only right answer, as in the official
-    2.0 evaluation, and the notes count them. Accepted texts are those of the 2.0 evaluation too, which takes no
+    2.0 evaluation, and the notes count them. Accepted texts follow the 2.0 evaluation too, which takes no
     text that normalises to nothing (:func:`accept_as_in_2`). ``meta["spans"]`` has the answers' offsets (start,
     end). An offset at which the passage does not have the answer's text is moved to the nearest occurrence, and
     counted. A passage's id is ``article-paragraph``, both numbers from 0.

@@ -120,7 +120,7 @@ class SharedResults:
 
 
 def join_results(all_results: Sequence[SharedResults]) -> SharedResults:
-    """Join the systems of several results; the groups are those of the first. Other questions are refused."""
+    """Join the systems of several results, with the groups of the first. Other questions are refused."""
     first, *others = all_results
     for other in others:
         if (other.fingerprint, len(other.groups)) != (first.fingerprint, len(first.groups)):
@@ -293,7 +293,7 @@ def compare(
     test : {"permutation", "mcnemar"}
         The test of each difference; see :mod:`classic_rc.evaluation.resampling`.
     chance : Row, optional
-        The random baseline in expectation, which gains are measured against. By default that of the results, if
+        The random baseline in expectation, which gains are measured against. By default the one in the results, if
         it has one.
     n : int
         Number of resamples, and of random permutations.

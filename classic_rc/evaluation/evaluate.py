@@ -464,7 +464,7 @@ class PredictionRun:
     # Candidates that tie for the best score have equal ones, so that a file of them decides as the solver does.
     # None for generated spans, whose scores are dropped block by block.
     scores: Scores | None
-    predictions: list[Prediction] | None  # None if only scores were asked for
+    predictions: list[Prediction] | None  # None if only scores were requested
     warnings: tuple[str, ...] = ()  # for the reader of the numbers; those of blocks come with the last one
 
     @property
@@ -501,7 +501,7 @@ def predict_blocks(
     """Score a dataset's candidates and, unless `decide` is false, answer its questions, block by block in order.
 
     Gold may be hidden. A solver is cloned, never changed; a file of predictions has its answers already. Scores
-    need no threshold. `jobs` and the settings are those of :func:`classic_rc.evaluate`; `shared` has encodings to
+    need no threshold. `jobs` and the settings are as in :func:`classic_rc.evaluate`; `shared` has encodings to
     share with other calls on the same datasets. A block has all questions, unless the dataset is large and the
     solver needs no other question. A UsageError says that a threshold or a parameter must be tuned, but that there
     is no tuning data and gold is hidden.

@@ -25,7 +25,7 @@ class Explainer:
     """A solver fitted and tuned as in :func:`classic_rc.evaluate`, to explain the scores behind its row.
 
     If the solver learns or is tuned out of fold, the solver of the fold that has not seen a question explains it.
-    The answer is that of the row: a threshold is tuned when the first answer is asked for, if gold is known.
+    The answer equals the row's: a threshold is tuned when the first answer is requested, if gold is known.
 
     Parameters
     ----------

@@ -189,7 +189,7 @@ class FittedSystem:
 
     The solver has an explicit decision (:func:`~classic_rc.evaluation.plan.configure_solver`), and `protocol` has
     the data to learn from and to tune on. With `tune` it is tuned on the tuning data, with `cross_fit` out of fold
-    on `dataset`. `shared` has encodings to share with other systems, and `name` is that of its row, for errors.
+    on `dataset`. `shared` has encodings to share with other systems, and `name` is its row's name, for errors.
 
     The constructor raises a UsageError if data is needed that was not given, or gold that is hidden. All methods
     raise a SystemFailedError if the solver's code raised an error.
@@ -323,7 +323,7 @@ class FittedSystem:
         return self.cross_fit or self.tuned_out_of_fold or self._learned is not None
 
     def solver_of(self, i: int) -> Solver:
-        """Return the solver that scores question `i` of the dataset: with one solver per fold, that of its fold."""
+        """Return the solver that scores question `i` of the dataset: with one solver per fold, its fold's."""
         by_fold = self._learned or self._tuned
         return self.solver if by_fold is None else by_fold.solvers[by_fold.fold_of[i]]
 

@@ -115,7 +115,7 @@ class EvaluationPlan:
     systems: tuple[ReadySystem, ...]
     errors: Mapping[str, ClassicRCError]  # by name: why the other systems do not answer these questions
     protocol: Protocol  # with one training dataset, as it was given
-    separated: Protocol  # its data without what it shares with the dataset, if `drop_overlap` asks for that
+    separated: Protocol  # its data without what it shares with the dataset, if `drop_overlap` is set
     notes: tuple[str, ...] = ()  # about the files of predictions
     overlap: tuple[str, ...] = ()  # what the data to learn from shares with the dataset
 

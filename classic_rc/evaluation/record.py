@@ -59,7 +59,7 @@ def run_record(
     """Return the results with everything that is needed to reproduce them and the outcome on every question.
 
     ``docs/records.md`` describes what it adds to the schema of :func:`runs_to_dict`. Relative paths are stored
-    relative to `folder`, that of the record; `unfinished` names the data that an interrupted run has no results of.
+    relative to `folder`, the record's; `unfinished` names the data that an interrupted run has no results of.
     """
     missing = [*itertools.chain(*(done.unfinished for done in evaluations)), *unfinished]
     record = {

@@ -169,7 +169,7 @@ def family_tests(
 
 
 def with_statistics(evaluation: Evaluation, protocol: Protocol, *, progress: bool = False) -> Evaluation:
-    """Add the intervals and p-values that a protocol asks for.
+    """Add the intervals and p-values that a protocol requests.
 
     If the baseline has no row, or is the only row, a warning takes the place of the tests: the other results are
     not lost.
@@ -263,7 +263,7 @@ def resample_metrics(
 ) -> list[NDArray[np.float64]]:
     """Return the bootstrap distributions of several metrics, each given with its statistics, on the same resamples.
 
-    So the difference of two distributions is that of a paired bootstrap. Of several runs, it is that of their mean.
+    So the difference of two distributions is a paired bootstrap. For several runs, it belongs to their mean.
     """
     if not measured:
         return []

@@ -41,7 +41,7 @@ class System:
 
     @property
     def row(self) -> str:
-        """The name of its row, which may be that of several runs."""
+        """The name of its row, which several runs may share."""
         return self.run_of or str(self.name)
 
     @property
@@ -250,9 +250,9 @@ def find_log_model(dataset: Dataset, systems: Iterable[System]) -> str | None:
 def name_systems(systems: Iterable[System]) -> list[System]:
     """Return the systems with a name for each; no two are equal.
 
-    A system without a name gets that of its solver and variant. If several would share it, the parameters that tell
-    them apart are added, as few as possible: ``sw+d`` and ``sw+d,window=30``. Files, or seeds of one solver, that
-    were given the same name are runs of one system: ``LLM (run 1)`` and ``LLM (run 2)``. The same name for two
+    A system without a name gets its solver's and variant's name. If several would share it, the parameters that
+    tell them apart are added, as few as possible: ``sw+d`` and ``sw+d,window=30``. Files, or seeds of one solver,
+    that were given the same name are runs of one system: ``LLM (run 1)`` and ``LLM (run 2)``. The same name for two
     other systems, or that of another's row out of fold, is a UsageError.
 
     Examples

@@ -166,7 +166,7 @@ class Format(ABC):
     def read_scores(
         self, text: str, questions: Sequence[Question], *, source: str, partial: bool = False
     ) -> Scores:
-        """Read the scores of a file, which may also have decisions. The parameters are those of :meth:`read`.
+        """Read the scores of a file, which may also have decisions. The parameters are as in :meth:`read`.
 
         Returns
         -------
@@ -325,7 +325,7 @@ def in_question_order(
 ) -> list[Node]:
     """Return the entries of a file in the order of `keys`; each key must have exactly one entry.
 
-    `names` are those of the parts of a key, for messages. With `partial`, entries with other keys are skipped.
+    `names` are the names of a key's parts, for messages. With `partial`, entries with other keys are skipped.
     """
     keys = list(keys)
     found = match_entries(entries, keys, names, source, partial=partial)

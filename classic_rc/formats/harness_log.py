@@ -72,7 +72,7 @@ class HarnessLog:
 
     @property
     def formats(self) -> tuple[str, ...]:
-        """The names of the formats that read an answer of their own from this log, that of ``acc`` first."""
+        """The names of the formats that read different answers from this log, the one of ``acc`` first."""
         last = ("harness-last",) if self.n_filters > 1 else ()
         if self.kind == "choices" and all("acc_norm" in response.logged for response in self.responses):
             return ("harness", "harness-norm", *last)
@@ -414,7 +414,7 @@ def _describe_metrics(rows: Sequence[Node], responses: Sequence[Response]) -> li
         return []
     metrics = rows[0].value.get("metrics")
     names = f" ({', '.join(map(str, metrics))})" if isinstance(metrics, list) and metrics else ""
-    return [f"the harness has not measured acc, but other metrics{names}: the accuracy is that of the best options"]
+    return [f"the harness has not measured acc, but other metrics{names}: the accuracy uses the best options"]
 
 
 def _describe_labels(questions: Sequence[Question], responses: Sequence[Response]) -> list[str]:

@@ -21,7 +21,7 @@ from classic_rc.io.text import decode_text, table_records
 
 @dataclass(frozen=True)
 class Layout:
-    """A layout of JSON lines. Paths are those of :func:`classic_rc.datasets.fields.find_value`."""
+    """A layout of JSON lines. Paths are as in :func:`classic_rc.datasets.fields.find_value`."""
 
     title: str
     id: str

@@ -50,7 +50,7 @@ class Answerer:
     """A solver that answers requests.
 
     `solver` is a specification, as of ``-s``, and `parameters` its parameters. `inputs` ``"options"`` hides
-    passages and questions; other values are those of the solver's own parameter. Options with a score above
+    passages and questions; other values are values of the solver's own parameter. Options with a score above
     `threshold` are right, where each option is right or wrong by itself. `path` is a file that ``classic-rc fit``
     wrote, or the file that the solver's own parameter `path` names.
     """

@@ -24,7 +24,7 @@ class ClassicRC(LM):
 
     Its "log-likelihoods" are scores: 0 for the best option and below 0 for the others. They are not probabilities,
     so that of the harness's metrics only those of the best option mean something (``acc``, and equal to it
-    ``acc_norm``). `solver` and the arguments are those of :class:`~classic_rc.harness.answering.Answerer`;
+    ``acc_norm``). `solver` and the arguments are as in :class:`~classic_rc.harness.answering.Answerer`;
     `batch_size`, `max_batch_size` and `device`, which the harness gives to all models, are not used.
     """
 

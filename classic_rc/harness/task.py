@@ -1,6 +1,6 @@
 """A dataset as a task for lm-evaluation-harness: JSON lines, and the task's YAML.
 
-The keys of the YAML are those of the harness's New Task Guide (versions 0.4):
+The keys of the YAML follow the harness's New Task Guide (versions 0.4):
 ``dataset_path: json`` reads a local file, and ``doc_to_text``, ``doc_to_choice`` and ``doc_to_target`` name the
 prompt, the continuations that are compared, and the index of the right one.
 """

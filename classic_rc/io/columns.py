@@ -97,7 +97,7 @@ class Columns:
 
     @cached_property
     def sha256(self) -> str:
-        """The hex sha256 of the file; of several files, that of the list of theirs."""
+        """The hex sha256 of the file; for several files, of the list of their sha256."""
         digests = [sha256_of_bytes(f) if isinstance(f, bytes) else sha256_of(f) for f in self.files]
         if len(digests) == 1:
             return digests[0]

@@ -229,7 +229,7 @@ def read_bytes(path: str | Path) -> bytes:
 
 
 def read_unpacked(path: str | Path) -> bytes:
-    """Return the bytes of a file, unpacked; errors are those of :func:`read_bytes` and :func:`unpack`."""
+    """Return the bytes of a file, unpacked; errors are as in :func:`read_bytes` and :func:`unpack`."""
     return unpack(read_bytes(path), str(path))
 
 

@@ -239,7 +239,7 @@ def parse_json(text: str, source: str, line: int | None = None) -> Any:
 
 
 def parse_json_prefix(text: str, source: str, line: int | None = None, start: int = 0) -> tuple[Any, int]:
-    """Return the first JSON value of a text and the offset of its end. Errors are those of :func:`parse_json`."""
+    """Return the first JSON value of a text and the offset of its end. Errors are as in :func:`parse_json`."""
     before = next(_Fault.numbers)
     try:
         value, end = _DECODER.raw_decode(text, start)
@@ -379,8 +379,8 @@ JSON_SCHEMA = 1
 def render_json(plain: Mapping[str, Any], *, times: bool = True, infinite: bool = False) -> str:
     """Return a command's result as JSON: the versions of package and schema, the command's own keys, and its times.
 
-    Equal calls give equal bytes, but for ``times``: it has the :class:`Seconds` of all depths, by the path of the
-    object that they are about. With `infinite`, infinite numbers are written as ``Infinity``, which JSON lacks.
+    Equal calls give equal bytes, except for ``times``: it has the :class:`Seconds` of all depths, by the path of
+    the object that they are about. With `infinite`, infinite numbers are written as ``Infinity``, which JSON lacks.
     """
     seconds: dict[str, Any] = {}
     document = {"version": __version__, "schema": JSON_SCHEMA, **_take_seconds(plain, "", seconds)}

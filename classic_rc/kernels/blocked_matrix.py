@@ -45,7 +45,7 @@ class BlockedMatrix:
 
     Products have the precision of the vector: float64, or `fast_type` where they need not be exact. That is float32
     if a dense part is float32, and a sparse one is too or has entries of 1 only; else it is float64. Entries of 1
-    take no memory but for their indices. Columns with a scale of 0 are zero.
+    take no memory except for their indices. Columns with a scale of 0 are zero.
     """
 
     def __init__(self, features: Features, scale: NDArray[np.float64]) -> None:

@@ -211,7 +211,7 @@ def mention_distances(
     """Return how far each query's counted words are from each mention of its candidates, added up: (n_mentions,).
 
     Distances are measured from a word's expected place, as in :func:`cloze_distance`, or, if `alignment` is None,
-    from the nearer end of the mention itself. The other parameters are those of :func:`cloze_distance`.
+    from the nearer end of the mention itself. The other parameters are as in :func:`cloze_distance`.
     """
     query = query_words(arrays, postings, placeholders)
     question = arrays.candidate_question

@@ -124,7 +124,7 @@ def mean_jaccard(sets: WordSets, question: NDArray[np.int64], n_words: int) -> N
     """Return each candidate's mean Jaccard similarity with the other candidates of its question: (n_candidates,).
 
     The Jaccard similarity of sets X and Y is ``|X n Y| / |X u Y|``, 0 for two empty ones; the only candidate of a
-    question gets 0. The parameters are those of :func:`words_of_others`.
+    question gets 0. The parameters are as in :func:`words_of_others`.
     """
     order, holders, group = _holders(sets, question, n_words)
     sizes, n_texts = np.diff(sets.offsets), len(question)
@@ -133,7 +133,7 @@ def mean_jaccard(sets: WordSets, question: NDArray[np.int64], n_words: int) -> N
     per_text = summed[sets.offsets[1:]] - summed[sets.offsets[:-1]]
     totals = np.zeros(n_texts)
     for rows in row_chunks(np.flatnonzero(sizes), per_text, _CHUNK_PAIRS):
-        # The rows of a chunk are adjacent but for empty sets, so their entries are adjacent.
+        # The rows of a chunk are adjacent except for empty sets, so their entries are adjacent.
         entries = np.arange(sets.offsets[rows[0]], sets.offsets[rows[-1] + 1])
         others = sets.texts[order[ragged_indices(holders[group[entries]], n_pairs[entries])]]
         own = np.repeat(sets.texts[entries], n_pairs[entries])

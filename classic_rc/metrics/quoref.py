@@ -38,7 +38,7 @@ class QuorefF1(TextMetric):
     """The mean over questions of the F1 of their spans, each paired with at most one gold span.
 
     The pairing has the greatest total F1. A question's F1 is that total divided by the larger number of spans,
-    rounded to two decimals as in the official evaluator. A pair's F1 is that of the two sets of words. It is 0 if
+    rounded to two decimals as in the official evaluator. A pair's F1 compares the two sets of words. It is 0 if
     the gold span has numbers and the predicted span has none of them.
     """
 

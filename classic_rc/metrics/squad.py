@@ -42,7 +42,7 @@ class ExactMatch(TextMetric):
 class F1(TextMetric):
     """The mean over questions of the answer's best word F1 with an accepted text.
 
-    Words are those of the normalised texts, as multisets. An answer that shares no word with a text scores 0
+    Words come from the normalised texts, as multisets. An answer that shares no word with a text scores 0
     against it, even if nothing is left of either, as in the scripts of SQuAD 1.1 and ReCoRD. Where the empty text
     is accepted, an empty prediction scores 1: in SQuAD 2.0 for questions without an answer, and for those whose
     accepted texts all normalise to nothing (the reader adds the empty text to these).

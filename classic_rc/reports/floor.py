@@ -511,7 +511,7 @@ class Verification:
 def verify_rows(
     of: FloorDataset, dataset: Dataset, train: Dataset | None = None, *, learned: bool = False
 ) -> Verification:
-    """Run the systems that learn nothing, and those that learn if asked for, and compare the results.
+    """Run the systems that learn nothing, and on request those that learn, and compare the results.
 
     `train` is the training data of the rows that learned from other data.
     """

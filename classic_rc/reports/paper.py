@@ -1,6 +1,6 @@
 """The table of a paper: run records in, one table of all their systems, datasets and metrics out.
 
-Everything is computed from the outcomes in the records: values, intervals and significance. Marks are those of all
+Everything is computed from the outcomes in the records: values, intervals and significance. Marks count all
 systems in the records; what :meth:`PaperTable.select` leaves out of the table changes none of them.
 """
 
@@ -314,7 +314,7 @@ def _published_rows(
     *,
     published: bool,
 ) -> tuple[list[PaperRow], list[str]]:
-    """Return the given numbers and, if asked for, the published figures of the columns as rows, and notes."""
+    """Return the given numbers and, on request, the published figures of the columns as rows, and notes."""
     rows: dict[tuple[str, str, str | None], dict[PaperColumn, PaperCell]] = {}  # by system, source and citation
     notes: list[str] = []
     for dataset in datasets:
@@ -361,7 +361,7 @@ def _published_rows(
 def add_above(table: PaperTable, base: str) -> PaperTable:
     """Return a table with the column (value - base) / (1 - base) after the primary metric of each dataset.
 
-    The base, ``"chance"`` or ``"floor"``, is that of the record: its row of random choice, or the best of its rows
+    The base, ``"chance"`` or ``"floor"``, comes from the record: its row of random choice, or the best of its rows
     that learn nothing. Without such a row it is the one that comes with the package for data of the same content; a
     UsageError if that has none.
     """

@@ -186,7 +186,7 @@ def published_cells(evaluation: Evaluation) -> list[list[Value]]:
 
 
 def results_table(evaluation: Evaluation, published: bool = False) -> Table:
-    """Return :func:`~classic_rc.evaluation.results.evaluation_table`, with the published figures if asked for."""
+    """Return :func:`~classic_rc.evaluation.results.evaluation_table`, with the published figures on request."""
     return evaluation_table(evaluation, published_cells(evaluation) if published else ())
 
 

@@ -339,7 +339,7 @@ def _formula_terms(formula: Term | None) -> dict[str, list[Term]]:
 
 
 def _name_of(term: Term) -> str:
-    """Return a term's name; of a product or a negative without one, that of its last part."""
+    """Return a term's name; for a product or a negative without one, its last part's."""
     if term.name and term.name != "score":
         return term.name
     return next((name for part in reversed(term.parts) if (name := _name_of(part))), "")

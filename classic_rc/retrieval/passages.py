@@ -27,7 +27,7 @@ def best_in_passages(questions: Sequence[Question], similarity: LuceneSimilarity
     """Return for each candidate the best sentence of its passage with an index term of it and one of the question.
 
     The result equals, to the bit, an engine ``sparse`` over only the passage's sentences: the number of
-    sentences, frequencies and mean length are those of the passage. Sentences are numbered within their passage, in
+    sentences, frequencies and mean length are the passage's. Sentences are numbered within their passage, in
     the order of :func:`~classic_rc.text.sentences.passage_sentences`.
     """
     encoded = encode_sentences(questions, analyzer)

@@ -179,7 +179,7 @@ class CandidateExplanation:
 
     @cached_property
     def formula(self) -> Term | None:
-        """The score as a formula with its numbers, made when it is first asked for."""
+        """The score as a formula with its numbers, made on first use."""
         return None if self.make_formula is None else self.make_formula()
 
 
@@ -211,7 +211,7 @@ class Explanation(Viewed):
 
     @cached_property
     def prediction(self) -> Prediction | None:
-        """The answer that the system gives, made when it is first asked for; None if none is decided."""
+        """The answer that the system gives, made on first use; None if none is decided."""
         return None if self.decide is None else self.decide(self)
 
     @property

@@ -234,14 +234,14 @@ class NoAnswer(Solver):
 
     .. math:: s_c = 0
 
-    The rule answers with the empty text, whatever the scores are.
+    The rule always answers with the empty text.
     """
 
     name = "no-answer"
     citation = "Rajpurkar, Jia and Liang 2018, SQuAD 2.0"
     cites = ("rajpurkar2018",)
     tasks = frozenset({Task.SPAN})
-    score_meaning = "the same for every candidate; the answer is empty whatever the scores"
+    score_meaning = "the same for every candidate; the answer is always empty"
     decision: Decision | None = DECISION.but(
         help="the rule that turns scores into answers; None answers with the empty text"
     )

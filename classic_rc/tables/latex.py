@@ -21,7 +21,7 @@ _MOST_COLUMNS: Mapping[IntervalStyle, Mapping[Place, int]] = {
 }
 """How many columns fit next to the names of the rows, in one column of a paper and over its whole width."""
 _MOST_LINES, _HEAD_LINES = 44, 4
-"""The lines of a page that one float may take, but for its caption; and those of a panel's head."""
+"""The lines of a page that one float may take, without its caption; and the lines of a panel's head."""
 _LONG_CELL, _SHORT_CELL = 40, 20
 """If a column has more characters than the first, all columns with more than the second are wrapped."""
 _WRAPPED = r">{\raggedright\arraybackslash}X"

@@ -264,7 +264,7 @@ def is_root() -> bool:
 
 
 def _places(package: str) -> list[Path]:
-    """Return the folder of an installed package, and that of libraries that its wheel has next to it."""
+    """Return the folder of an installed package, and the folder of libraries next to it, if its wheel has one."""
     spec = find_spec(package) if package != "classic_rc" else None
     if spec is None or spec.submodule_search_locations is None:
         return []

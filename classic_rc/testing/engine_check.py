@@ -110,7 +110,7 @@ def _check_searches(engine: Engine) -> None:
     queries = [f"{q} {option}" for q, own in zip(_QUESTIONS, _OPTIONS, strict=True) for option in own]
     for number, score, query in zip(best.sentences.tolist(), best.scores.tolist(), queries, strict=True):
         score_of = dict(zip(*(part.tolist() for part in engine.top([query])[0]), strict=True))
-        assert number < 0 or score_of[number] == score, f"{name}: the score must be that of question and option"
+        assert number < 0 or score_of[number] == score, f"{name}: the score must belong to question and option"
     with_all = [numbers.tolist() for numbers in engine.find_with_all_terms(["the fox's den", "zebra", "the"])]
     assert with_all == [[0, 5], [], []], f"{name}: other sentences with all terms"
 

@@ -34,7 +34,7 @@ def best_support_graph(
     """Return the weight of the best set of edges among those that satisfy all limits.
 
     Khashabi et al. 2018 (AAAI), Question Answering as Global Reasoning over Semantic Abstractions; the constants
-    are those of the released TextILPSolver. The solver finds the best graph with an integer linear program. This
+    come from the released TextILPSolver. The solver finds the best graph with an integer linear program. This
     lesson tries all subsets of the edges: n edges have 2**n subsets, so only small problems finish.
 
     Parameters

@@ -1,6 +1,6 @@
 """Lesson 19: the dense features of the feature ranker for one candidate, in plain Python.
 
-The names are those of :data:`classic_rc.solvers.feature_ranker.features.FEATURES`.
+The names are as in :data:`classic_rc.solvers.feature_ranker.features.FEATURES`.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class RankerQuestion(NamedTuple):
     asked: int  # the speaker that the question names, or -1
     question: Sequence[Hashable]
     candidates: Sequence[Sequence[Hashable]]
-    statements: Sequence[Sequence[Hashable]]  # the question with each candidate in the place asked for
+    statements: Sequence[Sequence[Hashable]]  # the question with each candidate in the answer's place
 
 
 def ranker_features(

@@ -53,7 +53,7 @@ _BLOCK_CANDIDATES = 2**15
 
 
 def is_strength(value: Any) -> bool:
-    """Return whether a value is the inverse strength of a penalty, or asks for cross-validation."""
+    """Return whether a value is the inverse strength of a penalty, or ``"cv"``."""
     return value == "cv" or (is_number(value) and value > 0)
 
 

@@ -113,7 +113,7 @@ class RankerTexts:
     asked_speaker: NDArray[np.int64]
     # (n_questions,): the index of the question's type in QUESTION_TYPES, or their number for none.
     types: NDArray[np.int64]
-    # Ragged over the candidates of the arrays: the question with the candidate in the place that it asks for.
+    # Ragged over the candidates of the arrays: the question with the candidate in the answer's place.
     statements: NDArray[np.int32]
     statement_offsets: NDArray[np.int64]
     # (n_candidates, len(FACTS)): a row for each candidate, equal ones included, in the arrays' order.
@@ -200,7 +200,7 @@ def _speaker_words(label: str) -> frozenset[str]:
 def _build_statements(
     encoded: EncodedDataset, grouped: Sequence[Question]
 ) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
-    """Return each question with each of its candidates in the place that it asks for, as a ragged array.
+    """Return each question with each of its candidates in the answer's place, as a ragged array.
 
     A blank is filled. In other questions the first question word is dropped and so is "do"; another auxiliary goes
     behind the first content word after it. The candidate takes the place of a question word that is the subject

@@ -1,6 +1,6 @@
 """An n-gram language model with the vocabulary of an analyzer: fitted on texts, saved as plain data and arrays.
 
-The second part builds the texts that it scores: queries with each candidate put in.
+The second part builds the texts that it scores: queries with each candidate inserted.
 """
 
 from __future__ import annotations
@@ -225,7 +225,7 @@ def passage_texts(questions: Sequence[Question]) -> Iterator[str]:
 
 
 def gold_queries(questions: Sequence[Question]) -> Iterator[str]:
-    """Yield the questions with their gold answers put in.
+    """Yield the questions with their gold answers inserted.
 
     Each right candidate and each span of a multi-span answer gives one text. If gold is a list of accepted texts
     (cloze and span questions), only the first one is used.

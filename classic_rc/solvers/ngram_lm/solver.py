@@ -52,7 +52,7 @@ from classic_rc.solvers.shared_parameters import ANALYZER, CORPUS, DECISION
 
 
 class TokenExplainer(NamedTuple):
-    """One question's candidates put in, and the model that scores them."""
+    """A question with its candidates inserted, and the model that scores them."""
 
     model: LanguageModel
     texts: Substitutions
@@ -240,7 +240,7 @@ class NGramLM(Solver):
     corpus: Any = CORPUS.but(
         default="passages",
         help="the texts to learn from: ``passages``, the sentences of the passages of :meth:`fit`; ``queries``, "
-        "its questions with their gold answers put in; or the path of a text file or a folder of text files "
+        "its questions with their gold answers inserted; or the path of a text file or a folder of text files "
         "(plain or compressed, one sentence or paragraph per line, or JSON lines with a ``text``). Several are a "
         "list or are joined by a plus: ``passages+queries``",
         allowed=_QUESTION_TEXTS,
@@ -324,7 +324,7 @@ class NGramLM(Solver):
         )
 
     def put_in(self, questions: Sequence[Question]) -> Substitutions:
-        """Put the candidates into their questions, and encode them with the fitted model's word ids.
+        """Insert the candidates into their questions, and encode them with the fitted model's word ids.
 
         Raises
         ------

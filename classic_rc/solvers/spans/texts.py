@@ -218,7 +218,7 @@ class ReadQuestion(NamedTuple):
     """The parts of a question."""
 
     wh: int  # the code of the wh-word, with "many" and the like after "how"
-    head: int  # the code of the stem of the noun that is asked for, or 0
+    head: int  # the code of the stem of the question's head noun, or 0
     auxiliary: int  # the code of the class of the first auxiliary: be, have, do, modal; or 0
     verb: int  # the code of the stem of the main verb, or 0
     wh_place: int  # its place among the tokens
@@ -264,7 +264,7 @@ _NO_NOUN = _FUNCTION | {"-ly", "-ed"}
 
 
 def _find_head(words: Sequence[str], classes: Sequence[str], begin: int, auxiliary: int) -> int:
-    """Return the place of the noun that is asked for, or -1.
+    """Return the place of the question's head noun, or -1.
 
     It is the last noun between the wh-word and the first auxiliary or verb ("what *city* hosted"). If an auxiliary
     follows the wh-word at once, it is the end of the next noun phrase ("what was the *population* of"), and the
