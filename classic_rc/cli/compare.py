@@ -52,9 +52,6 @@ OPTIONS = (
     "--quiet",
 )
 
-_OF_HARD = {"report": "--report", "ids": "--ids"}
-_NOT_WITH_HARD = {"baseline": "--baseline", "metrics": "--metrics"}
-
 
 def handle(args: argparse.Namespace) -> int:
     """Run the sub-command."""
@@ -63,8 +60,7 @@ def handle(args: argparse.Namespace) -> int:
     systems, baseline = _parse_arguments(args.systems), None
     if args.hard is not None:
         return _compare_on_hard(args, systems)
-    if option := next((option for name, option in _OF_HARD.items() if getattr(args, name)), None):
-        raise UsageError(f"{option} is an option of the subset: add --hard", field=option)
+    inputs.refuse_given(args, ("report", "ids"), "is an option of the subset: add --hard")
     if args.baseline is not None:
         systems, baseline = _add_baseline(systems, args.baseline)
     check_writable(args.output, args.data, *args.train, args.tune, *(system.file for system in systems))
@@ -135,8 +131,7 @@ def _compare_on_hard(args: argparse.Namespace, members: Sequence[_SystemArgument
     from classic_rc.reports.checks import hard_table
     from classic_rc.tables import render
 
-    if option := next((option for name, option in _NOT_WITH_HARD.items() if getattr(args, name)), None):
-        raise UsageError(f"{option} does not apply with --hard: leave it out", field=option)
+    inputs.refuse_given(args, ("baseline", "metrics"), "does not apply with --hard: leave it out")
     if args.data is None or any(member.record is not None for member in members):
         raise UsageError(
             "--hard needs questions, and solvers or files of predictions: compare SYSTEM... --data DATA --hard",
@@ -183,8 +178,6 @@ def _questions_text(dataset: Dataset, path: str) -> str:
         raise UsageError(
             f"cannot write one id per line: the question id {multiline!r} has a line break; use --ids FILE.jsonl",
             field="--ids",
-            found=path,
-            expected="FILE.jsonl",
         )
     return "".join(f"{id_}\n" for id_ in ids)
 

@@ -43,7 +43,7 @@ def handle(args: argparse.Namespace) -> int:
 
     engine = engine_class(args.engine)
     if not engine.stored_as:
-        raise UsageError(f"engine {args.engine!r} has indexes in memory only", field="--engine", found=args.engine)
+        raise UsageError(f"engine {args.engine!r} has indexes in memory only", field="--engine")
     if args.check:
         for place in args.corpus:
             write_output(engine.check(place) + "\n  intact\n", None)
@@ -88,9 +88,7 @@ def _read_sources(args: argparse.Namespace) -> list[TextInput]:
     from classic_rc.retrieval.reading import PassageInput, read_texts
 
     if STDIN in args.corpus[:-1]:
-        raise UsageError(
-            "- (standard input) can be used only once, as the last CORPUS", field="CORPUS", found=STDIN
-        )
+        raise UsageError("- (standard input) can be used only once, as the last CORPUS", field="CORPUS", found="-")
     inputs.refuse_spans(args.corpus, "an index has passages")
     sources: list[TextInput] = []
     seen: set[str] = set()

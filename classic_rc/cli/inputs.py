@@ -299,7 +299,6 @@ def refuse_file(system: System) -> None:
             f"{system.path} is a file of predictions, and a solver is needed here",
             field="--solver",
             found=system.path,
-            expected="a solver (see `classic-rc list solvers`)",
         )
 
 
@@ -316,19 +315,28 @@ def read_label_files(args: argparse.Namespace, dataset: Dataset) -> list[Labels]
     return labels
 
 
-def check_figure_path(path: str, *inputs: str | None) -> str:
-    """Return the figure format of a path by its suffix, and check that the figure can be drawn and written."""
+def check_figure_path(path: str | None, *inputs: str | None, others: Sequence[str] = ()) -> str:
+    """Return the format of a figure, or one of `others`, by the suffix, after a check that it can be made."""
     from classic_rc.reports.figures import FIGURE_FORMATS, require_matplotlib
 
+    if path is None:
+        raise UsageError("a figure needs a file: add -o FILE.pdf (or .png, .svg)", field="--output")
     form = Path(path).suffix.lower().removeprefix(".")
-    if form not in FIGURE_FORMATS:
-        expected = f"a file name that ends in one of {', '.join(f'.{known}' for known in FIGURE_FORMATS)}"
-        raise UsageError(
-            f"cannot draw a figure to {path}: expected {expected}", field="--output", found=path, expected=expected
-        )
+    if form not in (*FIGURE_FORMATS, *others):
+        known = ", ".join(f".{known}" for known in (*FIGURE_FORMATS, *others))
+        expected = f"a file name that ends in one of {known}"
+        raise UsageError(f"cannot draw a figure to {path}: expected {expected}", field="--output", found=path)
     check_writable(path, *inputs, is_figure=True)
-    require_matplotlib()
+    if form in FIGURE_FORMATS:
+        require_matplotlib()
     return form
+
+
+def refuse_given(args: argparse.Namespace, names: Iterable[str], problem: str) -> None:
+    """Raise an error for the first of these options that is given."""
+    for name in names:
+        if getattr(args, name) not in (None, False, [], ()):
+            raise UsageError(f"--{name} {problem}", field=f"--{name}")
 
 
 def shows_progress(args: argparse.Namespace) -> bool:

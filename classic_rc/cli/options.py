@@ -100,7 +100,6 @@ _OPTIONS: dict[str, tuple[Option, ...]] = {
         option("--data", metavar="DATA", help="the dataset that predictions and solvers answer"),
         option(
             "--search",
-            dest="places",
             action="append",
             default=[],
             metavar="DIR",

@@ -56,7 +56,6 @@ def handle(args: argparse.Namespace) -> int:
                 f"cannot write rows and task to one file, {yaml}: -o names the rows, for example "
                 f"-o {yaml.with_suffix('.jsonl')}",
                 field="--output",
-                found=args.output,
                 expected=str(yaml.with_suffix(".jsonl")),
             )
         check_writable(str(yaml), args.data)
@@ -79,23 +78,13 @@ def handle(args: argparse.Namespace) -> int:
     return 0
 
 
-_NOT_WITH_PERTURBED = {
-    "save": "--save",
-    "by": "--by",
-    "labels": "--labels",
-    "figure": "--figure",
-    "baseline": "--baseline",
-    "published": "--published",
-}
+_NOT_WITH_PERTURBED = ("save", "by", "labels", "figure", "baseline", "published")
 
 
 def run_perturbed(args: argparse.Namespace) -> int:
     """Run ``run --perturbed``: every system on the original and on perturbed copies."""
-    for name, option in _NOT_WITH_PERTURBED.items():
-        if getattr(args, name):
-            raise UsageError(
-                f"{option} does not apply with --perturbed: run again without --perturbed for it", field=option
-            )
+    problem = "does not apply with --perturbed: run again without --perturbed for it"
+    inputs.refuse_given(args, _NOT_WITH_PERTURBED, problem)
     from classic_rc.evaluation.systems import separate_runs
 
     check_writable(args.output, *args.data, *args.train, args.tune)

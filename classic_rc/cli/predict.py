@@ -112,8 +112,6 @@ def _choose_format(args: argparse.Namespace, dataset: Dataset, named: Format | N
             "--scores needs candidates in the data, and the scores of generated spans are not kept: leave it out "
             "to write the answers",
             field="--scores",
-            found=f"{dataset.task} questions",
-            expected="questions with options or mentions",
         )
     return form
 
@@ -133,10 +131,7 @@ def _with_scores(args: argparse.Namespace, dataset: Dataset, system: System, pro
         return replace(system, solver=ScoreFile(path=system.path, format=system.format), path=None)
     if args.scores:
         raise UsageError(
-            f"{system.path} has answers, not scores: leave out --scores",
-            field="--scores",
-            found="answers",
-            expected="a solver or a file of scores",
+            f"{system.path} has answers, not scores: leave out --scores", field="--scores", found="answers"
         )
     return system
 
@@ -165,12 +160,8 @@ def _check_settings(args: argparse.Namespace, dataset: Dataset, system: System, 
             if value is not None and name not in used:
                 unused[name] = f"{_flag(name)} is an option of answers, and --scores writes none"
     for name, sentence in unused.items():
-        raise UsageError(
-            f"{sentence}: leave out {_flag(name)}",
-            field=_flag(name),
-            found=str(getattr(protocol, name)),
-            expected=f"options that apply to {system.name or system.default_name} on {dataset.task} questions",
-        )
+        found = str(getattr(protocol, name))
+        raise UsageError(f"{sentence}: leave out {_flag(name)}", field=_flag(name), found=found)
 
 
 def _flag(name: str) -> str:

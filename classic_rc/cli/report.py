@@ -82,10 +82,9 @@ def handle(args: argparse.Namespace) -> int:
     is_figure = args.datasheet and args.output.lower().endswith(_FIGURES)
     check_writable(args.output, *args.data, *args.train, args.tune, *args.labels, is_figure=is_figure)
     if args.datasheet:
-        for name in ("perturbed", "explain"):
-            if getattr(args, name) is not None:
-                option = f"--{name}"
-                raise UsageError(f"{option} does not apply to the datasheet: leave out --datasheet", field=option)
+        inputs.refuse_given(
+            args, ("perturbed", "explain"), "does not apply to the datasheet: leave out --datasheet"
+        )
         return _draw_lengths(args) if is_figure else _write_datasheet(args)
     for is_given, option in (("floors" in args.without, "--without floors"), (_crossed(args), "--by KEY,KEY")):
         if is_given:
@@ -326,7 +325,6 @@ def _find_form(output: str) -> str:
         raise UsageError(
             f"cannot tell the format of the datasheet {output}: end its name with {expected}",
             field="--output",
-            found=output,
             expected=expected,
         )
     return form

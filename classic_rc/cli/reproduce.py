@@ -49,10 +49,7 @@ def handle(args: argparse.Namespace) -> int:
         return _reproduce_figures(args)
     if len(args.data) > 1:
         raise UsageError(
-            f"{records[0]} is a run record, and one record is run again at a time: give it alone",
-            field="DATA",
-            found=", ".join(args.data),
-            expected="one record, or datasets",
+            f"{records[0]} is a run record, and one record is run again at a time: give it alone", field="DATA"
         )
     return _repeat_run(args, records[0])
 
@@ -62,11 +59,9 @@ def _reproduce_figures(args: argparse.Namespace) -> int:
     from classic_rc.reports.reproduction import reproduce
 
     check_writable(args.output, *args.data)
-    for option, value in (("--search", args.places), ("--trust", args.trust)):
-        if value:
-            raise UsageError(
-                f"{option} is for run records: `classic-rc run DATA --save DIR` writes one", field=option
-            )
+    inputs.refuse_given(
+        args, ("search", "trust"), "is for run records: `classic-rc run DATA --save DIR` writes one"
+    )
     files = _parse_files(args.files)
     found = list(inputs.expand_datasets(args, args.data))
     inputs.refuse_spans(found, "published scores use the usual candidate spans")
@@ -112,7 +107,7 @@ def _repeat_run(args: argparse.Namespace, record: Path) -> int:
     from classic_rc.evaluation.rerun import rerun, restore_record
 
     check_writable(args.output, str(record))
-    prepared = restore_record(record, args.places, trust=args.trust)
+    prepared = restore_record(record, args.search, trust=args.trust)
     inputs.report_notes(args, "note", [*prepared.notes, *prepared.code])
     if prepared.changes:
         for change in prepared.changes:

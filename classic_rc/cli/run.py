@@ -135,10 +135,7 @@ def _check_groups_figure(args: argparse.Namespace) -> str:
         raise UsageError(
             "--figure groups draws groups of questions: add --by KEY (see `classic-rc list keys`) or --labels FILE",
             field="--figure",
-            found="groups",
         )
-    if args.output is None:
-        raise UsageError("a figure needs a file: add -o FILE.pdf (or .png, .svg)", field="--output", found=None)
     return inputs.check_figure_path(args.output, *args.data, *args.labels)
 
 
@@ -203,23 +200,20 @@ def _draw_curves(args: argparse.Namespace) -> int:
     from classic_rc.evaluation.plan import require_gold
     from classic_rc.evaluation.systems import name_systems, separate_runs
     from classic_rc.predictions import Scores
-    from classic_rc.reports.figures import require_matplotlib
 
     for given_option in TABLE.given(args, OPTIONS):
         if given_option.dest not in _WITH_CURVES:
             flag = given_option.flag
             problem = f"{flag} does not apply with --figure {args.figure}: run again without --figure for it"
-            raise UsageError(problem, field=flag, found=flag)
+            raise UsageError(problem, field=flag)
     output, average = args.output, _AVERAGES[args.figure]
-    form = _output_format(output)
     given = inputs.parse_systems(args.solver)
     if not given:
-        raise UsageError("nothing to plot: add systems (-s SYSTEM)", field="--solver", expected="-s SYSTEM")
+        raise UsageError("nothing to plot: add systems (-s SYSTEM)", field="--solver")
     systems = separate_runs(name_systems(given))
     files = [system.path for system in systems]
-    check_writable(output, *args.data, *args.train, args.tune, *files, is_figure=form != "csv")
-    if form != "csv":
-        require_matplotlib()
+    read = (*args.data, *args.train, args.tune, *files)
+    form = "csv" if output is None else inputs.check_figure_path(output, *read, others=("csv",))
     data = inputs.choose_dataset(args, args.data)
     dataset = inputs.load_dataset(args, data)
     check_choices(dataset)
@@ -239,21 +233,6 @@ def _draw_curves(args: argparse.Namespace) -> int:
     finally:
         _write_curves(curves, form, output)
     return failures.exit_code
-
-
-def _output_format(output: str | None) -> str:
-    """Return the output format by the file's suffix: ``csv`` or a figure format."""
-    from classic_rc.reports.figures import FIGURE_FORMATS
-
-    if output is None:
-        return "csv"
-    form = Path(output).suffix.lower().removeprefix(".")
-    if form not in ("csv", *FIGURE_FORMATS):
-        expected = f"a file name that ends in one of {', '.join(f'.{known}' for known in (*FIGURE_FORMATS, 'csv'))}"
-        raise UsageError(
-            f"cannot write {output}: expected {expected}", field="--output", found=output, expected=expected
-        )
-    return form
 
 
 def _answer_questions(

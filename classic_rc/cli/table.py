@@ -128,9 +128,7 @@ def _prepare_release(args: argparse.Namespace) -> None:
     """Make the folder of a release, and write into it what the command writes."""
     folder = Path(args.release)
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise UsageError(
-            f"{folder} is not empty: a release needs a new folder", field="--release", found=str(folder)
-        )
+        raise UsageError(f"{folder} is not empty: a release needs a new folder", field="--release")
     check_writable(args.release, is_folder=True, option="--release")
     folder.mkdir(parents=True, exist_ok=True)
     name = {"latex": "table.tex", "markdown": "table.md", "csv": "table.csv", "html": "table.html"}
@@ -171,10 +169,6 @@ def _check_output(args: argparse.Namespace, files: list[str]) -> str | None:
     if args.figure is None:
         check_writable(args.output, *files, figure_option="--figure forest -o")
         return None
-    if args.output is None:
-        raise UsageError(
-            "a figure needs a file: add -o FILE.pdf (or .png, .svg)", field="--output", expected="-o FILE.pdf"
-        )
     return inputs.check_figure_path(args.output, *files)
 
 
@@ -208,7 +202,6 @@ def _write_methods(args: argparse.Namespace, table: PaperTable, form: str) -> No
             f"--methods is text, and {form} is not: use --format latex, markdown or table",
             field="--format",
             found=form,
-            expected="latex, markdown or table",
         )
     references = _check_bibtex(args.output)
     paragraph, bibtex = methods_text(table, form, args.intervals_as)
@@ -244,6 +237,5 @@ def _check_bibtex(output: str | None) -> Path | None:
                 f"use another name, such as -o {path.with_name('methods.tex')}",
                 field="--output",
                 found=str(path),
-                expected="a name whose .bib is new",
             )
     return path
