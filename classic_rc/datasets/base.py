@@ -440,6 +440,7 @@ def gather(
     question by id.
     """
     gathered: list[Question] = []
+    keep_candidates, skip_bad = reading.texts.keep_candidates, reading.options.skip_bad
     for question in questions:
         own_id = question.id
         found = seen.get(own_id, (source,))
@@ -448,7 +449,7 @@ def gather(
             with reading.guard:
                 raise _duplicate_id_error(question, source, file, reading)
             continue
-        if (candidates := reading.texts.keep_candidates(question.candidates)) is not question.candidates:
+        if (candidates := keep_candidates(question.candidates)) is not question.candidates:
             object.__setattr__(question, "candidates", candidates)  # The reader has just made it: no copy.
         if earlier:
             number = len(earlier) + 1
@@ -459,7 +460,7 @@ def gather(
             reading.repair(what, source, own_id, question.id)
             seen[question.id] = source, question
         seen[own_id] = source, *earlier, question
-        if reading.options.skip_bad:
+        if skip_bad:
             places[question.id] = ", ".join(filter(None, (source, reading.where)))
         gathered.append(question)
     return gathered

@@ -10,12 +10,10 @@ from __future__ import annotations
 import json
 import os
 import re
-import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import cache
-from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -44,8 +42,6 @@ class RemoteFile:
     url: str | None = None  # None for a file without an open address
     bytes: int | None = None
     sha256: str | None = None
-    sum_from: str | None = None  # who computed the sum, if it was not this project from the file at `url`
-    mirror: bool = False  # whether `url` is not an address of the authors
     form: str | None = None  # for a file without an open address: how to get it
 
     @property
@@ -116,11 +112,13 @@ class Fetched:
 @cache
 def named_datasets() -> Mapping[str, NamedDataset]:
     """Return the datasets that have a name."""
-    return parse_datasets((files("classic_rc.datasets") / "sources.toml").read_text(encoding="utf-8"))
+    return parse_datasets(Path(__file__).with_name("sources.toml").read_text(encoding="utf-8"))
 
 
 def parse_datasets(text: str) -> dict[str, NamedDataset]:
     """Return the datasets of a text in the form of ``sources.toml``."""
+    import tomllib  # most commands read no named dataset
+
     return {name: _read_dataset(name, entry) for name, entry in tomllib.loads(text).items()}
 
 

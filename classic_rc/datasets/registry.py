@@ -14,9 +14,7 @@ from typing import Any, TypeAlias
 from classic_rc.datasets.base import SPLIT_NAMES, Options, Reader, Reading, canonical_split, check_skipped
 from classic_rc.datasets.fetch import NamedSplit, cached_path, find_split, is_hub_name, require_cached
 from classic_rc.datasets.fields import PROPOSAL_ROWS, parse_fields
-from classic_rc.datasets.hub import find_hub_split
 from classic_rc.datasets.memory import from_rows, is_table, join_datasets
-from classic_rc.datasets.other_files import describe_other, describe_other_folder
 from classic_rc.datasets.proposal import unknown_rows_error
 from classic_rc.datasets.rows import RowReader
 from classic_rc.datasets.specification import DataSpec, merge_settings, parse_data, quote_argument
@@ -253,6 +251,8 @@ def _load_named(named: NamedSplit, reader: str | Reader | None, options: Options
 
 def _load_from_hub(name: str, reader: str | Reader | None, options: Options) -> Dataset:
     """Read a split of a dataset of the hub, as the rows that ``datasets`` has."""
+    from classic_rc.datasets.hub import find_hub_split
+
     _refuse(name, "it is read from the Hugging Face hub", options.to_dict(), "answers")
     hub = find_hub_split(name, options.subset, options.split)
     options = replace(options, split=None)
@@ -321,6 +321,8 @@ def get_reader(reader: str | Reader) -> Reader:
 
 def _detect_reader(source: InputFiles, fields: Mapping[str, str] | None) -> Reader:
     """Return the reader that recognises a file, trying the files from the highest folder down."""
+    from classic_rc.datasets.other_files import describe_other, describe_other_folder
+
     first_error: DataError | None = None
     for file in sorted(source.files, key=lambda file: file.depth):
         try:

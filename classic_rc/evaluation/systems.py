@@ -14,7 +14,6 @@ from typing import Any, TypeAlias
 
 from classic_rc.datasets.registry import dataset_names, is_log
 from classic_rc.errors import ClassicRCError, DataError, SystemFailedError, UsageError, unknown_name
-from classic_rc.formats.harness_log import read_log
 from classic_rc.formats.harness_settings import name_of_log
 from classic_rc.formats.registry import FORMATS, get_format, read_predictions
 from classic_rc.io.files import archive_format, read_unpacked
@@ -229,6 +228,8 @@ def systems_of_log(dataset: Dataset) -> list[System]:
     """
     if not is_log(dataset) or len(dataset.sources) != 1:
         return []
+    from classic_rc.formats.harness_log import read_log
+
     path = dataset.sources[0].path
     # A pipe or an archive cannot be a system's file.
     if not Path(path).is_file() or archive_format(read_unpacked(path)):

@@ -197,6 +197,9 @@ class DeclaredAnswersFormat(AnswersFormat):
         )
 
 
+INDEX0, INDEX1, LETTER, LABEL, TEXT, FLAGS = map(DeclaredAnswersFormat, READINGS)
+
+
 # ------------------------------------------------------------------------------------------------------------------
 # Answers
 

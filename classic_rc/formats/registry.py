@@ -9,43 +9,33 @@ from types import MappingProxyType
 from classic_rc.datasets.fields import find_paths
 from classic_rc.encodings import READINGS
 from classic_rc.errors import DataError, UsageError, unknown_name
-from classic_rc.formats.answers import AnswersFormat, DeclaredAnswersFormat
 from classic_rc.formats.base import Content, Format, first_row
-from classic_rc.formats.harness import HarnessFormat, HarnessLastFormat, HarnessNormFormat, HarnessYesFormat
-from classic_rc.formats.jsonl import JSONLinesFormat
-from classic_rc.formats.layouts import read_answer_text
-from classic_rc.formats.official import (
-    MCTestAnswersFormat,
-    MCTestScoresFormat,
-    MultiRCFormat,
-    RaceFormat,
-    ReCoRDFormat,
-    SQuADFormat,
-    SuperGLUEFormat,
-)
 from classic_rc.io.text import write_atomically
-from classic_rc.plugins import Registry, accept_instances, by_name
+from classic_rc.plugins import Registry, accept_instances
 from classic_rc.predictions import Prediction, Scores
 from classic_rc.questions import Dataset, Question, Task
 
 FORMATS = Registry[Format](
     "format",
-    by_name(
-        MCTestScoresFormat(),
-        MCTestAnswersFormat(),
-        RaceFormat(),
-        SuperGLUEFormat(),  # before ReCoRD's, because it is the official one for files in SuperGLUE's form
-        ReCoRDFormat(),
-        SQuADFormat(),
-        HarnessFormat(),  # before those that recognise every JSON list, or one JSON object
-        HarnessNormFormat(),
-        HarnessYesFormat(),
-        HarnessLastFormat(),
-        AnswersFormat(),  # before those that recognise every JSON list, or every row with a question_id
-        *map(DeclaredAnswersFormat, READINGS),
-        MultiRCFormat(),
-        JSONLinesFormat(),
-    ),
+    {
+        "mctest-scores": "classic_rc.formats.official:MCTestScoresFormat",
+        "mctest-answers": "classic_rc.formats.official:MCTestAnswersFormat",
+        "race": "classic_rc.formats.official:RaceFormat",
+        # before ReCoRD's, because it is the official one for files in SuperGLUE's form
+        "superglue": "classic_rc.formats.official:SuperGLUEFormat",
+        "record": "classic_rc.formats.official:ReCoRDFormat",
+        "squad": "classic_rc.formats.official:SQuADFormat",
+        # before those that recognise every JSON list, or one JSON object
+        "harness": "classic_rc.formats.harness:HarnessFormat",
+        "harness-norm": "classic_rc.formats.harness:HarnessNormFormat",
+        "harness-yes": "classic_rc.formats.harness:HarnessYesFormat",
+        "harness-last": "classic_rc.formats.harness:HarnessLastFormat",
+        # before those that recognise every JSON list, or every row with a question_id
+        "answers": "classic_rc.formats.answers:AnswersFormat",
+        **{f"answers-{reading}": f"classic_rc.formats.answers:{reading.upper()}" for reading in READINGS},
+        "multirc": "classic_rc.formats.official:MultiRCFormat",
+        "jsonl": "classic_rc.formats.jsonl:JSONLinesFormat",
+    },
     accept_instances("classic_rc.formats:Format"),
 )
 """All formats by name, in the order in which they try to recognise a file."""
@@ -129,8 +119,7 @@ def read_predictions(
         The file cannot be read or recognised, is malformed, has an unknown question, or answers a question twice or
         (unless the official script allows that) not at all.
     """
-    text = read_answer_text(path)
-    layout = _find_format(text, dataset[0].task if len(dataset) else None, format, str(path), options)
+    text, layout = _open(path, dataset[0].task if len(dataset) else None, format, options)
     whole = dataset.whole if isinstance(dataset, Dataset) else None
     left_out = isinstance(dataset, Dataset) and dataset.log is not None and bool(dataset.log.left_out)
     try:
@@ -160,6 +149,8 @@ def _read_part(
     layout: Format, text: str, dataset: Sequence[Question], source: str, notes: list[str] | None
 ) -> Scores | list[Prediction]:
     """Read a file that answers all questions of a dataset and others too; raise the error of the file otherwise."""
+    from classic_rc.formats.answers import AnswersFormat
+
     found: list[str] = []
     try:
         content = layout.read(text, dataset, source=source, partial=True, notes=found)
@@ -179,8 +170,8 @@ def _read_part(
 
 def has_scores(path: str | Path, task: Task, format: str | None = None) -> bool:
     """Return whether a file has scores, and not only decisions."""
-    text = read_answer_text(path)
-    return _find_format(text, task, format, str(path)).has_scores(text, str(path))
+    text, layout = _open(path, task, format)
+    return layout.has_scores(text, str(path))
 
 
 def read_scores(
@@ -206,8 +197,7 @@ def read_scores(
     DataError
         See :func:`read_predictions`.
     """
-    text = read_answer_text(path)
-    layout = _find_format(text, dataset[0].task if len(dataset) else None, format, str(path))
+    text, layout = _open(path, dataset[0].task if len(dataset) else None, format)
     return layout.read_scores(text, dataset, source=str(path), partial=partial)
 
 
@@ -251,21 +241,21 @@ def write_predictions(
         ) from None
 
 
-def _find_format(
-    text: str,
-    task: Task | None,
-    name: str | None,
-    source: str,
-    options: Mapping[str, str] = MappingProxyType({}),
-) -> Format:
+def _open(
+    path: str | Path, task: Task | None, name: str | None, options: Mapping[str, str] = MappingProxyType({})
+) -> tuple[str, Format]:
+    """Return the text of a file, and its format."""
+    from classic_rc.formats.layouts import read_answer_text
+
+    text = read_answer_text(path)
     if name is not None:
-        return get_format(name).with_options(options)
+        return text, get_format(name).with_options(options)
     able = [layout.with_options(options) for layout in FORMATS.values() if {*options} <= layout.takes]
     recognised = [layout for layout in able if layout.recognises(text)]
     fitting = [layout for layout in recognised if task is None or task in layout.tasks]
     row = first_row(text)
     if fitting or (recognised and not (isinstance(row, Mapping) and "\n" in text.strip())):
-        return (fitting or recognised)[0]  # A format that does not support the task raises its own error.
+        return text, (fitting or recognised)[0]  # A format that does not support the task raises its own error.
     hint = "Name the format to see what it expects (-s FORMAT:FILE)"
     if isinstance(row, Mapping):
         hint = f"Name the paths of ids and answers: -s FILE,id=PATH,text=PATH; it has {', '.join(find_paths(row))}"
@@ -273,7 +263,7 @@ def _find_format(
         hint = f"A table needs a first line with the names of its columns, such as id,prediction. {hint}"
     raise DataError(
         "unknown format of predictions",
-        source=source,
+        source=str(path),
         found=repr(text.strip()[:40]) if text.strip() else "an empty file",
         expected=f"one of {', '.join(FORMATS)}",
         hint=hint,

@@ -168,7 +168,7 @@ class InputFile:
         self.__dict__["sha256"] = sha256_of_bytes(data)
         return unpack(data, self.name)
 
-    @cached_property
+    @property
     def start(self) -> bytes:
         """The first bytes of the file, unpacked: enough to tell archives and files of columns."""
         if self._content is not None:
@@ -339,7 +339,7 @@ class InputFile:
 
     def release(self) -> None:
         """Forget the content, so that a folder of thousands of files is never in memory at once."""
-        for cached in ("data", "start", "text", "first_text", "columns", "_first_value"):
+        for cached in ("data", "text", "first_text", "columns", "_first_value"):
             self.__dict__.pop(cached, None)
         self._content = None
 

@@ -34,6 +34,7 @@ START_BYTES = 512
 
 _BLOCK = 2**20
 _BUFFER = 2**18
+_BUFFER_UNPACKED = 2**24  # of one buffer of texts; what is larger may be made to fill the memory
 _POLL_SECONDS = 0.2
 _OPENERS: dict[bytes, Callable[[Any], Any]] = {b"\x1f\x8b": gzip.open, b"BZh": bz2.open, b"\xfd7zXZ\x00": lzma.open}
 """The functions that unpack, by the first bytes of what they unpack."""
@@ -121,8 +122,24 @@ def unpack(data: bytes, source: str) -> bytes:
     """Return data that gzip, bzip2 or xz packed, unpacked up to :data:`MAX_INPUT` bytes; other data as they are."""
     if not data.startswith(tuple(_OPENERS)):
         return data
+    if (whole := _gunzip(data)) is not None:
+        return whole
     with _naming_errors(source), _unpacker(io.BufferedReader(io.BytesIO(data))) as stream:
         return _read_limited(stream, source, unpacked=True)
+
+
+def _gunzip(data: bytes) -> bytes | None:
+    """Return what one undamaged gzip member of usual size has, without the layers of GzipFile; else None."""
+    content, decompressor = io.BytesIO(), zlib.decompressobj(wbits=zlib.MAX_WBITS | 16)
+    stored = memoryview(data)
+    try:
+        for start in range(0, len(stored), _BUFFER):
+            content.write(decompressor.decompress(stored[start : start + _BUFFER], _BUFFER_UNPACKED))
+            if decompressor.unconsumed_tail or content.tell() > MAX_INPUT:
+                return None
+    except zlib.error:
+        return None
+    return content.getvalue() if decompressor.eof and not decompressor.unused_data else None
 
 
 def archive_format(data: bytes) -> str | None:
