@@ -12,10 +12,8 @@ from classic_rc.datasets.specification import quote_argument
 from classic_rc.errors import DataError
 from classic_rc.io.archives import InputFile
 
-_DATA = "\0"  # no path has it
 _START = 100  # bytes, with the name of the first member of a zip archive
 _INDEX_FILES = {"manifest.json", "building.json"}
-_DATA_SUFFIXES = (".tsv", ".json", ".jsonl", ".csv", ".txt", ".xml")
 _NUMBERS = re.compile(r"\s*-?\d[\d.eE+-]*(?:[,\t]\s*-?\d[\d.eE+-]*)+\s*")
 _LETTERS = re.compile(r"[A-Z](?:\t[A-Z])+\s*")
 _DATA_KEYS = {"passage", "context", "article", "story", "text", "document", "question", "query", "version", "data"}
@@ -23,24 +21,18 @@ _DATA_KEYS = {"passage", "context", "article", "story", "text", "document", "que
 
 def describe_other(file: InputFile) -> DataError | None:
     """Return the error for a known file that is not a dataset, with the command that reads it, or None."""
-    if (known := _recognise(file)) is None:
-        return None
-    what, hint = known
-    if _DATA in hint:
-        data = _find_data(Path(file.name))
-        hint = hint.replace(_DATA, str(data or "DATA"))
-        hint += "; DATA has the questions that they answer" * (data is None)
-    return DataError("not a dataset", source=file.name, found=what, expected="a dataset", hint=hint)
+    known = _recognise(file)
+    return known and DataError("not a dataset", source=file.name, found=known[0], expected="a dataset", hint=known[1])
 
 
 def _recognise(file: InputFile) -> tuple[str, str] | None:
-    """Return what a file is and a hint, with a mark for the data next to it; None for unknown files."""
+    """Return what a file is, and the command that reads it; None for unknown files."""
     path = file.name
     if file.suffix == ".npz" and b"header.npy" in file.data[:_START]:
         return "a saved solver", f"`classic-rc run DATA -s saved,path={path}` runs it on DATA"
     if file.suffix == ".ans":
-        stories = _find_data(Path(path)) or f"{Path(path).with_suffix('.tsv').name},answers={path}"
-        hint = f"`classic-rc run {quote_argument(str(stories))}` reads the stories too"
+        stories = quote_argument(f"{Path(path).with_suffix('.tsv')},answers={path}")
+        hint = f"`classic-rc run {stories}` reads the stories too"
         return "MCTest's answers without the stories", hint
     try:
         text, value = file.text, file.head
@@ -55,7 +47,7 @@ def _recognise(file: InputFile) -> tuple[str, str] | None:
         return "a results file of lm-evaluation-harness, without questions and answers", hint
     first = value[0] if isinstance(value, list) and value else value
     line = text.lstrip("\n").partition("\n")[0]
-    hint = f"`classic-rc run {_DATA} -s {path}` scores them"
+    hint = f"`classic-rc run DATA -s {path}` scores them; DATA has the questions that they answer"
     if _NUMBERS.fullmatch(line):
         return "scores of candidates", hint
     if _LETTERS.fullmatch(line):
@@ -68,7 +60,8 @@ def describe_other_folder(path: str) -> DataError | None:
     """Return the error for a folder that is a search index or has a run record, or None."""
     names = set(os.listdir(path)) if os.path.isdir(path) else set()
     if "run.json" in names:
-        return describe_other(_input_file(Path(path, "run.json")))
+        record = Path(path, "run.json")
+        return describe_other(InputFile(str(record), record.parts, 0))
     if names & _INDEX_FILES:
         hint = f"`classic-rc run DATA -s {quote_argument(f'ir,corpus={path}')}` searches it for DATA"
         return DataError("not a dataset", source=path, found="a search index", expected="a dataset", hint=hint)
@@ -89,19 +82,3 @@ def _maps_ids_to_answers(value: Mapping[str, Any]) -> bool:
         return False
     answers = [answer if isinstance(answer, list) else [answer] for answer in value.values()]
     return all(isinstance(text, str) for texts in answers for text in texts)
-
-
-def _find_data(path: Path) -> Path | None:
-    """Return the data file whose name begins a file's name: ``mc160.dev.tsv`` for ``mc160.dev.rte.scores``."""
-    stem = path.name
-    while "." in stem:
-        stem = stem.rpartition(".")[0]
-        for folder in (path.parent, path.parent.parent):
-            for data in (folder / f"{stem}{suffix}" for suffix in _DATA_SUFFIXES):
-                if data.is_file() and data != path and _recognise(_input_file(data)) is None:
-                    return data
-    return None
-
-
-def _input_file(path: Path) -> InputFile:
-    return InputFile(str(path), path.parts, 0)

@@ -140,7 +140,7 @@ MCTEST_SCORES = "0.5,0.25,0,1\t1,2,3,4\n"
             "a results file",
             "with --log_samples",
         ),
-        ("x.ans", "A\tB\tC\tD\n", "MCTest's answers", "classic-rc run x.tsv,answers={}"),
+        ("x.ans", "A\tB\tC\tD\n", "MCTest's answers", "x.tsv,answers={}"),
     ],
 )
 def test_other_files_are_named_with_their_command(tmp_path, name, text, found, command):
@@ -169,32 +169,6 @@ def test_data_in_an_unknown_layout_is_not_taken_for_them(tmp_path, text):
     with pytest.raises(DataError) as caught:
         load(path)
     assert caught.value.problem != "not a dataset"
-
-
-def test_the_data_next_to_a_file_is_in_the_command_and_the_command_works(cli_of_data):
-    cli, data = cli_of_data
-    stories, scores = data / "mctest" / "mc160.dev.tsv", data / "mctest" / "smith2015" / "mc160.dev.rte.scores"
-    with pytest.raises(DataError) as caught:
-        load(scores)
-    assert f"classic-rc run {stories} -s {scores}" in caught.value.hint
-    assert cli(["run", str(stories), "-s", str(scores)]) == 0
-    with pytest.raises(DataError) as caught:
-        load(data / "mctest" / "mc160.dev.ans")
-    assert f"`classic-rc run {stories}`" in caught.value.hint
-
-
-def test_predictions_next_to_others_of_the_same_name_are_no_data(tmp_path):
-    for name in ("p.json", "p.jsonl"):
-        (tmp_path / name).write_text('{"q1": "an answer", "q2": "another"}', encoding="utf-8")
-    with pytest.raises(DataError, match="run DATA -s"):
-        load(tmp_path / "p.json")
-
-
-@pytest.fixture
-def cli_of_data(shared_data, capsys):
-    from classic_rc.cli.main import main
-
-    return main, shared_data
 
 
 def test_folders_of_an_index_and_a_record_are_named(tmp_path, cli_main):
