@@ -107,7 +107,7 @@ class Scores:
         values = np.concatenate(rows) if rows else np.empty(0)
         return cls(
             values,
-            offsets_of(np.array([len(row) for row in rows], dtype=np.int64)),
+            offsets_of(list(map(len, rows))),
             np.ones(len(values), dtype=np.bool_),
             relative_ties,
         )

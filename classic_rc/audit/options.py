@@ -53,7 +53,7 @@ class OptionTable:
                 right += is_right
                 rows.append(i)
                 counts.append(len(own))
-        offsets = offsets_of(np.array(counts, dtype=np.int64))
+        offsets = offsets_of(counts)
         return cls(
             dataset, analyzer, np.array(rows, dtype=np.int64), texts, offsets, np.array(right, dtype=np.bool_)
         )

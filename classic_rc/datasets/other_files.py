@@ -22,7 +22,9 @@ _DATA_KEYS = {"passage", "context", "article", "story", "text", "document", "que
 def describe_other(file: InputFile) -> DataError | None:
     """Return the error for a known file that is not a dataset, with the command that reads it, or None."""
     known = _recognise(file)
-    return known and DataError("not a dataset", source=file.name, found=known[0], expected="a dataset", hint=known[1])
+    return known and DataError(
+        "not a dataset", source=file.name, found=known[0], expected="a dataset", hint=known[1]
+    )
 
 
 def _recognise(file: InputFile) -> tuple[str, str] | None:

@@ -554,7 +554,7 @@ def _checked(solver: Solver, questions: Sequence[Question], jobs: int = 1) -> Sc
     if isinstance(questions, EncodedDataset):
         offsets = questions.score_offsets
     else:
-        offsets = offsets_of(np.array([len(q.candidates) for q in questions], dtype=np.int64))
+        offsets = offsets_of([len(q.candidates) for q in questions])
     if not np.array_equal(scores.offsets, offsets):
         raise OutputError(
             f"score_candidates of solver {solver.name!r} must return one score per candidate: got "

@@ -141,7 +141,7 @@ def _read_scores(rows: list[Node], questions: Sequence[Question], source: str, *
     flat = [row for group in groups for row in group]
     return Scores(
         np.array([score_at(row, "score") for row in flat], dtype=np.float64),
-        offsets_of(np.array([len(group) for group in groups], dtype=np.int64)),
+        offsets_of(list(map(len, groups))),
         np.array([row.flag("evidence") if row.has("evidence") else True for row in flat], dtype=np.bool_),
         relative_ties=True,
     )

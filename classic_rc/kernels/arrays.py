@@ -7,7 +7,7 @@ words have.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any, NamedTuple, TypeAlias
@@ -121,7 +121,7 @@ def _slice_ragged(
     return tokens[bounds[0] : bounds[-1]], bounds - bounds[0]
 
 
-def offsets_of(counts: NDArray[np.integer]) -> NDArray[np.int64]:
+def offsets_of(counts: NDArray[np.integer] | Sequence[int]) -> NDArray[np.int64]:
     """Return where each of ragged rows of these lengths starts, and where the last one ends: shape (n + 1,)."""
     offsets = np.zeros(len(counts) + 1, dtype=np.int64)
     np.cumsum(counts, out=offsets[1:])

@@ -133,7 +133,7 @@ def _collect_hits(
 
 def _merge_hits(gathered: list[_Hits]) -> _Hits:
     """Join the hits of successive blocks as if they were of one block."""
-    before = offsets_of(np.array([len(hits.sentences) for hits in gathered])).tolist()
+    before = offsets_of([len(hits.sentences) for hits in gathered]).tolist()
     columns = zip(*(hits[1:] for hits in gathered), strict=True)
     options = slice(gathered[0].options.start, gathered[-1].options.stop)
     hits = _Hits(options, *(np.concatenate(column) for column in columns))

@@ -42,7 +42,7 @@ class _Found:
         groups = list(groups)
         pairs = [pair for group in groups for pair in group]
         sentences, scores = zip(*pairs, strict=True) if pairs else ((), ())
-        offsets = offsets_of(np.array([len(group) for group in groups], dtype=np.int64))
+        offsets = offsets_of(list(map(len, groups)))
         return cls(np.array(sentences, dtype=np.int64), np.array(scores, dtype=np.float32), offsets)
 
     def __len__(self) -> int:

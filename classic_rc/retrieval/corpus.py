@@ -62,7 +62,7 @@ def passage_corpus(passages: Iterable[Passage], engine: Engine) -> Corpus:
     """
     distinct = list({p.text: p for p in passages}.values())
     sentences = [[p.text[start:end] for start, end in passage_sentences(p)] for p in distinct]
-    firsts = offsets_of(np.array([len(own) for own in sentences], dtype=np.int64))
+    firsts = offsets_of(list(map(len, sentences)))
     texts = [sentence for own in sentences for sentence in own]
     engine.index(texts)
     return Corpus(

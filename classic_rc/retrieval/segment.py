@@ -80,7 +80,7 @@ class Segment(NamedTuple):
         code_counts, code_lengths, codes = _encode_pairs(counts, in_sentence, lengths)
         return cls(
             np.frombuffer(b"".join(terms), dtype=np.uint8),
-            offsets_of(np.fromiter(map(len, terms), np.int64, len(terms))),
+            offsets_of(list(map(len, terms))),
             _term_keys(terms),
             posting_offsets,
             in_sentence,

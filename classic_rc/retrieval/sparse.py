@@ -191,7 +191,7 @@ class Sparse(Engine):
     def best_constrained(self, questions: Sequence[str], options: Sequence[Sequence[str]]) -> Best:
         """Return the best sentence for each option with an index term of the question and one of the option."""
         encoded = EncodedQueries.of(self.analyzer, questions, options)
-        offsets = offsets_of(np.array([len(own) for own in options], dtype=np.int64))
+        offsets = offsets_of(list(map(len, options)))
         return merge_best(self._search(search_constrained, encoded), self._firsts[:-1].tolist(), offsets)
 
     def term_facts(self, query: str, sentence: int) -> QueryFacts:
@@ -267,7 +267,7 @@ class Sparse(Engine):
 
     def _set_segments(self, segments: Sequence[Segment], texts: Sequence[Sequence[str]]) -> None:
         self.segments, self.texts = tuple(segments), tuple(texts)
-        self._firsts = offsets_of(np.array([s.n_sentences for s in segments], dtype=np.int64))
+        self._firsts = offsets_of([s.n_sentences for s in segments])
 
     def _locate(self, number: int) -> tuple[int, int]:
         """The segment of a sentence, and the sentence's number in it."""

@@ -261,7 +261,7 @@ class TextEncoder:
         ids = np.fromiter(map(id_of.__getitem__, words), np.int32, len(words))
         # Dropped words have id -1. A piece ends after as many kept tokens as precede its end.
         kept_before = offsets_of((ids >= 0).astype(np.int8))
-        ends = kept_before[offsets_of(np.array(counts, dtype=np.int64))[1:]]
+        ends = kept_before[offsets_of(counts)[1:]]
         self._piece_tokens = np.concatenate((self._piece_tokens, ids[ids >= 0]))
         self._piece_offsets = np.concatenate((self._piece_offsets, self._piece_offsets[-1] + ends))
 
@@ -283,7 +283,7 @@ def _encode(questions: Sequence[Question], analyzer: Analyzer, cut: _Cut = whole
     pieces = [cut(passage) for passage in passages.values()]
     # The order of these three calls decides the ids; EncodedSentences.without_candidates relies on it.
     tokens, bounds = encoder.encode([text for own in pieces for text in own])
-    first = offsets_of(np.array([len(own) for own in pieces], dtype=np.int64))
+    first = offsets_of(list(map(len, pieces)))
     q_tokens, q_offsets = encoder.encode([q.query for q in grouped])
     t_tokens, t_offsets = encoder.encode(listed.texts)
     vocabulary = encoder.vocabulary

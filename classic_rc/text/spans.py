@@ -363,10 +363,10 @@ def _encode(
     tokens = [ids.setdefault(token, len(ids)) for own in located for token, _, _ in own]
     query_tokens = [ids.setdefault(token, len(ids)) for own in queries for token in own]
 
-    before = offsets_of(np.array(list(map(len, located)), dtype=np.int64))
+    before = offsets_of(list(map(len, located)))
     starts, ends = _split_columns([place[1:] for own in located for place in own])
     borders = [_sentence_starts(p) for p in passages.values()]
-    passage_sentences = offsets_of(np.array(list(map(len, borders)), dtype=np.int64))
+    passage_sentences = offsets_of(list(map(len, borders)))
     sentence_offsets, first, last, sentence = [], [], [], []
     for i, (begin, end) in enumerate(pairwise(before.tolist())):
         later = np.searchsorted(starts[begin:end], borders[i][1:])
@@ -387,10 +387,10 @@ def _encode(
     return EncodedSpans(
         questions, analyzer, list(ids), np.array(tokens, dtype=np.int32), starts, ends,
         _concatenate([*sentence_offsets, before[-1:]]), passage_sentences,
-        np.array(query_tokens, dtype=np.int32), offsets_of(np.array(list(map(len, queries)), dtype=np.int64)),
+        np.array(query_tokens, dtype=np.int32), offsets_of(list(map(len, queries))),
         np.array([number[id(q.passage)] for q in questions], dtype=np.int64),
         np.array([list_number[_list_key(q)] for q in questions], dtype=np.int64),
-        [lists[key] for key in by_key], offsets_of(np.array(list(map(len, first)), dtype=np.int64)),
+        [lists[key] for key in by_key], offsets_of(list(map(len, first))),
         first_token, last_token, _concatenate(sentence),
     )  # fmt: skip
 

@@ -440,7 +440,7 @@ def split_long_texts(texts: Sequence[str]) -> tuple[Sequence[str], NDArray[np.in
     if max(map(len, texts), default=0) <= block_size(_LONG_TEXT):
         return texts, None
     parts = [list(_parts(text)) for text in texts]
-    return [part for own in parts for part in own], offsets_of(np.array(list(map(len, parts)), dtype=np.int64))
+    return [part for own in parts for part in own], offsets_of(list(map(len, parts)))
 
 
 def _parts(text: str) -> Iterator[str]:

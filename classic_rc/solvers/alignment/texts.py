@@ -172,9 +172,7 @@ class Entailment:
                 words.append(word)
                 stems.append(number)
             lengths.append(len(word_of_stem))
-        return Keywords(
-            words, np.array(stems, dtype=np.int64), offsets_of(np.array(lengths, dtype=np.int64)), above
-        )
+        return Keywords(words, np.array(stems, dtype=np.int64), offsets_of(lengths), above)
 
     def directed(self, texts: Keywords, hypotheses: Keywords) -> NDArray[np.float64]:
         """Return how much each text entails each hypothesis: shape (n_texts, n_hypotheses), in 0..1."""

@@ -98,9 +98,7 @@ class LexicalCells:
 
     def blocks(self, texts: RankerTexts) -> Iterator[tuple[slice, tuple[NDArray[np.int32], NDArray[np.int64]]]]:
         """Yield blocks of candidates with the columns of their cells, ascending in a row, and how many each has."""
-        starts = dict(
-            zip(self.tables, offsets_of(np.array([*map(len, self.tables.values())])).tolist(), strict=False)
-        )
+        starts = dict(zip(self.tables, offsets_of(list(map(len, self.tables.values()))).tolist(), strict=False))
         for where, cells in self._blocks(texts):
             n_rows = where.stop - where.start
             packed = [np.empty(0, dtype=np.int64)]
@@ -122,7 +120,7 @@ class LexicalCells:
 
     def describe(self, columns: Sequence[int]) -> list[str]:
         """Return the names of some cells."""
-        ends = offsets_of(np.array([*map(len, self.tables.values())]))[1:]
+        ends = offsets_of(list(map(len, self.tables.values())))[1:]
         groups = list(self.tables)
         names = []
         for column in columns:

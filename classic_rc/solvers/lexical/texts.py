@@ -238,7 +238,7 @@ class AnnotatedReader:
             _count_tokens(passages, original, "stem") if by_form else token_counts(stems),
             np.array([self.negated(q) for q in grouped], dtype=np.bool_),
             np.array([start for own in starts for start in own], dtype=np.int64),
-            offsets_of(np.array([len(own) for own in starts], dtype=np.int64)),
+            offsets_of(list(map(len, starts))),
         )
 
     def tokens(self, question: Question, *, linked: bool = False) -> list[Token]:

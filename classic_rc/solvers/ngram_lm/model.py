@@ -317,7 +317,7 @@ def substitute_candidates(
             np.diff(passage_words.offsets),
             np.array([number[id(question.passage)] for question in questions], dtype=np.int64),
         )
-    offsets = offsets_of(np.array(sizes, dtype=np.int64))
+    offsets = offsets_of(sizes)
     return Substitutions(left.begun(), right.ended(), answers, answer_question, rows, offsets, words, vocabulary)
 
 

@@ -226,11 +226,11 @@ class Block:
 
     def __init__(self, asked: Sequence[Asked], lexicon: Lexicon) -> None:
         questions, passages = [a.question for a in asked], [a.passage for a in asked]
-        self.token_offsets = offsets_of(np.array([len(p.tokens) for p in passages], dtype=np.int64))
+        self.token_offsets = offsets_of([len(p.tokens) for p in passages])
         self.tokens = np.concatenate([p.tokens for p in passages])
         self.owner = np.repeat(np.arange(len(asked)), np.diff(self.token_offsets))
         sizes = [a.candidates.first for a in asked]
-        self.candidate_offsets = offsets_of(np.array([len(s) for s in sizes], dtype=np.int64))
+        self.candidate_offsets = offsets_of(list(map(len, sizes)))
         self.candidate_question = np.repeat(np.arange(len(asked)), np.diff(self.candidate_offsets))
         shift = self.token_offsets[:-1][self.candidate_question]
         self.first = np.concatenate(sizes) + shift
