@@ -76,8 +76,8 @@ def _tables(args: argparse.Namespace, name: str) -> list[Table]:
     from classic_rc.datasets.registry import is_log
 
     tables = []
-    for data in inputs.expand_datasets(_reading(args), [name]):
-        dataset = inputs.load_dataset(_reading(args), data)
+    for data in inputs.expand_datasets(args, [name]):
+        dataset = inputs.load_dataset(args, data)
         if is_log(dataset):
             tables.append(_log_table(args, dataset))
             continue
@@ -110,11 +110,6 @@ def _commands(data: str) -> str:
     )
 
 
-def _reading(args: argparse.Namespace) -> argparse.Namespace:
-    """Return the options with those that the functions of other commands read too."""
-    return argparse.Namespace(**{"pool": False, **vars(args)})
-
-
 def _read_results(path: str) -> dict[str, Any] | None:
     """Return the content of a results file of lm-evaluation-harness; None if the file is something else."""
     if os.path.isdir(path) or not path.endswith(".json"):
@@ -136,7 +131,7 @@ def _log_table(args: argparse.Namespace, dataset: Dataset) -> Table:
     from classic_rc.reports.floor_logs import log_table
 
     protocol = Protocol(intervals=True)
-    systems = inputs.choose_systems(_reading(args), dataset, [], protocol)
+    systems = inputs.choose_systems(args, dataset, [], protocol)
     with progress_bar(dataset.name, None, inputs.shows_progress(args)):
         evaluation = evaluate(dataset, systems, protocol)
     inputs.report_notes(args, "warning", evaluation.warnings, dataset.name)
@@ -155,7 +150,7 @@ def _verify(args: argparse.Namespace) -> int:
 
     of = floor(args.floors[0]).dataset
     dataset = _find_data(args, of.fingerprint, of.name)
-    train = inputs.read_train(_reading(args))
+    train = inputs.read_train(args)
     with progress_bar(f"verifying {of.name}", None, inputs.shows_progress(args)):
         found = verify_rows(of, dataset, train, learned=args.learned)
     for text in found.differences:
@@ -168,10 +163,9 @@ def _verify(args: argparse.Namespace) -> int:
 
 def _find_data(args: argparse.Namespace, fingerprint: str, name: str) -> Dataset:
     """Return the dataset of --verify that has this content; DATA may be several, such as an archive of splits."""
-    reading = _reading(args)
     others = []
-    for data in inputs.expand_datasets(reading, [args.verify]):
-        dataset = inputs.load_dataset(reading, data)
+    for data in inputs.expand_datasets(args, [args.verify]):
+        dataset = inputs.load_dataset(args, data)
         if dataset.fingerprint == fingerprint:
             return dataset
         others.append(f"{dataset.name} ({dataset.fingerprint[:8]})")

@@ -49,7 +49,7 @@ def expand_datasets(args: argparse.Namespace, arguments: Sequence[str]) -> Itera
                 report_notes(args, "note", [describe_others(content.others)], name)
             yield from content.datasets
 
-    if not args.pool:
+    if not getattr(args, "pool", False):  # not every command has it
         for argument in arguments:
             yield from expand(argument)
         return

@@ -51,8 +51,12 @@ class Option(NamedTuple):
         return [self.flag, ",".join(map(str, value)) if isinstance(value, tuple) else str(value)]
 
 
-def option(*flags: str, name: str | None = None, rare: bool = False, **settings: Any) -> Option:
-    """Return an option, named after its long flag unless `name` says otherwise."""
+def option(
+    *flags: str, name: str | None = None, rare: bool = False, several: bool = False, **settings: Any
+) -> Option:
+    """Return an option, named after its long flag unless `name` says otherwise; `several` collects its values."""
+    if several:
+        settings = {"action": "append", "default": [], **settings}
     long = next((flag for flag in flags if flag.startswith("--")), flags[0])
     return Option(flags, name or long, settings, rare)
 

@@ -100,8 +100,7 @@ _OPTIONS: dict[str, tuple[Option, ...]] = {
         option("--data", metavar="DATA", help="the dataset that predictions and solvers answer"),
         option(
             "--search",
-            action="append",
-            default=[],
+            several=True,
             metavar="DIR",
             help="a folder to search, with its subfolders, for data files that have moved; files are recognised by "
             "their sha256; repeat for several",
@@ -109,8 +108,7 @@ _OPTIONS: dict[str, tuple[Option, ...]] = {
         option(
             "--file",
             dest="files",
-            action="append",
-            default=[],
+            several=True,
             metavar="NAME=FILE",
             help="a file that a system needs: rte (the RTE scores released for MCTest), annotations (from "
             "CoreNLP), categories (a folder); repeat for several",
@@ -120,8 +118,7 @@ _OPTIONS: dict[str, tuple[Option, ...]] = {
         option(
             "-s",
             "--solver",
-            action="append",
-            default=[],
+            several=True,
             metavar=SYSTEM,
             help=f"SOLVER[:VARIANT][,key=value]…: {SYSTEM_HELP}; repeat for several; default: a set of solvers "
             "for the task",
@@ -139,7 +136,7 @@ _OPTIONS: dict[str, tuple[Option, ...]] = {
         ),
     ),
     "training and tuning": (
-        setting_option("train", action="append", default=[]),
+        setting_option("train", several=True),
         setting_option("tune"),
         *(setting_option(name) for name in ("cv", "group", "drop_overlap")),
     ),
@@ -185,8 +182,7 @@ _OPTIONS: dict[str, tuple[Option, ...]] = {
     "breakdown": (
         option(
             "--by",
-            action="append",
-            default=[],
+            several=True,
             metavar="KEY",
             help="what to group questions by: the name of labels in a file, a field of the data (type, level), or "
             "a key of `classic-rc list keys`; repeat for several. KEY:alone separates questions with only one "
@@ -197,8 +193,7 @@ _OPTIONS: dict[str, tuple[Option, ...]] = {
         option(
             "--labels",
             rare=True,
-            action="append",
-            default=[],
+            several=True,
             metavar="FILE",
             help="labels of questions by id: CSV, TSV, JSON, the released skills for MCTest or types for RACE, or "
             "a folder of categories; repeat for several",
@@ -341,8 +336,7 @@ _OPTIONS: dict[str, tuple[Option, ...]] = {
         option(
             "--report",
             rare=True,
-            action="append",
-            default=[],
+            several=True,
             metavar=SYSTEM,
             help="with --hard: one more system to score, not used to choose questions; repeat for several",
         ),
@@ -390,8 +384,7 @@ _OPTIONS: dict[str, tuple[Option, ...]] = {
             "--fact",
             rare=True,
             dest="facts",
-            action="append",
-            default=[],
+            several=True,
             metavar="NAME=TEXT",
             help="a fact to show on the datasheet: Licence='CC BY 4.0', Language=English; repeat for several",
         ),
@@ -410,8 +403,7 @@ _OPTIONS: dict[str, tuple[Option, ...]] = {
         option(
             "--train",
             name="--train of floors",
-            action="append",
-            default=[],
+            several=True,
             metavar="DATA",
             help="with --verify --learned: the training data of the rows that name it; repeat for several",
         ),
@@ -429,8 +421,7 @@ _OPTIONS: dict[str, tuple[Option, ...]] = {
         ),
         option(
             "--rename",
-            action="append",
-            default=[],
+            several=True,
             metavar="OLD=NEW",
             help="another name for a system, a dataset, a group or a metric; repeat for several",
         ),

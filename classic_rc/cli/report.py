@@ -86,7 +86,10 @@ def handle(args: argparse.Namespace) -> int:
             args, ("perturbed", "explain"), "does not apply to the datasheet: leave out --datasheet"
         )
         return _draw_lengths(args) if is_figure else _write_datasheet(args)
-    for is_given, option in (("floors" in args.without, "--without floors"), (_crossed(args), "--by KEY,KEY")):
+    for is_given, option in (
+        ("floors" in args.without, "--without floors"),
+        (any("," in key for key in args.by), "--by KEY,KEY"),
+    ):
         if is_given:
             raise UsageError(f"{option} is an option of the datasheet: add --datasheet", field=option.split()[0])
     facts = dict(map(_parse_fact, args.facts))
@@ -125,10 +128,6 @@ def handle(args: argparse.Namespace) -> int:
     )
     write_output(page_html(content), args.output)
     return failures.exit_code
-
-
-def _crossed(args: argparse.Namespace) -> bool:
-    return any("," in key for key in args.by)
 
 
 class _FittedSystem(NamedTuple):

@@ -127,18 +127,12 @@ def draw_groups(breakdowns: Sequence[Breakdown], path: str, form: str) -> None:
 
 
 def _render_results(
-    evaluations: list[Evaluation],
-    form: str,
-    published: bool = False,
-    groups: Sequence[GroupTables] = (),
-    *,
-    verbose: bool = False,
+    evaluations: list[Evaluation], groups: Sequence[GroupTables], form: str, published: bool, verbose: bool
 ) -> str:
     """Return the results of all datasets in one format, with a final line break."""
     from classic_rc.evaluation.results import evaluation_table
     from classic_rc.tables import records_csv, render
 
-    groups = groups or [NO_GROUPS] * len(evaluations)
     if published:
         from classic_rc.reports.published import published_cells, published_records
     if form == "json":
@@ -275,7 +269,7 @@ class RunResults:
 
     def _render(self, evaluations: list[Evaluation], groups: Sequence[GroupTables]) -> str:
         args = self._args
-        return _render_results(evaluations, args.format, args.published, groups, verbose=args.verbose)
+        return _render_results(evaluations, groups, args.format, args.published, args.verbose)
 
     def _save_early(self, evaluations: Sequence[Evaluation], left: Sequence[str]) -> None:
         if self._args.save is not None:
