@@ -116,7 +116,7 @@ SKIPPED = ("bad", "unlabelled")
 """What reading can leave out: what cannot be read, instead of raising the error; questions whose gold is hidden."""
 
 READING: Mapping[str, Setting] = {
-    "split": _reading(TEXT, "the split to use of DATA that has several and names none (split=)", "SPLIT"),
+    "split": _reading(TEXT, "the split to read if DATA has several and names none (split=)", "SPLIT"),
     "fields": _reading(FIELDS, "field names in your own file: passage=context,question=q.text,…", "FIELDS"),
     "gold_as": _reading(one_of(tuple(READINGS)), "how your own file encodes the right answer", rare=True),
     "skip": _reading(
@@ -125,8 +125,8 @@ READING: Mapping[str, Setting] = {
             lambda value: (_is_text(value) or _are_texts(value)) and set(_as_names(value)) <= {*SKIPPED},
             _split_names,
         ),
-        "what to leave out, instead of stopping at the first: bad, the questions that cannot be read (`classic-rc "
-        "check` lists them), unlabelled, those whose right answer is hidden, or bad,unlabelled",
+        "what to leave out, instead of stopping: bad, the questions that cannot be read (`classic-rc "
+        "check` lists them), unlabelled, the questions whose right answer is hidden, or bad,unlabelled",
         "WHAT",
         rare=True,
     ),
@@ -187,7 +187,7 @@ class Protocol:
     drop_overlap: bool = _setting(
         FLAG,
         Step.FIT,
-        "remove from the training and tuning data the passages and questions that are also in the dataset",
+        "remove passages and questions that are also in the dataset from the training and tuning data",
         default=False,
         rare=True,
         **_LEARNING,

@@ -171,7 +171,7 @@ def check_dataset(
             asked = _represent(labelled)
             table, reason = _table_of(asked, analyzer)
             if len(asked) < len(labelled):
-                reason = f"cues: looked for in {len(asked):,} of {len(labelled):,} questions, by whole passages"
+                reason = f"cues: searched for in {len(asked):,} of {len(labelled):,} questions, by whole passages"
             if reason:
                 found["notes"] = (reason,)
             if table is not None:

@@ -114,7 +114,7 @@ def perturb_dataset(dataset: Dataset, name: str, *, seed: int = 0, function_word
     Dataset
         The same ids, options (unless words are replaced) and gold, in the same order. Questions about one passage
         share the perturbed passage, except where it depends on the question (``matching-sentences``); the `meta`
-        of passages then has ``original_passage``. Its notes count what cannot be answered any more.
+        of passages then has ``original_passage``. Its notes count what can no longer be answered.
 
     Raises
     ------
@@ -175,7 +175,7 @@ def _has_answer(question: Question) -> bool:
 def _count_notes(original: Dataset, perturbed: Sequence[Question]) -> Iterator[str]:
     n = len(perturbed)
     if lost := count_unanswerable(original, perturbed):
-        yield f"{lost:,} of {n:,} questions have no right answer in the passage any more; they count as wrong"
+        yield f"{lost:,} of {n:,} questions no longer have a right answer in the passage; they count as wrong"
     pairs = list(zip(original, perturbed, strict=True))
     if empty := sum(not new.passage.text.strip() and bool(old.passage.text.strip()) for old, new in pairs):
         yield f"{empty:,} of {n:,} questions have no passage left"
@@ -430,7 +430,7 @@ PERTURBATIONS = Registry[Perturbation](
     by_name(
         Perturbation(
             "interrogatives-only",
-            "Of the question only the interrogatives are left (who, what, how); if it has none, nothing.",
+            "Only the interrogatives of the question are left (who, what, how), or nothing if it has none.",
             "what the question asks about; the kind of the answer remains",
             _keep_interrogatives,
             tasks=_QUESTIONS,
@@ -438,7 +438,7 @@ PERTURBATIONS = Registry[Perturbation](
         ),
         Perturbation(
             "no-question",
-            "The question is empty; of a cloze query only the placeholder is left.",
+            "The question is empty; a cloze query keeps only the placeholder.",
             "what is asked",
             _drop_questions,
         ),
@@ -481,11 +481,11 @@ PERTURBATIONS = Registry[Perturbation](
             "everything that does not repeat a word of the question: context and other sentences",
             _keep_matching_sentences,
             tasks=_QUESTIONS,
-            refusal="entities whose sentences go would be no candidates any more",
+            refusal="entities whose sentences go would no longer be candidates",
         ),
         Perturbation(
             "other-passage",
-            "The passage is another one of similar length, and no near duplicate.",
+            "The passage is another one of similar length, but not a near duplicate.",
             "the passage; a text of its kind and length remains",
             _swap_passages,
             draws=True,

@@ -88,7 +88,7 @@ def handle(args: argparse.Namespace) -> int:
 
 
 def _read_names(text: str) -> frozenset[str]:
-    """Return the names in a file of accepted findings: one a line; lines that start with ``#`` are ignored."""
+    """Return the names in a file of accepted findings: one per line; lines that start with ``#`` are ignored."""
     lines = (line.strip() for line in text.splitlines())
     return frozenset(line for line in lines if line and not line.startswith("#"))
 
@@ -121,7 +121,7 @@ def _check_data(args: argparse.Namespace, dataset: Dataset, train: Dataset | Non
     if hidden := sum(question.gold is None for question in dataset):
         labelled = len(dataset) - hidden
         text = f"gold of {hidden:,} questions is hidden: "
-        text += f"cues are looked for in the other {labelled:,}" if labelled else "no cues are looked for"
+        text += f"cues are searched for in the other {labelled:,}" if labelled else "no cues are searched for"
         inputs.report_notes(args, "note", [text], dataset.name)
     return check_dataset(
         dataset,

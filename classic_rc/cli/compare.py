@@ -39,7 +39,7 @@ OPTIONS = (
     vary_option(
         "--intervals", help="the number of resamples of passages for intervals and p-values (default 10,000)"
     ),
-    vary_option("--by", help="compare on groups of questions too, of this key; of records, one that they recorded"),
+    vary_option("--by", help="also compare on the groups of this key; for records, a key that they recorded"),
     "--labels",
     "training and tuning",
     "--analyzer of systems",

@@ -27,7 +27,7 @@ _HUB = "hf:"  # as in classic_rc.datasets.fetch, which loads NumPy
 OPTIONS = (
     "floors",
     "reading",
-    vary_option("--by of a table", help="also show the groups of this key, if the results are kept by it (level)"),
+    vary_option("--by of a table", help="also show the groups of this key, if the package has them (level)"),
     "--verify DATA",
     "--learned",
     "--train of floors",

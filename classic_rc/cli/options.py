@@ -184,11 +184,11 @@ _OPTIONS: dict[str, tuple[Option, ...]] = {
             "--by",
             several=True,
             metavar="KEY",
-            help="what to group questions by: the name of labels in a file, a field of the data (type, level), or "
+            help="group questions by the name of labels in a file, a field of the data (type, level), or "
             "a key of `classic-rc list keys`; repeat for several. KEY:alone separates questions with only one "
             "label from those with several; KEY:count groups by the number of labels. Default: all labels in "
-            "the files. KEY,KEY groups by pairs of the groups of two keys, and counts how often these, or two "
-            "labels of one key, occur together",
+            "the files. KEY,KEY groups by pairs of groups, and counts how often two groups, or two labels of one "
+            "key, occur together",
         ),
         option(
             "--labels",
@@ -246,7 +246,7 @@ _OPTIONS: dict[str, tuple[Option, ...]] = {
             "--mend",
             metavar="FILE",
             help="write a repaired copy as JSON lines, check it too, and list what a program cannot mend: the "
-            "copy has equal blanks, quotes and invisible characters, shuffled options, and no exact copies and no "
+            "copy has equal blanks, quotes and invisible characters, shuffled options, and no exact copies or "
             "leaking fields",
         ),
     ),
@@ -354,7 +354,7 @@ _OPTIONS: dict[str, tuple[Option, ...]] = {
             "--explain",
             action="append",
             metavar="SOLVER",
-            help="a solver of the report whose answers to explain; repeat for several (default: the -s solvers; "
+            help="explain the answers of this solver of the report; repeat for several (default: the -s solvers; "
             "without -s, sw+d)",
         ),
         option(
@@ -445,7 +445,7 @@ _OPTIONS: dict[str, tuple[Option, ...]] = {
             "--above",
             choices=("chance", "floor"),
             help="after each dataset's primary metric, also (value - base) / (1 - base); the base is random "
-            "choice, or the best system that learns nothing: of the record, or as `classic-rc floor` has it",
+            "choice, or the best system that learns nothing: in the record, else in `classic-rc floor`",
         ),
         option(
             "--caption",

@@ -58,7 +58,7 @@ OPTIONS = (
     vary_option(
         "--output",
         required=True,
-        help="the HTML file to write, such as report.html; of a datasheet, also .md, .tex, .json, .csv or a figure",
+        help="the HTML file to write, such as report.html; of a datasheet .md, .tex, .json, .csv or a figure too",
     ),
     vary_option("--analyzer", default=None, help="how texts become words in statistics and checks"),
 )

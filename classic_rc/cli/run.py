@@ -73,9 +73,9 @@ OPTIONS = (
     vary_option(
         "--figure",
         choices=("pr", "pr-micro", "groups"),
-        help="draw to -o FILE (.pdf, .png, .svg). pr, instead of results: precision against recall of the -s "
-        "systems, means over questions, or pr-micro: over all options together; to FILE.csv or stdout, the points. "
-        "Scores give a curve, answers in a file a point. groups: also draw the groups of --by or --labels as bars",
+        help="draw to -o FILE (.pdf, .png, .svg). pr: instead of results, precision against recall of the -s "
+        "systems, as means over questions (pr-micro: over all options together), or their points to FILE.csv or "
+        "stdout; scores give a curve, answers in a file a point. groups: also draw --by or --labels as bars",
     ),
 )
 

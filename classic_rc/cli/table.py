@@ -29,7 +29,7 @@ OPTIONS = (
     "--rename",
     vary_option(
         "--metrics",
-        help="the metrics to show where they apply (default: those that papers report: accuracy; F1m, F1a and EM0 "
+        help="the metrics to show where they apply (default: the papers' metrics: accuracy; F1m, F1a and EM0 "
         "of MultiRC; EM and F1 of cloze and span questions)",
     ),
     vary_option("--by of a table", help="add a column for each group of the runs' --by KEY, in the primary metric"),
@@ -62,7 +62,7 @@ OPTIONS = (
         default=None,
         help="the output format (default: by the ending of FILE: .tex, .md, .csv, .html; else table)",
     ),
-    vary_option("--verbose", help="show what reproduces each system below the table; in LaTeX, as comments"),
+    vary_option("--verbose", help="show each system's signature below the table; in LaTeX, as comments"),
     vary_option("--output", help="write the table, the figure or the paragraph to a file instead of stdout"),
     "--quiet",
 )

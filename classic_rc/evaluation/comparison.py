@@ -221,7 +221,7 @@ class Comparison:
     test: str  # a name in `NULL_HYPOTHESES`
     resampling: Resampling  # of intervals; a permutation test uses as many draws
     chance: float | None  # the expected metric of `random`
-    standings: tuple[SystemEstimate, ...]  # one per system, in the order given
+    estimates: tuple[SystemEstimate, ...]  # one per system, in the order given
     pairs: tuple[PairedDifference, ...]  # all pairs of systems, or each system and the baseline
     solved_by: Metric  # the metric that decides which questions are solved
     regions: tuple[SolvedRegion, ...]  # which systems solve how many questions; empty for fewer than two sets
@@ -248,7 +248,7 @@ class Comparison:
             "resampling": self.resampling.to_dict(),
             "test": {"name": self.test, "null_hypothesis": self.null_hypothesis, "adjusted": "holm"},
             "chance": self.chance,
-            "systems": [_plain(standing) for standing in self.standings],
+            "systems": [_plain(estimate) for estimate in self.estimates],
             "pairs": [_plain(pair) for pair in self.pairs],
             "overlap": {
                 "solved_by": self.solved_by.name,
@@ -343,7 +343,7 @@ def compare(
         test,
         resampling,
         None if chance is None else values[-1],
-        tuple(measurements.standing(i, c, chance) for i, c in enumerate(results.systems)),
+        tuple(measurements.estimate(i, c, chance) for i, c in enumerate(results.systems)),
         measurements.pairs(names, baseline),
         solved_by,
         regions,
@@ -365,8 +365,8 @@ class _Measurements:
     drawn: Sequence[NDArray[np.float64]]  # empty for fewer than two groups
     runs: Sequence[NDArray[np.float64]]  # the values of a system's runs
 
-    def standing(self, i: int, system: Row, chance: Row | None) -> SystemEstimate:
-        """Return one system's standing, with its gain over chance."""
+    def estimate(self, i: int, system: Row, chance: Row | None) -> SystemEstimate:
+        """Return one system's value, with its gain over chance."""
         value, floor = self.values[i], self.values[-1]
         gains = chance is not None and not system.is_chance
         return SystemEstimate(

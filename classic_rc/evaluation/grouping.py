@@ -149,7 +149,7 @@ def _found(questions: Sequence[Question]) -> Noted:
 
 DERIVED_KEYS: Mapping[str, DerivedKey] = {
     "question-type": DerivedKey(
-        "the first question word (what, how many, …); cloze for a blank, yes/no for an auxiliary in front",
+        "the first question word (what, how many, …); cloze for a blank, yes/no for an auxiliary first",
         _question_types,
         (
             *("what", "who", "whose", "which", "when", "where", "why", "how", "how many"),

@@ -156,7 +156,7 @@ class EM0(_FewMislabelled):
 
     name = "em0"
     label = "EM0"
-    description = "share of questions with every option labelled rightly"
+    description = "share of questions with every option labelled correctly"
     allowed = 0
 
 

@@ -136,7 +136,7 @@ def _system_table(comparison: Comparison) -> Table:
     ]
     rows = [
         [s.name, Cell(s.value, s.interval), Cell(s.gain, s.gain_interval), s.relative_gain, s.signature]
-        for s in comparison.standings
+        for s in comparison.estimates
     ]
     if comparison.chance is None:
         gain = "gain over chance: unknown, because no system is `random`; to compute it, add --data DATA"
@@ -150,7 +150,7 @@ def _system_table(comparison: Comparison) -> Table:
         [RowGroup(rows)],
         [comparison.resampling.note, gain],
         f"{results.caption}: systems",
-        {s.name: s.signature for s in comparison.standings},
+        {s.name: s.signature for s in comparison.estimates},
         _facts(comparison, "system"),
     )
 

@@ -297,6 +297,6 @@ def test_cues_of_more_questions_than_are_needed_are_those_of_whole_passages(monk
         row["candidates"][row["gold"]] += "!"
     monkeypatch.setattr("classic_rc.audit.check.MOST_QUESTIONS", 30)
     report = check(rows, duplicates=False)
-    assert report.notes == ("cues: looked for in 30 of 90 questions, by whole passages",)
+    assert report.notes == ("cues: searched for in 30 of 90 questions, by whole passages",)
     assert {id_ for id_, _ in report.suspects} <= {f"q{i}" for i in range(90) if i // 3 % 3 == 2}
     assert report.cues[0].coverage == 1.0

@@ -297,8 +297,8 @@ def test_spans_that_are_gone_are_counted():
     ]
     dataset = from_rows(rows)
     notes = " ".join(perturb_dataset(dataset, "no-content-words").notes)
-    assert "1 of 2 questions have no right answer in the passage any more" in notes
-    assert "no right answer" not in " ".join(perturb_dataset(dataset, "no-question").notes)
+    assert "1 of 2 questions no longer have a right answer in the passage" in notes
+    assert "a right answer" not in " ".join(perturb_dataset(dataset, "no-question").notes)
 
 
 def test_unspaced_scripts_are_shuffled_by_characters():

@@ -63,7 +63,7 @@ def test_all_pairs_are_tested_and_adjusted_together():
 
 def test_gains_are_over_chance_absolute_and_relative():
     found = compare(results(A, CHANCE), n=200)
-    a, chance = found.standings
+    a, chance = found.estimates
     assert found.chance == 0.25
     assert a.gain == pytest.approx(0.5)
     assert a.relative_gain == pytest.approx(2)
@@ -72,11 +72,11 @@ def test_gains_are_over_chance_absolute_and_relative():
 
 
 def test_chance_may_be_given_and_may_be_unknown_or_nothing():
-    assert compare(results(A, B), chance=CHANCE, n=10).standings[1].relative_gain == pytest.approx(1)
+    assert compare(results(A, B), chance=CHANCE, n=10).estimates[1].relative_gain == pytest.approx(1)
     unknown = compare(results(A, B), n=10)
     assert unknown.chance is None
-    assert [s.gain for s in unknown.standings] == [None, None]
-    nothing = compare(results(A, B), chance=system("random", [0] * 6, expected=True), n=10).standings[0]
+    assert [s.gain for s in unknown.estimates] == [None, None]
+    nothing = compare(results(A, B), chance=system("random", [0] * 6, expected=True), n=10).estimates[0]
     assert (nothing.gain, nothing.relative_gain) == (0.75, None)
 
 
@@ -124,14 +124,14 @@ def test_every_task_has_its_metric_and_its_sets(sample, metric, solved_by):
     assert (found.metric.name, found.solved_by.name) == (metric, solved_by)
     assert sum(region.questions for region in found.regions) == (len(dataset) if "random" not in names else 0)
     resampled = with_intervals(evaluation, 50)
-    assert [s.interval for s in found.standings] == [row.intervals[metric] for row in resampled.rows]
-    assert [s.value for s in found.standings] == [row.metrics()[metric] for row in resampled.rows]
+    assert [s.interval for s in found.estimates] == [row.intervals[metric] for row in resampled.rows]
+    assert [s.value for s in found.estimates] == [row.metrics()[metric] for row in resampled.rows]
 
 
 def test_another_metric_can_be_compared():
     evaluation = evaluate(load("sample:cloze"), [parse_solver("sw+d"), parse_solver("max-frequency")])
     found = compare(SharedResults.of(evaluation), metric="em", n=10)
-    assert found.standings[0].value == evaluation.rows[0].metrics()["em"]
+    assert found.estimates[0].value == evaluation.rows[0].metrics()["em"]
     with raises(UsageError, field="metric", found="accuracy", expected="em, f1"):
         compare(SharedResults.of(evaluation), metric="accuracy")
     with raises(UsageError, field="metric", found="f2"):
@@ -154,7 +154,7 @@ def test_other_tests_can_be_asked_for():
 def test_one_passage_leaves_no_interval():
     alone = results(A, B, groups=[0] * 6)
     found = compare(alone, n=10)
-    assert (found.standings[0].interval, found.pairs[0].interval, found.pairs[0].p) == (None, None, 1)
+    assert (found.estimates[0].interval, found.pairs[0].interval, found.pairs[0].p) == (None, None, 1)
 
 
 def test_questions_of_a_passage_stay_together():
