@@ -319,7 +319,7 @@ class _Collection:
         lengths = self.lengths[distinct]
         texts = np.sort(distinct[(lengths >= _CONTENT_WORDS) & (lengths < MIN_TOKENS / LENGTH_RATIO)])
         offsets = offsets_of(self.lengths[texts])
-        words = self.tokens[ragged_indices(self.offsets[texts], self.lengths[texts])].astype(np.int64)
+        words = self.tokens[ragged_indices(self.offsets[texts], self.lengths[texts])]
         sizes = self.lengths[texts]
         one, two, shared = overlapping_bags(
             words,
@@ -437,7 +437,7 @@ def _gram_starts(lengths: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray
 
 
 def are_similar_words(
-    words: NDArray[np.int64],
+    words: NDArray[np.integer],
     offsets: NDArray[np.int64],
     one: NDArray[np.int64],
     two: NDArray[np.int64],

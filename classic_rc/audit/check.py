@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -168,29 +169,11 @@ def check_dataset(
             advance.stage("defects")
             findings = found["findings"] = find_own_defects(dataset)
             missing.remove("defects")
-            asked = _represent(labelled)
-            table, reason = _table_of(asked, analyzer)
-            if len(asked) < len(labelled):
-                reason = f"cues: searched for in {len(asked):,} of {len(labelled):,} questions, by whole passages"
-            if reason:
-                found["notes"] = (reason,)
-            if table is not None:
-                given, chance = _given(table)
-                advance.stage("features")
-                features = build_features(table)
-                test = ScoreTest(
-                    features, order_features(table), given, draws=draws, seed=seed, advance=advance.stage
-                )
-                test.run()
-                found["n_features"] = len(features) + test.observed_order.shape[1]
-                found["cues"] = describe_steps(test, chance)
-                found["suspects"] = _rank_suspects(table, test)
-                found["leaking_fields"] = leaking_fields(test)
-                missing.remove("cues")
-                advance.stage("header")
-                if header:
-                    more = _measure_header(features, chance, test, folds, group, seed)
-                    found |= {**more, "notes": (*found.get("notes", ()), *more.get("notes", ()))}
+            learners = (folds, group) if header else None
+            for name, more in _find_cues(labelled, analyzer, learners, draws, seed, advance.stage):
+                found |= more
+                if name:
+                    missing.remove(name)
             missing = [name for name in missing if name == "copies"]
             advance.stage("copies")
             if duplicates:
@@ -200,6 +183,46 @@ def check_dataset(
             seconds = time.perf_counter() - start
             raise CheckInterrupted(CheckReport(dataset, **found, seconds=seconds, missing=tuple(missing))) from None
     return CheckReport(dataset, **found, seconds=time.perf_counter() - start)
+
+
+def _find_cues(
+    dataset: Dataset,
+    analyzer: str,
+    learners: tuple[int, str | None] | None,  # of the header: in how many folds, and of which groups
+    draws: int,
+    seed: int,
+    advance: Callable[[str], None],
+) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield what a report has of cues and the header, part by part, with the name of what is finished.
+
+    The features fill the memory; they are gone before copies are looked for.
+    """
+    asked = _represent(dataset)
+    table, reason = _table_of(asked, analyzer)
+    if len(asked) < len(dataset):
+        reason = f"cues: searched for in {len(asked):,} of {len(dataset):,} questions, by whole passages"
+    notes = (reason,) if reason else ()
+    yield "", {"notes": notes}
+    if table is None:
+        return
+    given, chance = _given(table)
+    advance("features")
+    features = build_features(table)
+    test = ScoreTest(features, order_features(table), given, draws=draws, seed=seed, advance=advance)
+    test.run()
+    yield (
+        "cues",
+        {
+            "n_features": len(features) + test.observed_order.shape[1],
+            "cues": describe_steps(test, chance),
+            "suspects": _rank_suspects(table, test),
+            "leaking_fields": leaking_fields(test),
+        },
+    )
+    advance("header")
+    if learners is not None:
+        more = _measure_header(features, chance, test, *learners, seed)
+        yield "header", {**more, "notes": (*notes, *more.get("notes", ()))}
 
 
 def _represent(dataset: Dataset) -> Dataset:
@@ -229,7 +252,7 @@ def _table_of(dataset: Dataset, analyzer: str) -> tuple[OptionTable | None, str]
 
 def _given(table: OptionTable) -> tuple[Floats | None, Floats]:
     """Return the features that count as chance (answers of all questions), and how often guessing is right."""
-    text = table.normalised[1]
+    text = table.normalised[0]
     chance: Floats = table.n_right / table.sizes
     k = int(table.sizes[0])
     if (table.sizes != k).any() or (table.n_right != 1).any():
@@ -257,7 +280,7 @@ def _measure_header(
     seen = [step.feature for step in steps if features.families[step.feature].sees == INPUTS["options only"]]
     if not seen or not rows or rows[0].input != "options only":
         return {"header": rows}
-    columns = np.column_stack([test.given, *(test.column(feature) for feature in seen)])
+    columns = np.column_stack([test.given, test.columns(seen)])
     model, _ = fit_model(test.table, columns)
     reached = share_found(np.round(model.p, 9), test.table.right, test.table.sizes)[header.asked].mean()
     return {"header": rows, "without": rows[0].chance + max(rows[0].accuracy - float(reached), 0.0)}

@@ -6,8 +6,10 @@ import base64
 import hashlib
 import re
 from array import array
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import combinations
 from typing import Any
 
@@ -15,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from classic_rc.audit.measurements import Measurement
-from classic_rc.audit.options import Integers, OptionTable, bare_text
+from classic_rc.audit.options import Floats, Integers, OptionTable, bare_text
 from classic_rc.kernels.arrays import ragged_indices
 
 _TOKEN = re.compile(r"[^\W_]+")
@@ -49,6 +51,12 @@ class FieldSources:
     """Whether a field says something of an option."""
     measured: list[Measurement] = field(default_factory=list)
     """Numbers of options in fields that have one entry an option."""
+
+    @cached_property
+    def numbers(self) -> dict[str, Floats]:
+        """The fields of which most values are numbers."""
+        numbers = {name: np.array([_as_number(value) for value in values]) for name, values in self.scalars.items()}
+        return {name: own for name, own in numbers.items() if np.isfinite(own).sum() > len(own) / 2}
 
 
 def sources_of_fields(table: OptionTable) -> FieldSources:
@@ -207,18 +215,15 @@ def field_measurements(table: OptionTable, fields: FieldSources) -> Iterator[Mea
             )
 
 
-def known_measurements(
-    table: OptionTable, fields: FieldSources, measured: Sequence[Measurement]
-) -> Iterator[tuple[str, NDArray[np.bool_]]]:
-    """Yield whether a field with numbers has a measurement of each option: its length, its place in the passage."""
-    for name, values in fields.scalars.items():
-        numbers = np.array([_as_number(value) for value in values])
-        if np.isfinite(numbers).sum() <= len(numbers) / 2:
-            continue
-        for m in measured:
-            what = f"number of {m.name}" if "|" not in m.name else "place" if "mentioned" in m.name else ""
-            if what and "fields" not in m.sees:
-                yield f'has its {what} in the field "{name}"', m.values == numbers[table.question]
+def known_measurement(
+    table: OptionTable, fields: FieldSources, measured: Measurement
+) -> Iterator[tuple[int, str, NDArray[np.bool_]]]:
+    """Yield whether a field of numbers has the length, or the place in the passage, of each option."""
+    name = measured.name
+    what = f"number of {name}" if "|" not in name else "place" if "mentioned" in name else ""
+    if what and "fields" not in measured.sees:
+        for i, (field_name, numbers) in enumerate(fields.numbers.items()):
+            yield i, f'has its {what} in the field "{field_name}"', measured.values == numbers[table.question]
 
 
 # Positions
@@ -240,8 +245,9 @@ def position_features(
     yield names, [""] * len(names), pairs, "options"
     if not 2 <= size <= _MOST_POSITIONS:
         return
-    for sees, contexts in (("question", _question_contexts(table)), ("fields", _other_contexts(table, fields))):
-        yield (*_cross(table, contexts, size, least), sees)
+    yield (*_cross(table, _question_contexts(table), size, least), "question")
+    for contexts in _other_contexts(table, fields):
+        yield (*_cross(table, contexts, size, least), "fields")
 
 
 _Context = tuple[int, str, str]
@@ -253,11 +259,11 @@ def _cross(
 ) -> tuple[list[str], list[str], tuple[Integers, Integers]]:
     """Cross each context of enough questions with the positions of options."""
     known: dict[tuple[str, str], int] = {}
-    asked, codes = array("q"), array("q")
+    asked, codes = array("i"), array("i")
     for i, *label in contexts:
         asked.append(i)
         codes.append(known.setdefault((label[0], label[1]), len(known)))
-    question, code = np.frombuffer(asked, dtype=np.int64), np.frombuffer(codes, dtype=np.int64)
+    question, code = (np.frombuffer(values, dtype=np.int32).astype(np.int64) for values in (asked, codes))
     counts = np.bincount(code, minlength=len(known))
     kept = np.flatnonzero((counts >= least) & (counts < len(table)))  # what all questions have is no context
     place = np.full(len(known), -1, dtype=np.int64)
@@ -279,25 +285,32 @@ def _question_contexts(table: OptionTable) -> Iterator[_Context]:
             yield i, "the question ends with", f'"{words[-1]}"'
 
 
-def _other_contexts(table: OptionTable, fields: FieldSources) -> Iterator[_Context]:
-    """Yield what order, ids and fields say of the questions."""
-    n = len(table)
+def _other_contexts(table: OptionTable, fields: FieldSources) -> Iterator[Iterator[_Context]]:
+    """Yield what order, each id or field, and sums of fields say of the questions."""
     moduli = sorted({*_MODULI, int(table.sizes.max(initial=2))})
-    seen: dict[int, int] = {}
+    yield _order_contexts(table, moduli)
+    for name, values in fields.scalars.items():
+        yield _field_contexts(name, values, moduli)
+    yield _sums(fields, int(table.sizes.max(initial=2)))
+
+
+def _order_contexts(table: OptionTable, moduli: Sequence[int]) -> Iterator[_Context]:
+    n, seen = len(table), Counter[int]()
     for i, (row, passage) in enumerate(zip(table.rows.tolist(), table.passages[1].tolist(), strict=True)):
         for m in moduli:
             yield i, "the question's number in the file", f"modulo {m} is {row % m}"
         yield i, "the question's place in the file", f"is tenth {10 * i // n + 1}"
-        seen[passage] = seen.get(passage, 0) + 1
+        seen[passage] += 1
         yield i, "the question's number in its passage", f"is {seen[passage]}"
-    for name, values in fields.scalars.items():
-        thirds = _thirds(values)
-        for i, value in enumerate(values):
-            for said in _said(value, moduli):
-                yield i, f'the field "{name}"', said
-            if thirds[i] >= 0:
-                yield i, f'the field "{name}"', f"is in the {('lower', 'middle', 'upper')[thirds[i]]} third"
-    yield from _sums(fields, int(table.sizes.max(initial=2)))
+
+
+def _field_contexts(name: str, values: Sequence[Any], moduli: Sequence[int]) -> Iterator[_Context]:
+    thirds, subject = _thirds(values), f'the field "{name}"'
+    for i, value in enumerate(values):
+        for said in _said(value, moduli):
+            yield i, subject, said
+        if thirds[i] >= 0:
+            yield i, subject, f"is in the {('lower', 'middle', 'upper')[thirds[i]]} third"
 
 
 def _sums(fields: FieldSources, modulus: int) -> Iterator[_Context]:

@@ -139,7 +139,7 @@ def leaking_fields(test: ScoreTest) -> tuple[str, ...]:
 def _describe(test: ScoreTest, step: Step, chance: Floats, n_mirrored: int) -> Cue:
     features, table = test.features, test.table
     is_order = step.feature >= len(features)
-    is_rank = features.sparse.shape[1] <= step.feature < len(features)
+    is_rank = features.n_sparse <= step.feature < len(features)
     values = test.values_of(step)
     sign = 1 if step.more else step.z
     favoured, covered = favour(table, values if sign > 0 else -values)
@@ -251,7 +251,7 @@ def mark_cue(text: str, family: Family, value: str) -> str:
 
 def order_features(table: OptionTable) -> Callable[[NDArray[np.bool_]], Floats]:
     """Return a function from the right options to the features of :data:`ORDER_NAMES`, of shape (n_options, 6)."""
-    text = table.normalised[1]
+    text = table.normalised[0]
     uses = np.bincount(text)
     position, question, sizes = table.position, table.question, table.sizes[table.question]
 
@@ -278,7 +278,7 @@ def order_features(table: OptionTable) -> Callable[[NDArray[np.bool_]], Floats]:
 
 def count_mirrored(table: OptionTable) -> int:
     """Return how many questions have the options of another question, but a different right one."""
-    text = table.normalised[1]
+    text = table.normalised[0]
     by_options: dict[tuple[int, ...], list[tuple[int, frozenset[int]]]] = {}
     for i, (start, stop) in enumerate(zip(table.offsets[:-1].tolist(), table.offsets[1:].tolist(), strict=True)):
         own = text[start:stop]

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from classic_rc.audit.kinds import EXAMPLES, Finding, Kind, Severity
 from classic_rc.audit.options import bare_text
 from classic_rc.datasets.registry import TrainingData, as_dataset
-from classic_rc.kernels.arrays import distinct, offsets_of
+from classic_rc.kernels.arrays import distinct, offsets_of, ragged_indices, runs_of
 from classic_rc.kernels.bags import least_shared, overlapping_bags, shared_weight, shared_words
 from classic_rc.kernels.draws import mix
 from classic_rc.near_duplicates import LENGTH_RATIO, SHORT_SHARE, are_similar_words, first_equal, similar_texts
@@ -70,6 +70,7 @@ their passages differ. Fewer words do not identify a source."""
 _BITS = 1.25
 """The words that near copies about different passages have in common are less likely than one of all pairs of
 questions to this power. So what a dataset asks again and again, with other names or numbers, does not count."""
+_BLOCK_WORDS = 2**20
 _MAX_USES = 3
 """A set of options of more passages, or of more different questions, is a template and identifies no source."""
 
@@ -217,9 +218,9 @@ def _are_equal(one: str, other: str) -> bool:
 
 
 class _Bags(NamedTuple):
-    """Texts as bags of word ids."""
+    """Texts as bags of word ids. What needs all words does it in blocks of bags."""
 
-    words: NDArray[np.int64]
+    words: NDArray[np.int32]
     offsets: NDArray[np.int64]
     is_content: NDArray[np.float64]  # by word id: 0 for a stop word, else 1
     bits: NDArray[np.float64]  # by word id: how little likely it is by chance; 0 for a stop word
@@ -227,30 +228,52 @@ class _Bags(NamedTuple):
     @classmethod
     def of(cls, texts: Sequence[str]) -> _Bags:
         encoder = TextEncoder("char")
-        tokens, offsets = encoder.encode(texts)
-        words, stops = tokens.astype(np.int64), stop_words("smart")
+        words, offsets = encoder.encode(texts)
+        stops = stop_words("smart")
         content = np.array([word not in stops for word in encoder.vocabulary], dtype=np.float64)
-        bag = np.repeat(np.arange(len(texts)), np.diff(offsets))
-        has = distinct(bag * max(len(content), 1) + words) % max(len(content), 1)
-        others = np.maximum(np.bincount(has, minlength=len(content)) - 2, 0)  # texts with the word, without a pair
-        return cls(words, offsets, content, content * np.log2(2 * len(texts) / (1 + 2 * others)))
+        bags = cls(words, offsets, content, content)
+        n_texts = np.zeros(len(content), dtype=np.int64)
+        for _, _, has in bags.distinct_words():
+            n_texts += np.bincount(has, minlength=len(content))
+        others = np.maximum(n_texts - 2, 0)  # texts with the word, without a pair
+        return bags._replace(bits=content * np.log2(2 * len(texts) / (1 + 2 * others)))
 
     @property
     def sizes(self) -> NDArray[np.int64]:
         return np.diff(self.offsets)
 
+    def distinct_words(self) -> Iterator[tuple[slice, NDArray[np.int64], NDArray[np.int64]]]:
+        """Yield blocks of bags with their different words, ascending: the bag in the block, and the word."""
+        n = max(len(self.is_content), 1)
+        for start, stop in runs_of(self.sizes, _BLOCK_WORDS):
+            words = self.words[self.offsets[start] : self.offsets[stop]]
+            pairs = distinct(np.repeat(np.arange(stop - start), self.sizes[start:stop]) * n + words)
+            yield slice(start, stop), *np.divmod(pairs, n)
+
     def content(self) -> _Bags:
         """Return the different content words of each bag, in ascending order."""
-        n = max(len(self.is_content), 1)
-        kept = self.is_content[self.words] > 0
-        pairs = distinct((np.repeat(np.arange(len(self.sizes)), self.sizes) * n + self.words)[kept])
-        counts = np.bincount(pairs // n, minlength=len(self.sizes))
-        return self._replace(words=pairs % n, offsets=offsets_of(counts))
+        sizes, words = np.zeros(len(self.sizes), dtype=np.int64), [self.words[:0]]
+        for block, bag, word in self.distinct_words():
+            kept = self.is_content[word] > 0
+            words.append(word[kept].astype(np.int32))
+            sizes[block] = np.bincount(bag[kept], minlength=block.stop - block.start)
+        return self._replace(words=np.concatenate(words), offsets=offsets_of(sizes))
 
     def within(self, groups: NDArray[np.int64]) -> _Bags:
         """Return bags that have words in common only within groups; group numbers are of shape (n_bags,)."""
-        n = max(len(self.is_content), 1)
-        words = np.unique(np.repeat(groups, self.sizes) * n + self.words, return_inverse=True)[1].reshape(-1)
+        n, first, sizes = max(len(self.is_content), 1), 0, self.sizes
+        words = np.empty_like(self.words)
+        order = np.argsort(groups, kind="stable")
+        ends = np.flatnonzero(np.diff(groups[order], append=-1)) + 1
+        loads = np.diff(offsets_of(sizes[order])[ends], prepend=0)
+        ends = np.append(0, ends)
+        for start, stop in runs_of(loads, _BLOCK_WORDS):
+            bags = order[ends[start] : ends[stop]]
+            places = ragged_indices(self.offsets[bags], sizes[bags])
+            keys = np.repeat(groups[bags], sizes[bags]) * n + self.words[places]
+            known, codes = np.unique(keys, return_inverse=True)
+            words[places] = codes.reshape(-1) + first
+            first += len(known)
         return self._replace(words=words)
 
     def codes(self) -> NDArray[np.uint64]:

@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import re
 from array import array
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
+from functools import cached_property
+from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -19,13 +21,13 @@ from numpy.typing import NDArray
 from classic_rc.audit.contexts import (
     FieldSources,
     field_measurements,
-    known_measurements,
+    known_measurement,
     position_features,
     sources_of_fields,
 )
 from classic_rc.audit.measurements import Measurement, measure_options
 from classic_rc.audit.options import Integers, OptionTable
-from classic_rc.kernels.arrays import offsets_of
+from classic_rc.kernels.arrays import offsets_of, ragged_indices, runs_of
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
@@ -34,7 +36,7 @@ LEAST_QUESTIONS = 5
 _LEAST_SHARE = 1 / 2000
 """A feature is in questions of at least this many passages, and in at least this share of the questions."""
 
-_BLOCK_OPTIONS = 2**15
+_BLOCK_OPTIONS, _BLOCK_ONES = 2**15, 2**20
 _MOST_GRAM = 3
 _CODE_BITS = 21
 _FEW_PASSAGES = 20
@@ -97,7 +99,11 @@ class Entries(NamedTuple):
 
     @classmethod
     def of_pairs(
-        cls, families: Sequence[Family], values: Sequence[str], pairs: tuple[Integers, Integers], item: Integers
+        cls,
+        families: Sequence[Family],
+        values: Sequence[str],
+        pairs: tuple[NDArray[np.integer], NDArray[np.integer]],
+        item: Integers,
     ) -> Entries:
         """Return the entries of pairs of an item and a feature."""
         from scipy.sparse import csr_matrix
@@ -105,14 +111,52 @@ class Entries(NamedTuple):
         shape = int(item.max(initial=-1)) + 1, len(values)
         return cls(families, values, csr_matrix((np.ones(len(pairs[0]), dtype=np.int8), pairs), shape=shape), item)
 
-    def without_rare(self, least: int) -> Entries:
-        """Return entries without features that fewer options have."""
-        uses = np.bincount(self.item, minlength=self.matrix.shape[0]).astype(np.float32)
-        kept = np.flatnonzero(self.matrix.T @ uses >= least)
-        if len(kept) == len(self.values):
-            return self
-        families, values = [self.families[i] for i in kept.tolist()], [self.values[i] for i in kept.tolist()]
-        return Entries(families, values, self.matrix[:, kept], self.item)
+
+class Ones(NamedTuple):
+    """A sparse matrix of zeros and ones. Of millions of ones, only the columns are in memory."""
+
+    columns: NDArray[np.integer]  # of each one, row by row, in as few bytes as they need
+    offsets: Integers  # (n_rows + 1,)
+    width: int
+
+    @classmethod
+    def join(cls, blocks: list[tuple[NDArray[np.int32], Integers]], kept: Integers, width: int) -> Ones:
+        """Return the columns `kept` of blocks of rows: the columns of their ones, and how many each row has."""
+        place = np.full(width, -1, dtype=np.int32)
+        place[kept] = np.arange(len(kept), dtype=np.int32)
+        for i, (columns, sizes) in enumerate(blocks):
+            is_kept = place[columns] >= 0
+            rows = np.repeat(np.arange(len(sizes)), sizes)[is_kept]
+            columns = place[columns[is_kept]].astype(np.uint16 if len(kept) <= 2**16 else np.int32)
+            blocks[i] = columns, np.bincount(rows, minlength=len(sizes))
+        offsets = offsets_of(np.concatenate([sizes for _, sizes in blocks]))
+        return cls(np.concatenate([columns for columns, _ in blocks]), offsets, len(kept))
+
+    def rows(self, start: int, stop: int, first: int = 0) -> csr_matrix:
+        """Return the rows from `start` to `stop`, of float32; before them come the `first` rows of an identity."""
+        from scipy.sparse import csr_matrix
+
+        identity = np.arange(first, dtype=np.int32)
+        own = self.columns[self.offsets[start] : self.offsets[stop]]
+        columns = np.concatenate([identity, own], dtype=np.int32)
+        offsets = np.concatenate([identity, self.offsets[start : stop + 1] - self.offsets[start] + first])
+        data = np.ones(len(columns), dtype=np.float32)
+        return csr_matrix((data, columns, offsets), shape=(len(offsets) - 1, self.width))
+
+    def select(self, rows: Integers) -> csr_matrix:
+        """Return some rows, of float32."""
+        sizes = np.diff(self.offsets)[rows]
+        chosen = self.columns[ragged_indices(self.offsets[:-1][rows], sizes)]
+        return Ones(chosen, offsets_of(sizes), self.width).rows(0, len(rows))
+
+    def sums(self, weights: NDArray[np.float32]) -> NDArray[np.float32]:
+        """Return the sum over rows of each column times the weights, of shape (width, n_weights)."""
+        total = np.zeros((self.width, weights.shape[1]), dtype=np.float32)
+        for start, stop in runs_of(np.diff(self.offsets), _BLOCK_ONES):
+            # The sums of the rows before go first. So each sum has one order, and its bits do not depend on blocks.
+            before = total if start else total[:0]
+            total = self.rows(start, stop, len(before)).T @ np.concatenate([before, weights[start:stop]])
+        return total
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,7 +164,7 @@ class FeatureMatrix:
     """The features of all options of a table."""
 
     table: OptionTable
-    sparse: csr_matrix  # (n_options, n_sparse): 0 or 1; what all options of a question have tells nothing, and is 0
+    sparse: Sequence[Ones]  # each (n_options, n); what all options of a question have tells nothing, and is 0
     dense: NDArray[np.float32]  # (n_options, n_dense): scaled ranks, from -1 to 1
     families: Sequence[Family]  # of each feature, the sparse ones first
     values: Sequence[str]
@@ -130,54 +174,113 @@ class FeatureMatrix:
         """Return the number of features."""
         return len(self.families)
 
+    @property
+    def n_sparse(self) -> int:
+        """The number of features that are 0 or 1."""
+        return sum(part.width for part in self.sparse)
+
+    def parts(self) -> Iterator[tuple[slice, Ones]]:
+        """Yield the sparse features in parts, with their numbers."""
+        first = 0
+        for part in self.sparse:
+            yield slice(first, first + part.width), part
+            first += part.width
+
+    @cached_property
+    def uses(self) -> Integers:
+        """How many options have each sparse feature."""
+        uses = np.zeros(self.n_sparse, dtype=np.int64)
+        for own, part in self.parts():
+            for start in range(0, len(part.columns), _BLOCK_ONES):
+                uses[own] += np.bincount(part.columns[start : start + _BLOCK_ONES], minlength=part.width)
+        return uses
+
     def name(self, feature: int) -> str:
         """Return the name of a feature."""
         return self.families[feature].name.format(self.values[feature])
 
-    def column(self, feature: int) -> NDArray[np.float64]:
-        """Return the values of a feature, of all options."""
-        n_sparse = self.sparse.shape[1]
-        if feature >= n_sparse:
-            return self.dense[:, feature - n_sparse].astype(np.float64)
-        return np.asarray(self.sparse[:, [feature]].todense(), dtype=np.float64).reshape(-1)
+    def options_with(self, features: Integers) -> Iterator[NDArray[np.int32]]:
+        """Yield the options that have each of some sparse features."""
+        for start, stop in runs_of(self.uses[features], 2 * _BLOCK_ONES):
+            place = np.full(self.n_sparse, -1, dtype=np.int32)
+            place[features[start:stop]] = np.arange(stop - start)
+            found = [np.zeros((2, 0), dtype=np.int32)]
+            for own, part in self.parts():
+                for first in range(0, len(part.columns), _BLOCK_ONES) if (place[own] >= 0).any() else ():
+                    feature = place[own][part.columns[first : first + _BLOCK_ONES]]
+                    chosen = np.flatnonzero(feature >= 0)
+                    options = np.searchsorted(part.offsets, chosen + first, side="right") - 1
+                    found.append(np.stack([feature[chosen], options.astype(np.int32)]))
+            feature, options = np.concatenate(found, axis=1)
+            options = options[np.argsort(feature, kind="stable")]
+            yield from np.split(options, np.cumsum(np.bincount(feature, minlength=stop - start))[:-1])
+
+    def columns(self, features: Sequence[int]) -> Iterator[NDArray[np.float64]]:
+        """Yield the values of each of some features, of all options."""
+        numbers = np.array(features, dtype=np.int64)
+        having = self.options_with(numbers[numbers < self.n_sparse])
+        for feature in features:
+            if feature >= self.n_sparse:
+                yield self.dense[:, feature - self.n_sparse].astype(np.float64)
+                continue
+            column = np.zeros(len(self.table.texts))
+            column[next(having)] = 1
+            yield column
 
     def sums(self, weights: NDArray[Any]) -> NDArray[np.float64]:
         """Return the sum over options of each feature times the weights, of shape (n_features, n_weights)."""
         weights = np.asarray(weights, dtype=np.float32)
-        parts = [self.sparse.T @ weights, self.dense.T @ weights]
-        return np.concatenate(parts).astype(np.float64)
+        return np.concatenate([*(part.sums(weights) for part in self.sparse), self.dense.T @ weights]).astype(
+            np.float64
+        )
 
 
 def build_features(table: OptionTable) -> FeatureMatrix:
     """Generate the features of all options."""
     least = max(LEAST_QUESTIONS, int(len(table) * _LEAST_SHARE))
     fields = sources_of_fields(table)
-    measured = [*measure_options(table), *field_measurements(table, fields)]
-    ranks = np.stack([table.rank(m.values) for m in measured], axis=1).astype(np.float32)
-    varies = [int(np.count_nonzero(table.largest(np.abs(column)) > 0)) for column in ranks.T]
-    # Ranks that differ in few questions have no normal deviates; who has most and least is tested exactly.
-    often = [i for i, n in enumerate(varies) if n >= max(least, _LEAST_RANKED)]
-    edges = [m for m, n in zip(measured, varies, strict=True) if n >= least]
-    measured, ranks = [measured[i] for i in often], ranks[:, often]
-    fields.flags += known_measurements(table, fields, measured)
-    sparse, families, values = _stack(table, _all_entries(table, fields, edges, least), least)
+    ranked: list[Measurement] = []
+    ranks: list[NDArray[np.float32]] = []
+    edges: list[_Flag] = []
+    known: list[tuple[int, str, NDArray[np.bool_]]] = []
+    opposites: dict[str, str] = {}
+    for measured in chain(measure_options(table), field_measurements(table, fields)):
+        column = table.rank(measured.values).astype(np.float32)
+        varies = int(np.count_nonzero(table.largest(np.abs(column)) > 0))
+        # Ranks that differ in few questions have no normal deviates; who has most and least is tested exactly.
+        if varies >= least:
+            opposites[measured.most] = measured.least
+            edges += _edges(table, measured)
+        if varies >= max(least, _LEAST_RANKED):
+            ranked.append(measured._replace(values=measured.values[:0].copy()))
+            ranks.append(column)
+            known += known_measurement(table, fields, measured)
+    fields.flags += [(name, flag) for _, name, flag in sorted(known, key=lambda item: item[0])]
+    families: list[Family] = []
+    values: list[str] = []
+    sparse = []
+    for source in _all_entries(table, fields, edges, least):
+        kept, ones = _pack(table, source, least)
+        sparse.append(ones)
+        families += [source.families[i] for i in kept.tolist()]
+        values += [source.values[i] for i in kept.tolist()]
     return FeatureMatrix(
         table,
         sparse,
-        ranks,
-        [*families, *(_rank_family(m) for m in measured)],
-        [*values, *(m.most for m in measured)],
-        {m.most: m.least for m in edges},
+        np.array(ranks, dtype=np.float32).reshape(-1, len(table.texts)).T,
+        [*families, *map(_rank_family, ranked)],
+        [*values, *(m.most for m in ranked)],
+        opposites,
     )
 
 
-def _all_entries(
-    table: OptionTable, fields: FieldSources, edges: Sequence[Measurement], least: int
-) -> Iterator[Entries]:
+_Flag = tuple[Family, str, NDArray[np.bool_]]
+
+
+def _all_entries(table: OptionTable, fields: FieldSources, edges: Sequence[_Flag], least: int) -> Iterator[Entries]:
     yield from _text_entries(table, least)
-    yield _edge_entries(table, edges)
-    if fields.flags:
-        yield _flag_source(table, [FIELD] * len(fields.flags), fields.flags)
+    yield _flag_source(table, edges)
+    yield _flag_source(table, [(FIELD, *flag) for flag in fields.flags])
     yield from _position_entries(table, fields, least)
 
 
@@ -189,22 +292,20 @@ def _rank_family(measured: Measurement) -> Family:
     return Family(source, "{}", frozenset(measured.sees))
 
 
-def _stack(
-    table: OptionTable, sources: Iterable[Entries], least: int
-) -> tuple[csr_matrix, list[Family], list[str]]:
-    """Join sparse features, without those of too few questions or passages; in blocks of questions."""
-    from scipy.sparse import csr_matrix, hstack
+def _pack(table: OptionTable, source: Entries, least: int) -> tuple[Integers, Ones]:
+    """Return which features are in questions of enough passages, and these features; in blocks of questions."""
+    from scipy.sparse import csr_matrix
 
-    sources = [source.without_rare(least) for source in sources]
-    families = [family for source in sources for family in source.families]
-    values = [value for source in sources for value in source.values]
+    uses = np.bincount(source.item, minlength=source.matrix.shape[0]).astype(np.float32)
+    usual = np.flatnonzero(source.matrix.T @ uses >= least)
+    matrix = source.matrix if len(usual) == len(source.values) else source.matrix[:, usual]
     passages, passage = table.passages
-    total = np.zeros(len(values), dtype=np.int64)
+    total = np.zeros(len(usual), dtype=np.int64)
     blocks: list[tuple[NDArray[np.int32], Integers]] = []  # the features of each option, and how many it has
     cuts = np.unique(np.searchsorted(table.offsets, np.arange(0, len(table.texts), _BLOCK_OPTIONS)))
     for start, stop in zip(cuts.tolist(), [*cuts.tolist()[1:], len(table)], strict=True):
         own = slice(int(table.offsets[start]), int(table.offsets[stop]))
-        block = hstack([source.matrix[source.item[own]] for source in sources], format="csr")
+        block = matrix[source.item[own]]
         n = block.shape[0]
         pooled = csr_matrix((np.ones(n, np.float32), np.arange(n), table.offsets[start : stop + 1] - own.start))
         counts = pooled @ block
@@ -216,87 +317,67 @@ def _stack(
         counts.data -= constant.data * counts.data
         for part in (constant, counts):
             part.eliminate_zeros()
-        block = block - constant[table.question[own] - start]
+        if constant.nnz:
+            block = block - constant[table.question[own] - start]
         blocks.append((block.indices, np.diff(block.indptr)))
         if len(passages) >= _FEW_PASSAGES:
             each = np.arange(stop - start)
             counts = csr_matrix((np.ones(len(each)), (passage[start:stop], each))) @ counts
         total += np.bincount(counts.indices, minlength=len(total))
-    sources.clear()  # they and the whole matrix would fill the memory together
     kept = np.flatnonzero(total >= least)
-    place = np.full(len(total), -1, dtype=np.int32)
-    place[kept] = np.arange(len(kept), dtype=np.int32)
-    for i, (indices, sizes) in enumerate(blocks):
-        is_kept = place[indices] >= 0
-        rows = np.repeat(np.arange(len(sizes)), sizes)[is_kept]
-        blocks[i] = place[indices[is_kept]], np.bincount(rows, minlength=len(sizes))
-    indptr = offsets_of(np.concatenate([sizes for _, sizes in blocks]))
-    indices = np.concatenate([own for own, _ in blocks])
-    blocks.clear()
-    data = np.ones(len(indices), dtype=np.float32)
-    matrix = csr_matrix((data, indices, indptr), shape=(len(table.texts), len(kept)))
-    return matrix, [families[i] for i in kept.tolist()], [values[i] for i in kept.tolist()]
+    return usual[kept], Ones.join(blocks, kept, len(total))
 
 
 # The text of an option
 
 
 def _text_entries(table: OptionTable, least: int) -> Iterator[Entries]:
-    yield _word_entries(table)
+    yield from _word_entries(table, least)
     yield from _gram_entries(table, least)
-    names, number = table.normalised
-    is_once = np.bincount(number)[number] == 1
+    number, name_of = table.normalised
+    n_uses = np.bincount(number)
+    is_once = n_uses[number] == 1
     is_alone = is_once & (table.sum(is_once.astype(np.int64)) == 1)[table.question]
     used = [("is used in no other question", is_once), ("is the only one used in no other question", is_alone)]
-    yield _flag_source(table, [USED_ONCE] * 2, used)
-    once = np.arange(len(names))
-    shown = [name if len(name) <= 40 else f"{name[:39]}…" for name in names]
-    yield Entries.of_pairs([WHOLE] * len(names), shown, (once, once), number)
+    yield _flag_source(table, [(USED_ONCE, *flag) for flag in used])
+    often = np.flatnonzero(n_uses >= least)
+    names = [name if len(name) <= 40 else f"{name[:39]}…" for name in map(name_of, often.tolist())]
+    yield Entries.of_pairs([WHOLE] * len(names), names, (often, np.arange(len(names))), number)
     known: dict[tuple[Family, str], int] = {}
-    items, codes = array("q"), array("q")  # lists of millions of integers would fill the memory
+    items, codes = array("i"), array("i")  # lists of millions of integers would fill the memory
     for i, text in enumerate(table.distinct_texts):
         for shape in _shapes(text):
             items.append(i)
             codes.append(known.setdefault(shape, len(known)))
     families, values = [family for family, _ in known], [value for _, value in known]
-    pairs = np.frombuffer(items, dtype=np.int64), np.frombuffer(codes, dtype=np.int64)
+    pairs = np.frombuffer(items, dtype=np.int32), np.frombuffer(codes, dtype=np.int32)
     yield Entries.of_pairs(families, values, pairs, table.text_index)
 
 
-def _word_entries(table: OptionTable) -> Entries:
-    """Return single words, pairs of neighbours, and the first and last words."""
+def _word_entries(table: OptionTable, least: int) -> Iterator[Entries]:
+    """Yield single words, pairs of neighbours, and the first and last words of enough options."""
     tokens, offsets = table.tokens
     words = table.encoder.vocabulary
     n = len(words) + 1
+    uses = np.bincount(table.text_index)
     text = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
     inside = np.flatnonzero(text[1:] == text[:-1])
-    lengths = np.diff(offsets)
-    first, last = offsets[:-1][lengths > 1], offsets[1:][lengths > 1] - 1
-    several = np.flatnonzero(lengths > 1)
-    kinds = (
+    several = np.flatnonzero(np.diff(offsets) > 1)
+    for family, item, key in (
         (WORD, text, tokens.astype(np.int64)),
         (WORDS, text[inside], tokens[inside].astype(np.int64) * n + tokens[inside + 1]),
-        (FIRST_WORD, several, tokens[first].astype(np.int64)),
-        (LAST_WORD, several, tokens[last].astype(np.int64)),
-    )
-    families: list[Family] = []
-    values: list[str] = []
-    items, codes = [], []
-    for family, item, key in kinds:
+        (FIRST_WORD, several, tokens[offsets[:-1][several]].astype(np.int64)),
+        (LAST_WORD, several, tokens[offsets[1:][several] - 1].astype(np.int64)),
+    ):
         known, code = np.unique(key, return_inverse=True)
-        pair = np.unique(item * max(len(known), 1) + code)
-        items.append(pair // max(len(known), 1))
-        codes.append(pair % max(len(known), 1) + len(values))
-        families += [family] * len(known)
-        if family is WORDS:
-            values += [
-                f"{words[a]} {words[b]}" for a, b in zip(*(v.tolist() for v in np.divmod(known, n)), strict=True)
-            ]
-        else:
-            values += [words[w] for w in known.tolist()]
-        if family is WORD and table.has_contractions:
-            families = [NOT if value == "not" else family for value in values]
-    return Entries.of_pairs(families, values, (np.concatenate(items), np.concatenate(codes)), table.text_index)
+        item, code = np.divmod(np.unique(item * max(len(known), 1) + code.reshape(-1)), max(len(known), 1))
+        kept = np.bincount(code, uses[item], minlength=len(known)) >= least
+        item, code = item[kept[code]], (np.cumsum(kept) - 1)[code[kept[code]]]
+        pieces = np.divmod(known[kept], n) if family is WORDS else (known[kept],)
+        values = [" ".join(words[w] for w in own) for own in zip(*(p.tolist() for p in pieces), strict=True)]
+        negated = family is WORD and table.has_contractions
+        families = [NOT if negated and value == "not" else family for value in values]
+        yield Entries.of_pairs(families, values, (item, code), table.text_index)
 
 
 def _gram_entries(table: OptionTable, least: int) -> Iterator[Entries]:
@@ -404,23 +485,19 @@ def _shapes(text: str) -> Iterator[tuple[Family, str]]:
 # Ranks, fields and positions
 
 
-def _edge_entries(table: OptionTable, measured: Sequence[Measurement]) -> Entries:
-    """Return which option alone has most, and which alone has least, of each measurement."""
-    flags: list[tuple[str, NDArray[np.bool_]]] = []
-    for m in measured:
-        for name, extreme in ((m.most, table.largest), (m.least, table.smallest)):
-            is_extreme = m.values == extreme(m.values)[table.question]
-            flags.append((name, is_extreme & (table.sum(is_extreme.astype(np.int64)) == 1)[table.question]))
-    families = [_rank_family(m) for m in measured for _ in range(2)]
-    return _flag_source(table, families, flags)
+def _edges(table: OptionTable, measured: Measurement) -> Iterator[_Flag]:
+    """Yield which option alone has most, and which alone has least."""
+    family = _rank_family(measured)
+    for name, extreme in ((measured.most, table.largest), (measured.least, table.smallest)):
+        is_extreme = measured.values == extreme(measured.values)[table.question]
+        yield family, name, is_extreme & (table.sum(is_extreme.astype(np.int64)) == 1)[table.question]
 
 
-def _flag_source(
-    table: OptionTable, families: Sequence[Family], flags: Sequence[tuple[str, NDArray[np.bool_]]]
-) -> Entries:
-    items = np.concatenate([np.flatnonzero(flag) for _, flag in flags] or [np.zeros(0, dtype=np.int64)])
-    codes = np.repeat(np.arange(len(flags)), [int(np.count_nonzero(flag)) for _, flag in flags])
-    return Entries.of_pairs(families, [name for name, _ in flags], (items, codes), np.arange(len(table.texts)))
+def _flag_source(table: OptionTable, flags: Sequence[_Flag]) -> Entries:
+    items = np.concatenate([np.zeros(0, dtype=np.int64), *(np.flatnonzero(flag) for _, _, flag in flags)])
+    codes = np.repeat(np.arange(len(flags)), [int(np.count_nonzero(flag)) for _, _, flag in flags])
+    families, names = [family for family, _, _ in flags], [name for _, name, _ in flags]
+    return Entries.of_pairs(families, names, (items, codes), np.arange(len(table.texts)))
 
 
 def _position_entries(table: OptionTable, fields: FieldSources, least: int) -> Iterator[Entries]:

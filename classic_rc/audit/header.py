@@ -109,12 +109,16 @@ class Header:
         asked = self.asked
         options = ragged_indices(table.offsets[:-1][asked], table.sizes[asked])
         offsets = offsets_of(table.sizes[asked])
-        n_sparse = features.sparse.shape[1]
         seen = np.array([f.sees <= sees and f.source is not Source.PIECE for f in features.families], dtype=bool)
-        sparse = features.sparse[options][:, np.flatnonzero(seen[:n_sparse])]
-        if "question" in sees:
-            sparse = hstack([sparse, _word_pairs(table, asked)], format="csr", dtype=np.float32)
-        dense = features.dense[options][:, seen[n_sparse:]].astype(np.float64)
+        sparse = hstack(
+            [
+                *(part.select(options)[:, np.flatnonzero(seen[own])] for own, part in features.parts()),
+                *([_word_pairs(table, asked)] if "question" in sees else []),
+            ],
+            format="csr",
+            dtype=np.float32,
+        )
+        dense = features.dense[options][:, seen[features.n_sparse :]].astype(np.float64)
         target = table.right[options] / np.repeat(table.n_right[asked], table.sizes[asked])
         hits = np.zeros(len(asked))
         fold = self.fold[asked]

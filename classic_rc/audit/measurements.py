@@ -35,16 +35,14 @@ class Measurement(NamedTuple):
         return self.name.partition("|")[2] if "|" in self.name else f"has the fewest {self.name}"
 
 
-def measure_options(table: OptionTable) -> list[Measurement]:
+def measure_options(table: OptionTable) -> Iterator[Measurement]:
     """Measure the options of all questions; without questions or passages, only by what options show."""
-    measured = [*_of_text(table), *_among_options(table)]
-    questions = [q.query for q in table.questions]
-    if any(text.strip() for text in questions):
-        measured += _of_question(table, questions)
-    passages, _ = table.passages
-    if any(text.strip() for text in passages):
-        measured += _of_passage(table)
-    return measured
+    yield from _of_text(table)
+    yield from _among_options(table)
+    if any(q.query.strip() for q in table.questions):
+        yield from _of_question(table)
+    if any(text.strip() for text in table.passages[0]):
+        yield from _of_passage(table)
 
 
 def _of_text(table: OptionTable) -> Iterator[Measurement]:
@@ -64,11 +62,10 @@ def _of_text(table: OptionTable) -> Iterator[Measurement]:
         yield Measurement(
             "has the largest number|has the smallest number, or none", np.where(np.isfinite(numbers), numbers, -1.0)
         )
-    place = {text: i for i, text in enumerate(sorted(table.normalised[0]))}
-    order = np.array([place[text] for text in table.normalised[0]], dtype=np.float64)
-    yield Measurement(
-        "is last in the alphabet|is first in the alphabet", order[table.normalised[1]], is_plain=False
-    )
+    number, name_of = table.normalised
+    order = np.empty(int(number.max(initial=-1)) + 1)
+    order[sorted(range(len(order)), key=name_of)] = np.arange(len(order))
+    yield Measurement("is last in the alphabet|is first in the alphabet", order[number], is_plain=False)
 
 
 def _first_number(text: str) -> float:
@@ -78,7 +75,7 @@ def _first_number(text: str) -> float:
 
 def _among_options(table: OptionTable) -> Iterator[Measurement]:
     """Yield how often options and their words are used, and how similar an option is to the others."""
-    text = table.normalised[1]
+    text = table.normalised[0]
     yield Measurement(
         "is used most in other questions|is used least in other questions",
         np.bincount(text)[text].astype(np.float64),
@@ -128,8 +125,8 @@ def _n_different(table: OptionTable) -> Floats:
     return np.bincount(keys // n_words, minlength=len(offsets) - 1).astype(np.float64)[table.text_index]
 
 
-def _of_question(table: OptionTable, questions: list[str]) -> Iterator[Measurement]:
-    each = np.arange(len(table))
+def _of_question(table: OptionTable) -> Iterator[Measurement]:
+    each, questions = np.arange(len(table)), [q.query for q in table.questions]
     shared = table.count_shared(questions, each)
     yield Measurement("words of the question", shared, ("options", "question"))
     share = np.round(shared / np.maximum(_n_different(table), 1), 9)

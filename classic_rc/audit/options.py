@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from classic_rc.kernels.arrays import distinct_words, is_in, offsets_of, ragged_indices, runs_of
 from classic_rc.kernels.pairs import word_counts
 from classic_rc.metrics.squad import normalise_squad_answer
-from classic_rc.questions import Dataset, Question, Task, candidate_texts, normalised_text
+from classic_rc.questions import Dataset, Passage, Question, Task, candidate_texts, normalised_text
 from classic_rc.text.encode import TextEncoder
 
 Floats = NDArray[np.float64]
@@ -23,6 +23,20 @@ Integers = NDArray[np.int64]
 
 _BLOCK_CHARACTERS = 2**23
 _NEGATION = re.compile(r"(?i)(?<=[a-z ])n['’]t\b")  # in released tokens a blank is before it
+
+
+class PassageTexts(Sequence[str]):
+    """The texts of passages; those of a large dataset are in a file, and are read when they are used."""
+
+    def __init__(self, passages: Sequence[Passage]) -> None:
+        self._passages = passages
+
+    def __len__(self) -> int:
+        return len(self._passages)
+
+    def __getitem__(self, index: Any) -> Any:
+        chosen = self._passages[index]
+        return [passage.text for passage in chosen] if isinstance(index, slice) else chosen.text
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,18 +102,18 @@ class OptionTable:
         return self.sum(self.right.astype(np.int64))
 
     @cached_property
-    def passages(self) -> tuple[list[str], Integers]:
+    def passages(self) -> tuple[PassageTexts, Integers]:
         """The different passages, and the number of each question's passage."""
         number: dict[bytes, int] = {}  # by digests, because whole texts would fill the memory
         known: dict[int, int] = {}
-        texts: list[str] = []
+        passages: list[Passage] = []
         for q in self.questions:
             if id(q.passage) not in known:
                 text = normalised_text(q.passage.text).encode("utf-8", "surrogatepass")
                 known[id(q.passage)] = number.setdefault(hashlib.sha256(text).digest(), len(number))
-                if len(number) > len(texts):
-                    texts.append(q.passage.text)
-        return texts, np.array([known[id(q.passage)] for q in self.questions], dtype=np.int64)
+                if len(number) > len(passages):
+                    passages.append(q.passage)
+        return PassageTexts(passages), np.array([known[id(q.passage)] for q in self.questions], dtype=np.int64)
 
     @cached_property
     def _distinct(self) -> tuple[list[str], Integers]:
@@ -122,11 +136,12 @@ class OptionTable:
         return np.array([measure(text) for text in self.distinct_texts], dtype=np.float64)[self.text_index]
 
     @cached_property
-    def normalised(self) -> tuple[list[str], Integers]:
-        """The different texts without case, blanks and marks at the end; and the number of each option's."""
+    def normalised(self) -> tuple[Integers, Callable[[int], str]]:
+        """The number of each option's text without case, blanks and marks at the end, and the text of a number."""
         number: dict[str, int] = {}
         own = [number.setdefault(bare_text(text), len(number)) for text in self.distinct_texts]
-        return list(number), np.array(own, dtype=np.int64)[self.text_index]
+        first = np.unique(own, return_index=True)[1]
+        return np.array(own, dtype=np.int64)[self.text_index], lambda i: bare_text(self.distinct_texts[first[i]])
 
     @cached_property
     def encoder(self) -> TextEncoder:

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from classic_rc.audit.features import FeatureMatrix
 from classic_rc.audit.options import Floats, Integers, OptionTable
-from classic_rc.kernels.arrays import offsets_of
+from classic_rc.kernels.arrays import offsets_of, run_starts
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
@@ -31,7 +31,7 @@ _BATCH = 25
 _EXACT = 30
 """Below this many occurrences the tail is Poisson-binomial, from there on normal."""
 _BLOCK_QUESTIONS = 2**13
-_LARGE, _SHARED, _BLOCK_SUMS = 3.0, 1.2, 2**22
+_LARGE, _SHARED = 3.0, 1.2
 """Deviates from this on are tested for dependence, if features are in so many questions a passage."""
 _NEAR, _ALIKE = 0.9, 0.7
 """Features with this part of the best deviate, and this correlation with it, say the same."""
@@ -218,23 +218,20 @@ class ScoreTest:
         self.model: Model
         self.weights: Floats
 
-    def column(self, feature: int) -> Floats:
-        """Return the values of a feature of the matrix or of gold order."""
+    def columns(self, features: Sequence[int]) -> Floats:
+        """Return the values of features of the matrix, then of gold order, of shape (n_options, n)."""
         n = len(self.features)
-        return self.features.column(feature) if feature < n else self.observed_order[:, feature - n]
-
-    def chosen_columns(self) -> Floats:
-        """Return what is given, and the chosen features."""
-        chosen = [self.column(feature) for step in self.steps for feature in (step.feature, *step.more)]
-        return np.column_stack([self.given, *chosen])
+        own = self.features.columns([j for j in features if j < n])
+        columns = (self.observed_order[:, j - n] if j >= n else next(own) for j in features)
+        return np.column_stack([self.given[:, :0], *columns])
 
     def values_of(self, step: Step) -> Floats:
         """Return the values of a choice: its feature, or what all features of its context say together."""
+        own = self.columns((step.feature, *step.more))
         if not step.more:
-            return self.column(step.feature)
+            return own[:, 0]
         before = self.steps[: self.steps.index(step)]
         first = self.given.shape[1] + sum(1 + len(s.more) for s in before)
-        own = np.column_stack([self.column(feature) for feature in (step.feature, *step.more)])
         return np.round(own @ self.weights[first : first + own.shape[1]], 6)
 
     def _of_context(self, feature: int, tested: Floats, bound: float) -> tuple[int, ...]:
@@ -251,9 +248,9 @@ class ScoreTest:
         bound = math.inf
         banned: set[int] = set()
         alone = np.zeros(0)
+        chosen = self.given
         while True:
             self._advance(f"cues, step {len(self.steps) + 1}")
-            chosen = self.chosen_columns()
             self.model, self.weights = fit_model(self.table, chosen)
             if len(self.steps) >= MOST_STEPS or not len(self.features):
                 break
@@ -276,6 +273,7 @@ class ScoreTest:
             banned |= {best, feature, *more}
             is_correction = alone[feature] * np.sign(tested[feature]) < _CORRECTION
             self.steps.append(Step(feature, float(tested[feature]), bound, p, others, more, bool(is_correction)))
+            chosen = np.column_stack([chosen, self.columns((feature, *more))])
         return tuple(self.steps)
 
     def _best(self, z: Floats, tested: Floats, bound: float) -> int | None:
@@ -293,36 +291,33 @@ class ScoreTest:
 
         model, features, table = self.model, self.features, self.table
         d, u = model.spread
-        n_sparse = features.sparse.shape[1]
-        expected = features.sums(model.p[:, None])[:, 0]
-        squares = np.concatenate(
-            [features.sums(d[:, None])[:n_sparse, 0], (features.dense.astype(np.float64) ** 2).T @ d]
-        )
+        n_sparse = features.n_sparse
+        expected, squares = (features.sums(weights[:, None])[:, 0] for weights in (model.p, d))
         events = np.zeros(n_sparse, dtype=np.int64)
         rare: list[tuple[Integers, Floats]] = []
-        one = table.n_right == 1
-        uses = np.bincount(features.sparse.indices, minlength=n_sparse)
         pooled = csr_matrix((u, np.arange(len(u)), table.offsets), shape=(len(table), len(u)))
-        weights = pooled.astype(np.float32)
-        for start in range(0, len(table), _BLOCK_QUESTIONS):
-            stop = min(start + _BLOCK_QUESTIONS, len(table))
-            block = weights[start:stop] @ features.sparse
-            squares[:n_sparse] -= np.bincount(block.indices, block.data.astype(np.float64) ** 2, n_sparse)
-            events += np.bincount(block.indices, minlength=n_sparse)
-            few = uses[block.indices] < 8 * _EXACT
-            if one[start:stop].all():  # u is p: the sum over a question's options is the probability of a hit
-                rare.append((block.indices[few].astype(np.int64), block.data[few].astype(np.float64)))
-            else:
-                rows = slice(int(table.offsets[start]), int(table.offsets[stop]))
-                own = features.sparse[rows]
-                few = uses[own.indices] < _EXACT
-                p = np.repeat(model.p[rows], np.diff(own.indptr))
-                rare.append((own.indices[few].astype(np.int64), p[few]))
-                events += np.bincount(own.indices, minlength=n_sparse) - np.bincount(
-                    block.indices, minlength=n_sparse
+        for own, part in features.parts():
+            n_before, uses = own.start, features.uses[own]
+            for start in range(0, len(table), _BLOCK_QUESTIONS):
+                places = table.offsets[start : start + _BLOCK_QUESTIONS + 1]
+                rows = slice(int(places[0]), int(places[-1]))
+                ones = part.rows(rows.start, rows.stop)
+                within = u[rows].astype(np.float32), np.arange(rows.stop - rows.start), places - rows.start
+                block = csr_matrix(within, shape=(len(places) - 1, ones.shape[0])) @ ones
+                squares[own] -= np.bincount(block.indices, block.data.astype(np.float64) ** 2, part.width)
+                # u is p for one right option: the sum over a question's options is the probability of a hit.
+                is_one = (table.n_right[start : start + _BLOCK_QUESTIONS] == 1).all()
+                indices, chances = (
+                    (block.indices, block.data)
+                    if is_one
+                    else (ones.indices, np.repeat(model.p[rows], np.diff(ones.indptr)))
                 )
-        totals = np.add.reduceat(features.dense * u[:, None], table.offsets[:-1], axis=0)
-        squares[n_sparse:] -= (totals.astype(np.float64) ** 2).sum(axis=0)
+                events[own] += np.bincount(indices, minlength=part.width)
+                few = uses[indices] < (8 * _EXACT if is_one else _EXACT)
+                rare.append((indices[few].astype(np.int64) + n_before, chances[few].astype(np.float64)))
+        for i, column in enumerate(features.dense.T, n_sparse):
+            values = column.astype(np.float64)
+            squares[i] = values**2 @ d - (table.sum(values * u) ** 2).sum()
         weighted = chosen * d[:, None] - u[:, None] * (pooled @ chosen)[table.question]
         across = features.sums(weighted) if chosen.shape[1] else np.zeros((len(features), 0))
         hessian = covariance(model, chosen, chosen) + _RIDGE * np.eye(chosen.shape[1])
@@ -332,7 +327,7 @@ class ScoreTest:
         is_rare = np.flatnonzero(events < _EXACT)
         tails = _exact_deviates(is_rare, n_sparse, rare)
         tails[variance[is_rare] == 0] = 0
-        all_events = np.append(events, np.full(features.dense.shape[1], len(table))).astype(np.float64)
+        all_events = np.append(events, np.full(len(features) - n_sparse, len(table))).astype(np.float64)
         return (
             _Null(expected, np.sqrt(variance), all_events, is_rare, tails),
             _Given(chosen, weighted, across, inverse, pooled),
@@ -363,32 +358,33 @@ class ScoreTest:
         the effect that is the same everywhere, because that is no dependence. The tail is that of Student's t with
         as many degrees of freedom as passages allow. It is computed for the features with the large deviates.
         """
-        from scipy.sparse import csr_matrix
         from scipy.special import ndtri, stdtr
 
-        table, tested, n_sparse = self.table, z.copy(), self.features.sparse.shape[1]
-        n, n_groups, options = len(table), int(self.groups.max()) + 1, len(table.texts)
-        residual, chances = (
-            csr_matrix((weights, np.arange(options), table.offsets), shape=(n, options))
-            for weights in (table.right - self.model.p, self.model.p)
-        )
-        pooled = csr_matrix((np.ones(n), (self.groups, np.arange(n))), shape=(n_groups, n))
+        table, tested, n_sparse = self.table, z.copy(), self.features.n_sparse
+        residual, chances, n_groups = table.right - self.model.p, self.model.p, len(table.passages[0])
         large = np.flatnonzero(np.abs(z) > _LARGE)
-        for which in np.array_split(large, len(large) * n // _BLOCK_SUMS + 1):
-            sparse, dense = which[which < n_sparse], which[which >= n_sparse] - n_sparse
-            own, ranks = self.features.sparse[:, sparse], self.features.dense[:, dense]
-            sums, expected = (np.column_stack([(m @ own).toarray(), m @ ranks]) for m in (residual, chances))
-            expected[:, len(sparse) :] = 1
-            rest = sums - expected * (sums.sum(axis=0) / np.maximum(expected.sum(axis=0), 1e-9))
-            single, together = (rest**2).sum(axis=0), ((pooled @ rest) ** 2).sum(axis=0)
-            of_passages = pooled @ expected
-            effective = of_passages.sum(axis=0) ** 2 / np.maximum((of_passages**2).sum(axis=0), 1e-9)
-            shared = null.events[which] / np.maximum((of_passages > 0).sum(axis=0), 1)
-            # If nothing varies, nothing says that gold does not depend on the passage.
-            effect = np.where(single > 1e-6, together / np.maximum(single, 1e-6), shared)
-            smaller = z[which] / np.sqrt(np.maximum(effect, 1))
-            tail = np.maximum(stdtr(np.maximum(effective - 1, 1), -np.abs(smaller)), 1e-300)
-            tested[which] = np.where(shared > _SHARED, -np.sign(smaller) * np.minimum(ndtri(tail), 0), z[which])
+        having = self.features.options_with(large[large < n_sparse])
+        for j in large.tolist():
+            if j < n_sparse:
+                options = next(having)
+                starts = run_starts(table.question[options])
+                asked = table.question[options[starts]]
+                sums, expected = (np.add.reduceat(own[options], starts) for own in (residual, chances))
+            else:
+                asked, expected = np.arange(len(table)), np.ones(len(table))
+                sums = table.sum(residual * self.features.dense[:, j - n_sparse])
+            rest = sums - expected * (sums.sum() / max(expected.sum(), 1e-9))
+            group = self.groups[asked]
+            single, together = (rest**2).sum(), (np.bincount(group, rest) ** 2).sum()
+            of_passages = np.bincount(group, expected, n_groups)
+            effective = of_passages.sum() ** 2 / max((of_passages**2).sum(), 1e-9)
+            shared = null.events[j] / max(int((of_passages > 0).sum()), 1)
+            if shared > _SHARED:
+                # If nothing varies, nothing says that gold does not depend on the passage.
+                effect = together / single if single > 1e-6 else shared
+                smaller = z[j] / math.sqrt(max(effect, 1))
+                tail = max(stdtr(max(effective - 1, 1), -abs(smaller)), 1e-300)
+                tested[j] = -np.sign(smaller) * min(ndtri(tail), 0)
         return tested
 
     def _draw_largest(self, null: _Null, given: _Given) -> Floats:
@@ -416,12 +412,11 @@ class ScoreTest:
         near = np.flatnonzero(np.abs(z[:n]) >= _NEAR * abs(z[best]))
         near = near[np.argsort(-np.abs(z[near]), kind="stable")][:400]
         d, u = self.model.spread
-        x = self.features.column(best)
+        x = next(self.features.columns([best]))
         weighted = x * d - u * self.table.sum(x * u)[self.table.question]
         own = covariance(self.model, x[:, None], x[:, None])[0, 0]
         alike = []
-        for j in near.tolist():
-            y = self.features.column(j)
+        for j, y in zip(near.tolist(), self.features.columns(near.tolist()), strict=True):
             spread = covariance(self.model, y[:, None], y[:, None])[0, 0]
             if j == best or abs(y @ weighted) > _ALIKE * math.sqrt(max(spread * own, 1e-12)):
                 alike.append(j)

@@ -16,7 +16,6 @@ from classic_rc.kernels.draws import mix
 
 _BLOCK_PAIRS = 2**22
 _BLOCK_WORDS = 2**20
-_MAX_TABLE = 2**24
 _MAX_RAREST = 12
 """How many of a text's rarest words are combined. Two of them make a key, so it bounds the keys of a text at 66."""
 
@@ -70,7 +69,7 @@ def least_shared(sizes: NDArray[np.int64], share: float) -> NDArray[np.int64]:
 
 
 def overlapping_bags(
-    words: NDArray[np.int64],  # (n_words,): of all bags, bag after bag
+    words: NDArray[np.integer],  # (n_words,): of all bags, bag after bag
     offsets: NDArray[np.int64],  # (n_bags + 1,)
     least: NDArray[np.int64],  # (n_bags,): how many words each bag shares at least, such as `least_shared`
     *,
@@ -98,22 +97,18 @@ def overlapping_bags(
     [[0], [1], [4]]
     """
     sizes = np.diff(offsets)
-    numbers, bag = _number_repetitions(words, sizes), np.repeat(np.arange(len(sizes)), sizes)
+    numbers = _number_repetitions(words, sizes)
     n_numbers = int(numbers.max(initial=-1)) + 1
-    usable = (here | there) & (sizes > 0)
-    used = usable[bag]
-    frequency = np.bincount(numbers[used], minlength=n_numbers)
-    shareable = np.minimum(
-        np.bincount(numbers[used & here[bag]], minlength=n_numbers),
-        np.bincount(numbers[used & there[bag]], minlength=n_numbers),
-    )
+    frequency, of_here, of_there = np.zeros((3, n_numbers), dtype=np.int64)
+    for start, stop in runs_of(sizes, _BLOCK_WORDS):
+        own = numbers[offsets[start] : offsets[stop]]
+        for counts, usable in ((frequency, here | there), (of_here, here), (of_there, there)):
+            counts += np.bincount(own[np.repeat(usable[start:stop], sizes[start:stop])], minlength=n_numbers)
     # Rank 0 is the rarest word. A word of one bag only is left out, because no two bags share it.
-    kept = used & (frequency > 1)[numbers] & (shareable > 0)[numbers]
     rank = np.argsort(np.argsort(frequency, kind="stable"), kind="stable")
-    by_size = np.argsort(sizes, kind="stable")
-    row_of = np.empty(len(sizes), dtype=np.int64)
-    row_of[by_size] = np.arange(len(sizes))  # neighbours in this order have similar sizes
-    rarest = _Rarest.of(row_of[bag[kept]], rank[numbers[kept]], sizes[by_size])
+    rank[(frequency < 2) | (np.minimum(of_here, of_there) == 0)] = -1
+    by_size = np.argsort(sizes, kind="stable")  # neighbours in this order have similar sizes
+    rarest = _Rarest.of(rank, numbers, offsets[by_size], sizes[by_size], (here | there)[by_size])
     by_row = least[by_size]
 
     def flagged(a: NDArray[np.int64], b: NDArray[np.int64]) -> NDArray[np.bool_]:
@@ -139,41 +134,57 @@ def overlapping_bags(
     return np.minimum(a, b), np.maximum(a, b), shared
 
 
-def _number_repetitions(words: NDArray[np.int64], sizes: NDArray[np.int64]) -> NDArray[np.int64]:
+def _number_repetitions(words: NDArray[np.integer], sizes: NDArray[np.int64]) -> NDArray[np.integer]:
     """Number the words so that the second occurrence in a bag has another number than the first one."""
-    bag = np.repeat(np.arange(len(sizes)), sizes)
-    n_words = int(words.max(initial=0)) + 1
-    codes = bag * n_words + words
-    order = np.argsort(codes, kind="stable")
-    starts = run_starts(codes[order])
-    lengths = np.diff(starts, append=len(words))
-    occurrence = np.empty(len(words), dtype=np.int64)
-    occurrence[order] = np.arange(len(words)) - np.repeat(starts, lengths)
-    numbers = words + n_words * occurrence
-    if int(numbers.max(initial=0)) < _MAX_TABLE:
-        used = np.zeros(int(numbers.max(initial=-1)) + 1, dtype=bool)
-        used[numbers] = True
-        dense: NDArray[np.int64] = (np.cumsum(used) - 1)[numbers]
-        return dense
-    return np.unique(numbers, return_inverse=True)[1].reshape(-1).astype(np.int64)
+    n_words, ends, numbers = int(words.max(initial=0)) + 1, offsets_of(sizes), words.copy()
+    places, codes = [np.empty(0, dtype=np.int64)], [np.empty(0, dtype=np.int64)]
+    for start, stop in runs_of(sizes, _BLOCK_WORDS):
+        own = words[ends[start] : ends[stop]]
+        keys = np.repeat(np.arange(stop - start), sizes[start:stop]) * n_words + own
+        order = np.argsort(keys, kind="stable")
+        starts = run_starts(keys[order])
+        occurrence = np.arange(len(own)) - np.repeat(starts, np.diff(starts, append=len(own)))
+        again = order[occurrence > 0]
+        places.append(again + ends[start])
+        codes.append(own[again] + n_words * occurrence[occurrence > 0])
+    numbers[np.concatenate(places)] = n_words + np.unique(np.concatenate(codes), return_inverse=True)[1].reshape(-1)
+    return numbers
 
 
 class _Rarest(NamedTuple):
-    """The words that each row shares with other rows, from the rarest one on. Rows ascend in size."""
+    """The rarest words that each row shares with other rows, from the rarest one on. Rows ascend in size."""
 
     rows: NDArray[np.int64]  # ascending
     codes: NDArray[np.uint64]  # of the words
     place: NDArray[np.int64]  # of each word in its row, from 0 for the rarest one
-    counts: NDArray[np.int64]  # by row
+    counts: NDArray[np.int64]  # of the words that a row shares with other rows, by row
     sizes: NDArray[np.int64]  # by row, with the words that no other row has
 
     @classmethod
-    def of(cls, rows: NDArray[np.int64], ranks: NDArray[np.int64], sizes: NDArray[np.int64]) -> _Rarest:
-        order = np.argsort(rows * (int(ranks.max(initial=0)) + 1) + ranks)
-        rows, ranks = rows[order], ranks[order]
-        counts = np.bincount(rows, minlength=len(sizes))
-        place = np.arange(len(rows)) - np.repeat(offsets_of(counts)[:-1], counts)
-        return cls(rows, mix(ranks.astype(np.uint64)), place, counts, sizes)
+    def of(
+        cls,
+        rank: NDArray[np.int64],  # of each number; -1 for what no two rows share
+        numbers: NDArray[np.integer],
+        starts: NDArray[np.int64],  # by row: where its numbers begin
+        sizes: NDArray[np.int64],
+        used: NDArray[np.bool_],
+    ) -> _Rarest:
+        loads, counts = np.where(used, sizes, 0), np.zeros(len(sizes), dtype=np.int64)
+        found = [(np.empty(0, dtype=np.int64), np.empty(0, dtype=np.uint64), np.empty(0, dtype=np.int64))]
+        for start, stop in runs_of(loads, _BLOCK_WORDS):
+            own = loads[start:stop]
+            ranks, rows = (
+                rank[numbers[ragged_indices(starts[start:stop], own)]],
+                np.repeat(np.arange(len(own)), own),
+            )
+            codes = np.sort((rows * len(rank) + ranks)[ranks >= 0])
+            rows, ranks = np.divmod(codes, max(len(rank), 1))
+            counts[start:stop] = np.bincount(rows, minlength=len(own))
+            place = np.arange(len(rows)) - offsets_of(counts[start:stop])[rows]
+            first = place < _MAX_RAREST
+            found.append((rows[first] + start, mix(ranks[first].astype(np.uint64)), place[first]))
+        rows, words, places = (np.concatenate(parts) for parts in zip(*found, strict=True))
+        return cls(rows, words, places, counts, sizes)
 
     def keys(self, least: NDArray[np.int64]) -> tuple[NDArray[np.int32], NDArray[np.uint64]]:
         """Return a key for every two of the rarest words of each row, and for the only word of rows with one."""
@@ -194,13 +205,12 @@ class _Rarest(NamedTuple):
     def parts(self, share: float, neighbours: int) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
         """Yield rows that may be parts of larger ones, and these: they share the two rarest words of the part."""
         # A part has no word of its own, so its two rarest words are its first ones.
-        part_rows, part_keys = self._keys_of_two(
-            np.where(self.counts == self.sizes, self.counts, len(self.codes) + 2)
-        )
+        none = int(self.counts.max(initial=0)) + 2  # no row shares so many
+        part_rows, part_keys = self._keys_of_two(np.where(self.counts == self.sizes, self.counts, none))
         fewest = least_shared(self.sizes, share)
         of_parts = distinct(self.sizes[part_rows])
         smaller = np.append(of_parts, self.sizes.max(initial=0) + 1)[np.searchsorted(of_parts, fewest)]
-        rows, keys = self._keys_of_two(np.where(smaller < self.sizes, fewest, len(self.codes) + 2))
+        rows, keys = self._keys_of_two(np.where(smaller < self.sizes, fewest, none))
         known = binary_search(keys, np.sort(part_keys))[1] if len(part_keys) else np.zeros(len(keys), dtype=bool)
         rows, keys = rows[known], keys[known]
         # Among equal keys, smaller rows come first. So the parts that are next in size precede a row.
@@ -223,7 +233,7 @@ class _Rarest(NamedTuple):
 
 
 def count_shared(
-    numbers: NDArray[np.int64],
+    numbers: NDArray[np.integer],
     offsets: NDArray[np.int64],
     one: NDArray[np.int64],
     two: NDArray[np.int64],
@@ -242,7 +252,7 @@ def count_shared(
 
 
 def shared_words(
-    words: NDArray[np.int64], offsets: NDArray[np.int64], one: NDArray[np.int64], two: NDArray[np.int64]
+    words: NDArray[np.integer], offsets: NDArray[np.int64], one: NDArray[np.int64], two: NDArray[np.int64]
 ) -> NDArray[np.int64]:
     """Count for each pair of bags the words in common, repetitions counted.
 
@@ -256,7 +266,7 @@ def shared_words(
 
 
 def shared_weight(
-    words: NDArray[np.int64],
+    words: NDArray[np.integer],
     offsets: NDArray[np.int64],
     one: NDArray[np.int64],
     two: NDArray[np.int64],
@@ -281,8 +291,8 @@ def shared_weight(
 
 
 def _only_used(
-    words: NDArray[np.int64], offsets: NDArray[np.int64], one: NDArray[np.int64], two: NDArray[np.int64]
-) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    words: NDArray[np.integer], offsets: NDArray[np.int64], one: NDArray[np.int64], two: NDArray[np.int64]
+) -> tuple[NDArray[np.integer], NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
     """Return only the bags of some pairs, numbered anew, and the pairs."""
     bags, row = np.unique(np.concatenate([one, two]), return_inverse=True)
     counts = offsets[bags + 1] - offsets[bags]
@@ -291,7 +301,7 @@ def _only_used(
 
 
 def _count_in_blocks(
-    numbers: NDArray[np.int64],
+    numbers: NDArray[np.integer],
     offsets: NDArray[np.int64],
     one: NDArray[np.int64],
     two: NDArray[np.int64],
