@@ -148,7 +148,7 @@ class Reading:
             )
         name = id if id is not None else self._free_id()
         marks = None if sentences is None else tuple(sentences)
-        passage = self.texts.keep_passage(Passage(name, text, marks, meta) if meta else Passage(name, text, marks))
+        passage = self.texts.make_passage(name, text, marks, meta)
         self._passages[name] = passage
         if id is None:
             self._by_text[key] = passage
@@ -443,8 +443,8 @@ def gather(
     keep_candidates, skip_bad = reading.texts.keep_candidates, reading.options.skip_bad
     for question in questions:
         own_id = question.id
-        found = seen.get(own_id, (source,))
-        file, earlier = found[0], found[1:]
+        found = seen.get(own_id)
+        file, earlier = (found[0], found[1:]) if found else (source, ())
         if file != source or (earlier and any(content_of(other) == content_of(question) for other in earlier)):
             with reading.guard:
                 raise _duplicate_id_error(question, source, file, reading)

@@ -77,7 +77,8 @@ class RaceReader(Reader):
         meta = reading.meta(level=level)
         texts = root.child("options")
         for i, (question, answer) in enumerate(zip(questions, answers, strict=True)):
-            with reading.at(f"$.questions[{i}]", f"{id}-{i}"):
+            own_id = f"{id}-{i}"
+            with reading.at(f"$.questions[{i}]", own_id):
                 choices = texts.texts(i)
                 gold = _GOLD_OF_LETTER.get(answer)
                 if gold is None or _LETTERS.index(answer) >= len(choices):
@@ -87,9 +88,7 @@ class RaceReader(Reader):
                         found=f"{describe_value(answer)} with {len(choices)} options",
                         expected="the letter of an option",
                     )
-                yield Question(
-                    f"{id}-{i}", passage, question, TextCandidates(choices), gold, Task.SINGLE_CHOICE, meta
-                )
+                yield Question(own_id, passage, question, TextCandidates(choices), gold, Task.SINGLE_CHOICE, meta)
 
 
 def _read_id_and_level(root: Node, file: InputFile) -> tuple[str, str]:

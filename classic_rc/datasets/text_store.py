@@ -5,7 +5,7 @@ from __future__ import annotations
 import marshal
 import math
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from classic_rc.questions import Candidate, Passage, TextCandidates, candidate_texts
@@ -28,44 +28,44 @@ class TextStore:
         self._block_size = block_size(_BLOCK_CHARACTERS)
         self._file = _File()
         self._block, self._n_characters = _Block(self._file), 0
-        self._last: tuple[Sequence[Candidate], Sequence[Candidate]] | None = None
+        self._last: tuple[Sequence[Candidate] | None, Sequence[Candidate]] = (None, ())
 
-    def keep_passage(self, passage: Passage) -> Passage:
-        """Return the passage, or the same with its text in the file."""
-        if not self._takes(len(passage.text)):
-            return passage
-        text: Any = self._add(passage.text, len(passage.text))
-        return StoredPassage(passage.id, text, passage.sentences, passage.meta)
+    def make_passage(
+        self,
+        id: str,
+        text: str,
+        sentences: tuple[tuple[int, int], ...] | None,
+        meta: Mapping[str, Any] | None,
+    ) -> Passage:
+        """Return a passage, whose text may be in the file."""
+        facts = (sentences, meta) if meta else (sentences,)
+        return (
+            StoredPassage(id, place, *facts) if (place := self._add(text, len(text))) else Passage(id, text, *facts)
+        )
 
     def keep_candidates(self, candidates: Sequence[Candidate]) -> Sequence[Candidate]:
         """Return the candidates, or the same with their texts in the file; consecutive questions can share them."""
-        if self._last is not None and candidates is self._last[0]:
+        if candidates is self._last[0]:
             return self._last[1]
-        if type(candidates) is StoredCandidates:
+        if type(candidates) is StoredCandidates or not (texts := candidate_texts(candidates)):
             return candidates
-        texts = candidate_texts(candidates)
-        n_characters = sum(map(len, texts))
-        if not texts or not self._takes(n_characters):
-            return candidates
-        has_places = not isinstance(candidates, TextCandidates)
-        values = tuple((c.text, c.start, c.end) for c in candidates) if has_places else texts
-        stored = StoredCandidates(len(texts), self._add(values, n_characters))
-        self._last = candidates, stored
-        return stored
+        values = (
+            texts if isinstance(candidates, TextCandidates) else tuple((c.text, c.start, c.end) for c in candidates)
+        )
+        if place := self._add(values, sum(map(len, texts))):
+            self._last = candidates, StoredCandidates(len(texts), place)
+            return self._last[1]
+        return candidates
 
-    def _takes(self, n_characters: int) -> bool:
-        """Return whether texts go to the file; count their characters if they stay in memory."""
+    def _add(self, value: Any, n_characters: int) -> Any:
+        """Return the place of a value in a new block, which is moved to the file if it is full; None in memory."""
         if not self.is_open:
             self._left -= n_characters
             self.is_open = self._left < 0
-            return False
-        return True
-
-    def _add(self, value: Any, n_characters: int) -> _Stored:
-        """Add a value to the current block, and move the block to the file if it is full."""
+            return None
         block = self._block
-        stored = _Stored(block, len(block.values))
         block.values.append(value)
+        place = block, len(block.values) - 1
         self._n_characters += n_characters
         if self._n_characters >= self._block_size:
             self._block, self._n_characters = _Block(self._file), 0
@@ -73,7 +73,7 @@ class TextStore:
                 self._file.save(block)
             except OSError:
                 self.is_open, self._left = False, math.inf
-        return stored
+        return place
 
 
 class _Block:
@@ -85,6 +85,9 @@ class _Block:
         self.file = file
         self.values: list[Any] = []  # empty once they are in the file
         self.place = (0, 0)  # in the file: the first byte, and how many there are
+
+    def __getitem__(self, index: int) -> Any:
+        return (self.values or self.file.read(self))[index]
 
 
 class _File:
@@ -127,19 +130,6 @@ class _File:
             self._file.close()
 
 
-class _Stored:
-    """A value that a store has."""
-
-    __slots__ = ("_block", "_index")
-
-    def __init__(self, block: _Block, index: int) -> None:
-        self._block, self._index = block, index
-
-    def read(self) -> Any:
-        block = self._block
-        return (block.values or block.file.read(block))[self._index]
-
-
 _TEXT: Any = Passage.__dict__["text"]
 
 
@@ -152,7 +142,10 @@ class StoredPassage(Passage):
     def text(self) -> str:
         """The text."""
         text = _TEXT.__get__(self)
-        return text.read() if isinstance(text, _Stored) else text
+        if isinstance(text, tuple):
+            block, index = text
+            return str(block[index])
+        return text
 
     @text.setter
     def text(self, text: str) -> None:
@@ -162,21 +155,27 @@ class StoredPassage(Passage):
 class StoredCandidates(TextCandidates):
     """Candidates whose texts, and offsets if they have any, are read from a store on every access."""
 
-    __slots__ = ("_n", "_stored")
+    __slots__ = ("_n", "_place")
 
-    def __init__(self, n: int, stored: _Stored) -> None:
-        self._n, self._stored = n, stored
+    def __init__(self, n: int, place: tuple[_Block, int]) -> None:
+        self._n, self._place = n, place
+
+    def _values(self) -> tuple[Any, ...]:
+        block, index = self._place
+        return block[index]
 
     @property
     def texts(self) -> tuple[str, ...]:  # type: ignore[override]
         """The texts."""
-        values = self._stored.read()
+        values = self._values()
         return values if isinstance(values[0], str) else tuple(text for text, _, _ in values)
 
     def contents(self) -> tuple[Candidate, ...]:
         """Return the candidates."""
-        values = self._stored.read()
-        return tuple(Candidate(value) if isinstance(value, str) else Candidate(*value) for value in values)
+        values = self._values()
+        if isinstance(values[0], str):
+            return tuple(map(Candidate, values))
+        return tuple(Candidate(*value) for value in values)
 
     def __len__(self) -> int:
         return self._n

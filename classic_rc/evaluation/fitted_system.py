@@ -122,10 +122,10 @@ def iter_blocks(
             places, SharedQuestions([q if c is None else replace(q, candidates=c) for q, c in made])
         )
 
-    start, size = 0, 0
+    start, size, limit = 0, 0, block_size(_BLOCK_CHARACTERS)
     for i, question in enumerate(dataset if in_parts or dataset.span_generator is not None else ()):
         if (key := id(question.passage)) not in generated:
-            if size >= block_size(_BLOCK_CHARACTERS):
+            if size >= limit:
                 yield block(start, i)
                 start, size = i, 0
                 generated.clear()

@@ -339,12 +339,14 @@ def trivial_note(dataset: Dataset, rows: Sequence[Row]) -> str | None:
     if dataset.task is not Task.SINGLE_CHOICE or not measured:
         return None
     sizes, lengths, right = array("q"), array("q"), array("q")
+    golds = Counter(question.gold for question in dataset)  # many questions have the same
     positions: Counter[int] = Counter()
+    for gold, n in golds.items():
+        positions.update({option: n for option in gold or () if isinstance(option, int)})
     for question in dataset:
-        gold = [option for option in question.gold or () if isinstance(option, int)]
-        positions.update(gold)
-        right.extend(len(lengths) + option for option in gold)
-        lengths.extend(map(len, texts := candidate_texts(question.candidates)))
+        right.extend([len(lengths) + option for option in question.gold or () if isinstance(option, int)])
+        texts = candidate_texts(question.candidates)
+        lengths.extend(map(len, texts))
         sizes.append(len(texts))
     position, count = max(positions.items(), key=lambda item: (item[1], -item[0]), default=(0, 0))
     kinds = (

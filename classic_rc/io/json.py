@@ -176,12 +176,11 @@ class Node:
 
     def texts(self, key: int | str) -> Sequence[str]:
         """Return the list of strings at a key."""
-        values = self.sequence(key)
-        if not _STRING.issuperset(map(type, values)):
-            for i, value in enumerate(values):
-                if not isinstance(value, str):
-                    raise Node(values, self.source, None, self, key)._type_error(i, "a string")
-        return values
+        values = self.get(key, "a list")
+        if type(values) is list and _STRING.issuperset(map(type, values)):
+            return values
+        node = Node(self.sequence(key), self.source, None, self, key)
+        return [node.text(i) for i in range(len(node.value))]
 
     def integers(self, key: int | str) -> Sequence[int]:
         """Return the list of whole numbers at a key."""

@@ -50,15 +50,14 @@ def store():
     """A store whose texts go to the file."""
     with small_blocks(1):
         made = TextStore()
-    made.keep_passage(Passage("first", "two"))
+    made.make_passage("first", "two", None, None)
     assert made.is_open
     return made
 
 
 @pytest.mark.parametrize("text", ["", "short", LONG])
 def test_a_stored_passage_is_a_passage(store, text):
-    passage = Passage("p", text, ((0, 0),), {"level": 3})
-    stored = store.keep_passage(passage)
+    stored = store.make_passage("p", text, ((0, 0),), {"level": 3})
     store.keep_candidates(TextCandidates(["x"]))
     assert isinstance(stored, StoredPassage)
     for made in (stored, pickle.loads(pickle.dumps(stored)), copy.deepcopy(stored), replace(stored)):
@@ -86,10 +85,10 @@ def test_without_a_temporary_file_texts_stay_in_memory(store, monkeypatch):
         raise OSError("no space left")
 
     monkeypatch.setattr(tempfile, "TemporaryFile", refuse)
-    stored = store.keep_passage(Passage("p", LONG))
+    stored = store.make_passage("p", LONG, None, None)
     assert isinstance(stored, StoredPassage)
     assert not store.is_open
-    assert type(store.keep_passage(Passage("r", LONG))) is Passage
+    assert type(store.make_passage("r", LONG, None, None)) is Passage
     assert not store.is_open
     assert stored.text == LONG
 
