@@ -14,7 +14,6 @@ from itertools import combinations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from classic_rc.audit.measurements import Measurement
 from classic_rc.audit.options import Floats, Integers, OptionTable, bare_text
@@ -47,8 +46,8 @@ class FieldSources:
 
     scalars: dict[str, list[Any]] = field(default_factory=dict)
     """The values of fields that say one thing of a question, by name; None where there is none."""
-    flags: list[tuple[str, NDArray[np.bool_]]] = field(default_factory=list)
-    """Whether a field says something of an option."""
+    flags: list[tuple[str, Integers]] = field(default_factory=list)
+    """What a field says of an option, and the options of which it says so."""
     measured: list[Measurement] = field(default_factory=list)
     """Numbers of options in fields that have one entry an option."""
 
@@ -137,19 +136,20 @@ def _add_entries(
     for i, text in enumerate(texts):
         if text is not None:
             known.setdefault(text[:_SHORT], []).append(i)
-    equal = np.array(
-        [t is not None and bare_text(t) == bare_text(o) for t, o in zip(texts, table.texts, strict=True)]
-    )
-    found.flags.append((f'is its own entry in the field "{name}"', equal))
+    pairs = list(zip(texts, table.texts, strict=True))
+    equal = [i for i, (text, own) in enumerate(pairs) if text is not None and bare_text(text) == bare_text(own)]
+    found.flags.append((f'is its own entry in the field "{name}"', _as_places(equal)))
     for other, scalars in [*found.scalars.items()][:_MOST_COMPARED]:
-        said = np.repeat(np.array([_as_text(value) for value in scalars], dtype=object), table.sizes)
-        same = np.array([t is not None and len(t) > 1 and t == s for t, s in zip(texts, said, strict=True)])
-        if same.any():
-            found.flags.append((f'has in the field "{name}" what the field "{other}" is', same))
+        said = np.array([_as_text(value) for value in scalars], dtype=object)[table.question]
+        same = [i for i, (text, own) in enumerate(zip(texts, said, strict=True)) if text == own and len(own) > 1]
+        if same:
+            found.flags.append((f'has in the field "{name}" what the field "{other}" is', _as_places(same)))
     for text, where in sorted(known.items(), key=lambda item: -len(item[1]))[:50]:
-        flag = np.zeros(len(entries), dtype=bool)
-        flag[where] = True
-        found.flags.append((f'has the entry {text!r} in the field "{name}"', flag))
+        found.flags.append((f'has the entry {text!r} in the field "{name}"', _as_places(where)))
+
+
+def _as_places(options: list[int]) -> Integers:
+    return np.array(options, dtype=np.int64)
 
 
 def _as_number(value: Any) -> float:
@@ -159,9 +159,7 @@ def _as_number(value: Any) -> float:
         return np.nan
 
 
-def _option_in_field(
-    table: OptionTable, name: str, values: Sequence[Any]
-) -> Iterator[tuple[str, NDArray[np.bool_]]]:
+def _option_in_field(table: OptionTable, name: str, values: Sequence[Any]) -> Iterator[tuple[str, Integers]]:
     """Yield whether a field has the index, the letter, the text or an encoding of each option."""
     texts = [_as_text(value) for value in values]
     found: dict[str, list[int]] = {}
@@ -189,10 +187,7 @@ def _option_in_field(
             ):
                 if says:
                     found.setdefault(what, []).append(int(table.offsets[i]) + j)
-    for what, where in found.items():
-        flag = np.zeros(len(table.texts), dtype=bool)
-        flag[where] = True
-        yield f'has its {what} in the field "{name}"', flag
+    yield from ((f'has its {what} in the field "{name}"', _as_places(where)) for what, where in found.items())
 
 
 def _as_text(value: Any) -> str:
@@ -217,13 +212,14 @@ def field_measurements(table: OptionTable, fields: FieldSources) -> Iterator[Mea
 
 def known_measurement(
     table: OptionTable, fields: FieldSources, measured: Measurement
-) -> Iterator[tuple[int, str, NDArray[np.bool_]]]:
+) -> Iterator[tuple[int, str, Integers]]:
     """Yield whether a field of numbers has the length, or the place in the passage, of each option."""
     name = measured.name
     what = f"number of {name}" if "|" not in name else "place" if "mentioned" in name else ""
     if what and "fields" not in measured.sees:
         for i, (field_name, numbers) in enumerate(fields.numbers.items()):
-            yield i, f'has its {what} in the field "{field_name}"', measured.values == numbers[table.question]
+            equal = np.flatnonzero(measured.values == numbers[table.question])
+            yield i, f'has its {what} in the field "{field_name}"', equal
 
 
 # Positions

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from array import array
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 from functools import cached_property
@@ -27,7 +27,7 @@ from classic_rc.audit.contexts import (
 )
 from classic_rc.audit.measurements import Measurement, measure_options
 from classic_rc.audit.options import Integers, OptionTable
-from classic_rc.kernels.arrays import offsets_of, ragged_indices, runs_of
+from classic_rc.kernels.arrays import look_up, offsets_of, ragged_indices, runs_of, sums_by
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
@@ -242,7 +242,7 @@ def build_features(table: OptionTable) -> FeatureMatrix:
     ranked: list[Measurement] = []
     ranks: list[NDArray[np.float32]] = []
     edges: list[_Flag] = []
-    known: list[tuple[int, str, NDArray[np.bool_]]] = []
+    known: list[tuple[int, str, Integers]] = []
     opposites: dict[str, str] = {}
     for measured in chain(measure_options(table), field_measurements(table, fields)):
         column = table.rank(measured.values).astype(np.float32)
@@ -274,13 +274,13 @@ def build_features(table: OptionTable) -> FeatureMatrix:
     )
 
 
-_Flag = tuple[Family, str, NDArray[np.bool_]]
+_Flag = tuple[Family, str, NDArray[np.integer]]
+"""A feature, and the options that have it."""
 
 
 def _all_entries(table: OptionTable, fields: FieldSources, edges: Sequence[_Flag], least: int) -> Iterator[Entries]:
     yield from _text_entries(table, least)
-    yield _flag_source(table, edges)
-    yield _flag_source(table, [(FIELD, *flag) for flag in fields.flags])
+    yield _flag_entries(table, [*edges, *((FIELD, *flag) for flag in fields.flags)])
     yield from _position_entries(table, fields, least)
 
 
@@ -296,25 +296,19 @@ def _pack(table: OptionTable, source: Entries, least: int) -> tuple[Integers, On
     """Return which features are in questions of enough passages, and these features; in blocks of questions."""
     from scipy.sparse import csr_matrix
 
-    uses = np.bincount(source.item, minlength=source.matrix.shape[0]).astype(np.float32)
-    usual = np.flatnonzero(source.matrix.T @ uses >= least)
-    matrix = source.matrix if len(usual) == len(source.values) else source.matrix[:, usual]
     passages, passage = table.passages
-    total = np.zeros(len(usual), dtype=np.int64)
+    total = np.zeros(len(source.values), dtype=np.int64)
     blocks: list[tuple[NDArray[np.int32], Integers]] = []  # the features of each option, and how many it has
-    cuts = np.unique(np.searchsorted(table.offsets, np.arange(0, len(table.texts), _BLOCK_OPTIONS)))
-    for start, stop in zip(cuts.tolist(), [*cuts.tolist()[1:], len(table)], strict=True):
+    for start, stop in runs_of(table.sizes, _BLOCK_OPTIONS):
         own = slice(int(table.offsets[start]), int(table.offsets[stop]))
-        block = matrix[source.item[own]]
+        block = source.matrix[source.item[own]]
         n = block.shape[0]
         pooled = csr_matrix((np.ones(n, np.float32), np.arange(n), table.offsets[start : stop + 1] - own.start))
         counts = pooled @ block
         # What all options of a question have tells nothing.
         constant = counts.copy()
-        constant.data = (counts.data == np.repeat(table.sizes[start:stop], np.diff(counts.indptr))).astype(
-            np.float32
-        )
-        counts.data -= constant.data * counts.data
+        constant.data = np.float32(counts.data == np.repeat(table.sizes[start:stop], np.diff(counts.indptr)))
+        counts.data[constant.data > 0] = 0
         for part in (constant, counts):
             part.eliminate_zeros()
         if constant.nnz:
@@ -325,21 +319,23 @@ def _pack(table: OptionTable, source: Entries, least: int) -> tuple[Integers, On
             counts = csr_matrix((np.ones(len(each)), (passage[start:stop], each))) @ counts
         total += np.bincount(counts.indices, minlength=len(total))
     kept = np.flatnonzero(total >= least)
-    return usual[kept], Ones.join(blocks, kept, len(total))
+    return kept, Ones.join(blocks, kept, len(total))
 
 
 # The text of an option
 
 
 def _text_entries(table: OptionTable, least: int) -> Iterator[Entries]:
-    yield from _word_entries(table, least)
-    yield from _gram_entries(table, least)
+    for family in (WORD, WORDS, FIRST_WORD, LAST_WORD):
+        yield _word_entries(table, family, least)
+    for length in range(1, _MOST_GRAM + 1):
+        yield _gram_entries(table, length, least)
     number, name_of = table.normalised
     n_uses = np.bincount(number)
     is_once = n_uses[number] == 1
     is_alone = is_once & (table.sum(is_once.astype(np.int64)) == 1)[table.question]
-    used = [("is used in no other question", is_once), ("is the only one used in no other question", is_alone)]
-    yield _flag_source(table, [(USED_ONCE, *flag) for flag in used])
+    once = ("is used in no other question", is_once), ("is the only one used in no other question", is_alone)
+    yield _flag_entries(table, [(USED_ONCE, name, np.flatnonzero(flag)) for name, flag in once])
     often = np.flatnonzero(n_uses >= least)
     names = [name if len(name) <= 40 else f"{name[:39]}…" for name in map(name_of, often.tolist())]
     yield Entries.of_pairs([WHOLE] * len(names), names, (often, np.arange(len(names))), number)
@@ -354,90 +350,113 @@ def _text_entries(table: OptionTable, least: int) -> Iterator[Entries]:
     yield Entries.of_pairs(families, values, pairs, table.text_index)
 
 
-def _word_entries(table: OptionTable, least: int) -> Iterator[Entries]:
-    """Yield single words, pairs of neighbours, and the first and last words of enough options."""
+_Pairs = tuple[Integers, Integers]
+"""The numbers of texts in a block, ascending, and codes of what they have."""
+
+
+def frequent_codes(blocks: Iterable[tuple[Integers, Integers | None]], least: int) -> Integers:
+    """Return the codes that are so often in blocks of codes, which may have weights; in ascending order."""
+    codes, totals = np.empty(0, dtype=np.int64), np.zeros(0, dtype=np.float64)
+    for own, weights in blocks:
+        known, place = np.unique(own, return_inverse=True)
+        counts = np.bincount(place.reshape(-1), weights, minlength=len(known))
+        codes, place = np.unique(np.concatenate([codes, known]), return_inverse=True)
+        totals = sums_by(place.reshape(-1), np.concatenate([totals, counts]), len(codes))
+    return codes[totals >= least]
+
+
+def _coded_entries(
+    table: OptionTable,
+    pairs: Callable[[int, int], _Pairs],
+    describe: Callable[[Integers], tuple[list[Family], list[str]]],
+    least: int,
+) -> Entries:
+    """Return what enough options have, by codes; `pairs` returns those of the texts from one number to another."""
+    from scipy.sparse import csr_matrix
+
+    n, uses = len(table.distinct_texts), np.bincount(table.text_index)
+    blocks = [(start, min(start + _BLOCK_OPTIONS, n)) for start in range(0, n, _BLOCK_OPTIONS)]
+
+    def distinct_pairs(start: int, stop: int) -> _Pairs:
+        text, code = pairs(start, stop)
+        order = np.lexsort((code, text))
+        text, code = text[order], code[order]
+        first = np.append(True, (text[1:] != text[:-1]) | (code[1:] != code[:-1]))[: len(text)]
+        return text[first], code[first]
+
+    found = (distinct_pairs(*block) for block in blocks)
+    codes = frequent_codes(((c, uses[s + t]) for (s, _), (t, c) in zip(blocks, found, strict=True)), least)
+    counts, columns = np.zeros(n, dtype=np.int64), [np.empty(0, dtype=np.int32)]
+    for start, stop in blocks:
+        text, code = distinct_pairs(start, stop)
+        place, is_known = look_up(code, codes)
+        counts[start:stop] = np.bincount(text[is_known], minlength=stop - start)
+        columns.append(place[is_known].astype(np.int32))
+    indices = np.concatenate(columns)
+    parts = np.ones(len(indices), dtype=np.int8), indices, offsets_of(counts)
+    return Entries(*describe(codes), csr_matrix(parts, shape=(n, len(codes))), table.text_index)
+
+
+def _word_entries(table: OptionTable, family: Family, least: int) -> Entries:
+    """Return single words, pairs of neighbours, or the first or last words of texts with several."""
     tokens, offsets = table.tokens
     words = table.encoder.vocabulary
     n = len(words) + 1
-    uses = np.bincount(table.text_index)
-    text = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
-    inside = np.flatnonzero(text[1:] == text[:-1])
-    several = np.flatnonzero(np.diff(offsets) > 1)
-    for family, item, key in (
-        (WORD, text, tokens.astype(np.int64)),
-        (WORDS, text[inside], tokens[inside].astype(np.int64) * n + tokens[inside + 1]),
-        (FIRST_WORD, several, tokens[offsets[:-1][several]].astype(np.int64)),
-        (LAST_WORD, several, tokens[offsets[1:][several] - 1].astype(np.int64)),
-    ):
-        known, code = np.unique(key, return_inverse=True)
-        item, code = np.divmod(np.unique(item * max(len(known), 1) + code.reshape(-1)), max(len(known), 1))
-        kept = np.bincount(code, uses[item], minlength=len(known)) >= least
-        item, code = item[kept[code]], (np.cumsum(kept) - 1)[code[kept[code]]]
-        pieces = np.divmod(known[kept], n) if family is WORDS else (known[kept],)
+
+    def pairs(start: int, stop: int) -> _Pairs:
+        own = tokens[offsets[start] : offsets[stop]].astype(np.int64)
+        text = np.repeat(np.arange(stop - start), np.diff(offsets[start : stop + 1]))
+        next_is_same = text[1:] == text[:-1]
+        has_before, has_after = (
+            np.append(False, next_is_same)[: len(own)],
+            np.append(next_is_same, False)[: len(own)],
+        )
+        if family is WORDS:
+            return text[has_after], own[has_after] * n + own[has_before]
+        chosen = {WORD: slice(None), FIRST_WORD: has_after & ~has_before, LAST_WORD: has_before & ~has_after}[
+            family
+        ]
+        return text[chosen], own[chosen]
+
+    def describe(codes: Integers) -> tuple[list[Family], list[str]]:
+        pieces = np.divmod(codes, n) if family is WORDS else (codes,)
         values = [" ".join(words[w] for w in own) for own in zip(*(p.tolist() for p in pieces), strict=True)]
         negated = family is WORD and table.has_contractions
-        families = [NOT if negated and value == "not" else family for value in values]
-        yield Entries.of_pairs(families, values, (item, code), table.text_index)
+        return [NOT if negated and value == "not" else family for value in values], values
+
+    return _coded_entries(table, pairs, describe, least)
 
 
-def _gram_entries(table: OptionTable, least: int) -> Iterator[Entries]:
-    """Yield runs of one to three characters; in blocks of texts, and without those of too few options."""
-    from scipy.sparse import csr_matrix
+def _gram_entries(table: OptionTable, length: int, least: int) -> Entries:
+    """Return runs of so many characters."""
 
-    texts = table.distinct_texts
-    uses = np.bincount(table.text_index, minlength=len(texts))
-    for length in range(1, _MOST_GRAM + 1):
-        grams, totals = np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64)
-        for start in range(0, len(texts), _BLOCK_OPTIONS):
-            text, gram = _grams(texts[start : start + _BLOCK_OPTIONS], length)
-            own, code = np.unique(gram, return_inverse=True)
-            n_uses = np.bincount(code.reshape(-1), uses[start + text], minlength=len(own)).astype(np.int64)
-            grams, place = np.unique(np.concatenate([grams, own]), return_inverse=True)
-            totals = np.bincount(place.reshape(-1), np.concatenate([totals, n_uses]), minlength=len(grams)).astype(
-                np.int64
-            )
-        grams = grams[totals >= least]
-        counts, codes = np.zeros(len(texts), dtype=np.int64), [np.empty(0, dtype=np.int32)]
-        for start in range(0, len(texts) if len(grams) else 0, _BLOCK_OPTIONS):
-            block = texts[start : start + _BLOCK_OPTIONS]
-            text, gram = _grams(block, length)
-            place = np.minimum(np.searchsorted(grams, gram), len(grams) - 1)
-            found = grams[place] == gram
-            counts[start : start + len(block)] = np.bincount(text[found], minlength=len(block))
-            codes.append(place[found].astype(np.int32))
+    def pairs(start: int, stop: int) -> _Pairs:
+        texts = table.distinct_texts[start:stop]
+        joined = "".join(texts).encode("utf-32-le", "surrogatepass")
+        points = np.frombuffer(joined, dtype=np.uint32).astype(np.int64)
+        text = np.repeat(np.arange(len(texts)), [len(t) for t in texts])
+        n = max(len(points) - length + 1, 0)
+        code = np.zeros(n, dtype=np.int64)
+        for i in range(length):
+            code |= points[i : i + n] << _CODE_BITS * i
+        inside = text[:n] == text[length - 1 :] if n else np.zeros(0, dtype=bool)
+        return text[:n][inside], code[inside]
+
+    def describe(codes: Integers) -> tuple[list[Family], list[str]]:
         values = [
-            "".join(chr(g >> _CODE_BITS * i & 2**_CODE_BITS - 1) for i in range(length)) for g in grams.tolist()
+            "".join(chr(code >> _CODE_BITS * i & 2**_CODE_BITS - 1) for i in range(length))
+            for code in codes.tolist()
         ]
         families = [PIECE if length > 1 else _family_of(value) for value in values]
-        if length == 1:
-            values = [describe_character(value) for value in values]
-        indices = np.concatenate(codes)
-        codes.clear()
-        parts = np.ones(len(indices), dtype=np.int8), indices, offsets_of(counts)
-        yield Entries(families, values, csr_matrix(parts, shape=(len(texts), len(values))), table.text_index)
+        return families, values if length > 1 else [*map(describe_character, values)]
+
+    return _coded_entries(table, pairs, describe, least)
 
 
 def _family_of(character: str) -> Family:
     if character.isalnum():
         return LETTER
     return MARK if character.isascii() and character.isprintable() else UNUSUAL
-
-
-def _grams(texts: Sequence[str], length: int) -> tuple[Integers, Integers]:
-    """Return the different runs of `length` characters of each text: the text and the code of each run."""
-    joined = "".join(texts).encode("utf-32-le", "surrogatepass")
-    points = np.frombuffer(joined, dtype=np.uint32).astype(np.int64)
-    text = np.repeat(np.arange(len(texts)), [len(t) for t in texts])
-    n = max(len(points) - length + 1, 0)
-    code = np.zeros(n, dtype=np.int64)
-    for i in range(length):
-        code |= points[i : i + n] << _CODE_BITS * i
-    inside = text[:n] == text[length - 1 :] if n else np.zeros(0, dtype=bool)
-    text, code = text[:n][inside], code[inside]
-    order = np.lexsort((code, text))
-    text, code = text[order], code[order]
-    first = np.append(True, (text[1:] != text[:-1]) | (code[1:] != code[:-1]))[: len(text)]
-    return text[first], code[first]
 
 
 def describe_character(character: str) -> str:
@@ -490,13 +509,14 @@ def _edges(table: OptionTable, measured: Measurement) -> Iterator[_Flag]:
     family = _rank_family(measured)
     for name, extreme in ((measured.most, table.largest), (measured.least, table.smallest)):
         is_extreme = measured.values == extreme(measured.values)[table.question]
-        yield family, name, is_extreme & (table.sum(is_extreme.astype(np.int64)) == 1)[table.question]
+        is_alone = (table.sum(is_extreme.astype(np.int64)) == 1)[table.question]
+        yield family, name, np.flatnonzero(is_extreme & is_alone).astype(np.int32)
 
 
-def _flag_source(table: OptionTable, flags: Sequence[_Flag]) -> Entries:
-    items = np.concatenate([np.zeros(0, dtype=np.int64), *(np.flatnonzero(flag) for _, _, flag in flags)])
-    codes = np.repeat(np.arange(len(flags)), [int(np.count_nonzero(flag)) for _, _, flag in flags])
+def _flag_entries(table: OptionTable, flags: Sequence[_Flag]) -> Entries:
     families, names = [family for family, _, _ in flags], [name for _, name, _ in flags]
+    items = np.concatenate([np.zeros(0, dtype=np.int32), *(options for _, _, options in flags)])
+    codes = np.repeat(np.arange(len(flags)), [len(options) for _, _, options in flags])
     return Entries.of_pairs(families, names, (items, codes), np.arange(len(table.texts)))
 
 

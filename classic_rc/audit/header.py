@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from classic_rc.audit.features import FeatureMatrix, Source
+from classic_rc.audit.features import FeatureMatrix, Source, frequent_codes
 from classic_rc.audit.options import Floats, Integers, OptionTable
 from classic_rc.errors import UsageError
 from classic_rc.evaluation.resampling import Interval, percentile_interval, resample_means
 from classic_rc.folds import FoldPlan
-from classic_rc.kernels.arrays import offsets_of, ragged_indices
+from classic_rc.kernels.arrays import look_up, offsets_of, ragged_indices, runs_of
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
@@ -34,7 +34,7 @@ _PENALTY = 8.0
 _MOST_STEPS, _MEMORY, _SUFFICIENT, _SHORTEST, _LEAST_DECREASE = 30, 6, 1e-4, 1e-3, 1e-5
 _RESAMPLES = 2000
 _MOST_WORDS = 40  # of a question or option, in pairs
-_LEAST_PAIRS = 3
+_LEAST_PAIRS, _BLOCK_PAIRS = 3, 2**19
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,26 +203,32 @@ def _word_pairs(table: OptionTable, asked: Integers) -> csr_matrix:
     from scipy.sparse import csr_matrix
 
     tokens, offsets = table.tokens
-    questions = [table.questions[i].query for i in asked.tolist()]
-    q_tokens, q_offsets = table.encode(questions)
+    q_tokens, q_offsets = table.encode([table.questions[i].query for i in asked.tolist()])
     n = len(table.encoder.vocabulary) + 1
     options = ragged_indices(table.offsets[:-1][asked], table.sizes[asked])
     text = table.text_index[options]
     question = np.repeat(np.arange(len(asked)), table.sizes[asked])
     q_counts = np.minimum(np.diff(q_offsets), _MOST_WORDS)
     counts = np.minimum(np.diff(offsets)[text], _MOST_WORDS)
-    row = np.repeat(np.arange(len(options)), counts)
-    words = tokens[ragged_indices(offsets[:-1][text], counts)].astype(np.int64)
-    per_word = q_counts[question[row]]
-    asked_words = q_tokens[ragged_indices(q_offsets[:-1][question[row]], per_word)].astype(np.int64)
-    keys = asked_words * n + np.repeat(words, per_word)
-    pair_rows = np.repeat(row, per_word)
-    _, code, uses = np.unique(keys, return_inverse=True, return_counts=True)
-    kept = uses[code.reshape(-1)] >= _LEAST_PAIRS
-    _, code = np.unique(code.reshape(-1)[kept], return_inverse=True)
-    matrix = csr_matrix(
-        (np.ones(len(code), dtype=np.float32), (pair_rows[kept], code.reshape(-1))),
-        shape=(len(options), int(code.max(initial=0)) + 1),
-    )
+    blocks = list(runs_of(counts * q_counts[question], _BLOCK_PAIRS))
+
+    def pairs(start: int, stop: int) -> tuple[Integers, Integers]:
+        """Return the options of pairs, and their codes."""
+        own = counts[start:stop]
+        row = np.repeat(np.arange(start, stop), own)
+        words = tokens[ragged_indices(offsets[:-1][text[start:stop]], own)].astype(np.int64)
+        per_word = q_counts[question[row]]
+        asked_words = q_tokens[ragged_indices(q_offsets[:-1][question[row]], per_word)].astype(np.int64)
+        return np.repeat(row, per_word), asked_words * n + np.repeat(words, per_word)
+
+    codes = frequent_codes(((pairs(*block)[1], None) for block in blocks), _LEAST_PAIRS)
+    found = [(np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64))]
+    for block in blocks:
+        row, code = pairs(*block)
+        place, is_known = look_up(code, codes)
+        found.append((row[is_known], place[is_known]))
+    rows, columns = (np.concatenate(parts) for parts in zip(*found, strict=True))
+    data = np.ones(len(rows), dtype=np.float32)
+    matrix = csr_matrix((data, (rows, columns)), shape=(len(options), max(len(codes), 1)))
     matrix.data[:] = 1
     return matrix

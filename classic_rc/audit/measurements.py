@@ -13,7 +13,7 @@ from classic_rc.kernels.arrays import TokenArrays, longest_runs, offsets_of, rag
 
 _NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
 _MARK = re.compile(r"[^\w\s]")
-_BLOCK_TOKENS = 2**22
+_BLOCK_TOKENS = 2**19
 
 
 class Measurement(NamedTuple):
@@ -99,7 +99,7 @@ def _among_options(table: OptionTable) -> Iterator[Measurement]:
         others = counts[code.reshape(-1)] - 1
         similar[options] = np.bincount(option, others, minlength=len(options))
         own[options] = np.bincount(option, others == 0, minlength=len(options))
-    different = np.maximum(_n_different(table), 1)
+    different = np.maximum(table.n_different, 1)
     yield Measurement(
         "shares most of its words with other options|shares least of its words with other options",
         np.round(similar / different, 9),
@@ -118,18 +118,11 @@ def _distinct_pairs(table: OptionTable, options: Integers) -> tuple[Integers, In
     return keys // n_words, keys % n_words
 
 
-def _n_different(table: OptionTable) -> Floats:
-    tokens, offsets = table.tokens
-    n_words = len(table.encoder.vocabulary) + 1
-    keys = np.unique(np.repeat(np.arange(len(offsets) - 1), np.diff(offsets)) * n_words + tokens)
-    return np.bincount(keys // n_words, minlength=len(offsets) - 1).astype(np.float64)[table.text_index]
-
-
 def _of_question(table: OptionTable) -> Iterator[Measurement]:
     each, questions = np.arange(len(table)), [q.query for q in table.questions]
     shared = table.count_shared(questions, each)
     yield Measurement("words of the question", shared, ("options", "question"))
-    share = np.round(shared / np.maximum(_n_different(table), 1), 9)
+    share = np.round(shared / np.maximum(table.n_different, 1), 9)
     yield Measurement(
         "has most of its words in the question|has least of its words in the question",
         share,
@@ -153,7 +146,7 @@ def _of_passage(table: OptionTable) -> Iterator[Measurement]:
     passages, passage = table.passages
     shared = table.count_shared(passages, passage)
     yield Measurement("words of the passage", shared, sees)
-    share = np.round(shared / np.maximum(_n_different(table), 1), 9)
+    share = np.round(shared / np.maximum(table.n_different, 1), 9)
     yield Measurement("has most of its words in the passage|has least of its words in the passage", share, sees)
     yield Measurement(
         "copies the longest run of words from the passage|copies the shortest run of words from the passage",

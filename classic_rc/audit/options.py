@@ -21,7 +21,7 @@ from classic_rc.text.encode import TextEncoder
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
-_BLOCK_CHARACTERS = 2**23
+_BLOCK_CHARACTERS, _BLOCK_TOKENS = 2**21, 2**19
 _NEGATION = re.compile(r"(?i)(?<=[a-z ])n['’]t\b")  # in released tokens a blank is before it
 
 
@@ -161,6 +161,17 @@ class OptionTable:
     def tokens(self) -> tuple[NDArray[np.int32], Integers]:
         """The words of all distinct texts as numbers, one text after the other, and the offsets of the texts."""
         return self.encode(self.distinct_texts)
+
+    @cached_property
+    def n_different(self) -> Floats:
+        """The number of different words of each option."""
+        (tokens, offsets), n_words = self.tokens, len(self.encoder.vocabulary) + 1
+        counts = np.zeros(len(offsets) - 1)
+        for start, stop in runs_of(np.diff(offsets), _BLOCK_TOKENS):
+            own = offsets[start : stop + 1]
+            keys = distinct_words(tokens[own[0] : own[-1]], own - own[0], n_words)
+            counts[start:stop] = np.bincount(keys // n_words, minlength=stop - start)
+        return counts[self.text_index]
 
     def count_shared(self, texts: Sequence[str], index: Integers) -> Floats:
         """Return how many different words each option shares with a text; `index` has the text of each question."""

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from classic_rc.audit.features import FeatureMatrix
 from classic_rc.audit.options import Floats, Integers, OptionTable
-from classic_rc.kernels.arrays import offsets_of, run_starts
+from classic_rc.kernels.arrays import offsets_of, run_starts, runs_of
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
@@ -30,7 +30,7 @@ MOST_STEPS = 12
 _BATCH = 25
 _EXACT = 30
 """Below this many occurrences the tail is Poisson-binomial, from there on normal."""
-_BLOCK_QUESTIONS = 2**13
+_BLOCK_QUESTIONS, _BLOCK_OPTIONS = 2**13, 2**16
 _LARGE, _SHARED = 3.0, 1.2
 """Deviates from this on are tested for dependence, if features are in so many questions a passage."""
 _NEAR, _ALIKE = 0.9, 0.7
@@ -139,10 +139,14 @@ def fit_model(table: OptionTable, columns: Floats) -> tuple[Model, Floats]:
 
 def covariance(model: Model, one: Floats, other: Floats) -> Floats:
     """Return the covariances of the scores of two sets of dense features under the model."""
-    d, u = model.spread
-    within: Floats = (one * d[:, None]).T @ other
-    a, b = (np.add.reduceat(x * u[:, None], model.table.offsets[:-1], axis=0) for x in (one, other))
-    return within - a.T @ b
+    (d, u), offsets = model.spread, model.table.offsets
+    total = np.zeros((one.shape[1], other.shape[1]))
+    for start, stop in runs_of(model.table.sizes, _BLOCK_OPTIONS):
+        own = slice(int(offsets[start]), int(offsets[stop]))
+        x, y = one[own], other[own]
+        a, b = (np.add.reduceat(z * u[own, None], offsets[start:stop] - own.start, axis=0) for z in (x, y))
+        total += (x * d[own, None]).T @ y - a.T @ b
+    return total
 
 
 class Step(NamedTuple):
@@ -395,7 +399,11 @@ class ScoreTest:
             right = self.model.draw(random, min(_BATCH, self.draws - start))
             shift: Floats | float = 0.0
             if given.chosen.shape[1]:
-                shift = given.across @ (given.inverse @ (given.chosen.T @ (right - self.model.p[:, None])))
+                scores = np.zeros((given.chosen.shape[1], right.shape[1]))
+                for first in range(0, len(right), _BLOCK_OPTIONS):
+                    rows = slice(first, first + _BLOCK_OPTIONS)
+                    scores += given.chosen[rows].T @ (right[rows] - self.model.p[rows, None])
+                shift = given.across @ (given.inverse @ scores)
             own = np.abs(null.deviates(self.features.sums(right), shift)).max(axis=0)
             if self._order is not None:
                 for i in range(right.shape[1]):
