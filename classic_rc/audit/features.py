@@ -36,7 +36,7 @@ LEAST_QUESTIONS = 5
 _LEAST_SHARE = 1 / 2000
 """A feature is in questions of at least this many passages, and in at least this share of the questions."""
 
-_BLOCK_OPTIONS, _BLOCK_ONES = 2**15, 2**20
+_BLOCK_OPTIONS, _BLOCK_ONES = 2**14, 2**20
 _MOST_GRAM = 3
 _CODE_BITS = 21
 _FEW_PASSAGES = 20
@@ -116,7 +116,7 @@ class Ones(NamedTuple):
     """A sparse matrix of zeros and ones. Of millions of ones, only the columns are in memory."""
 
     columns: NDArray[np.integer]  # of each one, row by row, in as few bytes as they need
-    offsets: Integers  # (n_rows + 1,)
+    offsets: NDArray[np.integer]  # (n_rows + 1,)
     width: int
 
     @classmethod
@@ -130,6 +130,7 @@ class Ones(NamedTuple):
             columns = place[columns[is_kept]].astype(np.uint16 if len(kept) <= 2**16 else np.int32)
             blocks[i] = columns, np.bincount(rows, minlength=len(sizes))
         offsets = offsets_of(np.concatenate([sizes for _, sizes in blocks]))
+        offsets = offsets.astype(np.int32 if offsets[-1] < 2**31 else np.int64)
         return cls(np.concatenate([columns for columns, _ in blocks]), offsets, len(kept))
 
     def rows(self, start: int, stop: int, first: int = 0) -> csr_matrix:

@@ -322,7 +322,9 @@ class ScoreTest:
         for i, column in enumerate(features.dense.T, n_sparse):
             values = column.astype(np.float64)
             squares[i] = values**2 @ d - (table.sum(values * u) ** 2).sum()
-        weighted = chosen * d[:, None] - u[:, None] * (pooled @ chosen)[table.question]
+        weighted = np.empty_like(chosen)
+        for i, column in enumerate(chosen.T):
+            weighted[:, i] = column * d - u * (pooled @ column)[table.question]
         across = features.sums(weighted) if chosen.shape[1] else np.zeros((len(features), 0))
         hessian = covariance(model, chosen, chosen) + _RIDGE * np.eye(chosen.shape[1])
         inverse = np.asarray(np.linalg.inv(hessian), dtype=np.float64)
