@@ -29,6 +29,9 @@ PLACEHOLDER = "@placeholder"
 Gold: TypeAlias = "frozenset[int] | tuple[str, ...] | None"
 """The right answer: candidate indices for choices, texts for cloze and spans, None when hidden."""
 
+SHORT_FINGERPRINT = 8
+"""How many digits of a fingerprint tables and signatures show."""
+
 _HUB_COMMIT = re.compile(r"hf:[^@]+@([0-9a-f]{40})\b")
 _COLUMNS = ("id", "passage_id", "passage", "question", "candidates", "gold", "task", "split")
 

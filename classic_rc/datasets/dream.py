@@ -7,12 +7,11 @@ from collections.abc import Iterator
 from typing import Any, ClassVar
 
 from classic_rc.datasets.base import Reader, Reading
-from classic_rc.datasets.schema import read_gold
+from classic_rc.datasets.schema import HAN, read_gold
 from classic_rc.io.archives import InputFile
 from classic_rc.io.json import Node
 from classic_rc.questions import Question, Task, TextCandidates
 
-_HAN = re.compile("[\u4e00-\u9fff]")
 _C3_FILE = re.compile(r"c3[-_]([dm])(?![a-z])")
 GENRES = {"d": "dialogue", "m": "mixed"}
 
@@ -100,7 +99,7 @@ def _first_entry(file: InputFile) -> list[Any] | None:
 
 
 def _is_chinese(entry: list[Any]) -> bool:
-    return _HAN.search(str(entry)) is not None
+    return HAN.search(str(entry)) is not None
 
 
 def _read_dialogue(

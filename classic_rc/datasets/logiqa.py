@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar
 
 from classic_rc.datasets.base import Reading, canonical_split
-from classic_rc.datasets.schema import Schema, SchemaReader, convert_fields, read_gold, required_keys
+from classic_rc.datasets.schema import HAN, Schema, SchemaReader, convert_fields, read_gold, required_keys
 from classic_rc.io.archives import InputFile, InputFiles
 from classic_rc.io.json import Node, describe_value
 from classic_rc.questions import Question, Task, TextCandidates
@@ -16,7 +16,6 @@ _LETTERS = "abcd"
 _START = 100_000  # the characters that must have the first question
 _N_LINES = 7  # of a question in LogiQA's own form: letter, passage, question, four options
 _LABEL = re.compile(r"\s*([A-Da-d])\s*[.．、,，:：]\s*(?=\S)")
-_HAN = re.compile("[\u4e00-\u9fff]")
 
 
 def strip_labels(options: Sequence[str]) -> list[str]:
@@ -35,7 +34,7 @@ def strip_labels(options: Sequence[str]) -> list[str]:
 
 
 def _language(text: str) -> str:
-    return "zh" if _HAN.search(text) else "en"
+    return "zh" if HAN.search(text) else "en"
 
 
 def _read_meta(row: Node) -> dict[str, Any]:

@@ -94,7 +94,7 @@ def _read_questions(content: Node, passage: Passage, key: str, reading: Reading)
                 found, expected = "an empty list", "at least one answer"
                 raise node.error("no candidates", field="answers", found=found, expected=expected)
             has_gold = any(answer.has(key) for answer in answers)
-            is_right = _read_label if key == "label" else Node.flag
+            is_right = read_label if key == "label" else Node.flag
             yield Question(
                 f"{passage.id}=={qid}",
                 passage,
@@ -114,7 +114,8 @@ def _sentences_used(node: Node, passage: Passage) -> tuple[int, ...]:
     return used
 
 
-def _read_label(node: Node, key: str) -> bool:
+def read_label(node: Node, key: str = "label") -> bool:
+    """Return whether SuperGLUE's label says that an option is right."""
     label = node.integer(key)
     if label in (0, 1):
         return label == 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
@@ -17,6 +18,8 @@ from classic_rc.errors import DataError
 from classic_rc.io.archives import InputFile
 from classic_rc.io.json import Node, describe_value
 from classic_rc.questions import Question, Task
+
+HAN = re.compile("[\u4e00-\u9fff]")
 
 Convert: TypeAlias = "Callable[[Iterable[Node], Reading], Iterator[Node]]"
 """A function from the rows of a file to rows of our own schema."""

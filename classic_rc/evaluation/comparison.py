@@ -28,9 +28,7 @@ from classic_rc.evaluation.results import Evaluation, Significance
 from classic_rc.evaluation.significance import Family, family_tests, resample_metrics, subset_intervals
 from classic_rc.folds import passage_groups
 from classic_rc.metrics.base import FULL_CREDIT, METRICS, SOLVED_BY, Metric, metric_of_task, metrics_for
-from classic_rc.questions import Task
-
-_SHORT_FINGERPRINT = 8
+from classic_rc.questions import SHORT_FINGERPRINT, Task
 
 
 @dataclass(frozen=True)
@@ -69,7 +67,7 @@ class SharedResults:
     @property
     def label(self) -> str:
         """The dataset's name, number of questions and fingerprint."""
-        return f"{self.dataset} ({len(self.groups):,} questions, data {self.fingerprint[:_SHORT_FINGERPRINT]})"
+        return f"{self.dataset} ({len(self.groups):,} questions, data {self.fingerprint[:SHORT_FINGERPRINT]})"
 
     @property
     def metric_names(self) -> tuple[str, ...]:

@@ -20,7 +20,7 @@ from classic_rc.io.json import Seconds
 from classic_rc.metrics.base import METRICS, Metric, has_unanswerable, metric_of_task, metrics_for
 from classic_rc.predictions import ANSWER_COUNTS
 from classic_rc.protocol import Protocol
-from classic_rc.questions import Dataset, Task
+from classic_rc.questions import SHORT_FINGERPRINT, Dataset, Task
 from classic_rc.tables import Cell, Column, RowGroup, Table, render
 from classic_rc.tables.model import LETTERS, Value, baseline_letter, format_count, frame_of_records
 
@@ -256,7 +256,6 @@ SMALL_NOTE = f"in parentheses: groups of fewer than {MIN_GROUP_QUESTIONS} questi
 DEFINING_NOTE = "§: by construction: the group is the questions that this system solves, or does not solve"
 
 _GIVEN = "given numbers, not compared"
-_SHORT_FINGERPRINT = 8
 _TIES = {
     "partial": "tied best candidates share the credit",
     "first": "the first of the tied best candidates is the answer",
@@ -440,7 +439,7 @@ def dataset_record(dataset: Dataset) -> dict[str, Any]:
 def dataset_title(dataset: Dataset, *more: str) -> str:
     """Return the title of a dataset's table: its name, sizes (and the counts in `more`) and fingerprint."""
     name = dataset.name + (f" ({dataset.reader})" if dataset.reader else "")
-    return " · ".join([name, _sizes(dataset, *more), f"data {dataset.fingerprint[:_SHORT_FINGERPRINT]}"])
+    return " · ".join([name, _sizes(dataset, *more), f"data {dataset.fingerprint[:SHORT_FINGERPRINT]}"])
 
 
 def _sizes(dataset: Dataset, *more: str) -> str:

@@ -16,7 +16,7 @@ from classic_rc.decisions import Decision, describe_decision
 from classic_rc.evaluation.identity import digest_of_class
 from classic_rc.io.files import sha256_of
 from classic_rc.plugins import Registry
-from classic_rc.questions import Dataset
+from classic_rc.questions import SHORT_FINGERPRINT, Dataset
 from classic_rc.solvers.base import Solver, TrainedOn
 from classic_rc.solvers.registry import SOLVERS
 from classic_rc.solvers.specs import solver_spec
@@ -35,7 +35,6 @@ _ABBREVIATIONS = {
     "questions": "n",
     "version": "rc",
 }
-_SHORT_FINGERPRINT = 8
 _NAMES = {short: name for name, short in _ABBREVIATIONS.items()}
 _PART = re.compile(r"\|(?=\w+:)")  # a bar inside a value does not start a part
 _DIGEST = re.compile(r"\b(?:[0-9a-f]{64}|[0-9a-f]{40})\b")
@@ -109,13 +108,13 @@ class Signature:
     def short(self) -> str:
         """The short form, with abbreviated names and digests: ``sw+d|v:mctest160|…``."""
         solver, *others = self.parts.items()
-        shown = ((name, _DIGEST.sub(lambda digest: digest[0][:_SHORT_FINGERPRINT], text)) for name, text in others)
+        shown = ((name, _DIGEST.sub(lambda digest: digest[0][:SHORT_FINGERPRINT], text)) for name, text in others)
         return "|".join([solver[1], *(f"{_ABBREVIATIONS.get(name, name)}:{value}" for name, value in shown)])
 
 
 def dataset_signature(dataset: Dataset | TrainedOn) -> str:
     """Return a dataset's name and the start of its fingerprint: ``mc500.dev@7fba13a7``."""
-    return f"{dataset.name}@{dataset.fingerprint[:_SHORT_FINGERPRINT]}"
+    return f"{dataset.name}@{dataset.fingerprint[:SHORT_FINGERPRINT]}"
 
 
 def file_digest(path: str) -> str:
@@ -125,7 +124,7 @@ def file_digest(path: str) -> str:
 
 def file_signature(path: str) -> str:
     """Return a file's name, without its folder, and the start of its sha256; `path` itself if it is not a file."""
-    return f"{Path(path).name}@{file_digest(path)[:_SHORT_FINGERPRINT]}" if Path(path).is_file() else path
+    return f"{Path(path).name}@{file_digest(path)[:SHORT_FINGERPRINT]}" if Path(path).is_file() else path
 
 
 def _signature_value(solver: Solver, name: str, value: Any) -> Any:

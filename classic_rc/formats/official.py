@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from classic_rc.datasets.multirc import read_label
 from classic_rc.errors import DataError, UsageError
 from classic_rc.formats.base import (
     Format,
@@ -211,7 +212,7 @@ class MCTestAnswersFormat(_StoryFormat):
     ) -> list[Prediction]:
         """Parse the letters of a text as decisions; see :meth:`read`."""
         return [
-            decide_from_scores(question, frozenset({_parse_option(cell, len(question.candidates))}))
+            decide_from_scores(question, frozenset({_read_letter(cell, cell.value, question)}))
             for question, cell in self.read_cells(text, questions, source)
         ]
 
@@ -247,11 +248,12 @@ def _format_score(score: float) -> str:
     return repr(score + 0.0).removesuffix(".0").upper()
 
 
-def _parse_option(cell: Node, n_options: int) -> int:
-    letters = [format_option(option) for option in range(n_options)]
-    if cell.value in letters:
-        return letters.index(cell.value)
-    raise cell.error("invalid answer", found=repr(cell.value[:50]), expected=", ".join(letters))
+def _read_letter(place: Node, letter: Any, question: Question, field: str | None = None) -> int:
+    """Return the option of a question that a letter at a place names."""
+    letters = [format_option(option) for option in range(len(question.candidates))]
+    if letter in letters:
+        return letters.index(letter)
+    raise place.error("invalid answer", field=field, found=describe_value(letter), expected=", ".join(letters))
 
 
 class MultiRCFormat(Format):
@@ -363,10 +365,13 @@ class RaceFormat(Format):
         by_article = {str(article): row for (article,), row in zip(keys, rows, strict=True)}
         if not partial:
             _check_lengths(by_article, places)
-        return [
-            decide_from_scores(question, frozenset({_read_letter(by_article[article], i, question)}))
-            for question, (article, i) in zip(questions, places, strict=True)
-        ]
+        predictions = []
+        for question, (article, i) in zip(questions, places, strict=True):
+            row = by_article[article]
+            letter = row.child("answers").get(i, "a letter")
+            option = _read_letter(row, letter, question, f"answers[{i}]")
+            predictions.append(decide_from_scores(question, frozenset({option})))
+        return predictions
 
     def render(
         self, questions: Sequence[Question], scores: Scores | None, predictions: Sequence[Prediction] | None
@@ -416,16 +421,6 @@ def _check_lengths(rows: Mapping[str, Node], places: Sequence[tuple[str, int]]) 
             )
 
 
-def _read_letter(row: Node, i: int, question: Question) -> int:
-    letters = [format_option(option) for option in range(len(question.candidates))]
-    letter = row.child("answers").get(i, "a letter")
-    if letter not in letters:
-        raise row.error(
-            "invalid answer", field=f"answers[{i}]", found=describe_value(letter), expected=", ".join(letters)
-        )
-    return letters.index(letter)
-
-
 class SuperGLUEFormat(Format):
     """JSON Lines, matched by SuperGLUE's numbers of passages, questions and options.
 
@@ -464,7 +459,7 @@ class SuperGLUEFormat(Format):
         keys = [key for option_keys in options for key in option_keys]
         names = ("passage idx", "question idx", "answer idx")
         nodes = in_question_order(_read_entries(rows), keys, names, source, partial=partial)
-        is_right = dict(zip(keys, map(_read_label, nodes), strict=True))
+        is_right = dict(zip(keys, map(read_label, nodes), strict=True))
         selected = (frozenset(i for i, key in enumerate(option_keys) if is_right[key]) for option_keys in options)
         return [decide_from_scores(question, answer) for question, answer in zip(questions, selected, strict=True)]
 
@@ -518,13 +513,6 @@ def _read_entries(rows: Iterator[Node]) -> Iterator[tuple[Key, Node]]:
         for question in row.child("passage").items("questions"):
             for answer in question.items("answers"):
                 yield (row.integer("idx"), question.integer("idx"), answer.integer("idx")), answer
-
-
-def _read_label(answer: Node) -> bool:
-    label = answer.integer("label")
-    if label in (0, 1):
-        return label == 1
-    raise answer.error("invalid label", field="label", found=describe_value(label), expected="0 or 1")
 
 
 def _question_row(question: Question, answer: Any) -> dict[str, Any]:
