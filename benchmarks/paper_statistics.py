@@ -69,7 +69,7 @@ def blanks_between(measure: Callable[[DatasetContents], Measure]) -> Callable[[D
 
 
 def used_sentences(contents: DatasetContents) -> MeasuredValues:
-    """Count the sentences that each question needs, as annotated."""
+    """Total the sentences that each question needs, as annotated."""
     used = [len(q.meta["sentences_used"]) for q in contents.dataset if q.meta.get("sentences_used")]
     return MeasuredValues(np.array(used, dtype=np.int64))
 
@@ -98,7 +98,7 @@ def verbatim(right: bool) -> Callable[[DatasetContents], MeasuredValues]:
 
 
 def record_entities(contents: DatasetContents) -> MeasuredValues:
-    """Count the entity mentions of each passage, including repeated names."""
+    """Total the entity mentions of each passage, including repeated names."""
     mentions = {id(q.passage): len(q.candidates) for q in contents.dataset}
     return MeasuredValues(np.array(list(mentions.values()), dtype=np.int64))
 

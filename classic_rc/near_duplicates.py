@@ -233,15 +233,19 @@ def near_duplicate_groups(texts: Sequence[str]) -> NDArray[np.int64]:
     >>> near_duplicate_groups(["A fox ran.", fox, fox.replace("hen", "cat"), "a fox ran"]).tolist()
     [0, 1, 1, 0]
     """
+    return connect_pairs(len(texts), near_duplicate_pairs(texts))
+
+
+def connect_pairs(n: int, pairs: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Number the groups that pairs connect, by their first members; `pairs` are of shape (n_pairs, 2)."""
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
 
-    pairs = near_duplicate_pairs(texts)
-    shape = (len(texts), len(texts))
     first, second = pairs.T.astype(np.int32)  # SciPy before 1.13 finds one component for 64-bit indices
-    links = coo_array((np.ones(len(pairs), dtype=bool), (first, second)), shape=shape)
-    _, labels = connected_components(links, directed=False)
-    _, first, group = np.unique(labels, return_index=True, return_inverse=True)
+    links = coo_array((np.ones(len(pairs), dtype=bool), (first, second)), shape=(n, n))
+    _, first, group = np.unique(
+        connected_components(links, directed=False)[1], return_index=True, return_inverse=True
+    )
     return np.argsort(np.argsort(first))[group.reshape(-1)].astype(np.int64)
 
 

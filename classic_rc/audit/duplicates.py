@@ -24,7 +24,14 @@ from classic_rc.datasets.registry import TrainingData, as_dataset
 from classic_rc.kernels.arrays import distinct, offsets_of, ragged_indices, runs_of
 from classic_rc.kernels.bags import least_shared, overlapping_bags, shared_weight, shared_words
 from classic_rc.kernels.draws import mix
-from classic_rc.near_duplicates import LENGTH_RATIO, SHORT_SHARE, are_similar_words, first_equal, similar_texts
+from classic_rc.near_duplicates import (
+    LENGTH_RATIO,
+    SHORT_SHARE,
+    are_similar_words,
+    connect_pairs,
+    first_equal,
+    similar_texts,
+)
 from classic_rc.questions import Dataset, Question, candidate_texts
 from classic_rc.text.analyzers import stop_words
 from classic_rc.text.differences import word_diff, words_only
@@ -164,11 +171,11 @@ class _SimilarPassages:
         self.within = similar_texts(texts)
         self.across = similar_texts(texts, other_texts) if self.others else similar_texts([], [])
         n, pairs = len(texts), np.concatenate([self.within.pairs, self.across.pairs + np.array([0, len(texts)])])
-        self.similar = _connect(n + len(other_texts), pairs)
+        self.similar = connect_pairs(n + len(other_texts), pairs)
         texts += other_texts
         equal = np.array([_are_equal(texts[a], texts[b]) for a, b in pairs.tolist()], dtype=bool)
         # Training passages that are equal to one another are joined by the first one of `dataset` that they equal.
-        self.equal = _connect(n + len(other_texts), np.concatenate([pairs[equal], self._equal_others(n)]))
+        self.equal = connect_pairs(n + len(other_texts), np.concatenate([pairs[equal], self._equal_others(n)]))
         self.number = {id(p): i for i, p in enumerate((*self.own, *self.others))}
 
     def _equal_others(self, n: int) -> NDArray[np.int64]:
@@ -189,16 +196,6 @@ class _SimilarPassages:
                     nearly, similarity = ("", 1.0) if equal else ("nearly-", similarity)
                     pair = DuplicatePair(passage.id, same.id, similarity, passage.text, same.text)
                     yield f"passage-{nearly}{place}", pair
-
-
-def _connect(n: int, pairs: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Number the groups that pairs connect."""
-    from scipy.sparse import coo_array
-    from scipy.sparse.csgraph import connected_components
-
-    first, second = pairs.T.astype(np.int32)
-    links = coo_array((np.ones(len(pairs), dtype=bool), (first, second)), shape=(n, n))
-    return connected_components(links, directed=False)[1].astype(np.int64)
 
 
 def _most_similar(
@@ -472,7 +469,7 @@ class _SimilarQuestions:
         empty = np.flatnonzero(self.words.sizes == 0)
         equal = np.stack([self.text, np.arange(len(self.text))], axis=1)
         none = np.stack([np.full_like(empty, empty.min(initial=len(self.text))), empty], axis=1)
-        return _connect(len(self.text), np.concatenate([similar, equal, none]))
+        return connect_pairs(len(self.text), np.concatenate([similar, equal, none]))
 
     def _with_similar_options(self) -> _Pairs:
         groups, often = self.similar_question, self.is_asked_often

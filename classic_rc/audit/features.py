@@ -36,7 +36,7 @@ LEAST_QUESTIONS = 5
 _LEAST_SHARE = 1 / 2000
 """A feature is in questions of at least this many passages, and in at least this share of the questions."""
 
-_BLOCK_OPTIONS, _BLOCK_ONES = 2**14, 2**20
+_BLOCK_OPTIONS, _BLOCK_CHARACTERS, _BLOCK_ONES = 2**14, 2**19, 2**20
 _MOST_GRAM = 3
 _CODE_BITS = 21
 _FEW_PASSAGES = 20
@@ -192,8 +192,9 @@ class FeatureMatrix:
         """How many options have each sparse feature."""
         uses = np.zeros(self.n_sparse, dtype=np.int64)
         for own, part in self.parts():
-            for start in range(0, len(part.columns), _BLOCK_ONES):
-                uses[own] += np.bincount(part.columns[start : start + _BLOCK_ONES], minlength=part.width)
+            for start, stop in runs_of(np.diff(part.offsets), _BLOCK_ONES):
+                columns = part.columns[part.offsets[start] : part.offsets[stop]]
+                uses[own] += np.bincount(columns, minlength=part.width)
         return uses
 
     def name(self, feature: int) -> str:
@@ -207,10 +208,11 @@ class FeatureMatrix:
             place[features[start:stop]] = np.arange(stop - start)
             found = [np.zeros((2, 0), dtype=np.int32)]
             for own, part in self.parts():
-                for first in range(0, len(part.columns), _BLOCK_ONES) if (place[own] >= 0).any() else ():
-                    feature = place[own][part.columns[first : first + _BLOCK_ONES]]
+                for first, last in runs_of(np.diff(part.offsets), _BLOCK_ONES) if (place[own] >= 0).any() else ():
+                    feature = place[own][part.columns[part.offsets[first] : part.offsets[last]]]
                     chosen = np.flatnonzero(feature >= 0)
-                    options = np.searchsorted(part.offsets, chosen + first, side="right") - 1
+                    ends = part.offsets[first + 1 : last + 1] - part.offsets[first]
+                    options = np.searchsorted(ends, chosen, side="right") + first
                     found.append(np.stack([feature[chosen], options.astype(np.int32)]))
             feature, options = np.concatenate(found, axis=1)
             options = options[np.argsort(feature, kind="stable")]
@@ -376,7 +378,7 @@ def _coded_entries(
     from scipy.sparse import csr_matrix
 
     n, uses = len(table.distinct_texts), np.bincount(table.text_index)
-    blocks = [(start, min(start + _BLOCK_OPTIONS, n)) for start in range(0, n, _BLOCK_OPTIONS)]
+    blocks = list(runs_of(np.array([len(text) for text in table.distinct_texts]), _BLOCK_CHARACTERS))
 
     def distinct_pairs(start: int, stop: int) -> _Pairs:
         text, code = pairs(start, stop)

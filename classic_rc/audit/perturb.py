@@ -10,6 +10,7 @@ contractions of such words (``he's``). All other words, numbers included, are **
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
@@ -208,13 +209,9 @@ def _drop_questions(dataset: Dataset, settings: Settings) -> Iterator[Question]:
 
 def _shuffle_questions(dataset: Dataset, settings: Settings) -> Iterator[Question]:
     for question in dataset:
-        text, found = question.text, []
-        if question.task is Task.CLOZE:
-            at = text.find(PLACEHOLDER)
-            while at >= 0:
-                found.append((at, at + len(PLACEHOLDER)))
-                at = text.find(PLACEHOLDER, at + 1)
-        units = find_units(text, found)
+        text = question.text
+        found = re.finditer(re.escape(PLACEHOLDER), text) if question.task is Task.CLOZE else ()
+        units = find_units(text, [place.span() for place in found])
         rewriting = Rewriting(text)
         order = settings.order(f"shuffled-question:{question.id}", len(units))
         write_in_order(rewriting, 0, len(text), units, [units[i] for i in order])

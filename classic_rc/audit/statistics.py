@@ -99,39 +99,27 @@ class MeasuredValues:
 
 
 @dataclass(frozen=True)
-class Count:
-    """A count; pooling adds."""
+class Total:
+    """A count, or a set of distinct words; pooling adds, or takes the union."""
 
-    value: int
+    counted: int | frozenset[str]
 
-    def __add__(self, other: Count) -> Count:
-        return Count(self.value + other.value)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return plain data."""
-        return {"count": self.value}
-
-
-@dataclass(frozen=True)
-class Vocabulary:
-    """A set of distinct words; pooling takes the union."""
-
-    words: frozenset[str]
-
-    def __add__(self, other: Vocabulary) -> Vocabulary:
-        return Vocabulary(self.words | other.words)
+    def __add__(self, other: Total) -> Total:
+        if isinstance(self.counted, int) and isinstance(other.counted, int):
+            return Total(self.counted + other.counted)
+        return Total(frozenset().union(*(t.counted for t in (self, other) if not isinstance(t.counted, int))))
 
     @property
     def value(self) -> int:
-        """Number of words."""
-        return len(self.words)
+        """The count, or the number of words."""
+        return self.counted if isinstance(self.counted, int) else len(self.counted)
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data, without the words."""
         return {"count": self.value}
 
 
-Measure: TypeAlias = "MeasuredValues | Count | Vocabulary"
+Measure: TypeAlias = "MeasuredValues | Total"
 
 
 @dataclass(frozen=True)
@@ -171,12 +159,12 @@ def _begins_with(word: str) -> Callable[[DatasetContents], MeasuredValues]:
 QUESTION_WORDS = ("what", "who", "when", "where", "why", "how", "which")
 
 COMMON_STATISTICS: tuple[Statistic, ...] = (
-    Statistic("passages", "passages with a question", lambda c: Count(len(c.dataset.passages))),
-    Statistic("questions", "all, including those with hidden gold", lambda c: Count(len(c.dataset))),
+    Statistic("passages", "passages with a question", lambda c: Total(len(c.dataset.passages))),
+    Statistic("questions", "all, including those with hidden gold", lambda c: Total(len(c.dataset))),
     Statistic(
         "candidates",
         "options or mentions; generated spans are not counted",
-        lambda c: Count(len(c.candidates.lengths)),
+        lambda c: Total(len(c.candidates.lengths)),
     ),
     Statistic("questions a passage", "mean (s.d.)", _questions_per_passage),
     Statistic(
@@ -201,7 +189,7 @@ COMMON_STATISTICS: tuple[Statistic, ...] = (
     Statistic(
         "vocabulary",
         "distinct tokens of passages, questions and candidates, in lower case",
-        lambda c: Vocabulary(frozenset(word.lower() for word in c.vocabulary)),
+        lambda c: Total(frozenset(word.lower() for word in c.vocabulary)),
     ),
     Statistic(
         "right answers verbatim %",

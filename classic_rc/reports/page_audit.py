@@ -15,7 +15,7 @@ from classic_rc._version import __version__
 from classic_rc.audit.check import CheckReport
 from classic_rc.audit.cues import Cue, Kind, phrase
 from classic_rc.audit.duplicates import DuplicateFinding, DuplicatePair
-from classic_rc.audit.integrity import Severity
+from classic_rc.audit.integrity import Finding, Severity
 from classic_rc.audit.without_copies import ScoreWithout, copied_questions
 from classic_rc.evaluation.results import dataset_title
 from classic_rc.reports.checks import cue_table, header_table
@@ -108,15 +108,7 @@ def duplicates_section(check: CheckReport, scores: Sequence[ScoreWithout]) -> di
     for finding in check.findings:
         if isinstance(finding, DuplicateFinding):
             pairs = sorted(finding.pairs, key=lambda pair: pair.similarity)[:_SHOWN_PAIRS]
-            kinds.append(
-                {
-                    "severity": str(finding.kind.severity),
-                    "what": finding.kind.what,
-                    "why": finding.kind.why,
-                    "count": finding.count,
-                    "pairs": [_pair(pair) for pair in pairs],
-                }
-            )
+            kinds.append({**Finding.to_dict(finding), "pairs": [_pair(pair) for pair in pairs]})
     if not kinds:
         return None
     return {"kinds": kinds, "scores": scores_without_table(scores) if scores else None}
@@ -141,13 +133,7 @@ def _pair(pair: DuplicatePair) -> dict[str, Any]:
 def defects_section(check: CheckReport) -> list[dict[str, Any]]:
     """Return the defects, each with its first places or ids."""
     return [
-        {
-            "severity": str(finding.kind.severity),
-            "what": finding.kind.what,
-            "why": finding.kind.why,
-            "count": finding.count,
-            "places": [_without_folder(place) for place in finding.places] or list(finding.examples),
-        }
+        finding.to_dict() | {"places": [*map(_without_folder, finding.places)] or list(finding.examples)}
         for finding in _defects(check)
     ]
 

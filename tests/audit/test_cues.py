@@ -17,6 +17,7 @@ import classic_rc
 from classic_rc.audit import Kind, check_dataset, mend_dataset
 from classic_rc.audit.options import OptionTable
 from classic_rc.audit.score_test import Model
+from classic_rc.kernels.arrays import small_blocks
 
 WORDS = "river tower garden station bakery harbour library theatre museum stable orchard market".split()
 
@@ -77,6 +78,19 @@ def test_a_rare_mark_has_its_coverage_and_examples():
     assert (first.coverage, first.precision) == (10 / 160, 1.0)
     assert [example.id for example in first.examples] == ["q0", "q16", "q32"]
     assert set(first.ids) == {f"q{i}" for i in range(0, 160, 16)}
+
+
+def test_small_blocks_change_nothing():
+    rows = change(make_rows(), PLANTED["a rare mark"][0])
+    for i, row in enumerate(rows):
+        row["aux"], row["gold"] = [i % 7, i % 3], [row["gold"]] if i % 3 else [0, 3]
+        row["task"] = "multiple-answer"
+    dataset = classic_rc.from_rows(rows)
+    whole = check_dataset(dataset)
+    with small_blocks(50):
+        parts = check_dataset(dataset)
+    assert len(whole.cues) > 0
+    assert {**parts.to_dict(), "seconds": None} == {**whole.to_dict(), "seconds": None}
 
 
 def test_random_gold_has_no_findings():

@@ -16,7 +16,7 @@ from benchmarks.paper_statistics import (
     used_sentences,
     verbatim,
 )
-from classic_rc.audit.statistics import Count, DatasetContents, MeasuredValues, Vocabulary, describe_datasets
+from classic_rc.audit.statistics import DatasetContents, MeasuredValues, Total, describe_datasets
 from classic_rc.datasets import load
 from classic_rc.questions import Candidate, Dataset, Passage, Question, Task
 from classic_rc.text.encode import TextEncoder
@@ -115,8 +115,8 @@ def test_measures():
     }
     assert MeasuredValues(np.array([])).to_dict() == {"n": 0}
     assert MeasuredValues(np.array([])).value is None
-    assert Count(2) + Count(3) == Count(5)
-    assert (Vocabulary(frozenset("ab")) + Vocabulary(frozenset("bc"))).value == 3
+    assert Total(2) + Total(3) == Total(5)
+    assert (Total(frozenset("ab")) + Total(frozenset("bc"))).value == 3
 
 
 def test_mctest_table_3(shared_data):
