@@ -160,7 +160,7 @@ def passage_groups(questions: Sequence[Question], field: str | None = None) -> N
     rank = np.argsort(np.argsort(text_keys(distinct), kind="stable"), kind="stable")
     number = dict(zip(distinct, rank.tolist(), strict=True))
     groups = np.array([number[text] for text in texts], dtype=np.int64)
-    return groups if field is None else _merge_groups(groups, _meta_values(questions, field))
+    return groups if field is None else merge_groups(groups, _meta_values(questions, field))
 
 
 def _grouped_texts(questions: Sequence[Question]) -> list[str]:
@@ -232,7 +232,7 @@ def _meta_values(questions: Sequence[Question], field: str) -> list[str | None]:
     return [None if value is None else str(value) for value in values]
 
 
-def _merge_groups(groups: NDArray[np.int64], values: Sequence[Hashable | None]) -> NDArray[np.int64]:
+def merge_groups(groups: NDArray[np.int64], values: Sequence[Hashable | None]) -> NDArray[np.int64]:
     """Join the groups that share a value; a joined group is ordered by the smallest of its groups."""
     least = list(range(int(groups.max(initial=-1)) + 1))
 
@@ -265,8 +265,8 @@ def _join_near_duplicates(groups: NDArray[np.int64], questions: Sequence[Questio
     texts = _grouped_texts(questions)
     distinct = list(dict.fromkeys(texts))
     number = dict(zip(distinct, near_duplicate_groups(distinct).tolist(), strict=True))
-    joined = _merge_groups(groups, [number[text] for text in texts])
-    return _merge_groups(joined, _repeatable_keys(questions))
+    joined = merge_groups(groups, [number[text] for text in texts])
+    return merge_groups(joined, _repeatable_keys(questions))
 
 
 def _repeatable_keys(questions: Sequence[Question]) -> list[Hashable | None]:

@@ -302,12 +302,8 @@ def _iter_shared_results(
         results = _join_with_unique_names(
             [(s.label, result[fingerprint]) for (s, _), result in zip(answered, by_system, strict=True)]
         )
-        rows: dict[str, list[Row]] = {}
-        run_of = {system.name: system.system.run_of for system in systems}
-        for row in results.systems:
-            rows.setdefault(run_of.get(row.name) or row.name, []).append(row)
-        joined = tuple(Row.join(name, of) for name, of in rows.items())
-        results = replace(results, systems=joined)
+        run_of = {str(system.name): system.system.row for system in systems if system.name is not None}
+        results = replace(results, systems=Row.join_renamed(results.systems, run_of))
         recorded = {key: of for result in by_system for key, of in result[fingerprint].groupings.items()}
         results = replace(results, groupings=recorded if args.by else {})
         if dataset is not None:

@@ -175,7 +175,9 @@ def _compare_with_model(evaluation: Evaluation) -> Comparison | None:
     from classic_rc.evaluation.comparison import SharedResults, compare
 
     results = SharedResults.of(evaluation, group=resampling.group)
-    return compare(results, metric=tested.metric, n=resampling.n, seed=resampling.seed, baseline=tested.baseline)
+    return compare(
+        results, metric=tested.metric, n=resampling.n, seed=resampling.seed, baseline=tested.baselines[0]
+    )
 
 
 def _add_published(plain: dict[str, Any], evaluations: Sequence[Evaluation]) -> None:

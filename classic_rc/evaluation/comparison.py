@@ -26,7 +26,7 @@ from classic_rc.evaluation.resampling import (
 )
 from classic_rc.evaluation.results import Evaluation, Significance
 from classic_rc.evaluation.significance import Family, family_tests, resample_metrics, subset_intervals
-from classic_rc.folds import passage_groups
+from classic_rc.folds import merge_groups, passage_groups
 from classic_rc.metrics.base import FULL_CREDIT, METRICS, SOLVED_BY, Metric, metric_of_task, metrics_for
 from classic_rc.questions import SHORT_FINGERPRINT, Task
 
@@ -118,7 +118,7 @@ class SharedResults:
 
 
 def join_results(all_results: Sequence[SharedResults]) -> SharedResults:
-    """Join the systems of several results, with the groups of the first. Other questions are refused."""
+    """Join the systems of several results, and what each keeps together. Other questions are refused."""
     first, *others = all_results
     for other in others:
         if (other.fingerprint, len(other.groups)) != (first.fingerprint, len(first.groups)):
@@ -129,7 +129,18 @@ def join_results(all_results: Sequence[SharedResults]) -> SharedResults:
                 found=other.label,
                 expected=first.label,
             )
-    return replace(first, systems=tuple(c for results in all_results for c in results.systems))
+    groups, group = join_groups(all_results)
+    systems = tuple(c for results in all_results for c in results.systems)
+    return replace(first, systems=systems, groups=groups, group=group)
+
+
+def join_groups(all_results: Sequence[SharedResults]) -> tuple[NDArray[np.int64], str | None]:
+    """Return the groups of results of the same questions, and their key: what one keeps together, all do."""
+    groups = all_results[0].groups
+    keyed = {results.group: results.groups for results in all_results if results.group is not None}
+    for own in keyed.values():
+        groups = merge_groups(groups, own.tolist())
+    return groups, " and ".join(map(str, keyed)) or None
 
 
 def _list_names(results: SharedResults) -> str:

@@ -24,6 +24,8 @@ from classic_rc.questions import Dataset, Question, Task, candidate_texts
 from classic_rc.solvers.base import Solver
 from classic_rc.tables import Cell, Column, RowGroup, Table, render
 
+# What a row of several runs has only if all of them have the same, and what else.
+_OF_ONE_RUN: Mapping[str, Any] = {"seed": None, "threshold": None, "tuned_params": {}, "option_orders": None}
 _TRIVIAL_SYSTEMS = frozenset({"random", "constant-position", "longest", "shortest", "majority"})
 _NAMED_SYSTEMS = 3
 N_ORDERS = 5
@@ -167,11 +169,23 @@ class Row:
             signature=str(signature),
             short_signature=signature.short,
             outcomes=Outcomes.join([row.outcomes for row in runs]),
-            seed=None,
+            **{
+                name: none
+                for name, none in _OF_ONE_RUN.items()
+                if any(vars(r)[name] != vars(first)[name] for r in runs)
+            },
             caveats=tuple(dict.fromkeys(caveat for row in runs for caveat in row.caveats)),
             answers=AnswerCounts.join(answers) if answers else None,
             seconds=seconds,
         )
+
+    @classmethod
+    def join_renamed(cls, rows: Iterable[Row], new: Mapping[str, str]) -> tuple[Row, ...]:
+        """Return rows under new names, by old ones; those that get the same one are runs of one system: one row."""
+        named: dict[str, list[Row]] = {}
+        for row in rows:
+            named.setdefault(new.get(row.name, row.name), []).append(row)
+        return tuple(cls.join(name, runs) for name, runs in named.items())
 
     def deviation(self, metric: Metric, questions: NDArray[np.bool_] | slice = slice(None)) -> float | None:
         """Return the standard deviation of a metric over the runs; None for one run, or without questions."""
@@ -236,17 +250,13 @@ class Row:
 
 def join_runs(rows: Sequence[Row], systems: Iterable[System]) -> tuple[Row, ...]:
     """Return the rows with those of the runs of one system as one row, where all of them have one."""
-    by_name = {row.name: row for row in rows}
+    known = {row.name for row in rows}
     runs: dict[str, list[str]] = {}
     for system in systems:
-        if system.run_of is not None:
-            for end in ("", OUT_OF_FOLD):
-                runs.setdefault(system.run_of + end, []).append(f"{system.name}{end}")
-    for name, members in runs.items():
-        if all(member in by_name for member in members):
-            joined = Row.join(name, [by_name[member] for member in members])
-            rows = [joined if row.name == members[0] else row for row in rows if row.name not in members[1:]]
-    return tuple(rows)
+        for end in () if system.run_of is None else ("", OUT_OF_FOLD):
+            runs.setdefault(f"{system.run_of}{end}", []).append(f"{system.name}{end}")
+    complete = {name: of for name, of in runs.items() if known.issuperset(of)}
+    return Row.join_renamed(rows, {member: name for name, of in complete.items() for member in of})
 
 
 class OutcomeTally:

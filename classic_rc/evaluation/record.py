@@ -283,14 +283,14 @@ def read_significance(run: Node) -> Significance | None:
     if not run.has("significance"):
         return None
     recorded = run.child("significance")
+    others = recorded.texts("others") if recorded.has("others") else ()
     return Significance(
-        recorded.text("baseline"),
+        (recorded.text("baseline"), *others),
         recorded.text("metric") if recorded.has("metric") else "",
         recorded.integer("tests") if recorded.has("tests") else 1,
         _read_draws(recorded, "n"),
         recorded.integer("seed"),
         recorded.text("group") if recorded.has("group") else None,
-        tuple(recorded.texts("others")) if recorded.has("others") else (),
     )
 
 

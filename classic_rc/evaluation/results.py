@@ -35,32 +35,34 @@ ALPHA = 0.05
 class Significance:
     """The settings of the significance tests of an evaluation."""
 
-    baseline: str  # the name of the row that the others are compared with
+    # The rows that the others are compared with. With several, all pairs with one of them are a family.
+    baselines: tuple[str, ...]
     metric: str  # the primary metric, the only one that is tested
     tests: int  # number of tests: the family that Holm's method adjusts for
     n: int = 10_000  # random swaps of whole groups of passages, unless all swaps are fewer
     seed: int = 0
     group: str | None = None  # the key of `meta` whose equal values stay together, as equal passages do
-    others: tuple[str, ...] = ()  # more baselines: the family is then all pairs of a system and a baseline
 
     @property
-    def baselines(self) -> tuple[str, ...]:
-        """The names of the rows that the others are compared with."""
-        return (self.baseline, *self.others)
+    def has_letters(self) -> bool:
+        """Whether a letter for each of several baselines takes the place of asterisks."""
+        return len(self.baselines) > 1
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain data."""
-        return {name: value for name, value in asdict(self).items() if name != "others" or value}
+        facts, (first, *others) = asdict(self), self.baselines
+        del facts["baselines"]
+        return {"baseline": first, **facts, **({"others": others} if others else {})}
 
     @property
     def note(self) -> str:
         """A sentence that explains the mark in a table."""
         what = "passages" if self.group is None else f"groups of passages ({self.group})"
-        kind = "pairs" if self.others else "systems"
+        kind = "pairs" if self.has_letters else "systems"
         systems = f"Holm over the {self.tests:,} {kind} of a column" if self.tests > 1 else "one test per column"
         label = METRICS[self.metric].label
-        mark = f"*: {label} differs from {self.baseline}"
-        if self.others:
+        mark = f"*: {label} differs from {self.baselines[0]}"
+        if self.has_letters:
             named = ", ".join(f"{name} ({letter})" for name, letter in zip(self.baselines, LETTERS, strict=False))
             mark = f"letters: {label} is better than that of {named}"
         return (
@@ -238,7 +240,7 @@ class Evaluation:
     def beaten(self, row: Row, group: str | None) -> dict[str, list[str]]:
         """Return the baselines, if there are several, that a row is significantly better than."""
         made = self.significance
-        if made is None or not made.others:
+        if made is None or not made.has_letters:
             return {}
         return {"better_than": [made.baselines[i] for i in row.beats.get(group, ())]}
 
@@ -323,7 +325,7 @@ def _result_columns(evaluation: Evaluation, rows: Sequence[Row]) -> Iterator[tup
     """Yield the columns of a result table with their cells: those that people see, then those for programs."""
     selects = evaluation.dataset.task is Task.MULTIPLE_ANSWER
     made = evaluation.significance
-    bases = made.baselines if made is not None and made.others else ()
+    bases = made.baselines if made is not None and made.has_letters else ()
     names = [
         f"{row.name} {baseline_letter(bases.index(row.name))}" if row.name in bases else row.name for row in rows
     ]
@@ -346,7 +348,7 @@ def _result_columns(evaluation: Evaluation, rows: Sequence[Row]) -> Iterator[tup
                 yield _hide(_metric_column(evaluation, rows, METRICS[name], group))
     if evaluation.significance is not None:
         tested = evaluation.significance.metric
-        if evaluation.significance.others:
+        if evaluation.significance.has_letters:
             for value in (None, *evaluation.groups):
                 part = "" if value is None else f"[{evaluation.group_by}={value}]"
                 beaten = (evaluation.beaten(row, value)["better_than"] for row in rows)

@@ -115,7 +115,7 @@ def with_significance(
         of_groups = {value: p for value, p in p_values.items() if value is not None}
         rows.append(replace(row, p_values=overall, group_p_values=of_groups, beats=beats))
     n_tests = len(family_pairs(names, baselines))
-    settings = Significance(baselines[0], measure.name, n_tests, n, seed, group, baselines[1:])
+    settings = Significance(baselines, measure.name, n_tests, n, seed, group)
     return replace(evaluation, rows=tuple(rows), significance=settings)
 
 

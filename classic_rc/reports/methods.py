@@ -234,7 +234,7 @@ def _tests(table: PaperTable, dataset: PaperDataset) -> Iterator[str]:
         )
         return
     yield (
-        f"an asterisk marks a system that differs significantly from {dataset.tests.baseline} at p < {ALPHA:g}: a "
+        f"an asterisk marks a system that differs significantly from {table.baselines[0]} at p < {ALPHA:g}: a "
         f"two-sided paired permutation test that swaps the outcomes of {_units(dataset)} between the two systems "
         f"(exact, or {dataset.tests.n:,} random permutations with seed {dataset.tests.seed} if there are more)"
     )

@@ -10,7 +10,7 @@ import numpy as np
 
 from classic_rc.datasets.official import FINGERPRINTS
 from classic_rc.errors import DataError, UsageError, unknown_name
-from classic_rc.evaluation.comparison import SharedResults
+from classic_rc.evaluation.comparison import SharedResults, join_groups
 from classic_rc.evaluation.outcomes import Row
 from classic_rc.evaluation.record import read_resampling, read_significance
 from classic_rc.evaluation.resampling import Interval, Resampling
@@ -61,8 +61,8 @@ class PaperDataset:
 
     def tests_with(self, baselines: Sequence[str]) -> Significance:
         """Return the recorded settings of tests, or the default ones, with other baselines."""
-        made = self.tests or Significance("", self.primary.name, len(self.system_names) - 1, seed=self.seed)
-        return replace(made, baseline=baselines[0], others=tuple(baselines[1:]))
+        made = self.tests or Significance((), self.primary.name, len(self.system_names) - 1, seed=self.seed)
+        return replace(made, baselines=tuple(baselines))
 
     def resampling_with(self, n: int) -> Resampling:
         """Return the recorded settings of intervals, or the default ones, with another number of resamples."""
@@ -130,12 +130,11 @@ def _join(parts: Sequence[tuple[str, SharedResults]]) -> tuple[SharedResults, tu
     facts: dict[str, Any] = {}
     for _, results in parts:
         facts |= {key: value for key, value in results.facts.items() if facts.get(key) is None}
-    # Questions that one record keeps together belong together in all.
-    grouped = next((results for _, results in parts if results.group is not None), first)
+    groups, group = join_groups([results for _, results in parts])
     return replace(
         first,
-        groups=grouped.groups,
-        group=grouped.group,
+        groups=groups,
+        group=group,
         systems=tuple(system for _, system in systems.values()),
         groupings={key: masks for _, results in reversed(parts) for key, masks in results.groupings.items()},
         missing=missing,
@@ -208,8 +207,7 @@ def _describe(
     if resampling is not None:
         resampling = replace(resampling, n_groups=int(results.groups.max(initial=-1)) + 1, group=results.group)
     if tests is not None:
-        others = tuple(new.get(name, name) for name in tests.others)
-        tests = replace(tests, baseline=new.get(tests.baseline, tests.baseline), others=others)
+        tests = replace(tests, baselines=tuple(new.get(name, name) for name in tests.baselines))
     primary = metric_of_task(results.task)
     if facts.has("dataset") and facts.child("dataset").has("primary_metric"):
         recorded = facts.child("dataset").text("primary_metric")
@@ -234,10 +232,8 @@ def _describe(
 
 def _join_runs(results: SharedResults, dataset: str, new: Mapping[str, str]) -> tuple[Row, ...]:
     """Return the systems with their new names; those that get the same one must be runs of one system."""
-    named: dict[str, list[Row]] = {}
-    for system in results.systems:
-        named.setdefault(new.get(system.name, system.name), []).append(system)
-    for name, runs in named.items():
+    for name in dict.fromkeys(new.get(system.name, system.name) for system in results.systems):
+        runs = [system for system in results.systems if new.get(system.name, system.name) == name]
         kinds = [{**run.params, "path": None, "seed": None, "settings": None} for run in runs]
         is_one = all(
             run.solver == runs[0].solver and kind == kinds[0] for run, kind in zip(runs, kinds, strict=True)
@@ -251,7 +247,7 @@ def _join_runs(results: SharedResults, dataset: str, new: Mapping[str, str]) -> 
                 found=name,
                 expected=expected,
             )
-    return tuple(Row.join(name, runs) for name, runs in named.items())
+    return Row.join_renamed(results.systems, new)
 
 
 def _former_names(results: SharedResults, new: Mapping[str, str]) -> dict[str, list[str]]:

@@ -202,3 +202,21 @@ def test_systems_on_other_questions_are_refused_by_name():
     assert f"a, b answered {labels['expected']}" in message
     assert f"c answered {labels['found']}" in message
     assert [c.name for c in join_results([results(A), results(B, C)]).systems] == ["a", "b", "c"]
+
+
+def test_what_one_result_keeps_together_belongs_together_in_all():
+    plain = results(A)
+    by_author = replace(results(B, groups=[0, 0, 1, 1, 2, 2]), group="author")
+    by_source = replace(results(C, groups=[0, 1, 1, 2, 3, 4]), group="source")
+    for order in ((plain, by_author), (by_author, plain)):
+        joined = join_results(order)
+        assert (joined.groups.tolist(), joined.group) == ([0, 0, 1, 1, 2, 2], "author")
+    joined = join_results([plain, by_author, by_source])
+    assert (joined.groups.tolist(), joined.group) == ([0, 0, 0, 0, 1, 1], "author and source")
+
+
+def test_a_fact_that_differs_between_runs_is_none_of_their_mean():
+    one, other = (replace(of, threshold=0.25, tuned_params={"window": n}) for of, n in ((A, 3), (B, 4)))
+    joined = Row.join("runs", [one, other])
+    assert (joined.threshold, joined.tuned_params, joined.seed) == (0.25, {}, None)
+    assert Row.join("runs", [one, replace(other, threshold=0.5)]).threshold is None
