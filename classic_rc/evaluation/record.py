@@ -10,10 +10,11 @@ import platform
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import MISSING, fields
 from functools import partial
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,7 +26,7 @@ from classic_rc.errors import DataError
 from classic_rc.evaluation.comparison import SharedResults
 from classic_rc.evaluation.identity import UnidentifiedCodeError, identify
 from classic_rc.evaluation.outcomes import Block, Outcomes, Row
-from classic_rc.evaluation.resampling import Resampling
+from classic_rc.evaluation.resampling import Interval, Resampling
 from classic_rc.evaluation.results import Evaluation, Significance
 from classic_rc.evaluation.signature import Signature
 from classic_rc.evaluation.systems import System
@@ -45,6 +46,7 @@ SCHEMA = 4
 MAX_DRAWS = 10**9
 """More resamples or swaps than anyone waits for: a record with a larger number is damaged."""
 
+_Kind = TypeVar("_Kind")
 _PACKAGES = ("numpy", "scipy", "scikit-learn", "nltk", "joblib")
 
 
@@ -206,7 +208,7 @@ def _installed_version(package: str) -> str | None:
 RECORD_NAME = "run.json"
 """The name of a record's file in its folder."""
 
-_RUN_FACTS = ("given", "dataset", "significance", "resampling", "protocol", "published")
+_RUN_FACTS = ("given", "grouping", "dataset", "significance", "resampling", "protocol", "published")
 
 # Other files begin with a version too, such as those of ReCoRD and SQuAD.
 _RECORD_START = re.compile(rb'\s*\{\s*"version"\s*:\s*"[^"]*"\s*,\s*"schema"\s*:')
@@ -265,6 +267,31 @@ def _read_contest(run: Node, software: Mapping[str, Any]) -> SharedResults:
     )
 
 
+_READ: Mapping[str, Callable[[Node, str], Any]] = {
+    "str": Node.text,
+    "bool": Node.flag,
+    "int": Node.integer,
+    "float": lambda node, key: node.get(key, "a number"),
+    "tuple[str, ...]": lambda node, key: tuple(node.texts(key)),
+    "Mapping[str, Any]": lambda node, key: _read_object(node, key),
+    "Interval": lambda node, key: Interval(*node.sequence(key)),
+}
+"""How a value is read, by the annotation of its field."""
+
+
+def read_fields(node: Node, kind: type[_Kind], **known: Any) -> _Kind:
+    """Return a dataclass from an object with its fields, some of which are `known`; others may lack if they can."""
+    for one in fields(kind):  # type: ignore[arg-type]
+        declared = str(one.type)
+        if one.name in known:
+            continue
+        if node.has(one.name) or (one.default is MISSING and not declared.endswith(" | None")):
+            known[one.name] = _READ[declared.removesuffix(" | None")](node, one.name)
+        elif one.default is MISSING:
+            known[one.name] = None
+    return kind(**known)
+
+
 def read_resampling(run: Node) -> Resampling | None:
     """Read how the intervals of a run were made, or None."""
     if not run.has("resampling"):
@@ -274,8 +301,8 @@ def read_resampling(run: Node) -> Resampling | None:
     if not is_number(level) or not 0 < level < 1:
         raise recorded.error("not a level", field="level", found=describe_value(level), expected="between 0 and 1")
     n_groups = recorded.integer("groups") if recorded.has("groups") else 0
-    group = recorded.text("group") if recorded.has("group") else None
-    return Resampling(n_groups, _read_draws(recorded, "resamples"), recorded.integer("seed"), float(level), group)
+    draws = {"n": _read_draws(recorded, "resamples"), "seed": recorded.integer("seed")}
+    return read_fields(recorded, Resampling, n_groups=n_groups, level=float(level), unit="passages", **draws)
 
 
 def read_significance(run: Node) -> Significance | None:
@@ -284,14 +311,8 @@ def read_significance(run: Node) -> Significance | None:
         return None
     recorded = run.child("significance")
     others = recorded.texts("others") if recorded.has("others") else ()
-    return Significance(
-        (recorded.text("baseline"), *others),
-        recorded.text("metric") if recorded.has("metric") else "",
-        recorded.integer("tests") if recorded.has("tests") else 1,
-        _read_draws(recorded, "n"),
-        recorded.integer("seed"),
-        recorded.text("group") if recorded.has("group") else None,
-    )
+    known = {"n": _read_draws(recorded, "n"), "seed": recorded.integer("seed")}
+    return read_fields(recorded, Significance, baselines=(recorded.text("baseline"), *others), **known)
 
 
 def _read_draws(node: Node, key: str) -> int:
@@ -382,40 +403,33 @@ def _read_row(row: Node, outcomes: Node, task: Task) -> Row:
     block = row.text("block") if row.has("block") else str(Block.UNTRAINED)
     if block not in set(Block):
         raise row.error("unknown block", field="block", found=repr(block), expected=", ".join(Block))
-    read_object = partial(_read_object, row)
-
-    def find(key: str, read: Callable[[str], Any], default: Any = None) -> Any:
-        return read(key) if row.has(key) else default
-
-    tuned_on = find("tuned_on", row.text)
+    params, tuned, seconds = (
+        _read_object(row, name) if row.has(name) else {} for name in ("params", "tuned_params", "seconds")
+    )
+    tuned_on = row.text("tuned_on") if row.has("tuned_on") else None
     # JSON has lists for the tuple of one parameter too; a list has the values of the folds.
     by_fold = tuned_on is not None and re.fullmatch(r"cv\d+(/.*)?", tuned_on) is not None
-    return Row(
-        solver=row.text("solver"),
-        variant=find("variant", row.text),
-        params=find("params", read_object, {}),
-        signature=row.text("signature"),
-        short_signature=row.text("short_signature"),
+    return read_fields(
+        row,
+        Row,
+        params=params,
         expected=row.flag("expected"),
-        ties=find("ties", row.text),
-        seed=find("seed", row.integer),
         threshold=_read_threshold(row),
-        tuned_on=tuned_on,
-        tuned_here=find("tuned_here", row.flag, False),
         tuned_params={
-            name: value if by_fold or not isinstance(value, list) else tuple(value)
-            for name, value in find("tuned_params", read_object, {}).items()
+            name: value if by_fold or not isinstance(value, list) else tuple(value) for name, value in tuned.items()
         },
-        trained_on=find("trained_on", row.text),
-        trained_elsewhere=find("trained_elsewhere", row.flag, False),
         option_orders=tuple(row.sequence("option_orders")) if row.has("option_orders") else None,
         block=Block(block),
-        caveats=tuple(find("caveats", row.texts, ())),
         answers=_read_answer_counts(row.child("answers")) if row.has("answers") else None,
-        seconds={step: of for step, of in find("seconds", read_object, {}).items() if is_number(of)},
-        label=find("name", row.text),
+        seconds={step: of for step, of in seconds.items() if is_number(of)},
+        label=row.text("name") if row.has("name") else None,
         outcomes=_read_outcomes(row, outcomes, task),
+        **{name: {} for name in _FOLLOWING},
     )
+
+
+_FOLLOWING = ("intervals", "group_intervals", "p_values", "group_p_values", "beats")
+"""Fields of a row that follow from the outcomes."""
 
 
 def _read_threshold(row: Node) -> float | list[float] | None:

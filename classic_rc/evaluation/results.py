@@ -37,8 +37,8 @@ class Significance:
 
     # The rows that the others are compared with. With several, all pairs with one of them are a family.
     baselines: tuple[str, ...]
-    metric: str  # the primary metric, the only one that is tested
-    tests: int  # number of tests: the family that Holm's method adjusts for
+    metric: str = ""  # the primary metric, the only one that is tested
+    tests: int = 1  # number of tests: the family that Holm's method adjusts for
     n: int = 10_000  # random swaps of whole groups of passages, unless all swaps are fewer
     seed: int = 0
     group: str | None = None  # the key of `meta` whose equal values stay together, as equal passages do

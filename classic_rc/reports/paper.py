@@ -324,22 +324,17 @@ def _published_rows(
         if dataset.figures is None and published:
             notes.append(f"{dataset.label}: its record has no published figures: run it again with --save")
         for figure in dataset.figures or ():
-            group = figure.group
-            if figure.source != GIVEN and not published:
-                continue
-            if group is not None and group[0] not in (by, ""):
-                continue
-            column = places.get((figure.metric, None if group is None else group[1]))
-            value = figure.value if figure.printed is None else float(figure.printed) / 100
-            if column is None or value is None:
+            of, column = figure.number, places.get((figure.number.metric, figure.number.group))
+            is_shown = (published or figure.source == GIVEN) and figure.key in (by, None)
+            if column is None or not is_shown or of.value != of.value:
                 continue
             cells = rows.setdefault((figure.system, figure.cites or figure.source, figure.cites), {})
             if column not in cells:
-                cells[column] = PaperCell(value, figure.interval, printed=figure.printed, sample=figure.questions)
-            elif cells[column].printed != figure.printed:
+                cells[column] = PaperCell(of.value, of.interval, printed=of.printed, sample=of.questions)
+            elif cells[column].printed != of.printed:
                 notes.append(
                     f"{dataset.label}: the table has {cells[column].printed} for {figure.system}, and not "
-                    f"{figure.printed} ({figure.source})"
+                    f"{of.printed} ({figure.source})"
                 )
     return [
         PaperRow(

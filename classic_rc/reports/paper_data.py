@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -12,11 +12,14 @@ from classic_rc.datasets.official import FINGERPRINTS
 from classic_rc.errors import DataError, UsageError, unknown_name
 from classic_rc.evaluation.comparison import SharedResults, join_groups
 from classic_rc.evaluation.outcomes import Row
-from classic_rc.evaluation.record import read_resampling, read_significance
-from classic_rc.evaluation.resampling import Interval, Resampling
-from classic_rc.evaluation.results import Significance
+from classic_rc.evaluation.record import read_fields, read_resampling, read_significance
+from classic_rc.evaluation.resampling import Resampling
+from classic_rc.evaluation.results import GivenNumber, Significance
 from classic_rc.io.json import Node, describe_value
 from classic_rc.metrics.base import METRICS, Metric, metric_of_task
+
+_Parts: TypeAlias = "list[tuple[str, SharedResults]]"
+"""The results of several records on the same questions, each with its file."""
 
 GIVEN = "given"
 """The source of the numbers that a suite gives."""
@@ -24,17 +27,13 @@ GIVEN = "given"
 
 @dataclass(frozen=True)
 class Figure:
-    """A published figure of a record; see :class:`classic_rc.reports.published.PublishedRow`."""
+    """A number of a record that no row has: given, or published (`classic_rc.reports.published.PublishedRow`)."""
 
     system: str
-    metric: str
-    group: tuple[str, str] | None  # the key and value of its questions; None for all
-    printed: str | None  # in percent, with its digits
     source: str
-    cites: str | None
-    value: float | None = None  # as a fraction, of a sample of the questions
-    interval: Interval | None = None
-    questions: int | None = None  # of the sample
+    number: GivenNumber
+    cites: str | None = None
+    key: str | None = None  # of the group of questions, if it is known
 
 
 @dataclass(frozen=True)
@@ -83,16 +82,16 @@ def merge_records(
     and notes. Groups of the key `by`, and `metrics` that no dataset has, may be renamed too. Different results for
     one system are a DataError; an unknown old name, and one name for two systems, a UsageError.
     """
-    by_dataset: dict[tuple[str, int], list[tuple[str, SharedResults]]] = {}
+    by_dataset: dict[tuple[str, int], _Parts] = {}
     for source, results in records:
         by_dataset.setdefault((results.fingerprint, len(results.groups)), []).append((source, results))
     joined = [_join(parts) for parts in by_dataset.values()]
-    labels = _unique_labels([results for results, _ in joined])
-    new = parse_renames(renames, _known_names(joined, labels, by, metrics))
+    labels = _unique_labels(joined)
+    new = parse_renames(renames, {*labels, *metrics}.union(*(_names(parts, by) for parts in by_dataset.values())))
     notes: list[str] = []
     datasets = [
-        _describe(results, sources, label, new, notes)
-        for (results, sources), label in zip(joined, labels, strict=True)
+        _describe(results, parts, label, new, notes)
+        for results, parts, label in zip(joined, by_dataset.values(), labels, strict=True)
     ]
     for dataset, parts in zip(datasets, by_dataset.values(), strict=True):
         tests = [read_significance(Node(results.facts, source)) for source, results in parts]
@@ -109,8 +108,8 @@ def merge_records(
     return datasets, new, notes
 
 
-def _join(parts: Sequence[tuple[str, SharedResults]]) -> tuple[SharedResults, tuple[str, ...]]:
-    """Return one dataset's results of several records, and their files."""
+def _join(parts: _Parts) -> SharedResults:
+    """Return one dataset's results of several records."""
     (source, first), *_ = parts
     systems: dict[str, tuple[str, Row]] = {}
     for source, results in parts:
@@ -139,7 +138,7 @@ def _join(parts: Sequence[tuple[str, SharedResults]]) -> tuple[SharedResults, tu
         groupings={key: masks for _, results in reversed(parts) for key, masks in results.groupings.items()},
         missing=missing,
         facts=facts,
-    ), tuple(dict.fromkeys(source for source, _ in parts))
+    )
 
 
 def _unique_labels(all_results: Sequence[SharedResults]) -> list[str]:
@@ -163,20 +162,13 @@ def _split(results: SharedResults) -> str | None:
     return split if isinstance(split, str) else None
 
 
-def _known_names(
-    joined: Sequence[tuple[SharedResults, tuple[str, ...]]],
-    labels: Sequence[str],
-    by: str | None,
-    metrics: Sequence[str],
-) -> set[str]:
-    """Return every name that the table may show."""
-    known = {*labels, *metrics}
-    for results, sources in joined:
-        known |= {results.dataset, *(system.name for system in results.systems), *results.missing}
-        known |= {text for name in results.metric_names for text in (name, METRICS[name].label)}
-        known |= set(results.groupings.get(by or "", ()))
-        known |= {figure.system for figure in _read_figures(Node(results.facts, sources[0])) or ()}
-    return known
+def _names(parts: _Parts, by: str | None) -> Iterator[str]:
+    """Yield every name that the table may show of one dataset."""
+    for _, results in parts:
+        yield from (results.dataset, *(system.name for system in results.systems), *results.missing)
+        yield from (text for name in results.metric_names for text in (name, METRICS[name].label))
+        yield from results.groupings.get(by or "", ())
+    yield from (figure.system for figure in _read_figures(parts) or ())
 
 
 def parse_renames(texts: Sequence[str], known: set[str]) -> dict[str, str]:
@@ -197,9 +189,10 @@ def parse_renames(texts: Sequence[str], known: set[str]) -> dict[str, str]:
 
 
 def _describe(
-    results: SharedResults, sources: tuple[str, ...], label: str, new: Mapping[str, str], notes: list[str]
+    results: SharedResults, parts: _Parts, label: str, new: Mapping[str, str], notes: list[str]
 ) -> PaperDataset:
     """Return a dataset with its names in the table and its recorded settings."""
+    sources = tuple(dict.fromkeys(source for source, _ in parts))
     facts = Node(results.facts, sources[0])
     shown = new.get(label, new.get(results.dataset, label))
     systems = _join_runs(results, shown, new)
@@ -226,7 +219,7 @@ def _describe(
         resampling,
         tests,
         resampling.seed if resampling is not None else tests.seed if tests is not None else 0,
-        _read_figures(facts),
+        _read_figures(parts),
     )
 
 
@@ -258,27 +251,19 @@ def _former_names(results: SharedResults, new: Mapping[str, str]) -> dict[str, l
     return former
 
 
-def _read_figures(facts: Node) -> tuple[Figure, ...] | None:
-    given = facts.child("given") if facts.has("given") else Node({}, facts.source)
-    own = tuple(_read_given(name, number) for name in given.value for number in given.items(name))
-    if not facts.has("published"):
-        return own or None
-    return (*own, *(_read_figure(figure) for figure in facts.items("published")))
-
-
-def _read_given(name: str, number: Node) -> Figure:
-    group = number.text("group") if number.has("group") else None
-    bounds = number.sequence("interval") if number.has("interval") else None
-    return Figure(
-        name,
-        number.text("metric"),
-        None if group is None else ("", group),
-        number.text("printed") if number.has("printed") else None,
-        GIVEN,
-        None,
-        number.get("value", "a number"),
-        None if bounds is None else Interval(*bounds),
-        number.integer("questions") if number.has("questions") else None,
+def _read_figures(parts: _Parts) -> tuple[Figure, ...] | None:
+    """Return the given numbers and the published figures of records of one dataset; None if there are no lists."""
+    found: dict[Figure, None] = {}
+    for source, results in parts:
+        facts = Node(results.facts, source)
+        key = facts.child("grouping").text("key") if facts.has("grouping") else None
+        given = facts.child("given") if facts.has("given") else Node({}, source)
+        for name in given.value:
+            for number in (read_fields(number, GivenNumber) for number in given.items(name)):
+                found[Figure(name, GIVEN, number, key=None if number.group is None else key)] = None
+        found |= dict.fromkeys(map(_read_figure, facts.items("published") if facts.has("published") else ()))
+    return (
+        tuple(found) if found or any(results.facts.get("published") is not None for _, results in parts) else None
     )
 
 
@@ -286,14 +271,8 @@ def _read_figure(figure: Node) -> Figure:
     printed = figure.text("printed") if figure.has("printed") else None
     if printed is not None and not printed.replace(".", "", 1).isdecimal():
         raise figure.error("not a figure", field="printed", found=describe_value(printed), expected="a percentage")
-    group = figure.texts("group") if figure.has("group") else None
-    if group is not None and len(group) != 2:
+    group = figure.texts("group") if figure.has("group") else (None, None)
+    if len(group) != 2:
         raise figure.error("not a group", field="group", found=describe_value(group), expected="a key and a value")
-    return Figure(
-        figure.text("system"),
-        figure.text("metric"),
-        None if group is None else (group[0], group[1]),
-        printed,
-        figure.text("source"),
-        figure.text("cites") if figure.has("cites") else None,
-    )
+    number = GivenNumber(figure.text("metric"), group[1], float(printed or "nan") / 100, printed)
+    return read_fields(figure, Figure, number=number, key=group[0])

@@ -159,6 +159,25 @@ def test_what_is_left_out_changes_no_mark(save):
     assert any("no number is bold" in note for note in without.notes)
 
 
+def test_given_numbers_of_several_records_are_all_shown_each_in_its_own_groups(save, tmp_path):
+    dataset = questions("barn")
+    answers = tmp_path / "people.jsonl"
+    lines = [{"id": q.id, "answer": min(q.gold)} for q in dataset[:20]]
+    answers.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
+    one = evaluate(dataset, {"sw+d": "sw+d", "Human": 95.5}, by="author")
+    other = evaluate(dataset, {"sw+d": "sw+d", "People": f"{answers},sample=20"}, by="level")
+    table = paper(save("a", one), save("b", other), by="level")
+    given = {row.name: [of.value for of in row.cells] for row in table.rows if row.is_given}
+    assert given == {"Human": [0.955, None, None], "People": [1.0, 1.0, 1.0]}
+    renamed = replace(one, group_by="level", groups={"high": one.groups["a0"]})
+    with_both = paper(save("b", other), save("c", renamed), by="level")
+    assert [of.sample for row in with_both.rows if row.name == "People" for of in row.cells] == [20, 7, 13]
+    # Groups of another key with the same names are not those of the column.
+    authors = replace(other, group_by="author")
+    table = paper(save("d", authors), save("e", evaluate(dataset, ["longest"], by="level")), by="level")
+    assert [of.sample for row in table.rows if row.name == "People" for of in row.cells] == [20, None, None]
+
+
 def test_choices_are_in_the_given_order_and_blocks_stay_together(save):
     run = measured(questions("barn"), ["longest", "surface-lr", "sw+d,window=30", "sw+d"], cv=2)
     other = measured(questions("lamp"), ["longest", "sw+d"])
