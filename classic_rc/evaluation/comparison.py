@@ -71,9 +71,10 @@ class SharedResults:
 
     @property
     def metric_names(self) -> tuple[str, ...]:
-        """The metrics that were measured: those of tables, and those that the run named."""
-        shown = (metric.name for metric in metrics_for(self.task))
-        return tuple(dict.fromkeys([*shown, *(name for system in self.systems for name in system.statistics)]))
+        """The metrics that all systems have: those of tables, and those that every run named."""
+        named = dict.fromkeys(name for system in self.systems for name in system.statistics)
+        shared = [name for name in named if all(name in system.statistics for system in self.systems)]
+        return tuple(dict.fromkeys([*(metric.name for metric in metrics_for(self.task)), *shared]))
 
     def part(self, mask: NDArray[np.bool_], name: str) -> SharedResults:
         """Return the results on some of the questions, as a dataset with another name."""
@@ -112,9 +113,13 @@ class SharedResults:
         Raises
         ------
         UsageError
-            The metric is unknown or does not apply to these questions.
+            The metric is unknown, does not apply to these questions, or was not measured for all systems.
         """
-        return metric_of_task(self.task, name)
+        metric = metric_of_task(self.task, name)
+        if metric.name in self.metric_names:
+            return metric
+        problem = f"{metric.name} was not measured for all systems on {self.dataset}: run them with it"
+        raise UsageError(problem, field="metric", found=metric.name, expected=", ".join(self.metric_names))
 
 
 def join_results(all_results: Sequence[SharedResults]) -> SharedResults:

@@ -215,6 +215,13 @@ def test_what_one_result_keeps_together_belongs_together_in_all():
     assert (joined.groups.tolist(), joined.group) == ([0, 0, 0, 0, 1, 1], "author and source")
 
 
+def test_metrics_that_only_some_systems_have_are_not_shared():
+    rows = {**A.statistics, "extra": A.statistics["accuracy"]}
+    more = replace(A, outcomes=replace(A.outcomes, statistics=rows))
+    assert results(more, more).metric_names == ("accuracy", "extra")
+    assert results(more, B).metric_names == ("accuracy",)
+
+
 def test_a_fact_that_differs_between_runs_is_none_of_their_mean():
     one, other = (replace(of, threshold=0.25, tuned_params={"window": n}) for of, n in ((A, 3), (B, 4)))
     joined = Row.join("runs", [one, other])
