@@ -353,7 +353,7 @@ class DatasetRun:
             metrics=data.protocol.metrics,
             unused=tuple(unused),
             groupings={of.key: of.masks for of in self.groupings if of is not grouping},
-            given={str(s.name): measure_given(s, data.dataset, data.protocol, groups) for s in self._given},
+            given=measure_given(self._given, data.dataset, data.protocol, groups),
         )
         if not final:
             return evaluation.interrupted()

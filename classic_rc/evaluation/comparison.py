@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from classic_rc.errors import UsageError, unknown_name
 from classic_rc.evaluation.grouping import find_defining
-from classic_rc.evaluation.outcomes import Row
+from classic_rc.evaluation.outcomes import Row, to_plain
 from classic_rc.evaluation.resampling import (
     NULL_HYPOTHESES,
     Interval,
@@ -262,20 +262,14 @@ class Comparison:
             "resampling": self.resampling.to_dict(),
             "test": {"name": self.test, "null_hypothesis": self.null_hypothesis, "adjusted": "holm"},
             "chance": self.chance,
-            "systems": [_plain(estimate) for estimate in self.estimates],
-            "pairs": [_plain(pair) for pair in self.pairs],
+            "systems": to_plain(list(map(asdict, self.estimates))),
+            "pairs": to_plain(list(map(asdict, self.pairs))),
             "overlap": {
                 "solved_by": self.solved_by.name,
-                "regions": [_plain(region) for region in self.regions],
+                "regions": to_plain(list(map(asdict, self.regions))),
                 "left_out": list(self.left_out),
             },
         }
-
-
-def _plain(record: SystemEstimate | PairedDifference | SolvedRegion) -> Mapping[str, Any]:
-    """Return plain data; intervals and tuples become lists."""
-    fields = ((name, getattr(record, name)) for name in record.__slots__)
-    return {name: list(value) if isinstance(value, tuple) else value for name, value in fields}
 
 
 _ROUNDING = 1e-9

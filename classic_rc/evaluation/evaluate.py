@@ -173,8 +173,7 @@ class _Run:
         self.rows: dict[str, Row] = {}
         self.errors: dict[str, ClassicRCError] = {}
         has_spans = plan.dataset.task is not None and plan.dataset.task.has_spans
-        given = [system for system in plan.given if system.is_given]
-        self.given = {str(s.name): measure_given(s, plan.dataset, plan.protocol, self.groups) for s in given}
+        self.given = measure_given(plan.given, plan.dataset, plan.protocol, self.groups)
         self.oracle = SpanOracle() if has_spans and any(ready.solver for ready in plan.systems) else None
 
     def add(self, name: str, result: Row | ClassicRCError) -> None:
@@ -388,12 +387,18 @@ def _tie_tolerance(system: FittedSystem) -> float | str | None:
 
 
 def measure_given(
-    system: System, dataset: Dataset, protocol: Protocol, groups: Mapping[str, NDArray[np.bool_]]
-) -> tuple[GivenNumber, ...]:
-    """Return the numbers of a system that are given, or of a file that answers a sample of the questions.
+    systems: Sequence[System], dataset: Dataset, protocol: Protocol, groups: Mapping[str, NDArray[np.bool_]]
+) -> dict[str, tuple[GivenNumber, ...]]:
+    """Return the numbers of the systems that are given, or whose files answer a sample of the questions.
 
     The intervals of a sample are from resamples of its passages.
     """
+    return {str(s.name): _measure_given(s, dataset, protocol, groups) for s in systems if s.is_given}
+
+
+def _measure_given(
+    system: System, dataset: Dataset, protocol: Protocol, groups: Mapping[str, NDArray[np.bool_]]
+) -> tuple[GivenNumber, ...]:
     assert dataset.task is not None
     primary = metric_of_task(dataset.task, next(iter(protocol.metrics), None))
     if system.number is not None:

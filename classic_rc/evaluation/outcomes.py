@@ -248,6 +248,17 @@ class Row:
         return None if self.outcomes.evidence is None else int((~self.outcomes.evidence).sum())
 
 
+def to_plain(value: Any) -> Any:
+    """Return a value as plain data for JSON: mappings and tuples become dicts and lists."""
+    if isinstance(value, AnswerCounts):
+        return value.to_dict()
+    if isinstance(value, Mapping):
+        return {key: to_plain(of) for key, of in value.items()}
+    if isinstance(value, tuple | list):
+        return list(map(to_plain, value))
+    return str(value) if isinstance(value, StrEnum) else value
+
+
 def join_runs(rows: Sequence[Row], systems: Iterable[System]) -> tuple[Row, ...]:
     """Return the rows with those of the runs of one system as one row, where all of them have one."""
     known = {row.name for row in rows}

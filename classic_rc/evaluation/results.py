@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from classic_rc.datasets.registry import is_log
 from classic_rc.errors import ClassicRCError, InterruptedRunError
 from classic_rc.evaluation.grouping import MIN_GROUP_QUESTIONS, find_defining
-from classic_rc.evaluation.outcomes import N_ORDERS, Block, Row
+from classic_rc.evaluation.outcomes import N_ORDERS, Block, Row, to_plain
 from classic_rc.evaluation.resampling import Interval, Resampling
 from classic_rc.evaluation.systems import System
 from classic_rc.io.json import Seconds
@@ -82,6 +82,15 @@ class GivenNumber:
     printed: str | None = None  # in percent with its digits; None for a sample
     interval: Interval | None = None  # of a sample
     questions: int | None = None  # of a sample
+
+
+# What JSON says of a row, in order; most are fields and properties of :class:`Row`.
+_ROW_FACTS = (
+    *("name", "solver", "variant", "block", "signature", "short_signature", "params", "metrics", "intervals"),
+    *("expected", "tie_rate", "ties", "selected_share", "seed", "threshold", "tuned_on", "tuned_here"),
+    *("tuned_params", "trained_on", "trained_elsewhere", "runs", "option_orders", "caveats", "answers"),
+    *("questions", "no_evidence", "seconds"),
+)
 
 
 @dataclass(frozen=True)
@@ -202,35 +211,9 @@ class Evaluation:
         return render(replace(evaluation_table(self), title=title, notes=(), signatures={}), "html")
 
     def _row_record(self, row: Row) -> dict[str, Any]:
-        record = {
-            "name": row.name,
-            "solver": row.solver,
-            "variant": row.variant,
-            "block": str(row.block),
-            "signature": row.signature,
-            "short_signature": row.short_signature,
-            "params": dict(row.params),
-            "metrics": row.metrics(),
-            "intervals": {name: list(interval) for name, interval in row.intervals.items()},
-            "expected": row.expected,
-            "tie_rate": row.tie_rate,
-            "ties": row.ties,
-            "selected_share": row.selected_share,
-            "seed": row.seed,
-            "threshold": row.threshold,
-            "tuned_on": row.tuned_on,
-            "tuned_here": row.tuned_here,
-            "tuned_params": dict(row.tuned_params),
-            "trained_on": row.trained_on,
-            "trained_elsewhere": row.trained_elsewhere,
-            **({"runs": row.runs} if row.runs > 1 else {}),
-            "option_orders": None if row.option_orders is None else list(row.option_orders),
-            "caveats": list(row.caveats),
-            "answers": row.answers and row.answers.to_dict(),
-            "questions": len(self.dataset),
-            "no_evidence": row.no_evidence,
-            "seconds": Seconds(row.seconds),
-        }
+        own = {"metrics": row.metrics(), "questions": len(self.dataset), "seconds": Seconds(row.seconds)}
+        names = (name for name in _ROW_FACTS if name != "runs" or row.runs > 1)
+        record = {name: own[name] if name in own else to_plain(getattr(row, name)) for name in names}
         if self.group_by is not None:
             record["groups"] = {value: self._group_record(row, value, mask) for value, mask in self.groups.items()}
         if self.significance is not None:
@@ -247,7 +230,7 @@ class Evaluation:
     def _group_record(self, row: Row, value: str, mask: NDArray[np.bool_]) -> dict[str, Any]:
         record: dict[str, Any] = {"questions": int(mask.sum()), "metrics": row.metrics(mask)}
         if self.resampling is not None:
-            record["intervals"] = {name: list(of) for name, of in row.group_intervals.get(value, {}).items()}
+            record["intervals"] = to_plain(row.group_intervals.get(value, {}))
         if value in row.group_p_values:
             record["p_value"] = row.group_p_values[value]
         return {**record, **self.beaten(row, value)}
