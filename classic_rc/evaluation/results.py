@@ -375,7 +375,7 @@ def _metric_column(
     mask = None if group is None else evaluation.groups[group]
     is_small = mask is not None and int(mask.sum()) < MIN_GROUP_QUESTIONS
     values = [row.metrics(slice(None) if mask is None else mask)[metric.name] for row in rows]
-    printed = np.round(values, 4)  # as many decimals as people see
+    printed = np.array([round(100 * value, 2) for value in values])  # rounded as what people see
     defining = set() if group is None else evaluation.defining(group)
     left_out = {*defining, *(row.name for row in rows if row.expected or row.tuned_here)}
     compared = np.array([row.name not in left_out for row in rows], dtype=np.bool_)

@@ -331,11 +331,9 @@ def _distinguishing_texts(systems: Sequence[System]) -> list[list[str]]:
     changed = [{} if s.solver is None else changed_texts(s.solver) for s in systems]
     keys = list(dict.fromkeys(key for texts in changed for key in texts))
     varying = [key for key in keys if len({texts.get(key) for texts in changed}) > 1]
-    chosen: Sequence[str] = varying
-    for size in range(min(len(varying), 3)):
-        for some in itertools.combinations(varying, size):
-            if len({tuple(texts.get(key) for key in some) for texts in changed}) == len(changed):
-                return [[f"{key}={texts[key]}" for key in some if key in texts] for texts in changed]
+    subsets = (some for size in range(min(len(varying), 3)) for some in itertools.combinations(varying, size))
+    differ = (some for some in subsets if len({tuple(map(of.get, some)) for of in changed}) == len(changed))
+    chosen = next(differ, varying)
     return [[f"{key}={texts[key]}" for key in chosen if key in texts] for texts in changed]
 
 

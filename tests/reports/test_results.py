@@ -110,3 +110,14 @@ def test_nothing_measured_is_a_dash_and_not_a_number():
 def test_small_groups_are_grey_in_html():
     evaluation = evaluate(load("sample:single-choice"), ["longest", "sw+d"], by="question-type")
     assert "color: GrayText" in render(results_table(evaluation), "html")
+
+
+def test_rows_that_print_the_same_number_are_equally_good():
+    made = []
+    for name, value in (("exact", 0.14375), ("near", 0.1437), ("less", 0.14)):
+        own = outcomes({"accuracy": [[value], [value]]})
+        made.append(Row(name, None, {}, f"solver:{name}|n:2", f"{name}|n:2", own, ties="first"))
+    column = results_table(replace(SINGLE, rows=tuple(made)))["accuracy"]
+    printed = {name: f"{round(100 * cell.value, 2):.2f}" for name, cell in column.items()}
+    assert printed == {"exact": "14.37", "near": "14.37", "less": "14.00"}
+    assert [name for name, cell in column.items() if cell.bold] == ["exact", "near"]
