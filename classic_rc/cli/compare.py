@@ -303,12 +303,10 @@ def _iter_shared_results(
             [(s.label, result[fingerprint]) for (s, _), result in zip(answered, by_system, strict=True)]
         )
         run_of = {str(system.name): system.system.row for system in systems if system.name is not None}
-        results = replace(results, systems=Row.join_renamed(results.systems, run_of))
-        recorded = {key: of for result in by_system for key, of in result[fingerprint].groupings.items()}
-        results = replace(results, groupings=recorded if args.by else {})
+        recorded = {key: of for result in by_system for key, of in result[fingerprint].groupings.items() if args.by}
         if dataset is not None:
-            groupings = {of.key: of.masks for of in read_groups(args, dataset).groupings}
-            results = replace(results, groupings=groupings)
+            recorded = {of.key: of.masks for of in read_groups(args, dataset).groupings}
+        results = replace(results, systems=Row.join_renamed(results.systems, run_of), groupings=recorded)
         if args.group is not None and dataset is not None:
             from classic_rc.folds import passage_groups
 
