@@ -467,20 +467,38 @@ def _determine_coding(rows: Sequence[_Row], task: Task, reading: Reading, own: b
     is_declared = is_declared and not are_texts
     if is_declared and not reading.options.skip_bad:
         return "own"
-    readings = ("index0", "index1") if is_declared else READINGS
-    first: dict[tuple[Any, ...], Written] = {}  # of the rows with equal meanings
-    counts: Counter[tuple[Any, ...]] = Counter()
-    for row in with_gold:
-        with nullcontext() if not reading.options.skip_bad else suppress(DataError):  # decoding reports the error
-            _check_candidates(row, task)
-            meanings = explain(row.gold, texts := row.texts, row.labels, readings)
-            counts[key := tuple(meanings.items())] += 1
-            if key not in first:
-                first[key] = Written(row.node, row.gold, texts, meanings)
-    written = [row._replace(n_alike=counts[key]) for key, row in first.items()]
+    readings = ("index0", "index1") if is_declared else tuple(READINGS)
+    written = _explain_gold(with_gold, task, readings, reading)
+    if own and {"index0", "text"}.isdisjoint(fitting_readings(written)):
+        written = _explain_gold(with_gold, task, readings, reading, narrow=False)
     if own:
         return _own_coding(written, are_words)
     return decide_reading(written, option=GOLD_AS, skip_bad=reading.options.skip_bad)
+
+
+def _explain_gold(
+    rows: Sequence[_Row], task: Task, readings: Sequence[str], reading: Reading, *, narrow: bool = True
+) -> list[Written]:
+    """Return what gold means, once for rows with equal meanings.
+
+    With `narrow`, a row is read in the readings that fit all rows before it, unless none fits all: an error needs
+    the meanings of each row in all readings.
+    """
+    fitting, first, counts = readings, dict[tuple[Any, ...], Written](), Counter[tuple[Any, ...]]()
+    for row in rows:
+        with nullcontext() if not reading.options.skip_bad else suppress(DataError):  # decoding reports the error
+            _check_candidates(row, task)
+            # Labels can exclude letters by position, also where labels do not fit other rows.
+            asked = (*fitting, "label") if "letter" in fitting and "label" not in fitting else fitting
+            found = explain(row.gold, texts := row.texts, row.labels, asked)
+            meanings = {name: found[name] for name in fitting if name in found}
+            if narrow and not meanings:
+                return _explain_gold(rows, task, readings, reading, narrow=False)
+            fitting = tuple(meanings) if narrow else readings
+            counts[key := tuple(meanings.items())] += 1
+            if key not in first:
+                first[key] = Written(row.node, row.gold, texts, meanings)
+    return [row._replace(n_alike=counts[key]) for key, row in first.items()]
 
 
 def _own_coding(rows: Sequence[Written], are_words: bool) -> str:
