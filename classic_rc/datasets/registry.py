@@ -321,8 +321,6 @@ def get_reader(reader: str | Reader) -> Reader:
 
 def _detect_reader(source: InputFiles, fields: Mapping[str, str] | None) -> Reader:
     """Return the reader that recognises a file, trying the files from the highest folder down."""
-    from classic_rc.datasets.other_files import describe_other, describe_other_folder
-
     first_error: DataError | None = None
     for file in sorted(source.files, key=lambda file: file.depth):
         try:
@@ -330,8 +328,7 @@ def _detect_reader(source: InputFiles, fields: Mapping[str, str] | None) -> Read
                 return reader
         except DataError as error:
             first_error = first_error or error
-    other = describe_other_folder(source.path) if source.single is None else describe_other(source.single)
-    if other is not None:
+    if (other := _describe_other(source)) is not None:
         raise other
     if first_error:
         raise first_error
@@ -378,3 +375,69 @@ def _unrecognised_file_error(file: InputFile) -> DataError:
         expected=f"one of the formats {', '.join(READERS)}",
         hint=f"To see what a format expects: `classic-rc run {quote_argument(file.name + ',reader=')}NAME`",
     )
+
+
+_INDEX_FILES = {"manifest.json", "building.json"}
+_SCORES = re.compile(r"\s*-?\d[\d.eE+-]*(?:[,\t]\s*-?\d[\d.eE+-]*)+\s*")
+_LETTERS = re.compile(r"[A-Z](?:\t[A-Z])+\s*")
+_DATA_KEYS = {"passage", "context", "article", "story", "text", "document", "question", "query", "version", "data"}
+
+
+def _describe_other(source: InputFiles) -> DataError | None:
+    """Return the error for what users name by mistake where a dataset is due, with the command that reads it."""
+    names = os.listdir(source.path) if source.is_folder else []
+    record = Path(source.path, "run.json")
+    file = InputFile(str(record), record.parts, 0) if "run.json" in names else source.single
+    known = None if file is None else _recognise_other(file)
+    if known is None and not _INDEX_FILES.isdisjoint(names):
+        index = quote_argument(f"ir,corpus={source.path}")
+        known = "a search index", f"`classic-rc run DATA -s {index}` searches it for DATA"
+    name = source.path if file is None else file.name
+    return known and DataError("not a dataset", source=name, found=known[0], expected="a dataset", hint=known[1])
+
+
+def _recognise_other(file: InputFile) -> tuple[str, str] | None:
+    """Return what a file is, and the command that reads it; None for unknown files."""
+    path = file.name
+    if file.suffix == ".npz" and b"header.npy" in file.data[:100]:
+        return "a saved solver", f"`classic-rc run DATA -s saved,path={path}` runs it on DATA"
+    if file.suffix == ".ans":
+        stories = quote_argument(f"{Path(path).with_suffix('.tsv')},answers={path}")
+        hint = f"`classic-rc run {stories}` reads the stories too"
+        return "MCTest's answers without the stories", hint
+    try:
+        text, value = file.text, file.head
+    except DataError:
+        return None
+    if isinstance(value, dict) and isinstance(value.get("runs"), list) and "version" in value:
+        hint = f"`classic-rc compare {path}` compares its systems, `classic-rc table {path}` prints them"
+        return "a run record", hint
+    if isinstance(value, dict) and value.keys() >= {"results", "configs", "versions"}:
+        log = next(iter(sorted(Path(path).parent.glob("samples_*"))), None)
+        hint = f"`classic-rc run {log}` reads a log of its answers" if log else "Run the harness with --log_samples"
+        return "a results file of lm-evaluation-harness, without questions and answers", hint
+    first = value[0] if isinstance(value, list) and value else value
+    line = text.lstrip("\n").partition("\n")[0]
+    hint = f"`classic-rc run DATA -s {path}` scores them; DATA has the questions that they answer"
+    if _SCORES.fullmatch(line):
+        return "scores of candidates", hint
+    if _LETTERS.fullmatch(line):
+        return "the letters of answers, without questions", hint
+    is_by_id = file.is_one_value and isinstance(value, Mapping) and _maps_ids_to_answers(value)
+    return ("predictions", hint) if is_by_id or (isinstance(first, Mapping) and _is_prediction(first)) else None
+
+
+def _is_prediction(row: Mapping[str, Any]) -> bool:
+    """Return whether a row is one of MultiRC's, SuperGLUE's or our own predictions."""
+    passage = row.get("passage")
+    is_superglue = isinstance(passage, Mapping) and "questions" in passage and "text" not in passage
+    is_ours = "question_id" in row and bool({"score", "selected"} & row.keys())
+    return is_superglue or is_ours or {"pid", "qid", "scores"} <= row.keys() or row.keys() == {"idx", "label"}
+
+
+def _maps_ids_to_answers(value: Mapping[str, Any]) -> bool:
+    """Return whether an object looks like ReCoRD's or SQuAD's predictions: texts, or lists of texts, by id."""
+    if not value or _DATA_KEYS & {key.lower() for key in value}:
+        return False
+    answers = [answer if isinstance(answer, list) else [answer] for answer in value.values()]
+    return all(isinstance(text, str) for texts in answers for text in texts)
