@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 
 from classic_rc.datasets.base import Reading
 from classic_rc.datasets.fields import OWN_FIELDS
-from classic_rc.datasets.rows import RowReader, is_own_row
+from classic_rc.datasets.rows import RowReader, check_columns, is_own_row
 from classic_rc.errors import DataError
 from classic_rc.io.archives import InputFile
 from classic_rc.io.json import Node, describe_value, parse_json, table_rows
@@ -249,13 +249,7 @@ def _parse_cells(node: Node, candidate_columns: list[str], fields: Mapping[str, 
         texts = [node.text(column) for column in candidate_columns]
         while texts and not texts[-1]:
             texts.pop()
-        if "" in texts:
-            raise node.error(
-                "empty candidate before another one",
-                field=candidate_columns[texts.index("")],
-                found="''",
-                expected="text",
-            )
+        check_columns(node, candidate_columns, texts)
         for column in candidate_columns:
             del row[column]
         row["candidates"] = texts

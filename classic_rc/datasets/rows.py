@@ -258,7 +258,7 @@ def _read_row(node: Node, number: int, reading: Reading, fields: Mapping[str, st
         _read_sentences(values.child(fields["sentences"]), text) if has("sentences") else None,
     )
     if has("candidates") and "+" in fields["candidates"]:
-        _check_columns(node, fields["candidates"], found[fields["candidates"]])
+        check_columns(node, fields["candidates"].split("+"), found[fields["candidates"]])
     candidates = _read_candidates(values.child(fields["candidates"]), text) if has("candidates") else ()
     candidates = reading.texts.keep_candidates(candidates)
     gold = found.get(gold_path)
@@ -315,10 +315,10 @@ def _read_candidates(values: Node, passage: str) -> Sequence[Candidate]:
     return tuple(candidates)
 
 
-def _check_columns(node: Node, path: str, texts: Any) -> None:
+def check_columns(node: Node, columns: Sequence[str], texts: Any) -> None:
     """Refuse an empty candidate before another one: the gold index or letter would mean another candidate."""
     if isinstance(texts, list):
-        for text, column in zip(texts, path.split("+"), strict=False):
+        for text, column in zip(texts, columns, strict=False):
             if text in (None, ""):
                 raise node.error(
                     "empty candidate before another one",
