@@ -460,7 +460,7 @@ def _missing_error(split: NamedSplit, file: RemoteFile) -> DataError:
 def _form_error(file: RemoteFile, path: Path) -> DataError:
     page, form = named_datasets()[file.dataset].page, file.form or "ask the authors"
     return DataError(
-        "this file cannot be downloaded without asking",
+        "this file has no open download",
         source=file.key,
         expected=str(path),
         hint=f"{form[0].upper()}{form[1:]} ({page}), and put it there",

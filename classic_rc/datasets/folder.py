@@ -10,7 +10,6 @@ from dataclasses import dataclass, replace
 from classic_rc.datasets.base import Options, Reader, Reading, canonical_split, select_part
 from classic_rc.datasets.fetch import is_hub_name
 from classic_rc.datasets.fields import parse_fields
-from classic_rc.datasets.hub import find_hub_splits
 from classic_rc.datasets.registry import find_reader, get_reader
 from classic_rc.datasets.specification import DatasetFiles, DataSpec, parse_data
 from classic_rc.errors import DataError
@@ -42,6 +41,8 @@ def list_datasets(data: str | DataSpec, *, fields: str | Mapping[str, str] | Non
     path, split, subset = spec.path, spec.split, spec.subset
     whole = FolderContent((DatasetFiles((str(spec),)),))
     if is_hub_name(path):
+        from classic_rc.datasets.hub import find_hub_splits
+
         hub = find_hub_splits(path, subset, split)
         of_hub = (str(replace(spec, path=one.name, split=None)) for one in hub)
         return whole if len(hub) == 1 else FolderContent(tuple(DatasetFiles((text,)) for text in of_hub))

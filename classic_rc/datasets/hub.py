@@ -149,11 +149,11 @@ def _resolve(repo: str, revision: str, cached: _Cached, datasets: Any) -> str:
     script = repo.rpartition("/")[2] + ".py"
     if any(file.rfilename == script for file in info.siblings or ()):
         raise DataError(
-            "the dataset is a program, which classic_rc does not run",
+            "the dataset needs a script of its own, which classic_rc does not run",
             source=f"{hub_name}@{revision}",
             found=script,
             expected="data files",
-            hint=f"The hub's copy without a program is {hub_name}@refs/convert/parquet, if it has made one",
+            hint=f"The hub's own conversion, if there is one, is {hub_name}@refs/convert/parquet",
         )
     return str(info.sha)
 

@@ -136,7 +136,7 @@ def read_questions(
         task = Task.MULTIPLE_ANSWER  # letters or indices joined in one text
         if len(several) < _FEW_SEVERAL * len(decoded):
             reading.note(
-                f"all are multiple-answer questions, because {len(several):,} of {len(decoded):,} have several "
+                f"read as multiple-answer questions: {len(several):,} of {len(decoded):,} have several "
                 f"right answers (the first: {several[0].node.where})"
             )
     if fields and task.has_choices:
@@ -384,7 +384,7 @@ def _check_columns_of_family(nodes: Sequence[Node], fields: Mapping[str, str]) -
     columns = [column.strip() for column in path.split("+")]
     if gold in columns and any(gold in family for family in find_families(columns)):
         raise nodes[0].error(
-            "gold is a column like other candidates, so that it is the right one in all rows",
+            "gold is one of the columns of candidates, so that it would be right in every row",
             field="gold",
             found=gold,
             expected="the key of the right answer",
@@ -392,7 +392,7 @@ def _check_columns_of_family(nodes: Sequence[Node], fields: Mapping[str, str]) -
     if whole := find_whole_family(path, nodes):
         meant = quote_argument(format_fields({**fields, "candidates": whole}))
         raise nodes[0].error(
-            "the candidates are not all columns of their family, in order",
+            "the candidates leave out or reorder columns of their family",
             field="candidates",
             found=path,
             expected=whole,

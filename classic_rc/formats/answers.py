@@ -169,7 +169,7 @@ class AnswersFormat(Format):
         missing = [one.question.id for one in asked if not one.samples]
         n_asked = len(asked) - len(missing)
         if self.sample is not None and self.sample != str(n_asked):
-            raise DataError("another number of questions", source=source, found=str(n_asked), expected=self.sample)
+            raise DataError("wrong number of questions", source=source, found=str(n_asked), expected=self.sample)
         if missing and self.sample is None:
             raise DataError(
                 f"{len(missing):,} of {len(asked):,} questions have no row",
@@ -260,7 +260,7 @@ class _Asked:
             if shown == self.options:
                 return self
             raise row.node.error(
-                "the row has other options than the question",
+                "the row's options differ from the question's",
                 field="options",
                 found=", ".join(map(describe_value, row.options or ())) or "none",
                 expected=f"the options of {self.question.id!r}, in any order",

@@ -59,7 +59,7 @@ def read_document(doc: Node, continuations: Sequence[str] | None, n_prompts: int
         found = ["no", "yes"]
     if n_prompts > 1 and not family.is_in_prompt and continuations is not None and len(set(continuations)) == 1:
         raise doc.error(
-            "the choices differ in the prompt and not in the continuation",
+            "only the prompts differ, not the continuations",
             found=f"{len(continuations)} times {continuations[0][:40]!r}",
             expected="a continuation for each option",
             hint="Such tasks cannot be measured here",

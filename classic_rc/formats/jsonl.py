@@ -159,7 +159,7 @@ def _group_rows_by_candidate(
     for row, text in zip(chain(*groups), chain(*texts), strict=True):
         if row.has("text") and row.text("text") != text:
             raise row.error(
-                "the candidate has another text in the data",
+                "the candidate's text differs from the one in the data",
                 field="text",
                 found=describe_value(row.value["text"]),
                 expected=describe_value(text),
