@@ -78,7 +78,7 @@ _NEIGHBOURS = 64
 It bounds the time where thousands of texts share a phrase. Larger groups of near duplicates are still found: they
 share many hashes, and groups are transitive.
 """
-_BLOCK_TOKENS = 2**20
+_BLOCK_TOKENS, _BLOCK_TEXTS = 2**18, 2**12
 
 
 class SimilarTexts(NamedTuple):
@@ -189,7 +189,7 @@ def _find_pairs(
     others: Sequence[str] | None,
     search: Callable[[_Collection, NDArray[np.bool_], NDArray[np.bool_]], _Found],
 ) -> SimilarTexts:
-    collection = _Collection([*texts, *(others or ())])
+    collection = _Collection(texts if others is None else [*texts, *others])
     n_texts, original = len(texts), collection.original
     if others is None:
         every = np.ones(n_texts, dtype=bool)
@@ -258,7 +258,9 @@ class _Collection:
 
     def __init__(self, texts: Sequence[str]) -> None:
         encoder = TextEncoder("char")
-        self.tokens, self.offsets = encoder.encode(texts)
+        blocks = [encoder.encode(texts[i : i + _BLOCK_TEXTS]) for i in range(0, len(texts), _BLOCK_TEXTS)]
+        self.tokens = np.concatenate([np.empty(0, dtype=np.int32), *(tokens for tokens, _ in blocks)])
+        self.offsets = offsets_of(np.concatenate([np.empty(0, dtype=np.int64), *(np.diff(o) for _, o in blocks)]))
         self.vocabulary = encoder.vocabulary
         self.keys = text_keys(encoder.vocabulary)
         self.lengths = np.diff(self.offsets)

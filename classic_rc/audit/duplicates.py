@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from classic_rc.audit.kinds import EXAMPLES, Finding, Kind, Severity
-from classic_rc.audit.options import bare_text
+from classic_rc.audit.options import PassageTexts, bare_text
 from classic_rc.datasets.registry import TrainingData, as_dataset
 from classic_rc.kernels.arrays import distinct, offsets_of, ragged_indices, runs_of
 from classic_rc.kernels.bags import least_shared, overlapping_bags, shared_weight, shared_words
@@ -167,19 +167,18 @@ class _SimilarPassages:
     def __init__(self, dataset: Dataset, train: Dataset | None) -> None:
         self.own = dataset.passages
         self.others = () if train is None else train.passages
-        texts, other_texts = [p.text for p in self.own], [p.text for p in self.others]
+        texts, other_texts, every = (PassageTexts(p) for p in (self.own, self.others, (*self.own, *self.others)))
         self.within = similar_texts(texts)
         self.across = similar_texts(texts, other_texts) if self.others else similar_texts([], [])
         n, pairs = len(texts), np.concatenate([self.within.pairs, self.across.pairs + np.array([0, len(texts)])])
-        self.similar = connect_pairs(n + len(other_texts), pairs)
-        texts += other_texts
-        equal = np.array([_are_equal(texts[a], texts[b]) for a, b in pairs.tolist()], dtype=bool)
+        self.similar = connect_pairs(len(every), pairs)
+        equal = np.array([_are_equal(every[a], every[b]) for a, b in pairs.tolist()], dtype=bool)
         # Training passages that are equal to one another are joined by the first one of `dataset` that they equal.
-        self.equal = connect_pairs(n + len(other_texts), np.concatenate([pairs[equal], self._equal_others(n)]))
+        self.equal = connect_pairs(len(every), np.concatenate([pairs[equal], self._equal_others(n)]))
         self.number = {id(p): i for i, p in enumerate((*self.own, *self.others))}
 
     def _equal_others(self, n: int) -> NDArray[np.int64]:
-        first = first_equal([p.text for p in self.others])
+        first = first_equal(PassageTexts(self.others))
         copies = np.flatnonzero(first != np.arange(len(first)))
         return np.stack([first[copies], copies], axis=1) + n
 

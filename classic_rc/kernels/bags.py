@@ -33,6 +33,13 @@ def pairs_with_equal_keys(
     second rows of pairs, and returns which ones to keep. Each row is paired with at most `neighbours` of the next
     rows that have a key, which bounds the time where thousands of rows share it.
     """
+    order = np.argsort(keys, kind="stable")
+    equal = keys[order[1:]] == keys[order[:-1]]
+    kept = np.zeros(
+        len(keys), dtype=bool
+    )  # the keys of several rows: most keys have one, and memory for them is saved
+    kept[order[1:][equal]] = kept[order[:-1][equal]] = True
+    rows, keys = rows[kept], keys[kept]
     order = np.argsort(keys, kind="stable")  # among equal keys, earlier rows first
     rows_by_key, keys = rows[order], keys[order]
     starts = run_starts(keys)
