@@ -101,7 +101,7 @@ def test_blocks_have_headings():
 
 
 def test_an_evaluation_shows_intervals_and_names_as_text(evaluation):
-    row = replace(evaluation.rows[0], intervals={"f1_a": Interval(0.25, 0.5)})
+    row = replace(evaluation.rows[0], group_intervals={None: {"f1_a": Interval(0.25, 0.5)}})
     dataset = replace(evaluation.dataset, name=MARKUP)
     html = replace(evaluation, rows=(row,), dataset=dataset)._repr_html_()
     assert "<script" not in html
@@ -153,7 +153,7 @@ def test_a_cell_shows_the_answer_the_candidates_and_the_passage_once():
 
 
 def test_a_row_shows_its_metrics_and_intervals(evaluation):
-    row = replace(evaluation.rows[0], intervals={"f1_a": Interval(0.25, 0.5)})
+    row = replace(evaluation.rows[0], group_intervals={None: {"f1_a": Interval(0.25, 0.5)}})
     header, cells = Cells(row._repr_html_()).rows
     assert (header[0], cells[0], len(header)) == ("system", "all-positive", len(cells))
     assert sum("[25.0, 50.0]" in cell for cell in cells) == 1

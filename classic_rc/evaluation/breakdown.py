@@ -168,7 +168,7 @@ def break_down(
         defining = set() if mask is grouping.covered else results.defining(grouping.masks, name)
         intervals, family = results.measure(measure, mask, resampling, tests, defining)
         values = [measure.aggregate(system.statistics[measure.name][mask]) for system in results.systems]
-        marks = [family.mark(i) + "§" * (of.name in defining) for i, of in enumerate(results.systems)]
+        marks = [family[i].mark + "§" * (of.name in defining) for i, of in enumerate(results.systems)]
         cells = map(Cell, values, intervals, marks)
         return Group(name, int(mask.sum()), len(np.unique(results.groups[mask])), tuple(cells))
 

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from classic_rc.errors import UsageError, unknown_name
 from classic_rc.evaluation.grouping import find_defining
-from classic_rc.evaluation.outcomes import Row, to_plain
+from classic_rc.evaluation.outcomes import Row, Tested, to_plain
 from classic_rc.evaluation.resampling import (
     NULL_HYPOTHESES,
     Interval,
@@ -25,7 +25,7 @@ from classic_rc.evaluation.resampling import (
     permutation_test,
 )
 from classic_rc.evaluation.results import Evaluation, Significance
-from classic_rc.evaluation.significance import Family, family_tests, resample_metrics, subset_intervals
+from classic_rc.evaluation.significance import family_tests, resample_metrics, subset_intervals
 from classic_rc.folds import merge_groups, passage_groups
 from classic_rc.metrics.base import FULL_CREDIT, METRICS, SOLVED_BY, Metric, metric_of_task, metrics_for
 from classic_rc.questions import SHORT_FINGERPRINT, Task
@@ -94,14 +94,14 @@ class SharedResults:
         resampling: Resampling | None,
         tests: Significance | None,
         left_out: AbstractSet[str],
-    ) -> tuple[Sequence[Interval | None], Family]:
+    ) -> tuple[Sequence[Interval | None], list[Tested]]:
         """Return the systems' intervals and tests on some of the questions; `left_out` are not tested."""
         rows = [system.statistics[metric.name] for system in self.systems]
         intervals: Sequence[Interval | None] = [None] * len(rows)
         if resampling is not None:
             intervals = subset_intervals([(metric, of) for of in rows], self.groups, mask, resampling)
         if tests is None or not mask.any():
-            return intervals, Family([None] * len(rows), [()] * len(rows))
+            return intervals, [Tested()] * len(rows)
         own, parts = self.groups[mask], [of[mask] for of in rows]
         draws = {"n": tests.n, "seed": tests.seed}
         names = [system.name for system in self.systems]

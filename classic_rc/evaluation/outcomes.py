@@ -8,12 +8,12 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from classic_rc.evaluation.resampling import Interval
+from classic_rc.evaluation.resampling import ALPHA, Interval
 from classic_rc.evaluation.signature import Signature
 from classic_rc.evaluation.systems import OUT_OF_FOLD, System
 from classic_rc.kernels.arrays import offsets_of
@@ -23,6 +23,7 @@ from classic_rc.predictions import Answer, AnswerCounts, Prediction, Scores
 from classic_rc.questions import Dataset, Question, Task, candidate_texts
 from classic_rc.solvers.base import Solver
 from classic_rc.tables import Cell, Column, RowGroup, Table, render
+from classic_rc.tables.model import baseline_letter
 
 # What a row of several runs has only if all of them have the same, and what else.
 _OF_ONE_RUN: Mapping[str, Any] = {"seed": None, "threshold": None, "tuned_params": {}, "option_orders": None}
@@ -113,6 +114,20 @@ _HEADINGS = {
 }
 
 
+class Tested(NamedTuple):
+    """The test of a row against the baselines, on all questions or on a group of them."""
+
+    metric: str = ""
+    p_value: float | None = None  # adjusted, of the difference from the one baseline; None if it was not tested
+    beats: tuple[int, ...] = ()  # of several baselines, those that the row is significantly better than
+
+    @property
+    def mark(self) -> str:
+        """The mark in tables: an asterisk, or a letter for each baseline that the row is better than."""
+        is_different = self.p_value is not None and self.p_value < ALPHA
+        return "*" if is_different else "".join(map(baseline_letter, self.beats))
+
+
 @dataclass(frozen=True)
 class Row:
     """One system's results on one dataset."""
@@ -141,15 +156,10 @@ class Row:
     caveats: tuple[str, ...] = ()  # from fitting, for example that a learner stopped before it converged
     answers: AnswerCounts | None = None  # of a file of answers: how many of them say something
     seconds: Mapping[str, float] = field(default_factory=dict)  # of "read", "encode", "fit" and "score": wall time
-    # The metrics' intervals, by name, on all questions and by group; see `classic_rc.evaluation.with_intervals`.
-    intervals: Mapping[str, Interval] = field(default_factory=dict)
-    group_intervals: Mapping[str, Mapping[str, Interval]] = field(default_factory=dict)
-    # The adjusted p-value of the difference from a baseline row, by the name of the primary metric, and by group;
-    # see `classic_rc.evaluation.with_significance`.
-    p_values: Mapping[str, float] = field(default_factory=dict)
-    group_p_values: Mapping[str, float] = field(default_factory=dict)
-    # By group, None for all questions: of several baselines, those that it is significantly better than.
-    beats: Mapping[str | None, tuple[int, ...]] = field(default_factory=dict)
+    # By group of questions, None for all: the metrics' intervals; see `classic_rc.evaluation.with_intervals`.
+    group_intervals: Mapping[str | None, Mapping[str, Interval]] = field(default_factory=dict)
+    # By group of questions, None for all: the test; see `classic_rc.evaluation.with_significance`.
+    tests: Mapping[str | None, Tested] = field(default_factory=dict)
     label: str | None = None  # the name of the row, if it is not that of its solver and variant
 
     @classmethod
@@ -209,8 +219,22 @@ class Row:
 
     def part(self, mask: NDArray[np.bool_]) -> Row:
         """Return the row on some of the questions, without intervals and tests."""
-        plain = replace(self, intervals={}, group_intervals={}, p_values={}, group_p_values={}, beats={})
-        return replace(plain, outcomes=self.outcomes.part(mask))
+        return replace(self, outcomes=self.outcomes.part(mask), group_intervals={}, tests={})
+
+    @property
+    def intervals(self) -> Mapping[str, Interval]:
+        """The metrics' intervals on all questions, by name."""
+        return self.group_intervals.get(None, {})
+
+    @property
+    def p_values(self) -> dict[str, float]:
+        """The adjusted p-value of the difference from the one baseline, by the name of the tested metric."""
+        tested = self.test(None)
+        return {} if tested.p_value is None else {tested.metric: tested.p_value}
+
+    def test(self, group: str | None) -> Tested:
+        """Return the test on all questions, or on a group of them."""
+        return self.tests.get(group, Tested())
 
     @property
     def name(self) -> str:

@@ -428,7 +428,7 @@ def _read_row(row: Node, outcomes: Node, task: Task) -> Row:
     )
 
 
-_FOLLOWING = ("intervals", "group_intervals", "p_values", "group_p_values", "beats")
+_FOLLOWING = ("group_intervals", "tests")
 """Fields of a row that follow from the outcomes."""
 
 

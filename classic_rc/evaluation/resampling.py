@@ -16,6 +16,9 @@ from classic_rc.errors import UsageError
 from classic_rc.kernels.arrays import block_size
 from classic_rc.metrics.base import Metric
 
+ALPHA = 0.05
+"""Adjusted p-values below this level are marked in tables."""
+
 MIN_RELIABLE_GROUPS = 30
 """With fewer passages or groups, the spread between them is itself uncertain, and intervals are too narrow."""
 

@@ -14,7 +14,7 @@ from classic_rc.datasets.registry import is_log
 from classic_rc.errors import ClassicRCError, InterruptedRunError
 from classic_rc.evaluation.grouping import MIN_GROUP_QUESTIONS, find_defining
 from classic_rc.evaluation.outcomes import N_ORDERS, Block, Row, to_plain
-from classic_rc.evaluation.resampling import Interval, Resampling
+from classic_rc.evaluation.resampling import ALPHA, Interval, Resampling
 from classic_rc.evaluation.systems import System
 from classic_rc.io.json import Seconds
 from classic_rc.metrics.base import METRICS, Metric, has_unanswerable, metric_of_task, metrics_for
@@ -26,9 +26,6 @@ from classic_rc.tables.model import LETTERS, Value, baseline_letter, format_coun
 
 if TYPE_CHECKING:
     import pandas
-
-ALPHA = 0.05
-"""Adjusted p-values below this level are marked in tables."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,6 +132,12 @@ class Evaluation:
         return [f"{self.dataset.name}: {name}" for name, e in errors if isinstance(e, InterruptedRunError)]
 
     @property
+    def masks(self) -> dict[str | None, NDArray[np.bool_]]:
+        """Masks of all questions, under None, and of each group."""
+        everything: dict[str | None, NDArray[np.bool_]] = {None: np.ones(len(self.dataset), dtype=np.bool_)}
+        return everything | dict(self.groups)
+
+    @property
     def primary(self) -> Metric:
         """The metric that is tested and that groups of questions are reported in."""
         assert self.dataset.task is not None  # an evaluation has questions
@@ -225,14 +228,14 @@ class Evaluation:
         made = self.significance
         if made is None or not made.has_letters:
             return {}
-        return {"better_than": [made.baselines[i] for i in row.beats.get(group, ())]}
+        return {"better_than": [made.baselines[i] for i in row.test(group).beats]}
 
     def _group_record(self, row: Row, value: str, mask: NDArray[np.bool_]) -> dict[str, Any]:
         record: dict[str, Any] = {"questions": int(mask.sum()), "metrics": row.metrics(mask)}
         if self.resampling is not None:
             record["intervals"] = to_plain(row.group_intervals.get(value, {}))
-        if value in row.group_p_values:
-            record["p_value"] = row.group_p_values[value]
+        if (p_value := row.test(value).p_value) is not None:
+            record["p_value"] = p_value
         return {**record, **self.beaten(row, value)}
 
 
@@ -331,15 +334,15 @@ def _result_columns(evaluation: Evaluation, rows: Sequence[Row]) -> Iterator[tup
                 yield _hide(_metric_column(evaluation, rows, METRICS[name], group))
     if evaluation.significance is not None:
         tested = evaluation.significance.metric
-        if evaluation.significance.has_letters:
-            for value in (None, *evaluation.groups):
-                part = "" if value is None else f"[{evaluation.group_by}={value}]"
-                beaten = (evaluation.beaten(row, value)["better_than"] for row in rows)
-                yield _fact(f"{tested}{part}_better_than", [", ".join(of) for of in beaten])
-        yield _fact(f"{tested}_p", [row.p_values.get(tested) for row in rows])
-        for group in evaluation.groups:
-            key = f"{tested}[{evaluation.group_by}={group}]_p"
-            yield _fact(key, [row.group_p_values.get(group) for row in rows])
+        parts: dict[str | None, str] = {
+            None: "",
+            **{group: f"[{evaluation.group_by}={group}]" for group in evaluation.groups},
+        }
+        for value, part in parts.items() if evaluation.significance.has_letters else ():
+            beaten = (evaluation.beaten(row, value)["better_than"] for row in rows)
+            yield _fact(f"{tested}{part}_better_than", [", ".join(of) for of in beaten])
+        for value, part in parts.items():
+            yield _fact(f"{tested}{part}_p", [row.test(value).p_value for row in rows])
     other = "tie_rate" if selects else "selected_share"
     for key in ("solver", "variant", "block", "expected", other, "ties"):
         yield _fact(key, [getattr(row, key) for row in rows])
@@ -384,7 +387,7 @@ def _metric_column(
         best = compared & (printed == np.fmax.reduce(printed[compared]))
     cells = []
     for row, value, is_best in zip(rows, values, best.tolist(), strict=True):
-        intervals = row.intervals if group is None else row.group_intervals.get(group, {})
+        intervals = row.group_intervals.get(group, {})
         cells.append(
             Cell(
                 value,
@@ -404,8 +407,7 @@ def _mark(evaluation: Evaluation, row: Row, metric: Metric, group: str | None) -
     """Return the mark of a cell: an asterisk, or a letter for each baseline that it is better than."""
     if evaluation.significance is None or metric.name != evaluation.significance.metric:
         return ""
-    p = row.p_values.get(metric.name, 1.0) if group is None else row.group_p_values.get(group, 1.0)
-    return "*" if p < ALPHA else "".join(map(baseline_letter, row.beats.get(group, ())))
+    return row.test(group).mark
 
 
 def dataset_record(dataset: Dataset) -> dict[str, Any]:

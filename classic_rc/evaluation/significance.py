@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import replace
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from classic_rc.errors import UsageError, unknown_name
+from classic_rc.evaluation.outcomes import Tested
 from classic_rc.evaluation.resampling import (
+    ALPHA,
     Interval,
     Resampling,
     holm,
@@ -19,12 +20,11 @@ from classic_rc.evaluation.resampling import (
     permutation_test,
     resample_means,
 )
-from classic_rc.evaluation.results import ALPHA, Evaluation, Significance, has_passages
+from classic_rc.evaluation.results import Evaluation, Significance, has_passages
 from classic_rc.folds import passage_groups
 from classic_rc.io.progress import progress_bar
 from classic_rc.metrics.base import METRICS, Metric, metric_of_task
 from classic_rc.protocol import Protocol
-from classic_rc.tables.model import baseline_letter
 
 
 def with_significance(
@@ -96,39 +96,21 @@ def with_significance(
     measure = metric_of_task(evaluation.dataset.task, metric or evaluation.primary.name)
     groups = passage_groups(evaluation.dataset, group)
     statistics = [row.outcomes.statistics[measure.name] for row in evaluation.rows]
-    masks: dict[str | None, NDArray[np.bool_]] = {None: np.ones(len(groups), dtype=np.bool_)}
-    masks.update(evaluation.groups)
-    families = {}
-    for value, mask in masks.items():
+    families: dict[str | None, list[Tested]] = {}
+    for value, mask in evaluation.masks.items():
         if mask.any():
             left_out = set() if value is None else evaluation.defining(value)
             of = [rows[mask] for rows in statistics]
             families[value] = family_tests(
                 measure, of, names, baselines, groups[mask], n=n, seed=seed, left_out=left_out
             )
-    rows = []
-    for i, row in enumerate(evaluation.rows):
-        found = {value: family.p_values[i] for value, family in families.items()}
-        p_values = {value: p for value, p in found.items() if p is not None}
-        overall = {measure.name: p_values[None]} if None in p_values else {}
-        beats = {value: family.beats[i] for value, family in families.items() if len(baselines) > 1}
-        of_groups = {value: p for value, p in p_values.items() if value is not None}
-        rows.append(replace(row, p_values=overall, group_p_values=of_groups, beats=beats))
+    rows = tuple(
+        replace(row, tests={value: family[i] for value, family in families.items()})
+        for i, row in enumerate(evaluation.rows)
+    )
     n_tests = len(family_pairs(names, baselines))
     settings = Significance(baselines, measure.name, n_tests, n, seed, group)
-    return replace(evaluation, rows=tuple(rows), significance=settings)
-
-
-class Family(NamedTuple):
-    """The tests of one column, for each row in order."""
-
-    p_values: list[float | None]  # of the difference from the one baseline
-    beats: list[tuple[int, ...]]  # of several baselines, those that the row is significantly better than
-
-    def mark(self, i: int) -> str:
-        """Return the mark of a row: an asterisk, or a letter for each baseline that it is better than."""
-        p = self.p_values[i]
-        return "*" if p is not None and p < ALPHA else "".join(map(baseline_letter, self.beats[i]))
+    return replace(evaluation, rows=rows, significance=settings)
 
 
 def family_pairs(names: Sequence[str], baselines: Sequence[str]) -> list[tuple[int, int]]:
@@ -147,7 +129,7 @@ def family_tests(
     n: int = 10_000,
     seed: int = 0,
     left_out: AbstractSet[str] = frozenset(),
-) -> Family:
+) -> list[Tested]:
     """Test rows against one baseline or several; Holm's method adjusts the p-values of all pairs together.
 
     `rows` are the metric's statistics of each system of `names`, and `groups` the groups of passages of the
@@ -165,7 +147,7 @@ def family_tests(
         elif p < ALPHA:
             better, worse = (i, base) if values[i] > values[base] else (base, i)
             beats[better] += [baselines.index(names[worse])] if names[worse] in baselines else []
-    return Family(p_values, [tuple(sorted(of)) for of in beats])
+    return [Tested(metric.name, p, tuple(sorted(of))) for p, of in zip(p_values, beats, strict=True)]
 
 
 def with_statistics(evaluation: Evaluation, protocol: Protocol, *, progress: bool = False) -> Evaluation:
@@ -238,18 +220,13 @@ def with_intervals(
     unit = "passages" if has_passages(evaluation.dataset) else "questions"
     resampling = Resampling(int(groups.max(initial=-1)) + 1, n, seed, level, group, unit)
     measured = [(METRICS[name], of) for row in evaluation.rows for name, of in row.outcomes.statistics.items()]
-    masks: dict[str | None, NDArray[np.bool_]] = {None: np.ones(len(groups), dtype=np.bool_)}
-    masks.update(evaluation.groups)
     intervals: list[dict[str | None, dict[str, Interval]]] = [{} for _ in evaluation.rows]
-    for value, mask in masks.items():
+    for value, mask in evaluation.masks.items():
         found = iter(subset_intervals(measured, groups, mask, resampling))
         for row, own in zip(evaluation.rows, intervals, strict=True):
             of_row = {name: next(found) for name in row.outcomes.statistics}
             own[value] = {name: interval for name, interval in of_row.items() if interval is not None}
-    rows = tuple(
-        replace(row, intervals=own[None], group_intervals={value: own[value] for value in evaluation.groups})
-        for row, own in zip(evaluation.rows, intervals, strict=True)
-    )
+    rows = tuple(replace(row, group_intervals=own) for row, own in zip(evaluation.rows, intervals, strict=True))
     warnings = evaluation.warnings if resampling.warning is None else (*evaluation.warnings, resampling.warning)
     return replace(evaluation, rows=rows, resampling=resampling, warnings=warnings)
 

@@ -16,7 +16,7 @@ from classic_rc.errors import MissingPackageError, UsageError, unknown_name
 from classic_rc.evaluation.curves import AVERAGES, PrecisionRecallCurve
 from classic_rc.evaluation.grouping import MIN_GROUP_QUESTIONS
 from classic_rc.evaluation.outcomes import Block
-from classic_rc.evaluation.results import ALPHA
+from classic_rc.evaluation.resampling import ALPHA
 from classic_rc.io.text import printable
 from classic_rc.tables import records_csv
 

@@ -13,7 +13,7 @@ from typing import Any
 from classic_rc.datasets.official import FINGERPRINTS
 from classic_rc.datasets.registry import READERS
 from classic_rc.evaluation.outcomes import Block, Row
-from classic_rc.evaluation.results import ALPHA
+from classic_rc.evaluation.resampling import ALPHA
 from classic_rc.evaluation.signature import Signature
 from classic_rc.evaluation.significance import family_pairs
 from classic_rc.io.text import printable

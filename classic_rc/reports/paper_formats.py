@@ -11,8 +11,8 @@ from typing import Any
 
 from classic_rc.errors import UsageError
 from classic_rc.evaluation.outcomes import Block
-from classic_rc.evaluation.resampling import Interval
-from classic_rc.evaluation.results import ALPHA, DEFINING_NOTE
+from classic_rc.evaluation.resampling import ALPHA, Interval
+from classic_rc.evaluation.results import DEFINING_NOTE
 from classic_rc.metrics.base import METRICS
 from classic_rc.predictions import ANSWER_COUNTS
 from classic_rc.reports.paper_table import PaperCell, PaperRow, PaperTable

@@ -10,8 +10,7 @@ from decimal import ROUND_HALF_UP, Decimal
 from classic_rc.errors import unknown_name
 from classic_rc.evaluation.grouping import MIN_GROUP_QUESTIONS
 from classic_rc.evaluation.outcomes import Block
-from classic_rc.evaluation.resampling import Interval
-from classic_rc.evaluation.results import ALPHA
+from classic_rc.evaluation.resampling import ALPHA, Interval
 from classic_rc.metrics.base import Metric
 from classic_rc.predictions import AnswerCounts
 from classic_rc.reports.paper_data import PaperDataset

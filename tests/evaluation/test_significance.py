@@ -72,10 +72,10 @@ def test_each_group_of_questions_is_a_family_of_its_own():
         rows = [row.outcomes.statistics["accuracy"][mask] for row in made.rows]
         own = np.unique(groups[mask], return_inverse=True)[1]
         wanted = holm([permutation_test(METRICS["accuracy"], r, rows[0], own, n=300, seed=2).p for r in rows[1:]])
-        assert [row.group_p_values[value] for row in marked.rows[1:]] == wanted.tolist()
+        assert [row.test(value).p_value for row in marked.rows[1:]] == wanted.tolist()
         record = marked.to_dict()["rows"][1]["groups"][value]
-        assert record["p_value"] == marked.rows[1].group_p_values[value]
-    assert marked.rows[0].group_p_values == {}
+        assert record["p_value"] == marked.rows[1].test(value).p_value
+    assert all(tested.p_value is None for tested in marked.rows[0].tests.values())
     # Only the number of systems sets the family: leaving out the groups changes no p-value.
     plain = with_significance(evaluate(data, ["longest", "sw+d", "sliding-window"]), "longest", 300, seed=2)
     assert [row.p_values for row in plain.rows] == [row.p_values for row in marked.rows]

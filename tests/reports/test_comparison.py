@@ -118,7 +118,7 @@ def evaluation(resampling, intervals):
     questions = [Question("q", Passage("p", "Text."), "?", options, frozenset({0}), Task.SINGLE_CHOICE)]
     counts = np.array([1])
     outcomes = Outcomes({"accuracy": np.array([[0.5]])}, counts, counts * 1.0, 2 * counts, None, ([0],))
-    row = Row("ir", None, {}, "solver:ir", "ir", outcomes, intervals=intervals)
+    row = Row("ir", None, {}, "solver:ir", "ir", outcomes, group_intervals={None: intervals})
     return Evaluation(Dataset(questions, "mini"), (row,), resampling=resampling)
 
 
