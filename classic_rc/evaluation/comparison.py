@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from classic_rc.errors import UsageError, unknown_name
 from classic_rc.evaluation.grouping import find_defining
-from classic_rc.evaluation.outcomes import Row, Tested, to_plain
+from classic_rc.evaluation.outcomes import UNTESTED, Row, Tested, to_plain
 from classic_rc.evaluation.resampling import (
     NULL_HYPOTHESES,
     Interval,
@@ -101,7 +101,7 @@ class SharedResults:
         if resampling is not None:
             intervals = subset_intervals([(metric, of) for of in rows], self.groups, mask, resampling)
         if tests is None or not mask.any():
-            return intervals, [Tested()] * len(rows)
+            return intervals, [UNTESTED] * len(rows)
         own, parts = self.groups[mask], [of[mask] for of in rows]
         draws = {"n": tests.n, "seed": tests.seed}
         names = [system.name for system in self.systems]

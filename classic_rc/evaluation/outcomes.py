@@ -122,10 +122,17 @@ class Tested(NamedTuple):
     beats: tuple[int, ...] = ()  # of several baselines, those that the row is significantly better than
 
     @property
+    def is_significant(self) -> bool:
+        """Whether the row differs significantly from the one baseline."""
+        return self.p_value is not None and self.p_value < ALPHA
+
+    @property
     def mark(self) -> str:
         """The mark in tables: an asterisk, or a letter for each baseline that the row is better than."""
-        is_different = self.p_value is not None and self.p_value < ALPHA
-        return "*" if is_different else "".join(map(baseline_letter, self.beats))
+        return "*" if self.is_significant else "".join(map(baseline_letter, self.beats))
+
+
+UNTESTED = Tested()
 
 
 @dataclass(frozen=True)
@@ -234,7 +241,7 @@ class Row:
 
     def test(self, group: str | None) -> Tested:
         """Return the test on all questions, or on a group of them."""
-        return self.tests.get(group, Tested())
+        return self.tests.get(group, UNTESTED)
 
     @property
     def name(self) -> str:

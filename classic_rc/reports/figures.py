@@ -348,7 +348,7 @@ def forest_figure(table: PaperTable) -> Figure:
         drawn = figure.subplots(len(panels), sharex=True, squeeze=False, height_ratios=heights)[:, 0]
         for panel, j in zip(drawn, panels, strict=True):
             _draw_forest(panel, table, j, rows[j])
-        is_marked = any(row.cells[j].is_significant for j in panels for row in rows[j])
+        is_marked = any(row.cells[j].test.is_significant for j in panels for row in rows[j])
         if is_marked:
             mark = f"*: differs from {table.baselines[0]}, p < {ALPHA:g}"
             drawn[-1].set_xlabel(printable(mark), parse_math=False, labelpad=1)
@@ -373,7 +373,7 @@ def _draw_forest(axes: Axes, table: PaperTable, j: int, rows: Sequence[PaperRow]
         axes.plot([100 * cell.value], [i], zorder=3, **look, **_BLOCK_LOOKS[row.block])
         if row.name in table.baselines and row.block is not Block.PUBLISHED:
             axes.axvline(100 * cell.value, color="0.6", linestyle="--", linewidth=0.6, zorder=1)
-    names = [printable(row.name) + (" *" if row.cells[j].is_significant else "") for row in rows]
+    names = [printable(row.name) + (" *" if row.cells[j].test.is_significant else "") for row in rows]
     axes.set_yticks(range(len(rows)), names, parse_math=False, fontsize="x-small")
     axes.set_ylim(len(rows) - 0.4, -0.6)
     axes.tick_params(axis="y", length=0)

@@ -241,13 +241,12 @@ def _measure(
         system.name: PaperCell(
             None if value != value else value,
             intervals[i],
-            family[i].p_value,
+            family[i],
             i in best,
             system.expected,
             system.tuned_here,
             reason="the group has no questions" if value != value else None,
             answers=system.answers,
-            beats=family[i].beats,
             deviation=system.deviation(metric, mask),
             defines_group=system.name in defines,
         )

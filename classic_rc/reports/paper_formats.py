@@ -58,9 +58,8 @@ def _named(table: PaperTable, row: PaperRow) -> str:
 def marks(cell: PaperCell) -> str:
     """Return the marks of a cell: an asterisk, a dagger, a double dagger, several or none."""
     lacks = cell.answers is not None and cell.answers.note
-    beaten = "".join(map(baseline_letter, cell.beats))
-    signs = ((cell.is_significant, "*"), (True, beaten), (cell.is_tuned_here, "†"), (lacks, "‡"))
-    return "".join(sign for has, sign in (*signs, (cell.defines_group, "§")) if has)
+    signs = ((cell.is_tuned_here, "†"), (lacks, "‡"), (cell.defines_group, "§"))
+    return cell.test.mark + "".join(sign for has, sign in signs if has)
 
 
 def shown_interval(cell: PaperCell, decimals: int) -> Interval | None:
@@ -199,7 +198,7 @@ def _test_notes(table: PaperTable) -> Iterator[str]:
             f"tests over {grouped}, Holm-adjusted over all pairs of a system and a baseline in a column)"
         )
     else:
-        who = "*: differs" if any(cell.is_significant for cell in table.cells) else "No system here differs"
+        who = "*: differs" if any(cell.test.is_significant for cell in table.cells) else "No system here differs"
         yield (
             f"{who} significantly from {table.baselines[0]}{metric} (p < {ALPHA:g}; "
             "two-sided paired permutation test over "
@@ -348,10 +347,10 @@ def _record(table: PaperTable, row: PaperRow, j: int, cell: PaperCell) -> dict[s
         "value": cell.value,
         "low": low,
         "high": high,
-        **({"better_than": ", ".join(table.baselines[i] for i in cell.beats)} if table.has_letters else {}),
-        "baseline": table.baselines[0] if cell.p_value is not None else None,
-        "p": cell.p_value,
-        "significant": cell.is_significant if cell.p_value is not None else None,
+        **({"better_than": ", ".join(table.baselines[i] for i in cell.test.beats)} if table.has_letters else {}),
+        "baseline": table.baselines[0] if cell.test.p_value is not None else None,
+        "p": cell.test.p_value,
+        "significant": cell.test.is_significant if cell.test.p_value is not None else None,
         "best": cell.is_best,
         "expected": cell.is_expected,
         "deviation": cell.deviation,

@@ -9,8 +9,8 @@ from decimal import ROUND_HALF_UP, Decimal
 
 from classic_rc.errors import unknown_name
 from classic_rc.evaluation.grouping import MIN_GROUP_QUESTIONS
-from classic_rc.evaluation.outcomes import Block
-from classic_rc.evaluation.resampling import ALPHA, Interval
+from classic_rc.evaluation.outcomes import UNTESTED, Block, Tested
+from classic_rc.evaluation.resampling import Interval
 from classic_rc.metrics.base import Metric
 from classic_rc.predictions import AnswerCounts
 from classic_rc.reports.paper_data import PaperDataset
@@ -42,22 +42,16 @@ class PaperCell:
 
     value: float | None = None  # as a fraction; None if there is none
     interval: Interval | None = None
-    p_value: float | None = None  # adjusted; None if it was not tested
+    test: Tested = UNTESTED
     is_best: bool = False
     is_expected: bool = False  # an expectation over draws
     is_tuned_here: bool = False  # tuned on the data that it reports
     printed: str | None = None  # a published figure, in percent with its digits
     reason: str | None = None  # why there is no value, if that is known
     answers: AnswerCounts | None = None  # of a file of answers
-    beats: tuple[int, ...] = ()  # of several baselines, those that it is significantly better than
     deviation: float | None = None  # over the runs of the system
     defines_group: bool = False  # the group is the questions that it solves, or those that it does not solve
     sample: int | None = None  # the number of questions, if it is a sample of them
-
-    @property
-    def is_significant(self) -> bool:
-        """Whether it differs significantly from the baseline."""
-        return self.p_value is not None and self.p_value < ALPHA
 
     def number(self, decimals: int) -> str | None:
         """Return the number in percent, as the table prints it; None without a value."""
@@ -86,7 +80,7 @@ class PaperTable:
     columns: tuple[PaperColumn, ...]  # those of one dataset are next to each other
     rows: tuple[PaperRow, ...]  # those of one block are next to each other
     datasets: tuple[PaperDataset, ...]  # what the table is made of
-    baselines: tuple[str, ...] = ()  # the systems that others are tested against; see `PaperCell.beats`
+    baselines: tuple[str, ...] = ()  # the systems that others are tested against; see `Tested.beats`
     decimals: int = 1  # digits after the decimal point; equal printed numbers are equally good
     notes: tuple[str, ...] = ()  # what the reader of the table need not know and its author should
 

@@ -108,11 +108,11 @@ def test_numbers_are_those_of_the_run(save):
         whole, group = cell(table, row.name, "barn:accuracy"), cell(table, row.name, "barn:middle")
         assert whole.value == row.metrics()["accuracy"]
         assert whole.interval == row.intervals["accuracy"]
-        assert whole.p_value == row.p_values.get("accuracy")
+        assert whole.test.p_value == row.p_values.get("accuracy")
         assert group.value == row.metrics(run.groups["middle"])["accuracy"]
         assert group.interval == row.group_intervals["middle"]["accuracy"]
-        assert group.p_value == row.test("middle").p_value
-    assert any(c.is_significant for c in table.cells)
+        assert group.test.p_value == row.test("middle").p_value
+    assert any(c.test.is_significant for c in table.cells)
 
 
 def test_groups_of_passages_that_a_run_kept_together_stay_together(save):
@@ -122,20 +122,20 @@ def test_groups_of_passages_that_a_run_kept_together_stay_together(save):
     longest = cell(table, "longest", "barn:accuracy")
     assert longest.interval == run.rows[0].intervals["accuracy"]
     assert longest.interval != measured(questions("barn"), ["longest"]).rows[0].intervals["accuracy"]
-    assert longest.p_value == run.rows[0].p_values["accuracy"]
+    assert longest.test.p_value == run.rows[0].p_values["accuracy"]
     assert "groups of passages" in caption(table, None, "lines")
 
 
 def test_other_intervals_and_another_baseline(save):
     run = evaluate(questions("barn"), ["longest", "sw+d", "shortest"])
     plain = paper(save("a", run))
-    assert all(c.interval is None and c.p_value is None for c in plain.cells)
+    assert all(c.interval is None and c.test.p_value is None for c in plain.cells)
     table = paper(save("a", run), intervals=200, baseline="longest")
     expected = with_significance(with_intervals(run, 200), "longest")
     for row in expected.rows:
         own = cell(table, row.name, "barn:accuracy")
         assert own.interval == row.intervals["accuracy"]
-        assert own.p_value == row.p_values.get("accuracy")
+        assert own.test.p_value == row.p_values.get("accuracy")
     with raises(UsageError, field="baseline", found="lexical"):
         paper(save("a", run), baseline="lexical")
 
@@ -147,9 +147,9 @@ def test_what_is_left_out_changes_no_mark(save):
     assert [cell(part, name, "barn:middle") for name in ("shortest", "longest")] == [
         cell(table, name, "barn:middle") for name in ("shortest", "longest")
     ]
-    family = [c.p_value for c in (cell(table, row.name, "barn:accuracy") for row in table.rows)]
+    family = [c.test.p_value for c in (cell(table, row.name, "barn:accuracy") for row in table.rows)]
     alone = paper(save("b", measured(questions("barn"), ["sw+d", "longest", "shortest"], "sw+d")))
-    p = cell(alone, "shortest", "barn:accuracy").p_value
+    p = cell(alone, "shortest", "barn:accuracy").test.p_value
     assert p is not None
     assert p < max(q for q in family if q is not None)
     best = next(row.name for row in table.rows if row.cells[0].is_best)
@@ -240,7 +240,7 @@ def test_records_of_one_dataset_are_joined_and_tested_together(save):
     assert [row.name for row in table.rows] == ["sw+d", "longest", "shortest"]
     together = measured(dataset, ["sw+d", "longest", "shortest"], "sw+d")
     for row in together.rows[1:]:
-        assert cell(table, row.name, "barn:accuracy").p_value == row.p_values["accuracy"]
+        assert cell(table, row.name, "barn:accuracy").test.p_value == row.p_values["accuracy"]
 
 
 def test_other_numbers_of_one_name_are_an_error_that_names_both_files(save):
@@ -288,8 +288,8 @@ def test_of_two_baselines_for_one_dataset_the_first_is_used(save):
 def test_a_baseline_without_a_result_marks_nothing_there(save):
     file = save("a", measured(questions("barn"), ["longest", "sw+d"]), measured(questions("lamp"), ["longest"]))
     table = paper(file, baseline="sw+d")
-    assert cell(table, "longest", "barn:accuracy").p_value is not None
-    assert cell(table, "longest", "lamp:accuracy").p_value is None
+    assert cell(table, "longest", "barn:accuracy").test.p_value is not None
+    assert cell(table, "longest", "lamp:accuracy").test.p_value is None
     assert any("lamp: the baseline sw+d has no result" in note for note in table.notes)
     assert "No tests on lamp" in caption(table, None, "none")
 
@@ -313,8 +313,8 @@ def test_the_primary_metric_of_the_run_is_tested(save):
     run = measured(questions("lamp", several=True), ["longest", "sw+d"], "sw+d", metrics=("em1",))
     table = paper(save("a", run))
     assert [c.metric.name for c in table.columns if c.is_tested] == ["em1"]
-    assert cell(table, "longest", "lamp:em1").p_value == run.rows[0].p_values["em1"]
-    assert cell(table, "longest", "lamp:f1_a").p_value is None
+    assert cell(table, "longest", "lamp:em1").test.p_value == run.rows[0].p_values["em1"]
+    assert cell(table, "longest", "lamp:f1_a").test.p_value is None
 
 
 def test_group_columns_need_recorded_groups(save):
@@ -461,8 +461,12 @@ def test_csv_has_a_record_for_each_cell_in_full_precision(wide):
     assert len(records) == len(wide.rows) * len(wide.columns)
     own = cell(wide, "longest", "RACE:accuracy")
     (record,) = (r for r in records if (r["system"], r["dataset"]) == ("longest", "RACE"))
-    assert [float(record[key]) for key in ("value", "low", "high", "p")] == [own.value, *own.interval, own.p_value]
-    assert record["significant"] == str(own.is_significant)
+    assert [float(record[key]) for key in ("value", "low", "high", "p")] == [
+        own.value,
+        *own.interval,
+        own.test.p_value,
+    ]
+    assert record["significant"] == str(own.test.is_significant)
     assert record["baseline"] == "sw+d"
 
 
@@ -681,7 +685,7 @@ def test_a_forest_plot_has_a_panel_for_each_dataset_and_no_colours(wide):
     assert [name.removesuffix(" *") for name in names] == [
         r.name for r in wide.rows if r.cells[0].value is not None
     ]
-    marked = {r.name for r in wide.rows if r.cells[0].is_significant}
+    marked = {r.name for r in wide.rows if r.cells[0].test.is_significant}
     assert {name.removesuffix(" *") for name in names if name.endswith(" *")} == marked
     points = [line for line in first.lines if line.get_marker() != "None"]
     assert {line.get_marker() for line in points} == {"o", "s"}

@@ -188,7 +188,7 @@ def test_several_baselines_are_one_family_and_have_letters(tmp_path):
     (tmp_path / "run.json").write_text(json.dumps(run_record([evaluate(dataset, systems)])), encoding="utf-8")
     records = read_paper_records([tmp_path / "run.json"])
     table = make_paper_table(records, baseline=["Low", "Down"])
-    beats = {row.name: row.cells[0].beats for row in table.rows}
+    beats = {row.name: row.cells[0].test.beats for row in table.rows}
     assert beats["Up"] == (0, 1)
     assert beats["Down"] == ()
     shown = table_latex(table)
@@ -198,4 +198,4 @@ def test_several_baselines_are_one_family_and_have_letters(tmp_path):
     assert "for 5 comparisons" in said  # 2 x 3 pairs, and the two baselines are one of them
     one = make_paper_table(records, baseline=["Low"])
     assert len(one.baselines) == 1
-    assert one.rows[0].cells[0].beats == ()
+    assert one.rows[0].cells[0].test.beats == ()
