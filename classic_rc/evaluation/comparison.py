@@ -84,8 +84,7 @@ class SharedResults:
 
     def defining(self, masks: Mapping[str, NDArray[np.bool_]], name: str) -> set[str]:
         """Return the systems whose answers define a group; see :func:`find_defining`."""
-        decided = {system.name: system.statistics for system in self.systems if not system.expected}
-        return find_defining(self.task, decided, masks, name)
+        return find_defining(self.task, self.systems, masks, name)
 
     def measure(
         self,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
@@ -20,6 +20,7 @@ from classic_rc.text.analyzers import get_tokenizer
 
 if TYPE_CHECKING:
     from classic_rc.datasets.labels import Labels
+    from classic_rc.evaluation.outcomes import Row
 
 MIN_GROUP_QUESTIONS = 10
 """Numbers over fewer questions mean little: tables show them in grey, and rarer first words are merged."""
@@ -294,7 +295,7 @@ def read_groupings(dataset: Dataset, keys: Sequence[str], labels: Sequence[Label
 
 def find_defining(
     task: Task,
-    statistics: Mapping[str, Mapping[str, NDArray[np.float64]]],
+    rows: Iterable[Row],
     masks: Mapping[str, NDArray[np.bool_]],
     name: str,
 ) -> set[str]:
@@ -302,10 +303,11 @@ def find_defining(
 
     Of several systems, it is the questions that all of them solve, or that none of them solves. Their numbers there
     follow from how the group was made. That holds for a group of a pair of keys too if they define the group of one
-    of the two keys. `statistics` are by system and metric; `masks` has all groups of the key.
+    of the two keys. `masks` has all groups of the key. Expectations over draws define no group.
     """
     metric = METRICS[SOLVED_BY[task]]
-    solved = {name: metric.of_questions(of[metric.name]) >= FULL_CREDIT for name, of in statistics.items()}
+    decided = {row.name: row.statistics[metric.name] for row in rows if not row.expected}
+    solved = {name: metric.of_questions(of) >= FULL_CREDIT for name, of in decided.items()}
     found: set[str] = set()
     for mask in (masks[name], *_iter_parts(masks, name)):
         for answers in (solved, {name: ~of for name, of in solved.items()}):

@@ -114,8 +114,7 @@ class Evaluation:
     def defining(self, group: str) -> set[str]:
         """Return the names of the rows whose answers define a group of questions."""
         assert self.dataset.task is not None
-        decided = {row.name: row.outcomes.statistics for row in self.rows if not row.expected}
-        return find_defining(self.dataset.task, decided, self.groups, group)
+        return find_defining(self.dataset.task, self.rows, self.groups, group)
 
     def interrupted(self) -> Evaluation:
         """Return the evaluation with an error for each system that was not finished, and without it otherwise."""
