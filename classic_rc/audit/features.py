@@ -27,7 +27,7 @@ from classic_rc.audit.contexts import (
 )
 from classic_rc.audit.measurements import Measurement, measure_options
 from classic_rc.audit.options import Integers, OptionTable
-from classic_rc.kernels.arrays import look_up, offsets_of, ragged_indices, runs_of, sums_by
+from classic_rc.kernels.arrays import distinct, look_up, offsets_of, ragged_indices, runs_of, sums_by
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_matrix
@@ -38,7 +38,6 @@ _LEAST_SHARE = 1 / 2000
 
 _BLOCK_OPTIONS, _BLOCK_CHARACTERS, _BLOCK_ONES = 2**14, 2**19, 2**20
 _MOST_GRAM = 3
-_CODE_BITS = 21
 _FEW_PASSAGES = 20
 """With fewer passages, questions are counted instead of passages."""
 _MOST_SHAPE = 12
@@ -210,10 +209,10 @@ class FeatureMatrix:
             for own, part in self.parts():
                 for first, last in runs_of(np.diff(part.offsets), _BLOCK_ONES) if (place[own] >= 0).any() else ():
                     feature = place[own][part.columns[part.offsets[first] : part.offsets[last]]]
-                    chosen = np.flatnonzero(feature >= 0)
-                    ends = part.offsets[first + 1 : last + 1] - part.offsets[first]
-                    options = np.searchsorted(ends, chosen, side="right") + first
-                    found.append(np.stack([feature[chosen], options.astype(np.int32)]))
+                    chosen = feature >= 0
+                    options = np.arange(first, last, dtype=np.int32)
+                    options = np.repeat(options, np.diff(part.offsets[first : last + 1]))
+                    found.append(np.stack([feature[chosen], options[chosen]]))
             feature, options = np.concatenate(found, axis=1)
             options = options[np.argsort(feature, kind="stable")]
             yield from np.split(options, np.cumsum(np.bincount(feature, minlength=stop - start))[:-1])
@@ -371,21 +370,22 @@ def frequent_codes(blocks: Iterable[tuple[Integers, Integers | None]], least: in
 def _coded_entries(
     table: OptionTable,
     pairs: Callable[[int, int], _Pairs],
+    n_codes: int,
     describe: Callable[[Integers], tuple[list[Family], list[str]]],
     least: int,
 ) -> Entries:
-    """Return what enough options have, by codes; `pairs` returns those of the texts from one number to another."""
+    """Return what enough options have, by codes below `n_codes`; `pairs` returns those of a block of texts."""
     from scipy.sparse import csr_matrix
 
     n, uses = len(table.distinct_texts), np.bincount(table.text_index)
-    blocks = list(runs_of(np.array([len(text) for text in table.distinct_texts]), _BLOCK_CHARACTERS))
+    least_load = -(-_BLOCK_CHARACTERS * n_codes // 2**62)  # so a code with the number of its text has 63 bits
+    loads = np.array([max(len(text), least_load) for text in table.distinct_texts], dtype=np.int64)
+    blocks = list(runs_of(loads, _BLOCK_CHARACTERS))
 
     def distinct_pairs(start: int, stop: int) -> _Pairs:
         text, code = pairs(start, stop)
-        order = np.lexsort((code, text))
-        text, code = text[order], code[order]
-        first = np.append(True, (text[1:] != text[:-1]) | (code[1:] != code[:-1]))[: len(text)]
-        return text[first], code[first]
+        text, code = np.divmod(distinct(text * n_codes + code), n_codes)
+        return text, code
 
     found = (distinct_pairs(*block) for block in blocks)
     codes = frequent_codes(((c, uses[s + t]) for (s, _), (t, c) in zip(blocks, found, strict=True)), least)
@@ -427,33 +427,34 @@ def _word_entries(table: OptionTable, family: Family, least: int) -> Entries:
         negated = family is WORD and table.has_contractions
         return [NOT if negated and value == "not" else family for value in values], values
 
-    return _coded_entries(table, pairs, describe, least)
+    return _coded_entries(table, pairs, n**2 if family is WORDS else n, describe, least)
 
 
 def _gram_entries(table: OptionTable, length: int, least: int) -> Entries:
-    """Return runs of so many characters."""
+    """Return runs of so many characters. A code has the places of its characters in the alphabet of all texts."""
+    alphabet = sorted(set().union(*table.distinct_texts))
+    size = max(len(alphabet), 1)
+    place = np.zeros(ord(max(alphabet, default="a")) + 1, dtype=np.int64)
+    place[[*map(ord, alphabet)]] = np.arange(len(alphabet))
 
     def pairs(start: int, stop: int) -> _Pairs:
         texts = table.distinct_texts[start:stop]
         joined = "".join(texts).encode("utf-32-le", "surrogatepass")
-        points = np.frombuffer(joined, dtype=np.uint32).astype(np.int64)
+        points = place[np.frombuffer(joined, dtype=np.uint32)]
         text = np.repeat(np.arange(len(texts)), [len(t) for t in texts])
         n = max(len(points) - length + 1, 0)
         code = np.zeros(n, dtype=np.int64)
         for i in range(length):
-            code |= points[i : i + n] << _CODE_BITS * i
+            code += points[i : i + n] * size**i
         inside = text[:n] == text[length - 1 :] if n else np.zeros(0, dtype=bool)
         return text[:n][inside], code[inside]
 
     def describe(codes: Integers) -> tuple[list[Family], list[str]]:
-        values = [
-            "".join(chr(code >> _CODE_BITS * i & 2**_CODE_BITS - 1) for i in range(length))
-            for code in codes.tolist()
-        ]
+        values = ["".join(alphabet[code // size**i % size] for i in range(length)) for code in codes.tolist()]
         families = [PIECE if length > 1 else _family_of(value) for value in values]
         return families, values if length > 1 else [*map(describe_character, values)]
 
-    return _coded_entries(table, pairs, describe, least)
+    return _coded_entries(table, pairs, size**length, describe, least)
 
 
 def _family_of(character: str) -> Family:
