@@ -286,6 +286,7 @@ def _iter_shared_results(
 
     Solvers and predictions answer the questions of ``--data``. `failures` gets the systems that fail.
     """
+    from classic_rc.evaluation.comparison import join_groupings
     from classic_rc.evaluation.outcomes import Row
 
     dataset = _read_questions(args, systems)
@@ -303,10 +304,12 @@ def _iter_shared_results(
             [(s.label, result[fingerprint]) for (s, _), result in zip(answered, by_system, strict=True)]
         )
         run_of = {str(system.name): system.system.row for system in systems if system.name is not None}
-        recorded = {key: of for result in by_system for key, of in result[fingerprint].groupings.items() if args.by}
+        groupings = {}
         if dataset is not None:
-            recorded = {of.key: of.masks for of in read_groups(args, dataset).groupings}
-        results = replace(results, systems=Row.join_renamed(results.systems, run_of), groupings=recorded)
+            groupings = {of.key: of.masks for of in read_groups(args, dataset).groupings}
+        elif args.by:
+            groupings = join_groupings([result[fingerprint] for result in by_system], args.by)
+        results = replace(results, systems=Row.join_renamed(results.systems, run_of), groupings=groupings)
         if args.group is not None and dataset is not None:
             from classic_rc.folds import passage_groups
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
@@ -145,6 +145,25 @@ def join_groups(all_results: Sequence[SharedResults]) -> tuple[NDArray[np.int64]
     for own in keyed.values():
         groups = merge_groups(groups, own.tolist())
     return groups, " and ".join(map(str, keyed)) or None
+
+
+def join_groupings(
+    all_results: Sequence[SharedResults], used: Collection[str]
+) -> dict[str, Mapping[str, NDArray[np.bool_]]]:
+    """Return the groups of questions by key; a key that is `used` must have the same groups in all results."""
+    joined: dict[str, Mapping[str, NDArray[np.bool_]]] = {}
+    for results in all_results:
+        for key, masks in results.groupings.items():
+            known = joined.setdefault(key, masks)
+            same = known.keys() == masks.keys() and all(np.array_equal(known[name], masks[name]) for name in known)
+            if key in used and not same:
+                raise UsageError(
+                    f"the results on {results.dataset} have different groups of {key}: run the systems with the "
+                    "same --labels",
+                    field="by",
+                    found=key,
+                )
+    return joined
 
 
 def _list_names(results: SharedResults) -> str:

@@ -10,7 +10,7 @@ import numpy as np
 
 from classic_rc.datasets.official import FINGERPRINTS
 from classic_rc.errors import DataError, UsageError, unknown_name
-from classic_rc.evaluation.comparison import SharedResults, join_groups
+from classic_rc.evaluation.comparison import SharedResults, join_groupings, join_groups
 from classic_rc.evaluation.outcomes import Row
 from classic_rc.evaluation.record import read_fields, read_resampling, read_significance
 from classic_rc.evaluation.resampling import Resampling
@@ -85,7 +85,7 @@ def merge_records(
     by_dataset: dict[tuple[str, int], _Parts] = {}
     for source, results in records:
         by_dataset.setdefault((results.fingerprint, len(results.groups)), []).append((source, results))
-    joined = [_join(parts) for parts in by_dataset.values()]
+    joined = [_join(parts, by) for parts in by_dataset.values()]
     labels = _unique_labels(joined)
     new = parse_renames(renames, {*labels, *metrics}.union(*(_names(parts, by) for parts in by_dataset.values())))
     notes: list[str] = []
@@ -108,7 +108,7 @@ def merge_records(
     return datasets, new, notes
 
 
-def _join(parts: _Parts) -> SharedResults:
+def _join(parts: _Parts, by: str | None) -> SharedResults:
     """Return one dataset's results of several records."""
     (source, first), *_ = parts
     systems: dict[str, tuple[str, Row]] = {}
@@ -129,13 +129,14 @@ def _join(parts: _Parts) -> SharedResults:
     facts: dict[str, Any] = {}
     for _, results in parts:
         facts |= {key: value for key, value in results.facts.items() if facts.get(key) is None}
-    groups, group = join_groups([results for _, results in parts])
+    all_results = [results for _, results in parts]
+    groups, group = join_groups(all_results)
     return replace(
         first,
         groups=groups,
         group=group,
         systems=tuple(system for _, system in systems.values()),
-        groupings={key: masks for _, results in reversed(parts) for key, masks in results.groupings.items()},
+        groupings=join_groupings(all_results, {by} if by else ()),
         missing=missing,
         facts=facts,
     )

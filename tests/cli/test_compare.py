@@ -164,3 +164,14 @@ def test_rows_whose_names_have_a_hash(cli, tmp_path):
     assert cli("run", "sample:single-choice", "-s", "C#=sw", "-s", "X#2=swd", "--save", record).code == 0
     done = cli("compare", f"{record}#C#", f"{record}#X#2", "--format", "json")
     assert [row["name"] for row in done.json["comparisons"][0]["systems"]] == ["C#", "X#2"]
+
+
+def test_records_with_other_groups_of_a_key_are_not_compared_by_it(cli, single, saved, write):
+    folders = []
+    for system, label in (("longest", "easy"), ("sw+d", "hard")):
+        labels = write(f"{system}/labels.csv", f"id,kind\nq1,{label}\nq2,hard\nq3,easy\n")
+        folders.append(saved(system, single, "-s", system, "--labels", labels))
+    assert len(compared(cli, *folders)) == 1
+    cli("compare", *folders, "--by", "kind").fails(2, "different groups of kind", field="by", found="kind")
+    cli("table", *folders, "--by", "kind").fails(2, "different groups of kind", field="by", found="kind")
+    assert compared(cli, *folders, "--data", single, "--labels", labels, "--by", "kind")
