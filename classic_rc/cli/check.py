@@ -143,6 +143,7 @@ def _answered_ids(cues: Sequence[Cue]) -> str:
                 raise UsageError(
                     f"cannot write one id per line: the question id {id_!r} has a tab or a line break",
                     field="--ids",
+                    found=id_,
                 )
             lines.append(f"{cue.name}\t{id_}\n")
     return "".join(lines)

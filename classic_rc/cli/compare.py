@@ -178,6 +178,8 @@ def _questions_text(dataset: Dataset, path: str) -> str:
         raise UsageError(
             f"cannot write one id per line: the question id {multiline!r} has a line break; use --ids FILE.jsonl",
             field="--ids",
+            found=path,
+            expected="FILE.jsonl",
         )
     return "".join(f"{id_}\n" for id_ in ids)
 

@@ -157,7 +157,7 @@ def check_writable(
 
     def refuse(problem: str, expected: str) -> UsageError:
         message = f"cannot write {output}: {problem}, expected {expected} ({option})"
-        return UsageError(message, field=option, found=output)
+        return UsageError(message, field=option, found=output, expected=expected)
 
     if not is_figure and not is_folder and output.lower().endswith(_IMAGES):
         root, suffix = os.path.splitext(output)

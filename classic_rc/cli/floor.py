@@ -144,6 +144,8 @@ def _verify(args: argparse.Namespace) -> int:
         raise UsageError(
             "--verify needs the name of one dataset: classic-rc floor race:dev --verify RACE.tar.gz,split=dev",
             field="--verify",
+            found=" ".join(args.floors) or None,
+            expected="one NAME:SPLIT",
         )
     from classic_rc.io.progress import progress_bar
     from classic_rc.reports.floor import verify_rows

@@ -42,16 +42,17 @@ def handle(args: argparse.Namespace) -> int:
             "nothing to grade: give a folder with a file or a folder for each student, or one file, as in "
             f"`classic-rc grade submissions --assignment {args.assignment} -o grades.csv`",
             field="FOLDER|FILE",
+            expected="a folder with a file or a folder for each student, or one file",
         )
     check_writable(args.output, args.submissions, args.assignment, args.data, *args.train)
     places = {"-o": args.output, "--html": args.html, "--gradescope": args.gradescope, "--plain": args.plain}
     places = {flag: place for flag, place in places.items() if place not in (None, "-")}
     for flag, place in places.items():
         if flag != "-o" and Path(place).exists() and not Path(place).is_dir():
-            raise UsageError(f"cannot write into {place}: it is not a folder", field=flag)
+            raise UsageError(f"cannot write into {place}: it is not a folder", field=flag, found=place)
         if Path(place).resolve().is_relative_to(Path(args.submissions).resolve()):
             message = f"cannot write to {place}: what is in {args.submissions} counts as a student's"
-            raise UsageError(message, field=flag)
+            raise UsageError(message, field=flag, found=place, expected=f"a place outside of {args.submissions}")
     from classic_rc.teaching import Limits, choose_isolation
     from classic_rc.teaching.grading import grade_one
 
@@ -110,6 +111,7 @@ def _assignment(args: argparse.Namespace) -> Assignment:
             "which assignment? Give --assignment NAME (`classic-rc list assignments` has the names) or its file, "
             "or a folder with an assignment.json that names one of the package",
             field="--assignment",
+            found=given or name or None,
         )
     else:
         assignment = load_assignment(name if name in list_assignments() else Path(given).parent / name, rules)
@@ -189,7 +191,7 @@ def _write_files(folder: Path, files: Mapping[str, bytes]) -> None:
         try:
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            raise UsageError(f"cannot make the folder {folder}: {error.strerror}") from None
+            raise UsageError(f"cannot make the folder {folder}: {error.strerror}", found=str(folder)) from None
         write_file(folder / name, content)
 
 
@@ -222,7 +224,9 @@ def _prepare(args: argparse.Namespace, assignment: Assignment) -> int:
     for name in files:
         if (folder / name).exists():
             raise UsageError(
-                f"{folder / name} exists already: give a folder that is new or empty", field="--hand-out"
+                f"{folder / name} exists already: give a folder that is new or empty",
+                field="--hand-out",
+                found=str(folder / name),
             )
     _write_files(folder, files)
     for name in files:

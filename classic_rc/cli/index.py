@@ -43,7 +43,7 @@ def handle(args: argparse.Namespace) -> int:
 
     engine = engine_class(args.engine)
     if not engine.stored_as:
-        raise UsageError(f"engine {args.engine!r} has indexes in memory only", field="--engine")
+        raise UsageError(f"engine {args.engine!r} has indexes in memory only", field="--engine", found=args.engine)
     if args.check:
         for place in args.corpus:
             write_output(engine.check(place) + "\n  intact\n", None)

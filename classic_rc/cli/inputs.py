@@ -299,6 +299,7 @@ def refuse_file(system: System) -> None:
             f"{system.path} is a file of predictions, and a solver is needed here",
             field="--solver",
             found=system.path,
+            expected="a solver (see `classic-rc list solvers`)",
         )
 
 
@@ -320,12 +321,16 @@ def check_figure_path(path: str | None, *inputs: str | None, others: Sequence[st
     from classic_rc.reports.figures import FIGURE_FORMATS, require_matplotlib
 
     if path is None:
-        raise UsageError("a figure needs a file: add -o FILE.pdf (or .png, .svg)", field="--output")
+        raise UsageError(
+            "a figure needs a file: add -o FILE.pdf (or .png, .svg)", field="--output", expected="-o FILE.pdf"
+        )
     form = Path(path).suffix.lower().removeprefix(".")
     if form not in (*FIGURE_FORMATS, *others):
         known = ", ".join(f".{known}" for known in (*FIGURE_FORMATS, *others))
         expected = f"a file name that ends in one of {known}"
-        raise UsageError(f"cannot draw a figure to {path}: expected {expected}", field="--output", found=path)
+        raise UsageError(
+            f"cannot draw a figure to {path}: expected {expected}", field="--output", found=path, expected=expected
+        )
     check_writable(path, *inputs, is_figure=True)
     if form in FIGURE_FORMATS:
         require_matplotlib()

@@ -33,13 +33,15 @@ def handle(args: argparse.Namespace) -> int:
     """Run the sub-command."""
     if (args.what is None) is (args.bibtex is None):
         expected = "either WHAT, such as `classic-rc list solvers`, or `classic-rc list --bibtex NAME...`"
-        raise UsageError(f"list needs {expected}", field="WHAT")
+        raise UsageError(f"list needs {expected}", field="WHAT", found=args.what, expected=expected)
     check_writable(args.output)
     if args.bibtex is None:
         write_output(_list_text(args), args.output)
         return 0
     if args.format != "table":
-        raise UsageError(f"BibTeX has one format: leave out --format {args.format}", field="--format")
+        raise UsageError(
+            f"BibTeX has one format: leave out --format {args.format}", field="--format", found=args.format
+        )
     from classic_rc.reports.references import bibliography
 
     write_output(bibliography(tuple(args.bibtex)), args.output)

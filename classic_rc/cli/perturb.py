@@ -56,6 +56,7 @@ def handle(args: argparse.Namespace) -> int:
                 f"cannot write rows and task to one file, {yaml}: -o names the rows, for example "
                 f"-o {yaml.with_suffix('.jsonl')}",
                 field="--output",
+                found=args.output,
                 expected=str(yaml.with_suffix(".jsonl")),
             )
         check_writable(str(yaml), args.data)

@@ -112,6 +112,8 @@ def _choose_format(args: argparse.Namespace, dataset: Dataset, named: Format | N
             "--scores needs candidates in the data, and the scores of generated spans are not kept: leave it out "
             "to write the answers",
             field="--scores",
+            found=f"{dataset.task} questions",
+            expected="questions with options or mentions",
         )
     return form
 
@@ -131,7 +133,10 @@ def _with_scores(args: argparse.Namespace, dataset: Dataset, system: System, pro
         return replace(system, solver=ScoreFile(path=system.path, format=system.format), path=None)
     if args.scores:
         raise UsageError(
-            f"{system.path} has answers, not scores: leave out --scores", field="--scores", found="answers"
+            f"{system.path} has answers, not scores: leave out --scores",
+            field="--scores",
+            found="answers",
+            expected="a solver or a file of scores",
         )
     return system
 
@@ -161,7 +166,8 @@ def _check_settings(args: argparse.Namespace, dataset: Dataset, system: System, 
                 unused[name] = f"{_flag(name)} is an option of answers, and --scores writes none"
     for name, sentence in unused.items():
         found = str(getattr(protocol, name))
-        raise UsageError(f"{sentence}: leave out {_flag(name)}", field=_flag(name), found=found)
+        expected = f"options that apply to {system.name or system.default_name} on {dataset.task} questions"
+        raise UsageError(f"{sentence}: leave out {_flag(name)}", field=_flag(name), found=found, expected=expected)
 
 
 def _flag(name: str) -> str:

@@ -324,6 +324,7 @@ def _find_form(output: str) -> str:
         raise UsageError(
             f"cannot tell the format of the datasheet {output}: end its name with {expected}",
             field="--output",
+            found=output,
             expected=expected,
         )
     return form

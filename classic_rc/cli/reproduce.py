@@ -49,7 +49,10 @@ def handle(args: argparse.Namespace) -> int:
         return _reproduce_figures(args)
     if len(args.data) > 1:
         raise UsageError(
-            f"{records[0]} is a run record, and one record is run again at a time: give it alone", field="DATA"
+            f"{records[0]} is a run record, and one record is run again at a time: give it alone",
+            field="DATA",
+            found=", ".join(args.data),
+            expected="one record, or datasets",
         )
     return _repeat_run(args, records[0])
 

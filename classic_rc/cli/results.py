@@ -196,7 +196,7 @@ def save_record(folder: Path, evaluations: Sequence[Evaluation], unfinished: Seq
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         problem = f"cannot create the folder {folder}: {error.strerror or error}"
-        raise UsageError(problem, field="--save") from error
+        raise UsageError(problem, field="--save", found=str(folder)) from error
     record = run_record(evaluations, folder, unfinished)
     _add_published(record, evaluations)
     write_file(folder / RECORD_NAME, record_text(record))

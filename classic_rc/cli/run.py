@@ -205,11 +205,11 @@ def _draw_curves(args: argparse.Namespace) -> int:
         if given_option.dest not in _WITH_CURVES:
             flag = given_option.flag
             problem = f"{flag} does not apply with --figure {args.figure}: run again without --figure for it"
-            raise UsageError(problem, field=flag)
+            raise UsageError(problem, field=flag, found=flag)
     output, average = args.output, _AVERAGES[args.figure]
     given = inputs.parse_systems(args.solver)
     if not given:
-        raise UsageError("nothing to plot: add systems (-s SYSTEM)", field="--solver")
+        raise UsageError("nothing to plot: add systems (-s SYSTEM)", field="--solver", expected="-s SYSTEM")
     systems = separate_runs(name_systems(given))
     files = [system.path for system in systems]
     read = (*args.data, *args.train, args.tune, *files)

@@ -59,12 +59,19 @@ def _check_options(args: argparse.Namespace, options: Choice) -> None:
         raise UsageError(
             f"{path} is a suite, which names its own data: run it alone, and add other data to its [datasets]",
             field="DATA",
+            found=" ".join(args.data),
+            expected="one suite, or datasets",
         )
     for given in TABLE.given(args, options):
         flag = given.flag
         if given.dest not in _WITH_SUITES or (flag == "--format" and args.format == "suite"):
             fix = "leave it out" if given.dest in _NOT_IN_SUITES else "put it into that file (see docs/suites.md)"
-            raise UsageError(f"{flag} cannot be combined with the suite {path}: {fix}", field=flag)
+            raise UsageError(
+                f"{flag} cannot be combined with the suite {path}: {fix}",
+                field=flag,
+                found=flag,
+                expected="a suite with only --save, -o, --jobs, --format, --published, -v, --trust and --quiet",
+            )
     if args.save is None:
         command = shlex.join(["classic-rc", "run", path, "--save", Path(path).stem])
         raise UsageError(
@@ -172,13 +179,20 @@ def write_suite(args: argparse.Namespace) -> int:
         raise UsageError(
             f"the name of a suite file ends in {SUFFIX}: --format suite -o {path or 'FILE'}{SUFFIX}",
             field="--output",
+            found=path,
+            expected=f"a name that ends in {SUFFIX}",
         )
     if args.save is not None:
-        raise UsageError("--format suite runs nothing: give --save when the suite is run", field="--save")
+        raise UsageError(
+            "--format suite runs nothing: give --save when the suite is run",
+            field="--save",
+            found=args.save,
+            expected="--format suite without it",
+        )
     if args.perturbed is not None:
         raise UsageError("suites measure no perturbed copies: leave out --perturbed", field="--format")
     if args.figure:
-        raise UsageError("a suite draws no figure: leave out --figure", field="--figure")
+        raise UsageError("a suite draws no figure: leave out --figure", field="--figure", found=args.figure)
     check_writable(path, *args.data, *args.train, args.tune)
     text = suite_text(path, list(_chosen_systems(args)))
     write_file(Path(path), text)
@@ -213,6 +227,8 @@ def _chosen_systems(args: argparse.Namespace) -> Iterator[tuple[SuiteDataset, li
             raise UsageError(
                 f"{data} has several files, and a dataset of a suite has one: write them into one file first",
                 field="DATA",
+                found=", ".join(data.paths),
+                expected="one file or folder a dataset",
             )
         dataset = inputs.load_dataset(args, data)
         own = inputs.protocol_for(protocol, data)

@@ -128,7 +128,9 @@ def _prepare_release(args: argparse.Namespace) -> None:
     """Make the folder of a release, and write into it what the command writes."""
     folder = Path(args.release)
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise UsageError(f"{folder} is not empty: a release needs a new folder", field="--release")
+        raise UsageError(
+            f"{folder} is not empty: a release needs a new folder", field="--release", found=str(folder)
+        )
     check_writable(args.release, is_folder=True, option="--release")
     folder.mkdir(parents=True, exist_ok=True)
     name = {"latex": "table.tex", "markdown": "table.md", "csv": "table.csv", "html": "table.html"}
@@ -202,6 +204,7 @@ def _write_methods(args: argparse.Namespace, table: PaperTable, form: str) -> No
             f"--methods is text, and {form} is not: use --format latex, markdown or table",
             field="--format",
             found=form,
+            expected="latex, markdown or table",
         )
     references = _check_bibtex(args.output)
     paragraph, bibtex = methods_text(table, form, args.intervals_as)
@@ -237,5 +240,6 @@ def _check_bibtex(output: str | None) -> Path | None:
                 f"use another name, such as -o {path.with_name('methods.tex')}",
                 field="--output",
                 found=str(path),
+                expected="a name whose .bib is new",
             )
     return path
