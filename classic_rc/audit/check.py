@@ -188,12 +188,12 @@ def check_dataset(
 def _find_cues(
     dataset: Dataset,
     analyzer: str,
-    learners: tuple[int, str | None] | None,  # of the header: in how many folds, and of which groups
+    learners: tuple[int, str | None] | None,  # the header's number of folds, and its grouping key
     draws: int,
     seed: int,
     advance: Callable[[str], None],
 ) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Yield what a report has of cues and the header, part by part, with the name of what is finished.
+    """Yield the cues and the header of a report part by part, each with the name of the finished part.
 
     The features fill the memory; they are gone before copies are looked for.
     """

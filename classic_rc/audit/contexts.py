@@ -45,15 +45,15 @@ class FieldSources:
     """What the fields of a dataset say about its options."""
 
     scalars: dict[str, list[Any]] = field(default_factory=dict)
-    """The values of fields that say one thing of a question, by name; None where there is none."""
+    """The values of fields with one value per question, by name; None for a missing value."""
     flags: list[tuple[str, Integers]] = field(default_factory=list)
-    """What a field says of an option, and the options of which it says so."""
+    """A property that a field gives to some options, and these options."""
     measured: list[Measurement] = field(default_factory=list)
-    """Numbers of options in fields that have one entry an option."""
+    """Numbers in fields that have one entry per option."""
 
     @cached_property
     def numbers(self) -> dict[str, Floats]:
-        """The fields of which most values are numbers."""
+        """The fields whose values are mostly numbers."""
         numbers = {name: np.array([_as_number(value) for value in values]) for name, values in self.scalars.items()}
         return {name: own for name, own in numbers.items() if np.isfinite(own).sum() > len(own) / 2}
 
@@ -282,7 +282,7 @@ def _question_contexts(table: OptionTable) -> Iterator[_Context]:
 
 
 def _other_contexts(table: OptionTable, fields: FieldSources) -> Iterator[Iterator[_Context]]:
-    """Yield what order, each id or field, and sums of fields say of the questions."""
+    """Yield the contexts of the questions: their order, each id or field, and sums of fields."""
     moduli = sorted({*_MODULI, int(table.sizes.max(initial=2))})
     yield _order_contexts(table, moduli)
     for name, values in fields.scalars.items():

@@ -112,9 +112,9 @@ class Entries(NamedTuple):
 
 
 class Ones(NamedTuple):
-    """A sparse matrix of zeros and ones. Of millions of ones, only the columns are in memory."""
+    """A sparse matrix of zeros and ones, stored as the columns of the ones."""
 
-    columns: NDArray[np.integer]  # of each one, row by row, in as few bytes as they need
+    columns: NDArray[np.integer]  # of each one, row by row, in the smallest type that fits
     offsets: NDArray[np.integer]  # (n_rows + 1,)
     width: int
 
@@ -153,7 +153,7 @@ class Ones(NamedTuple):
         """Return the sum over rows of each column times the weights, of shape (width, n_weights)."""
         total = np.zeros((self.width, weights.shape[1]), dtype=np.float32)
         for start, stop in runs_of(np.diff(self.offsets), _BLOCK_ONES):
-            # The sums of the rows before go first. So each sum has one order, and its bits do not depend on blocks.
+            # Earlier rows are added first, so the order, and with it the bits, does not depend on blocks.
             before = total if start else total[:0]
             total = self.rows(start, stop, len(before)).T @ np.concatenate([before, weights[start:stop]])
         return total
@@ -164,7 +164,7 @@ class FeatureMatrix:
     """The features of all options of a table."""
 
     table: OptionTable
-    sparse: Sequence[Ones]  # each (n_options, n); what all options of a question have tells nothing, and is 0
+    sparse: Sequence[Ones]  # each (n_options, n); 0 also for what all options of a question have
     dense: NDArray[np.float32]  # (n_options, n_dense): scaled ranks, from -1 to 1
     families: Sequence[Family]  # of each feature, the sparse ones first
     values: Sequence[str]
@@ -249,7 +249,7 @@ def build_features(table: OptionTable) -> FeatureMatrix:
     for measured in chain(measure_options(table), field_measurements(table, fields)):
         column = table.rank(measured.values).astype(np.float32)
         varies = int(np.count_nonzero(table.largest(np.abs(column)) > 0))
-        # Ranks that differ in few questions have no normal deviates; who has most and least is tested exactly.
+        # Ranks that differ in few questions are not normal; which option has most or least is tested exactly.
         if varies >= least:
             opposites[measured.most] = measured.least
             edges += _edges(table, measured)
@@ -295,7 +295,7 @@ def _rank_family(measured: Measurement) -> Family:
 
 
 def _pack(table: OptionTable, source: Entries, least: int) -> tuple[Integers, Ones]:
-    """Return which features are in questions of enough passages, and these features; in blocks of questions."""
+    """Return the numbers of the features in questions of enough passages, and these features, in blocks."""
     from scipy.sparse import csr_matrix
 
     passages, passage = table.passages
@@ -357,7 +357,7 @@ _Pairs = tuple[Integers, Integers]
 
 
 def frequent_codes(blocks: Iterable[tuple[Integers, Integers | None]], least: int) -> Integers:
-    """Return the codes that are so often in blocks of codes, which may have weights; in ascending order."""
+    """Return the codes that occur at least `least` times in blocks, ascending; occurrences may have weights."""
     codes, totals = np.empty(0, dtype=np.int64), np.zeros(0, dtype=np.float64)
     for own, weights in blocks:
         known, place = np.unique(own, return_inverse=True)
@@ -374,11 +374,11 @@ def _coded_entries(
     describe: Callable[[Integers], tuple[list[Family], list[str]]],
     least: int,
 ) -> Entries:
-    """Return what enough options have, by codes below `n_codes`; `pairs` returns those of a block of texts."""
+    """Return the codes below `n_codes` that enough options have; `pairs` returns the codes of a block of texts."""
     from scipy.sparse import csr_matrix
 
     n, uses = len(table.distinct_texts), np.bincount(table.text_index)
-    least_load = -(-_BLOCK_CHARACTERS * n_codes // 2**62)  # so a code with the number of its text has 63 bits
+    least_load = -(-_BLOCK_CHARACTERS * n_codes // 2**62)  # so that text number and code fit into 63 bits
     loads = np.array([max(len(text), least_load) for text in table.distinct_texts], dtype=np.int64)
     blocks = list(runs_of(loads, _BLOCK_CHARACTERS))
 
@@ -431,7 +431,7 @@ def _word_entries(table: OptionTable, family: Family, least: int) -> Entries:
 
 
 def _gram_entries(table: OptionTable, length: int, least: int) -> Entries:
-    """Return runs of so many characters. A code has the places of its characters in the alphabet of all texts."""
+    """Return character n-grams; a code combines the places of its characters in the alphabet of all texts."""
     alphabet = sorted(set().union(*table.distinct_texts))
     size = max(len(alphabet), 1)
     place = np.zeros(ord(max(alphabet, default="a")) + 1, dtype=np.int64)

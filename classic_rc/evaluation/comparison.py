@@ -71,7 +71,7 @@ class SharedResults:
 
     @property
     def metric_names(self) -> tuple[str, ...]:
-        """The metrics that all systems have: those of tables, and those that every run named."""
+        """The metrics that all systems have: the standard ones, and any that every run requested."""
         named = dict.fromkeys(name for system in self.systems for name in system.statistics)
         shared = [name for name in named if all(name in system.statistics for system in self.systems)]
         return tuple(dict.fromkeys([*(metric.name for metric in metrics_for(self.task)), *shared]))
@@ -122,7 +122,7 @@ class SharedResults:
 
 
 def join_results(all_results: Sequence[SharedResults]) -> SharedResults:
-    """Join the systems of several results, and what each keeps together. Other questions are refused."""
+    """Join the systems and groups of several results; results on other questions are refused."""
     first, *others = all_results
     for other in others:
         if (other.fingerprint, len(other.groups)) != (first.fingerprint, len(first.groups)):
@@ -139,7 +139,7 @@ def join_results(all_results: Sequence[SharedResults]) -> SharedResults:
 
 
 def join_groups(all_results: Sequence[SharedResults]) -> tuple[NDArray[np.int64], str | None]:
-    """Return the groups of results of the same questions, and their key: what one keeps together, all do."""
+    """Return the joined groups of results on the same questions, and their key; no group is split."""
     groups = all_results[0].groups
     keyed = {results.group: results.groups for results in all_results if results.group is not None}
     for own in keyed.values():

@@ -200,7 +200,7 @@ class _Sources:
                 self.digests[f"{package}/{file.name}"] = sha256_of_bytes(file.read_bytes())
 
     def _does_count(self, top: str, spec: ModuleSpec) -> bool:
-        """Return whether sources count: those of the package, of plug-ins, and those that no package installed."""
+        """Return whether its sources count: the package, plug-ins, and modules that no package installed."""
         if top not in self._counts:
             places = [str(spec.origin)] if spec.has_location else list(spec.submodule_search_locations or ())
             is_installed, is_standard = _home_of(places[0]) if places else (False, True)

@@ -25,7 +25,7 @@ from classic_rc.solvers.base import Solver
 from classic_rc.tables import Cell, Column, RowGroup, Table, render
 from classic_rc.tables.model import baseline_letter
 
-# What a row of several runs has only if all of them have the same, and what else.
+# Fields that a row of several runs keeps only if all runs agree, and their values otherwise.
 _OF_ONE_RUN: Mapping[str, Any] = {"seed": None, "threshold": None, "tuned_params": {}, "option_orders": None}
 _TRIVIAL_SYSTEMS = frozenset({"random", "constant-position", "longest", "shortest", "majority"})
 _NAMED_SYSTEMS = 3
@@ -198,7 +198,7 @@ class Row:
 
     @classmethod
     def join_renamed(cls, rows: Iterable[Row], new: Mapping[str, str]) -> tuple[Row, ...]:
-        """Return rows under new names, by old ones; those that get the same one are runs of one system: one row."""
+        """Return the renamed rows; rows with the same new name are runs of one system and become one row."""
         named: dict[str, list[Row]] = {}
         for row in rows:
             named.setdefault(new.get(row.name, row.name), []).append(row)

@@ -280,7 +280,7 @@ _READ: Mapping[str, Callable[[Node, str], Any]] = {
 
 
 def read_fields(node: Node, kind: type[_Kind], **known: Any) -> _Kind:
-    """Return a dataclass from an object with its fields, some of which are `known`; others may lack if they can."""
+    """Return a dataclass read from an object; `known` fields are not read, and optional ones may be missing."""
     for one in fields(kind):  # type: ignore[arg-type]
         declared = str(one.type)
         if one.name in known:

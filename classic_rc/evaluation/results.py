@@ -71,7 +71,7 @@ class Significance:
 
 @dataclass(frozen=True, slots=True)
 class GivenNumber:
-    """A number next to the rows: a given one, or that of a sample of the questions."""
+    """A number next to the rows: given, or measured on a sample of the questions."""
 
     metric: str
     group: str | None  # of questions; None for all
@@ -81,7 +81,7 @@ class GivenNumber:
     questions: int | None = None  # of a sample
 
 
-# What JSON says of a row, in order; most are fields and properties of :class:`Row`.
+# The keys of a row in JSON, in order; most are fields and properties of :class:`Row`.
 _ROW_FACTS = (
     *("name", "solver", "variant", "block", "signature", "short_signature", "params", "metrics", "intervals"),
     *("expected", "tie_rate", "ties", "selected_share", "seed", "threshold", "tuned_on", "tuned_here"),
@@ -377,7 +377,7 @@ def _metric_column(
     mask = None if group is None else evaluation.groups[group]
     is_small = mask is not None and int(mask.sum()) < MIN_GROUP_QUESTIONS
     values = [row.metrics(slice(None) if mask is None else mask)[metric.name] for row in rows]
-    printed = np.array([round(100 * value, 2) for value in values])  # rounded as what people see
+    printed = np.array([round(100 * value, 2) for value in values])  # rounded like the printed numbers
     defining = set() if group is None else evaluation.defining(group)
     left_out = {*defining, *(row.name for row in rows if row.expected or row.tuned_here)}
     compared = np.array([row.name not in left_out for row in rows], dtype=np.bool_)

@@ -212,7 +212,7 @@ class _Rarest(NamedTuple):
     def parts(self, share: float, neighbours: int) -> Iterator[tuple[NDArray[np.int64], NDArray[np.int64]]]:
         """Yield rows that may be parts of larger ones, and these: they share the two rarest words of the part."""
         # A part has no word of its own, so its two rarest words are its first ones.
-        none = int(self.counts.max(initial=0)) + 2  # no row shares so many
+        none = int(self.counts.max(initial=0)) + 2  # more than any row shares
         part_rows, part_keys = self._keys_of_two(np.where(self.counts == self.sizes, self.counts, none))
         fewest = least_shared(self.sizes, share)
         of_parts = distinct(self.sizes[part_rows])
