@@ -113,10 +113,6 @@ check {TASK} --format {table|markdown|json}
 check sample:single-choice --cv 3 --group level && check sample:multiple-answer --train
   sample:multiple-answer
 check inputs/leaky.jsonl --fail && check inputs/twice.jsonl --format json
-compare longest sliding-window --data {TASK} --hard --report ir --report random --format
-  {table|markdown|latex|json} -o h.jsonl
-compare sw+d longest --data {TASK} --hard 1 --cv 3 --ids ids.txt --intervals
-  200 --quiet
 report {TASK} -o page.html --title Mine --date today --published && report {TASK} --cv 3 -o b.html
   --without check,explanations
 report sample:single-choice -s sw+d -s ir --by type --by level --explain ir -o page.html --labels inputs/labels.csv
@@ -184,7 +180,6 @@ run sample:{TASKNAME} -s score-file,path=kept/predicted-{0}/files/p.jsonl --form
 compare kept/predicted-{TASKNAME}/files/p.jsonl longest --data sample:{0} --format csv
 run sample:multiple-answer --figure pr -s mine=kept/predicted-multiple-answer/files/p.jsonl
   kept/predicted-multiple-answer/files/q
-run kept/hardest/files/h.jsonl -s sw+d && run kept/hardest/files/h.jsonl --format json
 """
 
 _MADE = """
@@ -195,7 +190,6 @@ fit-{words|lm|spans}: fit sample:{multiple-answer|cloze|multi-span} -s {surface-
 indexed-{a|b}: index {inputs/lines.txt|sample} -o i
 predicted-{single-choice|multiple-answer|cloze|multi-span}: predict sample:{0} -s sw+d --format jsonl -o p.jsonl &&
   predict sample:{0} -s sw+d --ties first -o q
-hardest: compare sw+d ir --data sample:single-choice --hard --ids h.jsonl
 """
 
 _REAL = """
@@ -244,9 +238,6 @@ reproduce data/mctest/mc160.dev.tsv --file rte=data/mctest/scores/RTE/mc160.dev.
   --check
 reproduce data/{multirc/dev_83-fixedIds.json|record/record_explorer_123.json|dream/dev.json|mcscript/dev-data.xml}
   --check --format {table|csv}
-compare sw+d:mctest500 lexical surface-lr --data data/mctest/mc500.dev.tsv --hard --report ir --report
-  ngram-lm -o h.jsonl
-  --intervals 200
 compare sw+d lexical ir ngram-lm --data data/mctest/mc500.dev.tsv --intervals 500 --format {table|json}
 * run data/multirc/dev_83-fixedIds.json
   -s data/multirc/baseline-scores/{allOnes|human-01|lucene_paragraphs|simpleLR}.json --format json --by
@@ -318,7 +309,7 @@ run ONE --tune sample:cloze|run ONE -s ir,corpus=inputs/repo|run ONE inputs/nowh
 run sample:multiple-answer --tune-metric f1a|run sample:multi-span -s sliding-window:race
 run sample:multiple-answer -s longest --tune-metric quoref_f1|run sample:multi-span,spans=99999999999 -s random
 run inputs/hidden.jsonl|run inputs/hidden.jsonl -s inputs/lines.txt|check inputs/hidden.jsonl
-compare longest --data inputs/hidden.jsonl --hard|predict inputs/hidden.jsonl -s longest
+compare longest --data inputs/hidden.jsonl|predict inputs/hidden.jsonl -s longest
 report inputs/hidden.jsonl -o p.html|predict ONE -s longest --format jsnl|predict ONE -s longest --format record
 predict ONE -s longest --format mctest-answers --ties strict|predict ONE -s longest -o inputs|explain ONE lantern.11
 explain ONE|explain ONE lantern.1 -s sliding-window:race|explain ONE lantern.1 -s nothing
@@ -331,8 +322,6 @@ reproduce inputs/bad/empty.json
 run ONE --by levle|run ONE --labels none.csv|run ONE --labels inputs/bad/labels.csv
 run ONE --labels inputs/lines.txt|run ONE --figure groups -o a.doc --by type|run ONE --figure pr
 run sample:multiple-answer --figure pr -s sw+d -o a.doc|run sample:multi-span --figure pr -s span-sw
-compare sw --hard
-compare sw+d --data ONE --hard 5|compare surface-lr --data ONE --hard --train ONE
 fit ONE -s sw+d -o m|fit ONE -s surface-lr|fit inputs/hidden.jsonl -s surface-lr -o m
 fit ONE -s surface-lr,learner=sgd -o m|index|index inputs/lines.txt|index none -o i|index inputs/repo --check
 index inputs/lines.txt -o inputs/own.py|index - -o i|index inputs/bad/packed.jsonl.gz -o i|reproduce none

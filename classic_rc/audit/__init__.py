@@ -11,7 +11,6 @@ if TYPE_CHECKING:
     from classic_rc.audit.check import CheckInterrupted, CheckReport, check_dataset
     from classic_rc.audit.cues import Cue, Example, Kind
     from classic_rc.audit.duplicates import DuplicateFinding, DuplicatePair, find_duplicates
-    from classic_rc.audit.hard import HardSubset, find_hard_subset
     from classic_rc.audit.header import HeaderRow
     from classic_rc.audit.integrity import KINDS, Finding, Severity, find_defects
     from classic_rc.audit.mend import Repairs, mend_dataset
@@ -31,7 +30,6 @@ __all__ = [
     "DuplicatePair",
     "Example",
     "Finding",
-    "HardSubset",
     "HeaderRow",
     "Kind",
     "Perturbation",
@@ -44,7 +42,6 @@ __all__ = [
     "evaluate_perturbed",
     "find_defects",
     "find_duplicates",
-    "find_hard_subset",
     "measure_label_balance",
     "mend_dataset",
     "perturb_dataset",

@@ -1,7 +1,4 @@
-"""``classic-rc compare``: compare systems: differences, intervals, p-values, and which questions each solves.
-
-With ``--hard``, systems are compared on the questions that few of them solve.
-"""
+"""``classic-rc compare``: compare systems: differences, intervals, p-values, and which questions each solves."""
 
 from __future__ import annotations
 
@@ -12,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from classic_rc.cli import inputs
-from classic_rc.cli.console import Failures, check_writable, write_file, write_output
+from classic_rc.cli.console import Failures, check_writable, write_output
 from classic_rc.cli.options import vary_option
 from classic_rc.cli.results import read_groups
 from classic_rc.errors import DataError, SystemFailedError, UsageError, unknown_name
@@ -45,7 +42,6 @@ OPTIONS = (
     "--analyzer of systems",
     "decisions",
     "--jobs",
-    "subset",
     "--format",
     "--verbose",
     "--output",
@@ -58,9 +54,6 @@ def handle(args: argparse.Namespace) -> int:
     from classic_rc.evaluation.comparison import compare
 
     systems, baseline = _parse_arguments(args.systems), None
-    if args.hard is not None:
-        return _compare_on_hard(args, systems)
-    inputs.refuse_given(args, ("report", "ids"), "is an option of the subset: add --hard")
     if args.baseline is not None:
         systems, baseline = _add_baseline(systems, args.baseline)
     check_writable(args.output, args.data, *args.train, args.tune, *(system.file for system in systems))
@@ -118,70 +111,6 @@ def _render(comparisons: list[Comparison], form: str, verbose: bool) -> str:
     ]
     tables = [table for comparison in shown for table in comparison_tables(comparison)]
     return render(tables, form, signatures=verbose)
-
-
-# ------------------------------------------------------------------------------------------------------------------
-# --hard
-
-
-def _compare_on_hard(args: argparse.Namespace, members: Sequence[_SystemArgument]) -> int:
-    """Score systems on all questions, and on those that at most K of the members solve."""
-    from classic_rc.audit.hard import find_hard_subset
-    from classic_rc.evaluation.systems import separate_runs
-    from classic_rc.reports.checks import hard_table
-    from classic_rc.tables import render
-
-    inputs.refuse_given(args, ("baseline", "metrics"), "does not apply with --hard: leave it out")
-    if args.data is None or any(member.record is not None for member in members):
-        raise UsageError(
-            "--hard needs questions, and solvers or files of predictions: compare SYSTEM... --data DATA --hard",
-            field="--data" if args.data is None else "systems",
-        )
-    reported = inputs.parse_systems(args.report)
-    files = [member.path for member in members]
-    check_writable(args.output, args.data, *args.train, args.tune, *files)
-    check_writable(args.ids, args.data, *args.train, args.tune, *files, option="--ids")
-    dataset = inputs.load_dataset(args, args.data)
-    if dataset.task is None:
-        raise DataError("the dataset has no questions", source=dataset.name)
-    subset = find_hard_subset(
-        dataset,
-        separate_runs(member.system for member in members),
-        replace(inputs.protocol_for(inputs.read_protocol(args), args.data), intervals=args.intervals or True),
-        report=reported,
-        max_solved=args.hard,
-        jobs=args.jobs,
-        progress=inputs.shows_progress(args),
-    )
-    inputs.report_notes(args, "warning", subset.evaluation.warnings)
-    try:
-        if args.ids is not None:
-            write_file(Path(args.ids), _questions_text(subset.dataset, args.ids))
-    finally:  # print the scores even if the file cannot be written
-        if args.format == "json":
-            text = render_json(subset.to_dict())
-        else:
-            text = render(hard_table(subset), args.format, signatures=args.verbose)
-        write_output(text, args.output)
-    return 0
-
-
-def _questions_text(dataset: Dataset, path: str) -> str:
-    """Return questions as text for the file of ``--ids``."""
-    if path.endswith(".jsonl"):
-        from classic_rc.datasets.own_files import to_jsonl
-
-        return to_jsonl(dataset)
-    ids = [question.id for question in dataset]
-    multiline = next((id_ for id_ in ids if len(id_.splitlines()) > 1), None)
-    if multiline is not None:
-        raise UsageError(
-            f"cannot write one id per line: the question id {multiline!r} has a line break; use --ids FILE.jsonl",
-            field="--ids",
-            found=path,
-            expected="FILE.jsonl",
-        )
-    return "".join(f"{id_}\n" for id_ in ids)
 
 
 # ------------------------------------------------------------------------------------------------------------------

@@ -145,16 +145,12 @@ class _Help(argparse.Action):
         parser.exit()
 
 
-_NUMBERS = {"--intervals": str(DEFAULT_RESAMPLES), "--hard": "0"}
-"""The options with an optional number, and the number without one."""
-
-
 def normalise_arguments(arguments: Sequence[str]) -> list[str]:
     """Return the command line with a value for each option whose value is optional.
 
-    The values of ``--intervals``, ``--hard``, ``--perturbed`` and ``--fail`` are optional, so that argparse would
-    read DATA after them as the value. Only a number is one of the first two, and only names of perturbations are
-    one of the third; that of ``--fail`` follows an equals sign.
+    The values of ``--intervals``, ``--perturbed`` and ``--fail`` are optional, so that argparse would read DATA
+    after them as the value. Only a number is one of the first, and only names of perturbations are one of the
+    second; that of ``--fail`` follows an equals sign.
     """
     normalised: list[str] = []
     for i, argument in enumerate(arguments):
@@ -164,8 +160,8 @@ def normalise_arguments(arguments: Sequence[str]) -> list[str]:
         following = "".join(arguments[i + 1 : i + 2])
         if flag == "--perturbed" and not equals and not _are_perturbations(following):
             equals = "="
-        if flag in _NUMBERS and not equals and not following.lstrip("+-").isdecimal():
-            equals, value = "=", _NUMBERS[flag]
+        if flag == "--intervals" and not equals and not following.lstrip("+-").isdecimal():
+            equals, value = "=", str(DEFAULT_RESAMPLES)
         if flag == "--fail" and not equals:  # what follows is DATA
             equals, value = "=", USUAL_FAILURES
         normalised.append(f"{flag}{equals}{value}")

@@ -323,32 +323,6 @@ _OPTIONS: dict[str, tuple[Option, ...]] = {
             help="grade nothing; write what the class of --seed gets: the page, a file to start from, data",
         ),
     ),
-    "subset": (
-        option(
-            "--hard",
-            nargs="?",
-            type=parse_integer,
-            const=0,
-            metavar="K",
-            help="instead of differences: score the systems on all questions of --data, and on those that at most "
-            "K (default 0) of them solve",
-        ),
-        option(
-            "--report",
-            rare=True,
-            several=True,
-            metavar=SYSTEM,
-            help="with --hard: one more system to score, not used to choose questions; repeat for several",
-        ),
-        option(
-            "--ids",
-            name="--ids of a subset",
-            rare=True,
-            metavar="FILE",
-            help="with --hard: write the questions that stay, as JSON lines to FILE.jsonl, or their ids to another "
-            "file",
-        ),
-    ),
     "contents": (
         option(
             "--explain",

@@ -1,4 +1,4 @@
-"""Tables of an audit: what it takes to answer, cues, defects and copies, and questions that no baseline solves."""
+"""Tables of an audit: what it takes to answer, cues, defects and copies."""
 
 from __future__ import annotations
 
@@ -7,11 +7,9 @@ from collections.abc import Iterator, Sequence
 from classic_rc.audit.check import CheckReport
 from classic_rc.audit.cues import Cue, Kind, phrase
 from classic_rc.audit.duplicates import COPIES
-from classic_rc.audit.hard import SOLVED_ABOVE, HardSubset, Share
 from classic_rc.audit.integrity import Finding, Severity
 from classic_rc.audit.mend import Repairs
 from classic_rc.evaluation.results import dataset_title
-from classic_rc.metrics.base import primary_metric
 from classic_rc.tables import Cell, Column, RowGroup, Table
 from classic_rc.tables.model import Value
 
@@ -180,52 +178,3 @@ def _join_ids(ids: tuple[str, ...], room: int) -> str:
     width = max(room // len(ids) - 2, 12)
     head = width // 2 - 1
     return ", ".join(i if len(i) <= width else f"{i[:head]}…{i[head + 1 - width :]}" for i in ids)
-
-
-def hard_table(found: HardSubset) -> Table:
-    """Return the table with every system's main metric on all questions and on the hard ones.
-
-    The notes compare the share of questions removed with the share that guessing would remove.
-    """
-    dataset = found.evaluation.dataset
-    assert dataset.task is not None
-    main = primary_metric(dataset.task)
-    rows = []
-    for i, (row, (before, after)) in enumerate(zip(found.evaluation.rows, found.scores, strict=True)):
-        solved = None if row.expected else int(found.solves(row).sum())
-        notes = ["by construction"] if i < found.n_members else []
-        notes += ["expectation"] if row.expected else []
-        notes += [f"learned from {row.trained_on}"] if row.trained_on else []
-        notes += [f"tuned on {row.tuned_on}"] if row.tuned_on else []
-        rows.append([row.name, solved, _cell(before), _cell(after), "; ".join(notes)])
-    n_hard = int(found.hard.sum())
-    columns = [
-        *(Column("system"), Column("solves", "count"), Column(f"{main.label} all {len(dataset):,}", "percent")),
-        *(Column(f"{main.label} hard {n_hard:,}", "percent"), Column("notes", "note")),
-    ]
-    title = f"{dataset.name} · {n_hard:,} of {len(dataset):,} questions are hard"
-    signatures = {row.name: row.short_signature for row in found.evaluation.rows}
-    return Table(title, columns, [RowGroup(rows)], _hard_notes(found), signatures=signatures)
-
-
-def _hard_notes(found: HardSubset) -> list[str]:
-    """Return the notes: what was removed, what guessing would remove, and the definitions."""
-    members, most = found.n_members, found.max_solved
-    removed, chance, excess = (found.removed[name] for name in ("removed", "chance", "excess"))
-    guessers = "one guesser" if members == 1 else f"{members} independent guessers"
-    return [
-        f"Removed: {(~found.hard).sum():,} questions, {_percent(removed)} % of all; {guessers} "
-        f"would remove {_percent(chance)} %; the difference is {_percent(excess)} points",
-        f"Hard: at most {most} of {members} members solve it; solved: {found.metric.label}, the mean over "
-        f"tied answers, is above {SOLVED_ABOVE:g}",
-        f"Chance: the mean of P(X > {most}), X ~ Binomial({members}, p), p the probability of a right guess",
-        found.resampling.note,
-    ]
-
-
-def _cell(share: Share | None) -> Cell:
-    return Cell() if share is None else Cell(share.value, share.interval)
-
-
-def _percent(share: Share | None) -> str:
-    return Column("", "percent").text(_cell(share))

@@ -107,7 +107,6 @@ def test_an_output_file_never_replaces_an_input(cli, single, tmp_path, monkeypat
         ("compare", ["--data", "DATA", "longest", "shortest", "--intervals", "20"]),
         ("check", ["DATA"]),
         ("reproduce", ["RECORD"]),
-        ("compare", ["--data", "DATA", "--hard", "longest", "--intervals", "20"]),
         ("explain", ["DATA", "q1"]),
     ],
 )

@@ -100,7 +100,6 @@ def test_systems_that_all_fail_are_all_shown(cli, own):
         (["compare", "sw", "sw+d", "OWN:Score", "--data", SAMPLE], "sw+d"),
         (["run", SAMPLE, "--perturbed", "no-question", "-s", "OWN:Fit", "-s", "sw"], "sliding-window"),
         (["run", "sample:multiple-answer", "--figure", "pr", "-s", "OWN:Score", "-s", "longest"], "longest"),
-        (["compare", "OWN:Score", "sw", "--data", SAMPLE, "--hard"], ""),
         (["run", SAMPLE, "--cv", "2", "--jobs", "2", "-s", "OWN:Score", "-s", "sw"], "sliding-window"),
     ],
 )

@@ -118,7 +118,6 @@ def test_the_datasets_that_can_be_read_are_reported(cli, write, single, several)
     [
         ["run", SINGLE, "-s", "random", "--intervals", "9" * 20],
         ["compare", "sw+d", "--data", SINGLE, "--intervals", "9" * 20],
-        ["compare", "sw+d", "--data", SINGLE, "--hard", "--intervals", "9" * 20],
         ["run", "-s", "random", "sample:multi-span,spans=" + "9" * 5000],
         ["run", SINGLE, "-s", "random", "--intervals", "9" * 5000],
     ],
