@@ -9,11 +9,11 @@ import argparse
 import json
 import os
 import shlex
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from classic_rc.cli import inputs
 from classic_rc.cli.console import Failures, check_writable, write_file, write_output
@@ -28,7 +28,6 @@ from classic_rc.protocol import Protocol
 if TYPE_CHECKING:
     from classic_rc.audit.check import CheckReport
     from classic_rc.audit.statistics import DatasetStatistics
-    from classic_rc.evaluation.curves import PrecisionRecallCurve
     from classic_rc.evaluation.explain import Explainer
     from classic_rc.evaluation.results import Evaluation
     from classic_rc.evaluation.systems import System
@@ -112,12 +111,7 @@ def handle(args: argparse.Namespace) -> int:
         evaluation,
         check,
         _count_contents(args, dataset),
-        list(_draw_curves(evaluation, fitted)),
-        {
-            system.row: _explain_with_progress(args, system.explainer, failures)
-            for system in fitted
-            if system.is_explained
-        },
+        {row: _explain_with_progress(args, explainer, failures) for row, explainer in fitted},
         [break_down(results, grouping, seed=args.seed or 0) for grouping in groupings],
         args.published,
         args.title,
@@ -128,14 +122,6 @@ def handle(args: argparse.Namespace) -> int:
     )
     write_output(page_html(content), args.output)
     return failures.exit_code
-
-
-class _FittedSystem(NamedTuple):
-    """A solver that is ready to explain the answers of its row."""
-
-    row: int  # index in the evaluation's rows
-    explainer: Explainer
-    is_explained: bool  # False for a system that only has a curve
 
 
 def _find_explained(args: argparse.Namespace, systems: Sequence[System], given: Sequence[System]) -> set[str]:
@@ -171,36 +157,15 @@ def _fit_systems(
     explained: set[str],
     protocol: Protocol,
     failures: Failures,
-) -> Iterator[_FittedSystem]:
-    """Yield the solvers whose answers are explained or that have a precision-recall curve."""
+) -> Iterator[tuple[int, Explainer]]:
+    """Yield the row and the explainer of each solver whose answers are explained."""
     from classic_rc.evaluation.explain import Explainer
 
     rows = {row.name: i for i, row in enumerate(evaluation.rows)}
     for system in systems:
-        if (
-            system.solver is not None
-            and system.name in rows
-            and (system.name in explained or _has_curve(evaluation))
-        ):
+        if system.solver is not None and system.name in rows and system.name in explained:
             with failures.caught(system.name):
-                explainer = Explainer(system, evaluation.dataset, protocol)
-                yield _FittedSystem(rows[system.name], explainer, system.name in explained)
-
-
-def _has_curve(evaluation: Evaluation) -> bool:
-    from classic_rc.questions import Task
-
-    return evaluation.dataset.task is Task.MULTIPLE_ANSWER
-
-
-def _draw_curves(evaluation: Evaluation, systems: Iterable[_FittedSystem]) -> Iterator[PrecisionRecallCurve]:
-    """Yield the curves of systems that decide by a threshold, for questions with any number of right candidates."""
-    from classic_rc.evaluation.curves import PrecisionRecallCurve
-
-    for system in systems:
-        if _has_curve(evaluation) and evaluation.rows[system.row].threshold is not None:
-            scores = system.explainer.scores()
-            yield PrecisionRecallCurve.from_scores(scores, evaluation.dataset, evaluation.rows[system.row].name)
+                yield rows[system.name], Explainer(system, evaluation.dataset, protocol)
 
 
 def _explain_with_progress(

@@ -14,7 +14,7 @@ from classic_rc.errors import DataError, OutputError, UsageError
 from classic_rc.evaluation.fitted_system import FittedSystem, QuestionBlock, iter_blocks
 from classic_rc.evaluation.plan import make_plan
 from classic_rc.evaluation.systems import SystemLike
-from classic_rc.predictions import Prediction, Scores
+from classic_rc.predictions import Prediction
 from classic_rc.protocol import Protocol
 from classic_rc.questions import PLACEHOLDER, Candidate, Dataset, LazyCandidates, Passage, Question
 from classic_rc.solvers.base import Solver, score_questions
@@ -61,11 +61,6 @@ class Explainer:
         self._system = FittedSystem(
             self._configured, dataset, plan.separated, tune=tunes, cross_fit=self._cross_fits, name=ready.name
         )
-
-    def scores(self) -> Scores:
-        """Score the whole dataset, whose candidates must be in memory."""
-        (block,) = iter_blocks(self.dataset)
-        return self._system.score(block)
 
     @cached_property
     def _cross_fitted(self) -> list[Prediction]:

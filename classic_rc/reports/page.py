@@ -17,7 +17,6 @@ from classic_rc.audit.check import CheckReport
 from classic_rc.audit.statistics import DatasetStatistics
 from classic_rc.audit.without_copies import ScoreWithout
 from classic_rc.evaluation.breakdown import Breakdown
-from classic_rc.evaluation.curves import AVERAGES, PrecisionRecallCurve
 from classic_rc.evaluation.grouping import Grouping
 from classic_rc.evaluation.outcomes import Row
 from classic_rc.evaluation.results import Evaluation, count_passages
@@ -48,7 +47,6 @@ class PageContent:
     evaluation: Evaluation  # the results; if they have intervals, the report shows them
     check: CheckReport | None = None  # the audit of the dataset: leaks and integrity
     statistics: DatasetStatistics | None = None
-    curves: Sequence[PrecisionRecallCurve] = ()  # macro averages, with the names of the rows
     # For the index of a row, the explanations of `shown_questions`, in order.
     explanations: Mapping[int, Iterable[Explanation]] = field(default_factory=dict)
     breakdowns: Sequence[Breakdown] = ()  # results by groups, by which the reader can also choose questions
@@ -86,7 +84,6 @@ def page_html(content: PageContent) -> str:
         },
         results=_results_section(content),
         groups=[_with_one_note(breakdown_table(breakdown)) for breakdown in content.breakdowns] or None,
-        curve=_curve_section(content),
         check=None if check is None else check_part(check, content.scores_without, places),
         perturbed=None if content.perturbed is None else [perturbation_table(content.perturbed)],
         statistics=_statistics_section(content),
@@ -123,23 +120,6 @@ def _results_section(content: PageContent) -> dict[str, Any]:
 
 def _with_one_note(table: Table) -> Table:
     return replace(table, notes=[f"{'; '.join(table.notes)}."] if table.notes else [])
-
-
-def _curve_section(content: PageContent) -> dict[str, Any] | None:
-    if not content.curves:
-        return None
-    rows, metric = content.evaluation.rows, AVERAGES["macro"]
-    points = []
-    for row in rows:
-        means = row.outcomes.statistics[metric.name].mean(axis=0, keepdims=True)
-        points.append(PrecisionRecallCurve(row.name, "macro", *metric.precision_and_recall(means)))
-    cells = [[p.name, *(float(v[0]) for v in (p.precision, p.recall, p.f1))] for p in points]
-    columns = [Column("system"), *(Column(name, "percent") for name in ("precision", "recall", metric.label))]
-    title = "the point where each system decides: means over questions"
-    return {
-        "drawing": curve_drawing(content.curves, points),
-        "table": Table(title, columns, [RowGroup(cells)]),
-    }
 
 
 def _statistics_section(content: PageContent) -> dict[str, Any] | None:
@@ -306,47 +286,3 @@ def overview_drawing(evaluation: Evaluation) -> dict[str, Any]:
         rows.append((row.name, round(_WIDTH * value, 2), bounds, format_percent(value, 1)))
     has_intervals = any(bounds is not None for _, _, bounds, _ in rows)
     return {"metric": metric.label, "rows": rows, "chance": chance, "has_intervals": has_intervals}
-
-
-_SIDE, _LEFT, _BOTTOM, _MARGIN = 360, 44, 40, 12
-_COLOURS, _DASHES = 7, 5
-"""How many of each the style sheet has. Their numbers are coprime, so 35 systems have different looks."""
-
-
-def curve_drawing(curves: Sequence[PrecisionRecallCurve], chosen: Sequence[PrecisionRecallCurve]) -> dict[str, Any]:
-    """Return the values that the figure's template needs: curves, a point where each system decides, a legend.
-
-    A point of `chosen` with a curve's name has that curve's look. All are macro or all are micro averages.
-    """
-    names = list(dict.fromkeys(c.name for c in (*chosen, *curves)))
-    look = {name: f"c{i % _COLOURS} d{i % _DASHES}" for i, name in enumerate(names)}
-    drawn = {curve.name for curve in curves}
-    ticks = [tenths / 10 for tenths in range(0, 11, 2)]
-    return {
-        "width": _LEFT + _SIDE + _MARGIN,
-        "height": _MARGIN + _SIDE + _BOTTOM,
-        "frame": (_x(0), _x(1), _y(1), _y(0)),
-        "ticks": [(_x(value), _y(value), value) for value in ticks],
-        "paths": [(look[curve.name], _svg_path(curve)) for curve in curves],
-        "points": [
-            (look[p.name], f"{_x(p.recall[0]):.1f}", f"{_y(p.precision[0]):.1f}", names.index(p.name) + 1)
-            for p in chosen
-        ],
-        "key": [(look[name], name, name in drawn) for name in names],
-    }
-
-
-def _svg_path(curve: PrecisionRecallCurve) -> str:
-    """Return a curve's steps as an SVG path, rounded to half a pixel, without repeated points."""
-    points = np.round(2 * np.column_stack([_x(curve.recall), _y(curve.precision)])) / 2
-    moved = np.append(True, (np.diff(points, axis=0) != 0).any(axis=1))
-    (x, y), *others = points[moved].tolist()
-    return f"M{x:g} {y:g}" + "".join(f"V{y:g}H{x:g}" for x, y in others)
-
-
-def _x(recall: Any) -> Any:
-    return _LEFT + recall * _SIDE
-
-
-def _y(precision: Any) -> Any:
-    return _MARGIN + (1 - precision) * _SIDE

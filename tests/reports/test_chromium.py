@@ -9,7 +9,6 @@ import pytest
 
 import classic_rc
 from classic_rc.evaluation import SharedResults, break_down, group_questions, with_intervals
-from classic_rc.evaluation.curves import PrecisionRecallCurve
 from classic_rc.evaluation.explain import Explainer
 from classic_rc.questions import Dataset
 from classic_rc.reports.explanations import explanation_html
@@ -242,17 +241,13 @@ def test_every_task_can_be_browsed(chromium, tmp_path, sample):
     dataset = add_span_candidates(classic_rc.load(f"sample:{sample}"))
     solvers = [classic_rc.parse_solver("sw+d")]
     explainer = Explainer(solvers[0], dataset)
-    curves = []
-    if sample == "multiple-answer":
-        curves = [PrecisionRecallCurve.from_scores(explainer.scores(), dataset, "sw+d")]
-    content = PageContent(classic_rc.evaluate(dataset, solvers), curves=curves, explanations={0: explainer})
+    content = PageContent(classic_rc.evaluate(dataset, solvers), explanations={0: explainer})
     file = tmp_path / "page.html"
     file.write_text(page_html(content), encoding="utf-8")
     chromium.open(f"{file.as_uri()}#q0")
     assert chromium.complaints == []
     assert chromium.run('document.querySelectorAll(".passage .mark").length') > 0
     assert chromium.run('document.querySelectorAll(".card .badge.right").length') > 0
-    assert chromium.run('document.querySelectorAll("svg.curve path[class^=c0]").length') == len(curves)
 
 
 def test_an_explanation_by_itself_opens_as_well(chromium, tmp_path: Path):

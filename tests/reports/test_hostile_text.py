@@ -26,7 +26,6 @@ from classic_rc.evaluation import (
     with_intervals,
     with_significance,
 )
-from classic_rc.evaluation.curves import PrecisionRecallCurve
 from classic_rc.io.text import printable
 from classic_rc.predictions import Scores
 from classic_rc.questions import Candidate, Dataset, Passage, Question, Task
@@ -41,7 +40,6 @@ from classic_rc.tables import Column, RowGroup, Table, render
 from classic_rc.tables.latex import latex_text
 from classic_rc.tables.markup import markdown_block, markdown_escape
 from classic_rc.tables.text import render_text
-from classic_rc.testing import synthetic_dataset
 from tests.tables import header, texts
 
 HOSTILE = {
@@ -265,14 +263,6 @@ def report_page(text: str) -> str:
     return page_html(content)
 
 
-def curve_page(text: str) -> str:
-    """A page with a curve."""
-    data = replace(synthetic_dataset(Task.MULTIPLE_ANSWER), name=text)
-    solver = named(f"{text} long", 1)
-    curve = PrecisionRecallCurve.from_scores(solver.score_candidates(data), data, f"{text} long")
-    return page_html(PageContent(evaluate(data, [solver]), curves=[curve]))
-
-
 def explanation_page(text: str) -> str:
     """An explained question with terms, a quote, and marks that end wherever they like."""
     question = dataset(text)[0]
@@ -284,7 +274,7 @@ def explanation_page(text: str) -> str:
     return explanation_html(Explanation(text, question, tuple(candidates)))
 
 
-PAGES = {"report": report_page, "curve": curve_page, "explanation": explanation_page}
+PAGES = {"report": report_page, "explanation": explanation_page}
 
 
 @cache

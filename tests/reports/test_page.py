@@ -14,14 +14,12 @@ from classic_rc.audit import check_dataset, evaluate_perturbed
 from classic_rc.audit.check import CheckReport
 from classic_rc.audit.statistics import describe_datasets
 from classic_rc.evaluation import Evaluation, SharedResults, break_down, evaluate, group_questions, with_intervals
-from classic_rc.evaluation.curves import PrecisionRecallCurve
 from classic_rc.evaluation.explain import Explainer
 from classic_rc.predictions import Scores
 from classic_rc.questions import Task
 from classic_rc.reports.html import escape_html
 from classic_rc.reports.page import (
     PageContent,
-    curve_drawing,
     default_breakdown_keys,
     overview_drawing,
     page_html,
@@ -237,18 +235,6 @@ def test_keys_that_tell_a_few_groups_apart():
         for i in range(20)
     ]
     assert default_breakdown_keys(classic_rc.from_rows(rows)) == ["few"]
-
-
-def test_a_curve_is_drawn_in_steps_with_a_point_for_each_system(part):
-    dataset = synthetic_dataset(Task.MULTIPLE_ANSWER)
-    scores = Scores.from_lists([[float(len(c.text)) for c in q.candidates] for q in dataset])
-    curve = PrecisionRecallCurve.from_scores(scores, dataset, "<b>")
-    point = replace(curve, precision=curve.precision[3:4], recall=curve.recall[3:4], thresholds=None)
-    html = part("curve", curve_drawing([curve], [replace(point, name="all"), point]))
-    assert html.count("<circle") == 4  # two systems, each in the drawing and the key
-    assert html.count("&lt;b&gt;") == 1
-    path, _ = re.findall(r'<path class="c1 d1" d="([^"]*)"/>', html)  # and the key's
-    assert re.fullmatch(r"M[\d.]+ 12(?:V[\d.]+H[\d.]+)+", path)
 
 
 class Mine(Solver):
