@@ -41,7 +41,7 @@ OPTIONS = (
     ),
     vary_option(
         "--format",
-        choices=("text", "markdown", "json", "html"),
+        choices=("text", "json", "html"),
         default="text",
         help="the output format (default text, with the solvers side by side if the terminal is wide enough); JSON "
         "has all digits",
@@ -94,7 +94,7 @@ def _explain(
 
 
 def _render(args: argparse.Namespace, explanations: list[Explanation]) -> str:
-    from classic_rc.reports.explanations import explanation_html, explanation_markdown, explanation_text
+    from classic_rc.reports.explanations import explanation_html, explanation_text
     from classic_rc.reports.verdict import verdict_of
 
     if args.format == "json":
@@ -102,8 +102,6 @@ def _render(args: argparse.Namespace, explanations: list[Explanation]) -> str:
         return render_json({"explanations": plain} if others else first, infinite=True)
     if args.format == "html":
         return explanation_html(*explanations, digits=args.digits, every=args.verbose)
-    if args.format == "markdown":
-        return explanation_markdown(*explanations, digits=args.digits, every=args.verbose)
     to_terminal = args.output is None or args.color == "always"
     colour = to_terminal and use_colour(sys.stdout, args.color)
     # A pipe or a file has no width, unless the variable COLUMNS says so.

@@ -11,7 +11,7 @@ from classic_rc.plugins import names_on_use
 
 if TYPE_CHECKING:
     from classic_rc.reports.datasheet import Datasheet, render_datasheet
-    from classic_rc.reports.explanations import explanation_html, explanation_markdown, explanation_text
+    from classic_rc.reports.explanations import explanation_html, explanation_text
     from classic_rc.reports.methods import methods_text
     from classic_rc.reports.page import PageContent, page_html
     from classic_rc.reports.paper import make_paper_table, read_paper_records
@@ -31,7 +31,6 @@ __all__ = [
     "breakdown_tables",
     "comparison_tables",
     "explanation_html",
-    "explanation_markdown",
     "explanation_text",
     "make_paper_table",
     "methods_text",

@@ -1,4 +1,4 @@
-"""Explanations as text, Markdown and HTML: the passage with its important words marked, and the formulas."""
+"""Explanations as text and HTML: the passage with its important words marked, and the formulas."""
 
 from __future__ import annotations
 
@@ -203,62 +203,6 @@ def _fit(line: str, width: int) -> list[str]:
 
 def _pad(cell: str, width: int) -> str:
     return cell + " " * (width - len(_CODE.sub("", cell)))
-
-
-def explanation_markdown(*explanations: Explanation, digits: int = DIGITS, every: bool = False) -> str:
-    """Return explanations of one question as a table in Markdown: rows are candidates, columns are solvers.
-
-    Parameters
-    ----------
-    *explanations : Explanation
-    digits : int
-    every : bool
-        As in :func:`explanation_text`.
-
-    Returns
-    -------
-    str
-        Ends with a line break. Shows the 20 candidates that are best by the first solver, and a right one.
-    """
-    question = explanations[0].question
-    judged = [(own, verdict_of(own)) for own in explanations]
-    right = judged[0][1].right
-    order = [index for index, _ in shown_candidates(explanations[0], right)]
-    lines = [f"**{_markdown(question.id)}**: {_markdown(question.text)}", ""]
-    lines += [f"{_markdown(own.solver)}: {own.note}\n" for own in explanations if own.note]
-    lines += [
-        f"{_markdown(own.solver)}: **{verdict.outcome or 'not measured'}**. {_markdown(verdict.sentence)}\n"
-        for own, verdict in judged
-        if own.decide is not None
-    ]
-    lines += [
-        "| candidate | " + " | ".join(_markdown(own.solver) for own in explanations) + " |",
-        "|---|" + "---|" * len(explanations),
-    ]
-    for index in order:
-        label = f"({candidate_label(index)}) {_markdown(question.candidates[index].text)}"
-        label += " **right**" if index in right else ""
-        cells = [_markdown_cell(own.candidates[index], digits, every) for own in explanations]
-        lines.append(f"| {label} | " + " | ".join(cells) + " |")
-    n_more = len(question.candidates) - len(order)
-    lines += ["", f"and {n_more} candidates with lower scores"] if n_more else []
-    return "\n".join(lines) + "\n"
-
-
-def _markdown_cell(candidate: CandidateExplanation, digits: int, every: bool) -> str:
-    lines = [f"**{candidate.score:.{digits}f}**" + ("" if candidate.evidence else ", no evidence")]
-    if candidate.formula is not None:
-        formula = formula_lines(candidate.formula, digits=digits, every=every)
-        lines += ["&emsp;" * line.depth + _markdown(str(line)) for line in formula]
-    else:
-        lines += [_markdown(line.strip()) for line in _number_lines(candidate.numbers, digits)]
-    return "<br>".join(lines)
-
-
-def _markdown(text: str) -> str:
-    """Escape what has a meaning in Markdown or in a cell of a table."""
-    escaped = re.sub(r"([\\`*_\[\]|#~$])", r"\\\1", printable(text))
-    return escaped.replace("&", "&amp;").replace("<", "&lt;")
 
 
 def shown_candidates(
