@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 from classic_rc.cli import inputs
 from classic_rc.cli.console import Failures, check_writable, write_file, write_output
 from classic_rc.cli.explain import DEFAULT_EXPLAINED
-from classic_rc.cli.options import DATA, FORMAT_BY_SUFFIX, TABLE, vary_option
+from classic_rc.cli.options import DATA, TABLE, vary_option
 from classic_rc.cli.perturb import evaluate_copies
 from classic_rc.cli.results import GroupTables, count_questions, read_groups, report_missing
 from classic_rc.errors import DataError, UsageError, unknown_name
@@ -57,12 +57,13 @@ OPTIONS = (
     vary_option(
         "--output",
         required=True,
-        help="the HTML file to write, such as report.html; of a datasheet .md, .tex, .json, .csv or a figure too",
+        help="the HTML file to write, such as report.html; of a datasheet .md, .tex, .json or a figure too",
     ),
     vary_option("--analyzer", default=None, help="how texts become words in statistics and checks"),
 )
 
 
+_FORMS = {".md": "markdown", ".tex": "latex", ".html": "html", ".json": "json"}
 _FIGURES = (".pdf", ".png", ".svg")
 _NOT_SHOWN = frozenset({"data", "datasheet", "output", "jobs", "quiet"})
 """The options that do not change a datasheet, or that its command shows in another place."""
@@ -283,9 +284,9 @@ def _write_datasheet(args: argparse.Namespace) -> int:
 
 
 def _find_form(output: str) -> str:
-    form = FORMAT_BY_SUFFIX.get(os.path.splitext(output)[1].lower())
+    form = _FORMS.get(os.path.splitext(output)[1].lower())
     if form is None:
-        expected = f"{', '.join(FORMAT_BY_SUFFIX)}, or of a figure {', '.join(_FIGURES)}"
+        expected = f"{', '.join(_FORMS)}, or of a figure {', '.join(_FIGURES)}"
         raise UsageError(
             f"cannot tell the format of the datasheet {output}: end its name with {expected}",
             field="--output",

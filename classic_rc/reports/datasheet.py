@@ -31,7 +31,7 @@ from classic_rc.reports.html import fill_template
 from classic_rc.reports.published import results_table
 from classic_rc.reports.references import Citable, bibliography, citables
 from classic_rc.reports.result_tables import breakdown_tables, cross_table, duplicates_table, scores_without_table
-from classic_rc.tables import Column, RowGroup, Table, records_csv, render
+from classic_rc.tables import Column, RowGroup, Table, render
 from classic_rc.tables.latex import latex_escape, latex_preamble, latex_tabular
 from classic_rc.tables.markup import markdown_block, markdown_escape
 from classic_rc.tables.model import EMPTY_CELL
@@ -351,41 +351,10 @@ def _histogram(lengths: MeasuredValues) -> list[list[int]]:
     return [[int(length), int(count)] for length, count in zip(found, counts, strict=True)]
 
 
-def _csv(sheet: Datasheet) -> str:
-    """Return a record for each count, size of a group, floor and finding; shares and scores are fractions."""
-    groups = [*breakdown_tables(sheet.breakdowns), *map(cross_table, sheet.crosses)]
-    counted = sheet.statistics
-    records = [
-        {"table": "Statistics", "statistic": row.statistic.label, "column": column, **measure.to_dict()}
-        for row in counted.rows
-        for column, measure in zip(counted.columns, row.measures, strict=True)
-    ]
-    records += [record for table in groups for record in table.records()]
-    if sheet.evaluation is not None:
-        for row in sheet.evaluation.rows:
-            for name, value in row.metrics().items():
-                record = {"table": "floors", "statistic": name, "column": row.name, "value": value}
-                interval = row.intervals.get(name)
-                bounds = {} if interval is None else {"low": interval.low, "high": interval.high}
-                records.append({**record, **bounds, "definition": row.signature})
-    if sheet.check is not None:
-        for read in sheet.check.header:
-            record = {"table": "header", "column": read.input, "value": read.accuracy, "chance": read.chance}
-            records.append(record)
-        for cue in sheet.check.cues:
-            record = {"table": "findings", "statistic": str(cue.kind), "column": cue.name}
-            records.append({**record, "value": cue.accuracy, "chance": cue.chance, "p": cue.p})
-        for finding in sheet.check.findings:
-            record = {"table": "findings", "statistic": str(finding.kind.severity), "column": finding.kind.name}
-            records.append({**record, "count": finding.count, "definition": finding.kind.what})
-    return records_csv(records)
-
-
 DATASHEET_FORMATS: Mapping[str, Callable[[Datasheet], str]] = {
     "markdown": _markdown,
     "latex": _latex,
     "html": _html,
     "json": _json,
-    "csv": _csv,
 }
 """The formats of a datasheet, each with its renderer."""
