@@ -113,7 +113,7 @@ check {TASK} --format {table|markdown|json}
 check sample:single-choice --cv 3 --group level && check sample:multiple-answer --train
   sample:multiple-answer
 check inputs/leaky.jsonl --fail && check inputs/twice.jsonl --format json
-report {TASK} -o page.html --title Mine --date today --published && report {TASK} --cv 3 -o b.html
+report {TASK} -o page.html --title Mine --published && report {TASK} --cv 3 -o b.html
   --without check,explanations
 report sample:single-choice -s sw+d -s ir --by type --by level --explain ir -o page.html --labels inputs/labels.csv
 explain {TRAINED} -s {sw+d|ir|lexical|surface-lr|ngram-lm} --color {always|never}

@@ -339,12 +339,6 @@ _OPTIONS: dict[str, tuple[Option, ...]] = {
             help="leave out check, explanations or a datasheet's floors (without check and floors, it only counts)",
         ),
         option("--title", rare=True, metavar="TEXT", help="the title of the page (default: the dataset's name)"),
-        option(
-            "--date",
-            rare=True,
-            metavar="TEXT",
-            help="a date to show (default: none, so that the same data gives the same file)",
-        ),
     ),
     "datasheet": (
         option(

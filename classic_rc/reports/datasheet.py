@@ -55,7 +55,6 @@ class Datasheet:
     facts: Mapping[str, str] = field(default_factory=dict)  # that the package cannot know: licence, language
     command: str = ""  # that makes the page again
     title: str | None = None  # by default the dataset's name
-    date: str | None = None  # by default none, so that the same data makes the same file
     published: bool = False  # whether the floors have published figures of the same data
     breakdowns: Sequence[Breakdown] = ()  # of no system: how many questions each group has
     crosses: Sequence[CrossTabulation] = ()
@@ -98,7 +97,7 @@ def datasheet_facts(sheet: Datasheet) -> list[tuple[str, str]]:
         *sheet.facts.items(),
         ("Files", ", ".join([*hashes[:_MAX_FILES], *more])),
         ("Fingerprint", dataset.fingerprint[:16]),
-        ("Made by", f"classic_rc {__version__}" + (f", {sheet.date}" if sheet.date else "")),
+        ("Made by", f"classic_rc {__version__}"),
     ]
     return [(printable(name), printable(value)) for name, value in facts if value]
 

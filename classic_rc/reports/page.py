@@ -52,7 +52,6 @@ class PageContent:
     breakdowns: Sequence[Breakdown] = ()  # results by groups, by which the reader can also choose questions
     published: bool = False  # whether the table of results has the published figures of the same data
     title: str | None = None  # by default the dataset's name
-    date: str | None = None  # by default none, so that the same data and systems make the same file
     scores_without: Sequence[ScoreWithout] = ()  # the systems without the questions that are copies
     perturbed: PerturbedEvaluation | None = None  # the systems on perturbed copies
     facts: Mapping[str, str] = field(default_factory=dict)  # that the package cannot know: licence, language
@@ -76,7 +75,7 @@ def page_html(content: PageContent) -> str:
     return fill_template(
         "report.html",
         title=content.title or dataset.name,
-        facts=_dataset_facts(dataset, content.date),
+        facts=_dataset_facts(dataset),
         version=__version__,
         overview={
             "tiles": [] if check is None else audit_tiles(check),
@@ -99,11 +98,11 @@ def default_breakdown_keys(dataset: Dataset) -> list[str]:
     return [key for key in known if 2 <= len({str(q.meta_value(key)) for q in dataset}) <= _MAX_GROUPS]
 
 
-def _dataset_facts(dataset: Dataset, date: str | None) -> str:
+def _dataset_facts(dataset: Dataset) -> str:
     kind = str(dataset.task).replace("-", " ")
     facts = [format_count(len(dataset), f"{kind} question"), count_passages(dataset)]
     facts += [] if dataset.split is None else [f"split {dataset.split}"]
-    return " · ".join([*facts, f"data {dataset.fingerprint[:8]}", *([date] if date else [])])
+    return " · ".join([*facts, f"data {dataset.fingerprint[:8]}"])
 
 
 def _results_section(content: PageContent) -> dict[str, Any]:
@@ -126,9 +125,7 @@ def _statistics_section(content: PageContent) -> dict[str, Any] | None:
     """Return the facts and counts of the datasheet, then all statistics."""
     if content.statistics is None:
         return None
-    sheet = Datasheet(
-        content.evaluation.dataset, content.statistics, facts=content.facts, title=content.title, date=content.date
-    )
+    sheet = Datasheet(content.evaluation.dataset, content.statistics, facts=content.facts, title=content.title)
     return {
         "facts": datasheet_facts(sheet),
         "tables": [*count_tables(sheet), statistics_table(content.statistics)],

@@ -258,7 +258,6 @@ def report_page(text: str) -> str:
         breakdowns=[break_down(SharedResults.of(evaluation), group_questions(data, text), n=50)],
         published=True,
         title=text,
-        date=text,
     )
     return page_html(content)
 

@@ -74,9 +74,7 @@ def test_sections_without_content_are_left_out():
 
 def test_the_same_content_makes_the_same_page():
     assert page_html(content()) == page_html(content())
-    dated = page_html(content(title="A & B", date="1 May"))
-    assert "<h1><bdi>A &amp; B</bdi></h1>" in dated
-    assert "1 May" in dated
+    assert "<h1><bdi>A &amp; B</bdi></h1>" in page_html(content(title="A & B"))
 
 
 def test_ids_are_unique():
