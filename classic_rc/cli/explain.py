@@ -43,8 +43,7 @@ OPTIONS = (
         "--format",
         choices=("text", "json", "html"),
         default="text",
-        help="the output format (default text, with the solvers side by side if the terminal is wide enough); JSON "
-        "has all digits",
+        help="the output format (default text); JSON has all digits",
     ),
     vary_option("--output", help="write the explanation to a file instead of stdout"),
 )

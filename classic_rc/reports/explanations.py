@@ -6,7 +6,7 @@ import re
 import textwrap
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import count, pairwise, zip_longest
+from itertools import count, pairwise
 from typing import Any, NamedTuple
 
 from classic_rc.io.text import printable
@@ -32,8 +32,6 @@ _SHOWN_QUESTIONS = 5
 _NUMBERS_ON_LINE = 3
 """Up to this many numbers are on the line of the score; more get a line each."""
 _WIDTH, _INDENT = 96, "    "
-_GAP, _LEAST_WIDTH = " | ", 56
-"""Between columns, and the width of a column that can be read."""
 
 _Symbols = tuple[str, str]
 """What is written before and after a mark."""
@@ -85,8 +83,7 @@ def explanation_text(
     every : bool
         Show all numbers of long sums.
     width : int
-        The width of the terminal; 0 if there is none. If it has room for a column for each solver, the solvers are
-        side by side. A passage is at most this wide; a formula has its own lines.
+        The width of the terminal; 0 if there is none. A passage is at most this wide; a formula has its own lines.
 
     Returns
     -------
@@ -95,9 +92,6 @@ def explanation_text(
         its framed part.
     """
     marks = _ANSI if colour else _PLAIN
-    column = (width - len(_GAP) * (len(explanations) - 1)) // len(explanations)
-    if len(explanations) > 1 and column >= _LEAST_WIDTH:
-        return _side_by_side(explanations, _Style(marks, digits, every, column - 1, column - 1))
     style = _Style(marks, digits, every, min(width or _WIDTH, _WIDTH))
     return "\n".join(_one_text(explanation, style) for explanation in explanations)
 
@@ -109,7 +103,6 @@ class _Style(NamedTuple):
     digits: int
     every: bool
     width: int  # of passages
-    column: int = 0  # of everything; 0: other lines are not wrapped
 
     def legend(self, candidates: Iterable[CandidateExplanation]) -> list[str]:
         """Return the line that says what the marks mean, if there are any."""
@@ -151,8 +144,6 @@ def _candidate_lines(
         lines += _formula_text(candidate.formula, style)
     elif len(candidate.numbers) > _NUMBERS_ON_LINE:
         lines += _number_lines(candidate.numbers, style.digits)
-    if style.column:
-        lines = [part for line in lines for part in _fit(line, style.column)]
     if candidate.quote is not None:
         lines += _wrap(printable(f"{candidate.source}: {candidate.quote}", keep="\t"), style.width)
     if candidate.marks and whole:
@@ -174,35 +165,10 @@ def _formula_text(formula: Term, style: _Style) -> Iterator[str]:
         yield _INDENT + "  " * line.depth + str(line)
 
 
-def _side_by_side(explanations: Sequence[Explanation], style: _Style) -> str:
-    """Return one column for each solver; each candidate begins on the same line in all columns."""
-    question = explanations[0].question
-    # By the first solver's scores.
-    judged = [(own, verdict_of(own)) for own in explanations]
-    order = [index for index, _ in shown_candidates(explanations[0], judged[0][1].right)]
-    shown = [explanation.candidates[index] for explanation in explanations for index in order]
-    lines = [printable(f"{question.id}: {question.text}"), *style.legend(shown), ""]
-    rows = [[[part for line in _head(*one) for part in _fit(line, style.column)] for one in judged]]
-    rows += [[_candidate_lines(*one, index, style, whole=index == order[0]) for one in judged] for index in order]
-    for row in rows:
-        lines += [
-            _GAP.join(_pad(cell, style.column) for cell in cells).rstrip()
-            for cells in zip_longest(*row, fillvalue="")
-        ]
-        lines.append("")
-    n_more = len(question.candidates) - len(order)
-    lines += [f"and {n_more} candidates with lower scores of {explanations[0].solver}"] if n_more else []
-    return "\n".join(lines).rstrip() + "\n"
-
-
 def _fit(line: str, width: int) -> list[str]:
     """Break a line without colours; the rest has a deeper indent."""
     indent = line[: len(line) - len(line.lstrip())]
     return textwrap.wrap(line, width, subsequent_indent=f"{indent}    ", drop_whitespace=True) or [""]
-
-
-def _pad(cell: str, width: int) -> str:
-    return cell + " " * (width - len(_CODE.sub("", cell)))
 
 
 def shown_candidates(
