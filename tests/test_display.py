@@ -8,7 +8,6 @@ from dataclasses import replace
 from html.parser import HTMLParser
 from types import SimpleNamespace
 
-import numpy as np
 import pytest
 
 import classic_rc
@@ -129,7 +128,7 @@ def test_every_value_that_a_notebook_shows_is_harmless(evaluation):
     check = check_dataset(dataset, header=False)
     shown = (
         classic_rc.parse_solver("sw+d").explain(dataset[0]),
-        *(dataset[0], replace(dataset[0], gold=None), dataset, evaluation.rows[0], check),
+        *(dataset[0], replace(dataset[0], gold=None), dataset, check),
     )
     assert check.findings
     for value in shown:
@@ -150,25 +149,6 @@ def test_a_cell_shows_the_answer_the_candidates_and_the_passage_once():
     assert plain.count("badge right") == 1
     assert "<input" not in plain
     assert len(Cells(dataset._repr_html_()).rows) == 1 + 5 + 1  # a heading, five questions, and how many more
-
-
-def test_a_row_shows_its_metrics_and_intervals(evaluation):
-    row = replace(evaluation.rows[0], group_intervals={None: {"f1_a": Interval(0.25, 0.5)}})
-    header, cells = Cells(row._repr_html_()).rows
-    assert (header[0], cells[0], len(header)) == ("system", "all-positive", len(cells))
-    assert sum("[25.0, 50.0]" in cell for cell in cells) == 1
-
-
-def test_a_curve_shows_its_best_cut(curve):
-    html = curve._repr_html_()
-    assert "<script" not in html
-    best = np.argmax(curve.f1)
-    assert Cells(html).rows[1][1:] == [
-        *(f"{100 * values[best]:.2f}" for values in (curve.precision, curve.recall, curve.f1)),
-        f"{curve.thresholds[best]:.6g}",
-    ]
-    point = replace(curve, thresholds=None)
-    assert Cells(point._repr_html_()).rows[1][-1] == "–"
 
 
 def test_without_pandas_the_error_names_the_extra(evaluation, report, curve, monkeypatch):

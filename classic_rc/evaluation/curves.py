@@ -14,7 +14,6 @@ from classic_rc.errors import UsageError, unknown_name
 from classic_rc.metrics.multirc import F1Answers, F1Macro, PrecisionRecallMetric, harmonic_mean
 from classic_rc.predictions import Prediction, Scores
 from classic_rc.questions import Question
-from classic_rc.tables import Column, RowGroup, Table, render
 from classic_rc.tables.model import frame_of_columns
 
 if TYPE_CHECKING:
@@ -101,16 +100,6 @@ class PrecisionRecallCurve:
         thresholds = np.full(len(self.precision), np.nan) if self.thresholds is None else self.thresholds
         columns = {"threshold": thresholds, "precision": self.precision, "recall": self.recall, "f1": self.f1}
         return frame_of_columns(columns)
-
-    def _repr_html_(self) -> str:
-        """Return the table that notebooks show: the cut with the best F1."""
-        best = int(np.argmax(self.f1))
-        numbers = [float(values[best]) for values in (self.precision, self.recall, self.f1)]
-        threshold = None if self.thresholds is None else f"{self.thresholds[best]:.6g}"
-        columns = [Column("system"), *(Column(name, "percent") for name in ("precision", "recall", "F1"))]
-        title = f"the best of {len(self.f1):,} cuts, {self.average} average"
-        row = [self.name, *numbers, threshold]
-        return render(Table(title, [*columns, Column("threshold", "number")], [RowGroup([row])]), "html")
 
 
 def check_choices(questions: Sequence[Question]) -> None:

@@ -22,7 +22,6 @@ from classic_rc.metrics.base import METRICS, Metric, ScoreMetric, primary_metric
 from classic_rc.predictions import Answer, AnswerCounts, Prediction, Scores
 from classic_rc.questions import Dataset, Question, Task, candidate_texts
 from classic_rc.solvers.base import Solver
-from classic_rc.tables import Cell, Column, RowGroup, Table, render
 from classic_rc.tables.model import baseline_letter
 
 # Fields that a row of several runs keeps only if all runs agree, and their values otherwise.
@@ -253,13 +252,6 @@ class Row:
     def metrics(self, questions: NDArray[np.bool_] | slice = slice(None)) -> dict[str, float]:
         """Return every metric by name, as a fraction, over all questions or over those of a mask."""
         return {name: METRICS[name].aggregate(rows[questions]) for name, rows in self.outcomes.statistics.items()}
-
-    def _repr_html_(self) -> str:
-        """Show the metrics in a notebook."""
-        values = self.metrics()
-        columns = [Column("system"), *(Column(METRICS[name].label, "percent") for name in values)]
-        cells = [Cell(value, self.intervals.get(name)) for name, value in values.items()]
-        return render(Table(self.short_signature, columns, [RowGroup([[self.name, *cells]])]), "html")
 
     @property
     def tie_rate(self) -> float | None:
