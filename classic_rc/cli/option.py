@@ -220,10 +220,9 @@ def job_count(text: str) -> int:
 
 def interval_style(text: str) -> str:
     """Parse ``--intervals-as``."""
-    style = "pm" if text == "±" else text
-    if style not in ("lines", "pm", "none"):
+    if text not in ("lines", "pm", "none"):
         raise argparse.ArgumentTypeError(f"expected lines, pm or none, got {text!r}")
-    return style
+    return text
 
 
 SECTIONS = ("check", "explanations", "floors")
