@@ -484,7 +484,6 @@ _OPTIONS: dict[str, tuple[Option, ...]] = {
         option("--save", metavar="DIR", help="also write DIR/run.json: parameters, versions, and every outcome"),
         option(
             "--color",
-            "--colour",
             choices=("auto", "always", "never"),
             default="auto",
             help="whether to use colours; auto (default): on a terminal, unless NO_COLOR is set",
