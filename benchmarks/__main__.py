@@ -29,7 +29,6 @@ from benchmarks import (
     retrieval_top,
     scale,
     spans,
-    surface,
 )
 from benchmarks.report import markdown
 from benchmarks.timing import environment
@@ -42,7 +41,6 @@ BENCHMARKS = {
     "retrieval_top": retrieval_top,
     "retrieval": retrieval,
     "retrieval_pyserini": retrieval_pyserini,
-    "surface": surface,
     "ranker": ranker,
     "spans": spans,
     "ngrams": ngrams,

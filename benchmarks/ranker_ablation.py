@@ -127,13 +127,11 @@ def _split(fold: Fold, scores: NDArray[np.float64]) -> list[NDArray[np.float64]]
     return np.split(scores, fold.held_texts.encoded.question_offsets[1:-1])
 
 
-def configurations(names: Sequence[str], *, single: bool) -> dict[str, list[int]]:
-    """Return the rows and their features: all, all but one group, and one alone; or all but one feature."""
+def configurations(names: Sequence[str]) -> dict[str, list[int]]:
+    """Return the rows and their features: all, all but one group, and one alone."""
     group_of = [OPTIONS.group_of(name) for name in names]
     every = range(len(names))
     rows = {"all": list(every)}
-    if single:
-        return rows | {f"without {names[j]}": [k for k in every if k != j] for j in every}
     for group in _GROUPS:
         rows[f"without {group}"] = [j for j in every if group_of[j] != group]
     for group in _GROUPS:
@@ -141,11 +139,11 @@ def configurations(names: Sequence[str], *, single: bool) -> dict[str, list[int]
     return rows
 
 
-def ablation(dataset: Dataset, *, single: bool = False) -> Table:
+def ablation(dataset: Dataset) -> Table:
     """Measure all rows on one dataset, with paired differences from all features; passages are resampled."""
     folds = folds_of(dataset)
     names = OPTIONS.names_of(_GROUPS)
-    rows = configurations(names, single=single)
+    rows = configurations(names)
     parts = []
     for number, (name, used) in enumerate(rows.items(), 1):
         print(f"{dataset.name}: {number}/{len(rows)} {name}", file=sys.stderr, flush=True)
@@ -176,11 +174,10 @@ def main(argv: Sequence[str] | None = None) -> None:
     """Print a table for each dataset."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.ranker_ablation", description=__doc__)
     parser.add_argument("files", nargs="+", metavar="FILE", help="training data; FILE+FILE joins two files")
-    parser.add_argument("--single", action="store_true", help="leave out single features, not groups")
     args = parser.parse_args(argv)
     for name in args.files:
         dataset = join_datasets([load(part) for part in name.split("+")])
-        print(markdown(ablation(dataset, single=args.single)), flush=True)
+        print(markdown(ablation(dataset)), flush=True)
 
 
 if __name__ == "__main__":

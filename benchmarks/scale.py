@@ -1,4 +1,4 @@
-"""Time and memory of whole commands as datasets grow: ``python -m benchmarks.scale [--plot FILE]``."""
+"""Time and memory of whole commands as datasets grow: ``python -m benchmarks.scale``."""
 
 from __future__ import annotations
 
@@ -183,43 +183,16 @@ def _memory(pid: int) -> int:
     return 0
 
 
-def plot(measured: Sequence[Measurement], path: Path) -> None:
-    """Draw CPU seconds and peak memory against the number of questions, both axes logarithmic."""
-    import matplotlib
-    from matplotlib.figure import Figure
-
-    matplotlib.rcParams["svg.fonttype"] = "none"  # text as text: a third of the size
-    figure = Figure(figsize=(7, 3), layout="constrained")
-    axes = figure.subplots(1, 2)
-    for command in dict.fromkeys(m.command for m in measured):
-        own = [m for m in measured if m.command == command]
-        sizes = [m.questions for m in own]
-        axes[0].plot(sizes, [m.cpu for m in own], marker="o", label=command)
-        axes[1].plot(sizes, [(m.peak or math.nan) / 1000 for m in own], marker="o", label=command)
-    first, last = min(m.questions for m in measured), max(m.questions for m in measured)
-    least = min(m.cpu for m in measured)
-    axes[0].plot([first, last], [least, least * last / first], color="grey", linestyle=":", label="linear")
-    for axis, label in zip(axes, ("CPU seconds", "peak memory, GB"), strict=True):
-        axis.set(xscale="log", yscale="log", xlabel="questions", ylabel=label)
-        axis.grid(alpha=0.3)
-    axes[0].legend(frameon=False)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    figure.savefig(path, metadata={"Date": None} if path.suffix == ".svg" else None)
-
-
 def main(argv: Sequence[str] | None = None) -> None:
-    """Measure, print the table and draw the plot."""
+    """Measure and print the table."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.scale", description=__doc__)
     parser.add_argument("--sizes", type=int, nargs="+", default=SIZES, metavar="N", help="numbers of questions")
     parser.add_argument("--per-passage", type=int, default=4, metavar="N", help="questions a passage (default 4)")
     parser.add_argument("--commands", nargs="+", choices=COMMANDS, default=tuple(COMMANDS))
     parser.add_argument("--checkout", metavar="DIR", help="measure the code of another clone")
-    parser.add_argument("--plot", type=Path, metavar="FILE", help="also draw a figure (.svg, .png)")
     args = parser.parse_args(argv)
     measured = measure(args.sizes, args.per_passage, args.commands, args.checkout)
     print(markdown(table(measured, args.per_passage)))
-    if args.plot is not None:
-        plot(measured, args.plot)
 
 
 if __name__ == "__main__":
