@@ -1,4 +1,4 @@
-"""Benchmarks of this package against its peers: run ``python -m benchmarks``, or one file by itself."""
+"""Benchmarks of this package against its peers: run ``python -m benchmarks``."""
 
 from pathlib import Path
 

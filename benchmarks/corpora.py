@@ -250,9 +250,3 @@ def _bytes_read() -> int:
     status = Path("/proc/self/io")
     lines = status.read_text(encoding="utf-8").splitlines() if status.exists() else []
     return next((int(line.split()[1]) for line in lines if line.startswith("read_bytes:")), 0)
-
-
-if __name__ == "__main__":
-    from benchmarks.__main__ import main
-
-    main(["corpora"])

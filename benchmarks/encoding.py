@@ -117,9 +117,3 @@ def _texts(questions: Sequence[Question]) -> list[list[str]]:
 def _count_tokens(questions: Sequence[Question], analyzer: str) -> int:
     arrays = encode(questions, analyzer).arrays
     return sum(map(len, (arrays.passage_tokens, arrays.question_tokens, arrays.candidate_tokens)))
-
-
-if __name__ == "__main__":
-    from benchmarks.__main__ import main
-
-    main(["encoding"])

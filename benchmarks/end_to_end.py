@@ -162,9 +162,3 @@ def _write(path: Path, n_passages: int) -> None:
                 "gold": min(cast("frozenset[int]", q.gold)),
             }
             file.write(json.dumps(row) + "\n")
-
-
-if __name__ == "__main__":
-    from benchmarks.__main__ import main
-
-    main(["end_to_end"])

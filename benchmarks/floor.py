@@ -1,7 +1,7 @@
 """The builder of the file of floors that comes with the package.
 
     classic-rc run benchmarks/floor.toml --save build/floor
-    python -m benchmarks floor build/floor
+    python -m benchmarks.floor build/floor
 
 Records of runs are reduced to a row for each system, without texts and outcomes. A row of data that is not here
 stays in the file if the file's rows of this system and today's have equal digits on another split of the same
@@ -66,9 +66,9 @@ HARNESS: Mapping[str, Mapping[str, str]] = {
 _RECORDED = "today's code made these rows from the data"
 
 
-def main(argv: Sequence[str]) -> None:
+def main(argv: Sequence[str] | None = None) -> None:
     """Write the file of floors from records and rows."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks floor", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.floor", description=__doc__)
     parser.add_argument(
         "records", nargs="*", type=Path, metavar="DIR", help="folders of `run --save`, or of suites"
     )
@@ -194,3 +194,7 @@ def write_last_questions(archive: Path, file: Path) -> None:
             lines.append(json.dumps(line, ensure_ascii=False) + "\n")
     file.write_text("".join(lines), encoding="utf-8", newline="\n")
     print(f"{file}: {len(lines):,} questions")
+
+
+if __name__ == "__main__":
+    main()

@@ -106,9 +106,3 @@ def _questions(rounds: int, quick: bool) -> Table:
         "rows": rows,
         "notes": [],
     }
-
-
-if __name__ == "__main__":
-    from benchmarks.__main__ import main
-
-    main(["growth"])

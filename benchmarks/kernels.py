@@ -123,9 +123,3 @@ def _check(arrays: TokenArrays, stop: np.ndarray) -> None:
     assert list(zip(windows.tolist(), distances.tolist(), strict=True)) == plain(arrays, stop)
     assert sliding_window(arrays).tolist() == numpy_a_question(arrays)
     assert window_sweep(arrays).tolist() == plain_sweep(arrays)
-
-
-if __name__ == "__main__":
-    from benchmarks.__main__ import main
-
-    main(["kernels"])

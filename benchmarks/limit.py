@@ -162,9 +162,3 @@ def _machine_table(machine: Machine) -> Table:
 
 def _size(n_bytes: int) -> str:
     return f"{n_bytes >> 20} MB" if n_bytes >= 2**20 else f"{n_bytes >> 10} kB"
-
-
-if __name__ == "__main__":
-    from benchmarks.__main__ import main
-
-    main(["limit"])

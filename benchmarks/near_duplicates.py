@@ -64,9 +64,3 @@ def _row(name: str, own: Dataset, train: Dataset | None, rounds: int) -> list[st
     everything = time.process_time() - start
     n_questions = len(own) + (0 if train is None else len(train))
     return [name, n_questions, len(texts), n_pairs, round(seconds, 3), round(everything, 2)]
-
-
-if __name__ == "__main__":
-    from benchmarks.__main__ import main
-
-    main(["near_duplicates"])

@@ -80,9 +80,3 @@ def run(quick: bool = False) -> list[Table]:
             ],
         }
     ]
-
-
-if __name__ == "__main__":
-    from benchmarks.__main__ import main
-
-    main(["ngrams"])

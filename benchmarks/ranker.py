@@ -117,9 +117,3 @@ def word_lists(texts: RankerTexts, rarity: NDArray[np.int64]) -> WordLists:
     )
     negations = np.flatnonzero(word_flags(texts.encoded.vocabulary, NEGATIONS))
     return WordLists(weights.__getitem__, set(np.flatnonzero(texts.stop).tolist()), set(negations.tolist()))
-
-
-if __name__ == "__main__":
-    from benchmarks.__main__ import main
-
-    main(["ranker"])

@@ -263,9 +263,3 @@ def _rounded(value: float) -> float | int | None:
     if math.isnan(value):
         return None
     return round(value, 1) if value < 100 else round(value)
-
-
-if __name__ == "__main__":
-    from benchmarks.__main__ import main
-
-    main(["retrieval"])

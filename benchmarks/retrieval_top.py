@@ -59,9 +59,3 @@ def make_table(sizes: tuple[int, ...], columns: list[Column]) -> Table:
             ", ".join(peer.release() for peer in _PEERS.values() if not peer.missing()) + ".",
         ],
     }
-
-
-if __name__ == "__main__":
-    from benchmarks.__main__ import main
-
-    main(["retrieval_top"])

@@ -103,9 +103,4 @@ def run(quick: bool = False) -> list[Table]:
 
 
 if __name__ == "__main__":
-    if len(sys.argv) == 3:
-        print(json.dumps(measure(Path(sys.argv[1]), int(sys.argv[2]))))
-    else:
-        from benchmarks.__main__ import main
-
-        main(["spans"])
+    print(json.dumps(measure(Path(sys.argv[1]), int(sys.argv[2]))))
