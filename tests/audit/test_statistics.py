@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from benchmarks.paper_statistics import (
+from benchmarks.studies.paper_statistics import (
     PAPERS,
     measure_paper,
     record_entities,

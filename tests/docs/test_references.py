@@ -28,11 +28,12 @@ PAGES = sorted(
         *(ROOT / "docs").rglob("*.ipynb"),
         *(ROOT / "data").glob("*.md"),
         *(ROOT / "classic_rc").rglob("*.md"),
+        *(ROOT / "benchmarks").rglob("*.md"),
     }
 )
 LINKED = [*PAGES, ROOT / "CHANGELOG.md"]
 SOURCES = sorted(
-    {*(ROOT / "classic_rc").rglob("*.py"), *(ROOT / "docs").rglob("*.py"), *(ROOT / "benchmarks").glob("*.py")}
+    {*(ROOT / "classic_rc").rglob("*.py"), *(ROOT / "docs").rglob("*.py"), *(ROOT / "benchmarks").rglob("*.py")}
 )
 RECORDER = ROOT / "benchmarks" / "recorder_commands.py"  # its paths are those of the folders that it works in
 

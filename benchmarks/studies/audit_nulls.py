@@ -5,8 +5,8 @@ whole passages is exchanged between passages of the same shape, after options we
 passage have their right option at the same place. An alarm is any finding. Gold order is what the second family
 really has, so it counts as an alarm only elsewhere.
 
-Run ``python -m benchmarks audit-nulls [FOLDER] [--draws N] [--only NAME]``. Features do not read gold: they are
-made once for each family.
+Run ``python -m benchmarks.studies.audit_nulls [FOLDER] [--draws N] [--only NAME]``. Features do not
+read gold: they are made once for each family.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from pathlib import Path
 import numpy as np
 
 import classic_rc
+from benchmarks import DATA
 from classic_rc.audit import Kind
 from classic_rc.audit.cues import describe_steps, order_features
 from classic_rc.audit.features import FeatureMatrix, build_features
@@ -137,8 +138,8 @@ def find_alarm(features: FeatureMatrix, change: Change, seed: int) -> str:
 
 def main(arguments: list[str] | None = None) -> None:
     """Draw from each family in turn; print each alarm, and the table after each round."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks audit-nulls", description=__doc__)
-    parser.add_argument("folder", nargs="?", type=Path, default=Path("../shared/data"))
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.studies.audit_nulls", description=__doc__)
+    parser.add_argument("folder", nargs="?", type=Path, default=DATA)
     parser.add_argument("--draws", type=int, default=58, help="from each family (default 58)")
     parser.add_argument("--first", type=int, default=0, help="the number of the first draw (default 0)")
     parser.add_argument("--only", default="", help="a part of the name of the families")

@@ -1,7 +1,8 @@
-"""Attempts to break the feature ranker's result on MultiRC: ``python -m benchmarks.ranker_attacks TRAIN DEV``.
+"""Attempts to break the feature ranker's result on MultiRC.
 
-If the result came from copies of passages, from the order of options or from habits of annotators, a row would
-show it: it would lose what the first row has, or keep what it should lose.
+Run ``python -m benchmarks.studies.ranker_attacks TRAIN DEV``. If the result came from copies of
+passages, from the order of options or from habits of annotators, a row would show it: it would lose
+what the first row has, or keep what it should lose.
 """
 
 from __future__ import annotations
@@ -176,7 +177,7 @@ def _percent(values: Sequence[float] | NDArray[np.float64]) -> list[object]:
 
 def main(argv: Sequence[str] | None = None) -> None:
     """Print the tables."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.ranker_attacks", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.studies.ranker_attacks", description=__doc__)
     parser.add_argument("train", metavar="TRAIN")
     parser.add_argument("dev", metavar="DEV")
     args = parser.parse_args(argv)

@@ -1,6 +1,6 @@
 """What the span ranker's groups of features earn, by cross-validation over whole articles, and its learning curve.
 
-python -m benchmarks.span_ablation FILE [TABLE...] [--every N] [--folds K] [--epochs E] [--test FILE]
+Run ``python -m benchmarks.studies.span_ablation FILE [TABLE...] [--every N] [--folds K] [--test FILE]``.
 
 FILE is in SQuAD's form; with ``--every 4`` only every fourth passage is used. Tables: ``groups`` leaves out one
 group of features at a time; ``artefacts`` shows what the kind of answer alone gives away; ``curve`` learns from
@@ -203,7 +203,7 @@ def _interval(value: float, drawn: NDArray[np.float64], sign: str = "") -> str:
 
 def main(argv: Sequence[str] | None = None) -> None:
     """Print the tables."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.span_ablation", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.studies.span_ablation", description=__doc__)
     parser.add_argument("file", metavar="FILE", help="training data in SQuAD's form, with titles of articles")
     parser.add_argument(
         "tables", nargs="*", metavar="TABLE", default=list(ROWS), help=f"of {', '.join(ROWS)}, curve"

@@ -4,7 +4,7 @@ Each leak changes options, order, ids or fields of DREAM dev, at full strength (
 change) and at half strength (a random half of them). A leak counts as named if the name of the first finding, or of
 one that stands in its place because it says the same, matches the pattern that was written with the leak.
 
-Run ``python -m benchmarks audit-leaks [PATH of DREAM dev.json]``.
+Run ``python -m benchmarks.studies.audit_leaks [PATH of DREAM dev.json]``.
 """
 
 from __future__ import annotations
@@ -18,13 +18,14 @@ from pathlib import Path
 from typing import Any
 
 import classic_rc
+from benchmarks import DATA
 from classic_rc.audit import check_dataset
 
 Row = dict[str, Any]
 Leak = Callable[[Row, random.Random, int], None]
 
 LEAKS: dict[str, tuple[str, Leak]] = {}
-_DATA = Path("../shared/data/dream/dev.json")
+_DREAM = DATA / "dream" / "dev.json"
 _ADVERBS = ("probably", "apparently", "perhaps", "possibly")
 _FILLERS = ("there", "then", "now", "too", "today", "again")
 
@@ -319,8 +320,8 @@ def plant(name: str, path: Path, strength: float, seed: int = 7) -> classic_rc.D
 
 def main(arguments: list[str] | None = None) -> None:
     """Print the table of leaks."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks audit-leaks", description=__doc__)
-    parser.add_argument("path", nargs="?", type=Path, default=_DATA)
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.studies.audit_leaks", description=__doc__)
+    parser.add_argument("path", nargs="?", type=Path, default=_DREAM)
     parser.add_argument("--leak", action="append", help="only this leak; repeat for several")
     args = parser.parse_args(arguments)
     named = {1.0: 0, 0.5: 0}

@@ -1,8 +1,8 @@
 """What each part of the feature ranker earns, by cross-validation on a training set.
 
-python -m benchmarks.ranker_ablation FILE [FILE...]: every row learns out of fold, five folds of whole passages. The
-features of a fold are made once, and each row learns its weights on a part of them, with the penalties that were
-chosen for all.
+Run ``python -m benchmarks.studies.ranker_ablation FILE [FILE...]``. Every row learns out of fold,
+five folds of whole passages. The features of a fold are made once, and each row learns its weights
+on a part of them, with the penalties that were chosen for all.
 """
 
 from __future__ import annotations
@@ -172,7 +172,7 @@ def ablation(dataset: Dataset) -> Table:
 
 def main(argv: Sequence[str] | None = None) -> None:
     """Print a table for each dataset."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks.ranker_ablation", description=__doc__)
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.studies.ranker_ablation", description=__doc__)
     parser.add_argument("files", nargs="+", metavar="FILE", help="training data; FILE+FILE joins two files")
     args = parser.parse_args(argv)
     for name in args.files:

@@ -1,8 +1,8 @@
 """The tables of statistics that papers print about their datasets, with each paper's own definitions.
 
-Run ``python -m benchmarks.paper_statistics DATA…``: our figures and the paper's. MCTest (Richardson et al. 2013,
-Table 3), RACE (Lai et al. 2017, Tables 2 and 3), MultiRC (Khashabi et al. 2018, Table 2), ReCoRD (Zhang et al.
-2018, Table 1).
+Run ``python -m benchmarks.studies.paper_statistics DATA…``: our figures and the paper's. MCTest
+(Richardson et al. 2013, Table 3), RACE (Lai et al. 2017, Tables 2 and 3), MultiRC (Khashabi et al.
+2018, Table 2), ReCoRD (Zhang et al. 2018, Table 1).
 
 RACE's lengths count the spaces between Treebank tokens, one less than the tokens, as its released preprocessing
 does; sentences are this package's, not Punkt's, which needs a download. MCTest and ReCoRD do not define a word, and

@@ -1,0 +1,1 @@
+"""Experiments whose figures pages cite: run ``python -m benchmarks.studies.NAME``."""
