@@ -17,7 +17,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = ROOT / "classic_rc"
-FOLDERS = ("classic_rc", "docs", "benchmarks", "data", "tests")
+FOLDERS = ("classic_rc", "docs", "benchmarks", "tools", "data", "tests")
 
 # The changelog names what once was; docs/api.md is made from the source.
 PAGES = sorted(
@@ -33,9 +33,9 @@ PAGES = sorted(
 )
 LINKED = [*PAGES, ROOT / "CHANGELOG.md"]
 SOURCES = sorted(
-    {*(ROOT / "classic_rc").rglob("*.py"), *(ROOT / "docs").rglob("*.py"), *(ROOT / "benchmarks").rglob("*.py")}
+    path for folder in ("classic_rc", "docs", "benchmarks", "tools") for path in (ROOT / folder).rglob("*.py")
 )
-RECORDER = ROOT / "benchmarks" / "recorder_commands.py"  # its paths are those of the folders that it works in
+RECORDER = ROOT / "tools" / "recorder_commands.py"  # its paths are those of the folders that it works in
 
 DOTTED = re.compile(r"(?<![\w./@-])classic_rc(?:\.[A-Za-z_]\w*)+(?::[A-Za-z_]\w*)?")
 PATH = re.compile(rf"(?<![\w./-])(?:{'|'.join(FOLDERS)})/[\w./-]*\w")

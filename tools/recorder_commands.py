@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from benchmarks import ROOT
+ROOT = Path(__file__).resolve().parents[1]
 
 
 @dataclass(frozen=True)

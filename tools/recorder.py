@@ -1,4 +1,4 @@
-r"""``python -m benchmarks.recorder``: keep what many commands print and write, and compare other code with it.
+r"""``python -m tools.recorder``: keep what many commands print and write, and compare other code with it.
 
 ``record FOLDER`` runs a broad list of commands and keeps their output, exit codes and files. ``compare FOLDER``
 runs the commands of a record with the current code and prints the differences. The current code is the package in
@@ -36,8 +36,9 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from benchmarks import DATA
-from benchmarks.recorder_commands import Command, commands
+from tools.recorder_commands import ROOT, Command, commands
+
+DATA = ROOT.parent / "shared" / "data"
 
 LONGEST = 600
 """The time limit of a command in seconds."""
@@ -107,8 +108,8 @@ def run_here(steps: list[list[str]], output: Path, work: Path) -> None:
 def _start(command: Command, output: Path, work: Path) -> int | subprocess.Popen[bytes]:
     """Start a command in a new process; return its id, or a Popen object if the system has no fork."""
     if not hasattr(os, "fork"):
-        arguments = [sys.executable, __file__, "step", json.dumps(command.steps), str(output), str(work)]
-        return subprocess.Popen(arguments)
+        module = [sys.executable, "-m", "tools.recorder"]
+        return subprocess.Popen([*module, "step", json.dumps(command.steps), str(output), str(work)], cwd=ROOT)
     sys.stdout.flush()
     child = os.fork()
     if child:
@@ -396,9 +397,7 @@ def _prefer_python_path() -> None:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Record or compare."""
-    parser = argparse.ArgumentParser(
-        prog="python -m benchmarks.recorder", description=(__doc__ or "").split("\n")[0]
-    )
+    parser = argparse.ArgumentParser(prog="python -m tools.recorder", description=(__doc__ or "").split("\n")[0])
     subs = parser.add_subparsers(dest="what", required=True)
     for name, function in (("record", record), ("compare", compare)):
         sub = subs.add_parser(name, help=(function.__doc__ or "").strip())

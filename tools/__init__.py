@@ -1,0 +1,1 @@
+"""Tools of developers: run ``python -m tools.recorder``."""
