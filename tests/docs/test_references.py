@@ -15,6 +15,8 @@ from typing import Any
 
 import pytest
 
+from benchmarks.__main__ import BENCHMARKS
+
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = ROOT / "classic_rc"
 FOLDERS = ("classic_rc", "docs", "benchmarks", "tools", "data", "tests")
@@ -42,6 +44,7 @@ PATH = re.compile(rf"(?<![\w./-])(?:{'|'.join(FOLDERS)})/[\w./-]*\w")
 MODULE_PATH = re.compile(
     rf"(?<![\w./-])(?:{'|'.join(sorted(path.parent.name for path in PACKAGE.glob('*/__init__.py')))})/[\w/]+\.py\b"
 )
+SCRIPT = re.compile(r"python -m\s+((?:benchmarks|tools)(?:\.[a-z]\w*)*)\b(?!\.)(?: ([a-z][-\w]*))?")
 LINK = re.compile(r"\]\((?!https?://|mailto:)([^)\s]+)\)")
 ROLE = re.compile(r":(?:mod|class|func|meth|attr|data|exc|obj):`~?([^`<>]+)`")
 KINDS = ("readers", "engines", "analyzers", "perturbations", "similarities", "table_formats")
@@ -184,6 +187,18 @@ def missing_paths(text: str) -> list[str]:
     return [shown(path) for path in dict.fromkeys(found) if not path.exists()]
 
 
+def missing_scripts(text: str) -> list[str]:
+    """The modules of benchmarks and tools that a command runs but that are not there, and names of no benchmark."""
+    missing = []
+    for module, name in dict.fromkeys(SCRIPT.findall(text)):
+        path = ROOT.joinpath(*module.split("."))
+        if not path.with_suffix(".py").is_file() and not (path / "__main__.py").is_file():
+            missing.append(module)
+        elif module == "benchmarks" and name and name not in BENCHMARKS:
+            missing.append(f"{module} {name}")
+    return missing
+
+
 def faults(paths: list[Path], find: Callable[[Path], list[str]]) -> dict[str, list[str]]:
     """What is wrong in each file where something is."""
     return {shown(path): found for path in paths if (found := find(path))}
@@ -196,6 +211,10 @@ def test_every_dotted_name_exists():
 def test_every_file_that_is_named_exists():
     paths = [path for path in (*PAGES, *SOURCES) if path != RECORDER]
     assert faults(paths, lambda path: missing_paths(text_of(path))) == {}
+
+
+def test_every_script_that_is_named_exists():
+    assert faults([*PAGES, *SOURCES], lambda path: missing_scripts(text_of(path))) == {}
 
 
 def test_every_cross_reference_leads_somewhere():
@@ -217,6 +236,14 @@ def test_every_relative_link_leads_somewhere():
         (missing_names, "https://example.org/classic_rc.gone", []),
         (missing_paths, "docs/tour.md, `classic_rc/text/` and kernels/arrays.py", []),
         (missing_paths, "docs/gone.md and `kernels/gone.py`", ["docs/gone.md", "classic_rc/kernels/gone.py"]),
+        (
+            missing_scripts,
+            "`python -m benchmarks spans`, `python -m tools.recorder record X`, python -m benchmarks.\n",
+            [],
+        ),
+        (missing_scripts, "`python -m\nbenchmarks.studies.NAME`, `python -m benchmarks` times", []),
+        (missing_scripts, "python -m benchmarks.gone and python -m tools", ["benchmarks.gone", "tools"]),
+        (missing_scripts, "python -m benchmarks audit-nulls X", ["benchmarks audit-nulls"]),
     ],
 )
 def test_planted_names_and_paths_are_found(find, text, missing):
