@@ -20,7 +20,6 @@ FORMATS = Registry[Format](
     {
         "mctest-scores": "classic_rc.formats.official:MCTestScoresFormat",
         "mctest-answers": "classic_rc.formats.official:MCTestAnswersFormat",
-        "race": "classic_rc.formats.official:RaceFormat",
         # before ReCoRD's, because it is the official one for files in SuperGLUE's form
         "superglue": "classic_rc.formats.official:SuperGLUEFormat",
         "record": "classic_rc.formats.official:ReCoRDFormat",

@@ -31,15 +31,6 @@ def single_choice() -> Dataset:
     return Dataset(questions, name="stories", reader="mctest")
 
 
-def race() -> Dataset:
-    questions = [
-        Question(f"{p.id}-{i}", p, "Who?", options("Tam", "Wren", "Ines", "no"), frozenset({i}), Task.SINGLE_CHOICE)
-        for p, n in ((Passage("high7", LIGHTHOUSE), 2), (Passage("middle12", MARKET), 1))
-        for i in range(n)
-    ]
-    return Dataset(questions, name="race", reader="race")
-
-
 def multiple_answer() -> Dataset:
     one, two = Passage("news/one.txt", LIGHTHOUSE), Passage("news/two.txt", MARKET)
     rows = [
@@ -100,7 +91,6 @@ def made() -> dict[str, Dataset]:
     """A dataset for each shape of question."""
     return {
         "single-choice": single_choice(),
-        "race": race(),
         "multiple-answer": multiple_answer(),
         "superglue": superglue(),
         "cloze": cloze(),

@@ -32,7 +32,6 @@ DECISIONS = [
     ("record", "cloze"),
     ("squad", "span"),
     ("squad", "multi-span"),
-    ("race", "race"),
     *(
         (format, shape)
         for format in ("answers", "jsonl")
@@ -199,7 +198,7 @@ def test_an_unknown_format_proposes_the_closest_name():
     ("shape", "reader", "decisions", "scores"),
     [
         ("single-choice", "mctest", "mctest-answers", "mctest-scores"),
-        ("single-choice", "race", "race", "jsonl"),
+        ("single-choice", "race", "answers", "jsonl"),
         ("single-choice", "dream", "answers", "jsonl"),
         ("multiple-answer", "multirc", "multirc", "multirc"),
         ("superglue", "superglue", "superglue", "jsonl"),
