@@ -89,7 +89,7 @@ class Option(NamedTuple):
 
     def choose(self, reading: str) -> str:
         """Return the option with a reading: ``--gold-as letter``."""
-        return self.form.replace("{}", reading, 1)
+        return reading.join(self.form.rsplit("{}", 1))
 
 
 GOLD_AS = Option("--gold-as {}", " (in Python, gold_as=)")

@@ -99,10 +99,10 @@ def test_one_stray_number_among_letters_is_refused_and_the_declared_reading_coun
         for i in range(3)
     ]
     text = "id,answer\nq0,A\nq1,2\nq2,B\n"
-    with raises(DataError, field="answer", where="line 3", hint=re.compile("answers-index0.*answers-letter")):
+    with raises(DataError, field="answer", where="line 3", hint=re.compile("reading=index0.*reading=letter")):
         get_format("answers").read(text, ask, source="a")
     notes = []
-    found = get_format("answers-letter").read(text, ask, source="a", notes=notes)
+    found = get_format("answers").with_options({"reading": "letter"}).read(text, ask, source="a", notes=notes)
     assert [p.answers for p in found] == [(frozenset({0}),), (), (frozenset({1}),)]
     assert any("could not be parsed" in note for note in notes)
 

@@ -217,7 +217,8 @@ def asked(case: Case) -> Dataset:
 
 
 def answered(path: Path, case: Case, option: str | None) -> Any:
-    return first_answers(read_predictions(path, asked(case), None if option is None else f"answers-{option}"))
+    options = {} if option is None else {"reading": option}
+    return first_answers(read_predictions(path, asked(case), options=options))
 
 
 def first_answers(predictions: Any) -> list[Any]:
@@ -293,7 +294,7 @@ def test_gold_is_read_right_or_refused_with_the_option_that_reads_it(tmp_path, w
             refusal = error
         if refusal is not None:
             counts["refused"] += 1
-            named = re.findall(r"(?:--gold-as |-s answers-)(\w+)", refusal.hint or "")
+            named = re.findall(r"(?:--gold-as |,reading=)(\w+)", refusal.hint or "")
             assert coding in named, (case.name, case.coding, str(refusal))
             assert WAYS[way](tmp_path, case, coding) == right, (case.name, case.coding)
         elif found is not None:

@@ -24,7 +24,7 @@ from classic_rc.encodings import (
     find_inline_labels,
     match_text,
 )
-from classic_rc.errors import DataError, UsageError
+from classic_rc.errors import DataError, UsageError, unknown_name
 from classic_rc.formats.base import Content, Format, first_answer, format_option
 from classic_rc.formats.extraction import (
     ANSWER_KEYS,
@@ -85,7 +85,8 @@ class AnswersFormat(Format):
     An answer that says none of this counts as wrong. ``null`` is no answer. Several rows for one question are
     samples of one system: their mean counts. All answers together show how they name options. If an answer can be
     read in two ways, such as a number that may count from 0 or from 1, and the others do not show which, the file
-    is refused: the formats ``answers-index0``, ``answers-letter``, ``answers-text`` and so on declare it.
+    is refused, and ``FILE,reading=index0``, ``reading=letter``, ``reading=text`` and so on declare it
+    (:data:`classic_rc.encodings.READINGS`).
     """
 
     name = "answers"
@@ -96,7 +97,7 @@ class AnswersFormat(Format):
     citation = "classic_rc"
     tasks = frozenset(Task)
     holds: ClassVar[frozenset[Content]] = frozenset({"decisions"})
-    takes = frozenset({"id", "text", "pattern", "sample"})
+    takes = frozenset({"id", "text", "pattern", "sample", "reading"})
     reading: str | None = None
     """How answers name options, if it is declared: one of :data:`classic_rc.encodings.READINGS`."""
     layout: Layout | None = None
@@ -105,9 +106,11 @@ class AnswersFormat(Format):
     """How many of the questions the file answers, if it is a sample."""
 
     def with_options(self, options: Mapping[str, str]) -> Self:
-        """Return the format with the paths of ids and texts, or the pattern of answers, of a specification."""
+        """Return the format with what a specification says of ids, texts, patterns, samples and readings."""
         format = copy.copy(super().with_options(options))
-        format.sample = options.get("sample")
+        format.sample, format.reading = options.get("sample"), options.get("reading")
+        if format.reading is not None and format.reading not in READINGS:
+            raise unknown_name("reading", format.reading, READINGS)
         if ("id" in options) != ("text" in options):
             raise UsageError(
                 "id= and text= belong together: FILE,id=PATH,text=PATH",
@@ -130,7 +133,7 @@ class AnswersFormat(Format):
 
     def recognises(self, text: str) -> bool:
         """Return whether the first row has a column of ids and one of answers, or the text is one object."""
-        return self.layout is not None or (self.is_detected and has_answers(text))
+        return self.layout is not None or has_answers(text)
 
     def parse(
         self, text: str, questions: Sequence[Question], source: str, *, partial: bool = False
@@ -179,25 +182,8 @@ class AnswersFormat(Format):
                 hint=(layout and layout.hint)
                 or f"Is it a file for another split? For a sample: -s NAME={source},sample={n_asked}",
             )
-        option = Option(f"-s answers-{{}}:{shlex.quote(source)}")
+        option = Option(f"-s answers:{shlex.quote(source)},reading={{}}")
         return _decide(asked, self.reading, column, option, source, notes)
-
-
-class DeclaredAnswersFormat(AnswersFormat):
-    """The format ``answers`` with a declared reading, for answers that can be read in several ways."""
-
-    is_detected = False
-
-    def __init__(self, reading: str) -> None:
-        self.reading = reading
-        self.name = f"answers-{reading}"  # type: ignore[misc]
-        self.description = (  # type: ignore[misc]
-            f"the format answers, where an answer that can be read in several ways is {READINGS[reading]} (never "
-            "detected: name it)"
-        )
-
-
-INDEX0, INDEX1, LETTER, LABEL, TEXT, FLAGS = map(DeclaredAnswersFormat, READINGS)
 
 
 # ------------------------------------------------------------------------------------------------------------------

@@ -7,7 +7,6 @@ from pathlib import Path
 from types import MappingProxyType
 
 from classic_rc.datasets.fields import find_paths
-from classic_rc.encodings import READINGS
 from classic_rc.errors import DataError, UsageError, unknown_name
 from classic_rc.formats.base import Content, Format, first_row
 from classic_rc.io.text import write_atomically
@@ -31,7 +30,6 @@ FORMATS = Registry[Format](
         "harness-last": "classic_rc.formats.harness:HarnessLastFormat",
         # before those that recognise every JSON list, or every row with a question_id
         "answers": "classic_rc.formats.answers:AnswersFormat",
-        **{f"answers-{reading}": f"classic_rc.formats.answers:{reading.upper()}" for reading in READINGS},
         "multirc": "classic_rc.formats.official:MultiRCFormat",
         "jsonl": "classic_rc.formats.jsonl:JSONLinesFormat",
     },

@@ -25,9 +25,10 @@ SINGLE = Dataset([ask(f"q{i}", *FOUR) for i in range(4)])
 SEVERAL = Dataset([ask(f"q{i}", *FOUR, task=Task.MULTIPLE_ANSWER) for i in range(4)])
 
 
-def read(text, dataset, *, format=None, tmp_path=None, **more):
+def read(text, dataset, *, reading=None, tmp_path=None, **more):
     notes: list[str] = []
-    predictions = get_format(format or "answers").read(text, dataset, source="a", notes=notes, **more)
+    form = get_format("answers").with_options({} if reading is None else {"reading": reading})
+    predictions = form.read(text, dataset, source="a", notes=notes, **more)
     return predictions, notes
 
 
@@ -225,9 +226,9 @@ def test_indices_in_objects_count_from_where_the_file_shows():
 def test_indices_that_may_count_from_0_or_1_are_refused_unless_declared(values):
     with raises(DataError, field="answer", found=re.compile("index0: .*; index1: ")) as caught:
         read(jsonl(*values), SINGLE)
-    assert re.search(r"-s answers-index0:\S+ or -s answers-index1:", caught.value.hint)
+    assert re.search(r"-s answers:\S+,reading=index0 or -s answers:\S+,reading=index1", caught.value.hint)
     for first in (0, 1):
-        predictions, _ = read(jsonl(*values), SINGLE, format=f"answers-index{first}")
+        predictions, _ = read(jsonl(*values), SINGLE, reading=f"index{first}")
         assert set(predictions[0].answers[0] if predictions[0].answers else ()) == ({values[0] - first} & {0, 1})
 
 
@@ -245,7 +246,7 @@ def test_several_indices(tmp_path):
     assert [set(p.answers[0]) for p in predictions] == [{0, 2}, {1}, set(), {1, 3}]
     predictions, _ = read(jsonl("1,3", "2", "4", "1 2"), SEVERAL)
     assert [set(p.answers[0]) for p in predictions] == [{0, 2}, {1}, {3}, {0, 1}]
-    with raises(DataError, field="answer", hint=re.compile(r"-s answers-index0:\S+ or -s answers-flags:")):
+    with raises(DataError, field="answer", hint=re.compile(r"-s answers:\S+,reading=index0 or .*,reading=flags")):
         read(jsonl([1, 0, 1, 0], [0], [0], [0]), SEVERAL)
 
 

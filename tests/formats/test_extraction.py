@@ -123,6 +123,8 @@ def test_a_pattern_replaces_all_forms():
     assert read(*texts, pattern=r"v(?:)ote for \(?[A-D]")[0] == [None] * 4  # without a group the whole match counts
     with raises(UsageError, field="pattern", found="("):
         get_format("answers").with_options({"pattern": "("})
+    with raises(UsageError, field="reading", found="index", expected="index1, index0"):
+        get_format("answers").with_options({"reading": "index"})
     with raises(UsageError, field="id"):
         get_format("answers").with_options({"id": "a"})
     with raises(UsageError, field="pattern"):
