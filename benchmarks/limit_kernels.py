@@ -243,7 +243,6 @@ def _clozes(n_passages: int) -> Iterator[Kernel]:
         n_words + per_passage,
     )
     placeholders = np.full(n_passages, 5)
-    counted = np.arange(arrays.n_words) >= N_STOP_WORDS
     n = len(candidates)
     postings = passage_postings(arrays)
     mentions, _ = phrase_places(arrays, postings)
@@ -252,12 +251,11 @@ def _clozes(n_passages: int) -> Iterator[Kernel]:
     match = Limit(
         _n_bytes(*arrays), gathers=len(arrays.question_tokens) + n, comparisons=n_comparisons(len(passage))
     )
-    # Each mention looks up the nearest place of each counted query word that its passage has.
-    found = np.bincount(np.repeat(np.arange(n_passages), np.diff(words.offsets)), counted[words.words])
-    lookups = int(found[arrays.candidate_question[mentions]].sum())
+    # Each mention looks up the nearest place of each query word that its passage has.
+    lookups = int(np.diff(words.offsets)[arrays.candidate_question[mentions]].sum())
     yield Kernel("cloze: mentions", "candidate", n, phrase_counts, (arrays,), match + Limit(8 * n, len(mentions)))
     yield Kernel(
-        *("cloze: distance", "candidate", n, cloze_distance, (arrays, placeholders, counted)),
+        *("cloze: distance", "candidate", n, cloze_distance, (arrays, placeholders)),
         match + Limit(9 * n, 4 * lookups, gathers=lookups),
     )
     # Each matching pair of tokens votes for a shift; a query's votes are the same for all of its candidates.

@@ -38,9 +38,7 @@ _SPECS = """
 constant-position,position=2 longest,unit=words shortest,unit=words random,seed=7 {length|verbatim-overlap}
 length,unit=words verbatim-overlap,unit=share negation,analyzer=treebank
 {max-frequency|exclusive-frequency},analyzer={treebank|word+porter}
-cloze-distance,max_distance=3 cloze-distance,stop_words=smart cloze-distance,own_words=cap
-cloze-distance,punctuation=False cloze-distance,analyzer=treebank cloze-distance,alignment={first|last}
-cloze-window,anchored=True cloze-window,weights=idf cloze-window:hill2015,anchored=True
+cloze-distance,max_distance=3 cloze-distance,analyzer=treebank cloze-window,weights=idf
 sliding-window,window={1|7|30|passage|tuned} sliding-window,inverse_counts=corpus
 sliding-window,analyzer={mctest|treebank|whitespace|char|dream|mcobzarenco|multirc2018|lucene-english}
 sliding-window,analyzer={word+cased|word+porter|word+porter-nltk|word+snowball|word+lancaster|word+stop=sklearn}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple, TypeAlias
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,7 +11,6 @@ from classic_rc.kernels.arrays import (
     BLOCK_TOKENS,
     Postings,
     TokenArrays,
-    is_in,
     look_up,
     offsets_of,
     passage_postings,
@@ -20,9 +19,6 @@ from classic_rc.kernels.arrays import (
 from classic_rc.kernels.distance import nearest_distances
 from classic_rc.kernels.weights import inverse_count_weights
 from classic_rc.kernels.window import row_chunks
-
-Alignment: TypeAlias = Literal["ends", "first", "last"]
-OwnWords: TypeAlias = Literal["match", "cap"]
 
 _PAIRS = 2**18
 """How many pairs of a mention and a query word are processed at a time; each takes about 100 bytes."""
@@ -123,16 +119,11 @@ def query_words(arrays: TokenArrays, postings: Postings, placeholders: NDArray[n
 
 
 def cloze_distance(
-    arrays: TokenArrays,
-    placeholders: NDArray[np.int64],
-    counted: NDArray[np.bool_],
-    max_distance: int = 8,
-    alignment: Alignment = "ends",
-    own_words: OwnWords = "match",
+    arrays: TokenArrays, placeholders: NDArray[np.int64], max_distance: int = 8
 ) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
     r"""Return how far query words are from their expected places around each candidate's best mention.
 
-    Let q_i be the counted word of the query at i places from the placeholder (negative before it), and M the
+    Let q_i be the word of the query at i places from the placeholder (negative before it), and M the
     candidate's mentions: the occurrences of its token sequence. Then::
 
         d = min over mentions m in M of sum over i of min(max_distance, min over j with P_j = q_i of |j - (m + i)|)
@@ -147,15 +138,8 @@ def cloze_distance(
         Queries without a token for the placeholder.
     placeholders : ndarray of int64, shape (n_questions,)
         How many of each query's tokens precede its placeholder.
-    counted : ndarray of bool, shape (n_words,)
-        The words that count; the others keep their positions in passage and query.
     max_distance : int
         The most that a word can cost.
-    alignment : {"ends", "first", "last"}
-        Which token of a longer mention is m: the first on its left and the last on its right, or the same token on
-        both sides.
-    own_words : {"match", "cap"}
-        Whether a query word that is also in the candidate may match, or always costs `max_distance`.
 
     Returns
     -------
@@ -166,26 +150,20 @@ def cloze_distance(
     """
     n_candidates = len(arrays.candidate_question)
     distances, found = np.zeros(n_candidates, dtype=np.int64), np.zeros(n_candidates, dtype=np.bool_)
+    counted = np.ones(arrays.n_words, dtype=np.bool_)
     for where, block in arrays.blocks(BLOCK_TOKENS):
         first = int(arrays.candidate_question[where.start])
         own = placeholders[first : first + len(block.question_passage)]
-        distances[where], found[where] = _distance_block(block, own, counted, max_distance, alignment, own_words)
+        distances[where], found[where] = _distance_block(block, own, counted, max_distance)
     return distances, found
 
 
 def _distance_block(
-    arrays: TokenArrays,
-    placeholders: NDArray[np.int64],
-    counted: NDArray[np.bool_],
-    max_distance: int,
-    alignment: Alignment,
-    own_words: OwnWords,
+    arrays: TokenArrays, placeholders: NDArray[np.int64], counted: NDArray[np.bool_], max_distance: int
 ) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
     postings = passage_postings(arrays)
     candidates, starts = phrase_places(arrays, postings)
-    sums = mention_distances(
-        arrays, postings, candidates, starts, placeholders, counted, max_distance, alignment, own_words
-    )
+    sums = mention_distances(arrays, postings, candidates, starts, placeholders, counted, max_distance)
     worst = max_distance * counted_lengths(arrays, counted)[arrays.candidate_question]
     distances = worst.copy()
     np.minimum.at(distances, candidates, sums)
@@ -203,15 +181,14 @@ def mention_distances(
     candidates: NDArray[np.int64],  # (n_mentions,): this and the next are the result of `phrase_places`
     starts: NDArray[np.int64],
     placeholders: NDArray[np.int64],
-    counted: NDArray[np.bool_],
+    counted: NDArray[np.bool_],  # (n_words,): the words that count; the others keep their positions
     max_distance: int,
-    alignment: Alignment | None = "ends",
-    own_words: OwnWords = "match",
+    is_aligned: bool = True,
 ) -> NDArray[np.int64]:
     """Return how far each query's counted words are from each mention of its candidates, added up: (n_mentions,).
 
-    Distances are measured from a word's expected place, as in :func:`cloze_distance`, or, if `alignment` is None,
-    from the nearer end of the mention itself. The other parameters are as in :func:`cloze_distance`.
+    Distances are measured from a word's expected place, as in :func:`cloze_distance`, or, unless `is_aligned`, from
+    the nearer end of the mention itself. The other parameters are as in :func:`cloze_distance`.
     """
     query = query_words(arrays, postings, placeholders)
     question = arrays.candidate_question
@@ -219,7 +196,6 @@ def mention_distances(
     # A word's place relative to the mention's token on its side. The placeholder is not among the tokens, but it
     # takes one place: words after it are one place farther.
     relative = query.places - np.repeat(placeholders, np.diff(query.offsets)) + query.after
-    from_last = {"ends": query.after, "first": np.zeros_like(query.after), "last": np.ones_like(query.after)}
     # Runs are so far apart on one number line that the nearest place is always one of the same run.
     reach = sum(int(np.diff(own).max(initial=0)) + 1 for own in (arrays.passage_offsets, arrays.question_offsets))
     stride = 2 * reach + 1
@@ -237,32 +213,19 @@ def mention_distances(
         first = np.repeat(starts[part], counts)
         to_last = np.repeat(np.diff(arrays.candidate_offsets)[candidate] - 1, counts)
         runs = query.runs[word]
-        if alignment is None:
-            steps = np.minimum(nearest(runs, first), nearest(runs, first + to_last))
+        if is_aligned:
+            steps = nearest(runs, first + np.where(query.after[word], to_last, 0) + relative[word])
         else:
-            steps = nearest(runs, first + np.where(from_last[alignment][word], to_last, 0) + relative[word])
-        unsaved = ~counted[query.words[word]]
-        if own_words == "cap":
-            unsaved |= _has_word(arrays, np.repeat(candidate, counts), query.words[word])
+            steps = np.minimum(nearest(runs, first), nearest(runs, first + to_last))
         # Words that the passage lacks are not in `query`: they do not reduce the worst distance.
-        saved = np.where(unsaved, 0, max_distance - np.minimum(steps, max_distance))
+        saved = np.where(counted[query.words[word]], max_distance - np.minimum(steps, max_distance), 0)
         # Some mentions have no words to look up. Differences of a running total allow empty rows, unlike reduceat.
         sums[part] = worst[part] - np.diff(offsets_of(saved)[offsets_of(counts)])
     return sums
 
 
-def _has_word(arrays: TokenArrays, candidates: NDArray[np.int64], words: NDArray[np.int32]) -> NDArray[np.bool_]:
-    """Return whether each word is one of the candidate's words; the candidates have tokens."""
-    of_token = np.repeat(np.arange(len(arrays.candidate_question)), np.diff(arrays.candidate_offsets))
-    keys = np.sort(of_token * arrays.n_words + arrays.candidate_tokens)
-    return is_in(candidates * arrays.n_words + words, keys)
-
-
 def cloze_window(
-    arrays: TokenArrays,
-    placeholders: NDArray[np.int64],
-    anchored: bool = False,
-    word_weights: NDArray[np.int32] | None = None,
+    arrays: TokenArrays, placeholders: NDArray[np.int64], word_weights: NDArray[np.int32] | None = None
 ) -> NDArray[np.int64]:
     """Return the weight of the best match when each completed query is laid over its passage.
 
@@ -279,8 +242,6 @@ def cloze_window(
         Queries without a token for the placeholder.
     placeholders : ndarray of int64, shape (n_questions,)
         How many of each query's tokens precede its placeholder.
-    anchored : bool
-        Whether only shifts count that put the whole candidate on a mention of itself.
     word_weights : ndarray of int32, shape (n_words,), optional
         Fixed-point weights of words; by default inverse counts within the candidate's own passage.
 
@@ -293,12 +254,12 @@ def cloze_window(
     for where, block in arrays.blocks(BLOCK_TOKENS):
         first = int(arrays.candidate_question[where.start])
         own = placeholders[first : first + len(block.question_passage)]
-        best[where] = _shift_block(block, own, anchored, word_weights)
+        best[where] = _shift_block(block, own, word_weights)
     return best
 
 
 def _shift_block(
-    arrays: TokenArrays, placeholders: NDArray[np.int64], anchored: bool, word_weights: NDArray[np.int32] | None
+    arrays: TokenArrays, placeholders: NDArray[np.int64], word_weights: NDArray[np.int32] | None
 ) -> NDArray[np.int64]:
     postings = passage_postings(arrays)
     n_places = np.diff(postings.offsets)
@@ -308,13 +269,12 @@ def _shift_block(
         weights = word_weights[postings.keys % arrays.n_words]
     question, passage = arrays.candidate_question, arrays.question_passage[arrays.candidate_question]
     sizes = np.diff(arrays.candidate_offsets)
-    before = placeholders[question]
 
     # Tokens of the queries, and of the candidates that fill them, that match somewhere in the passage.
     query = query_words(arrays, postings, placeholders)
     of_token = np.repeat(np.arange(len(sizes)), sizes)
     run, found = look_up(passage[of_token] * arrays.n_words + arrays.candidate_tokens, postings.keys)
-    place = np.arange(len(of_token)) - arrays.candidate_offsets[of_token] + before[of_token]
+    place = np.arange(len(of_token)) - arrays.candidate_offsets[of_token] + placeholders[question[of_token]]
     filling_runs, filling_places = run[found], place[found]
     filling_offsets = offsets_of(np.bincount(of_token[found], minlength=len(sizes)))
 
@@ -325,7 +285,6 @@ def _shift_block(
     n_query, n_filling = np.diff(query.offsets)[question], np.diff(filling_offsets)
     load = np.diff(offsets_of(n_places[query.runs])[query.offsets])[question]
     load += np.diff(offsets_of(n_places[filling_runs])[filling_offsets]) + widths
-    mentioned, mention_starts = phrase_places(arrays, postings) if anchored else (np.empty(0, np.int64),) * 2
     best = np.zeros(len(sizes), dtype=np.int64)
     for rows in row_chunks(np.flatnonzero((lengths > 0) & (widths >= lengths)), load, _CELLS):
         starts = offsets_of(widths[rows])
@@ -345,11 +304,5 @@ def _shift_block(
         cell += postings.positions[ragged_indices(postings.offsets[:-1][run], n_places[run])]
         # Sums of integers far below 2**53: bincount's doubles hold them exactly.
         sums = np.bincount(cell, np.repeat(weights[run], n_places[run]), minlength=int(starts[-1]))
-        if anchored:
-            at = np.arange(*np.searchsorted(mentioned, (rows[0], rows[-1] + 1)))
-            row = np.searchsorted(rows, mentioned[at])
-            values = sums[zero[row] + mention_starts[at] - before[mentioned[at]]]
-            np.maximum.at(best, mentioned[at], values.astype(np.int64))
-        else:
-            best[rows] = np.maximum.reduceat(sums, starts[:-1])
+        best[rows] = np.maximum.reduceat(sums, starts[:-1])
     return best

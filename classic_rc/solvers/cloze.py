@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache, partial
-from typing import Any, ClassVar, Literal, NamedTuple, Self, get_args
+from typing import Any, ClassVar, Literal, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from classic_rc.decisions import Decision
-from classic_rc.kernels.cloze import Alignment, OwnWords, cloze_distance, cloze_window, phrase_counts, query_counts
+from classic_rc.kernels.cloze import cloze_distance, cloze_window, phrase_counts, query_counts
 from classic_rc.kernels.pairs import word_counts
 from classic_rc.kernels.reference.cloze import alignments
 from classic_rc.kernels.reference.cloze_shift import best_shift
@@ -21,7 +21,7 @@ from classic_rc.predictions import Scores
 from classic_rc.questions import Question, Task
 from classic_rc.solvers.base import Solver, Variant
 from classic_rc.solvers.explanation import Explanation, Mark, Term, given, inverse_count, minus, plus, times
-from classic_rc.solvers.shared_parameters import ANALYZER, DECISION, STOP_WORDS
+from classic_rc.solvers.shared_parameters import ANALYZER, DECISION
 from classic_rc.text.analyzers import get_analyzer
 from classic_rc.text.encode import tokens_before_placeholder
 from classic_rc.text.encoded import EncodedDataset
@@ -82,7 +82,9 @@ class ClozeDistance(Solver):
 
     P is the passage, :math:`q_i` the query word i positions from the placeholder (negative before it), M the
     positions where the candidate occurs in the passage as a phrase, and D the `max_distance` (Hermann et al. 2015,
-    section 3.1). Without a mention, d is D for each word. Candidates with the same text share their best score.
+    section 3.1). Of a longer mention, m is the first word for words before the placeholder, and the last one for
+    words after it, as if the mention were written into the query. Without a mention, d is D for each word.
+    Candidates with the same text share their best score.
     """
 
     name = "cloze-distance"
@@ -112,28 +114,6 @@ class ClozeDistance(Solver):
     max_distance: int = whole_number(
         8, "the largest cost of a word, in positions; it is also the cost of a word that the passage does not have"
     )
-    alignment: Alignment = parameter(
-        "ends",
-        "which word of a longer mention is m: with ``'ends'``, the first one for words before the placeholder and "
-        "the last one for words after it, as if the mention were written into the query; else the same one for "
-        "both",
-        allowed=get_args(Alignment),
-    )
-    own_words: OwnWords = parameter(
-        "match",
-        "what happens to a query word that is also a word of the candidate: it matches like any other, or it costs "
-        "`max_distance`",
-        allowed=get_args(OwnWords),
-    )
-    stop_words: str = STOP_WORDS.but(
-        default="none",
-        help="the name of a stop list, or a file; its words cost nothing but still occupy their positions",
-    )
-    punctuation: bool = parameter(
-        True,
-        "whether tokens without a letter or digit cost anything, if the analyzer produces such tokens",
-        allowed=(True, False),
-    )
     decision: Decision | None = DECISION
 
     def score_candidates(self, questions: Sequence[Question]) -> Scores:
@@ -143,22 +123,8 @@ class ClozeDistance(Solver):
         """
         self.check_parameters()
         encoded = self.encoded(questions)
-        distances, found = cloze_distance(
-            encoded.arrays,
-            _placeholders(encoded),
-            self.counted(encoded),
-            self.max_distance,
-            self.alignment,
-            self.own_words,
-        )
+        distances, found = cloze_distance(encoded.arrays, _placeholders(encoded), self.max_distance)
         return encoded.scores(-distances.astype(np.float64), found)
-
-    def counted(self, encoded: EncodedDataset) -> NDArray[np.bool_]:
-        """Return which words of the vocabulary have a cost, as a mask of shape (n_words,)."""
-        counted = ~encoded.stop_flags(self.stop_words)
-        if not self.punctuation:
-            counted &= np.array([any(map(str.isalnum, word)) for word in encoded.vocabulary], dtype=np.bool_)
-        return counted
 
     def explain(self, question: Question) -> Explanation:
         """Mark the best mention of each candidate, and the query words that the passage has near it."""
@@ -196,12 +162,6 @@ class ClozeWindow(Solver):
     }
 
     analyzer: Any = ANALYZER
-    anchored: bool = parameter(
-        False,
-        "whether the whole candidate must match a mention of itself at position s. If False, the words around the "
-        "placeholder may match without it, and candidates that match nothing tie",
-        allowed=(True, False),
-    )
     weights: Literal["passage", "idf"] = parameter(
         "passage",
         "a word's weight w: ``ln(1 + 1 / C)`` with C its count in the passage (Richardson et al. 2013), or "
@@ -232,9 +192,7 @@ class ClozeWindow(Solver):
         """Score each candidate with the weight at its best position; no evidence if no word matches."""
         self.check_parameters()
         encoded = self.encoded(questions)
-        values = (
-            cloze_window(encoded.arrays, _placeholders(encoded), self.anchored, self.word_weights(encoded)) / SCALE
-        )
+        values = cloze_window(encoded.arrays, _placeholders(encoded), self.word_weights(encoded)) / SCALE
         return encoded.scores(values, values > 0)
 
     def word_weights(self, encoded: EncodedDataset) -> NDArray[np.int32] | None:
@@ -301,9 +259,6 @@ _Parts = tuple[tuple[Mark, ...], dict[str, float], Callable[[], Term]]
 def explain_distance(solver: ClozeDistance, question: Question) -> Explanation:
     """Explain each candidate by its best mention, and by how much less than the maximum each matched word costs."""
     texts = _Texts.of(solver, question)
-    encoded = solver.encoded([question])
-    counted = dict(zip(encoded.vocabulary, solver.counted(encoded).tolist(), strict=True))
-    n_words = sum(counted[word] for word in texts.query)
 
     def mark_candidate(candidate: list[str]) -> _Parts:
         mentions = alignments(
@@ -312,14 +267,11 @@ def explain_distance(solver: ClozeDistance, question: Question) -> Explanation:
             texts.placeholder,
             candidate,
             max_distance=solver.max_distance,
-            ignored={word for word, counts in counted.items() if not counts},
-            alignment=solver.alignment,
-            own_words=solver.own_words,
         )
         if not mentions:
             note = "the passage does not mention the candidate: each query word costs the maximum"
-            cost = times("", given("query words", n_words), given("maximum", solver.max_distance))
-            numbers = {"distance": cost.value, "words": float(n_words), "matched": 0.0}
+            cost = times("", given("query words", len(texts.query)), given("maximum", solver.max_distance))
+            numbers = {"distance": cost.value, "words": float(len(texts.query)), "matched": 0.0}
             return (), numbers, partial(minus, "score", cost, note)
         # Mark the first of equally good mentions.
         start, words = min(mentions, key=lambda mention: sum(word.steps for word in mention[1]))
@@ -368,7 +320,6 @@ def explain_window(solver: ClozeWindow, question: Question) -> Explanation:
             texts.query,
             texts.placeholder,
             candidate,
-            anchored=solver.anchored,
             weigh=weight_of.__getitem__,
         )
         if not total:

@@ -11,15 +11,15 @@ from classic_rc.kernels.arrays import passage_postings, small_blocks
 from classic_rc.kernels.cloze import phrase_places
 from classic_rc.kernels.reference.phrases import phrase_starts
 from tests.depth import examples
-from tests.kernels.builders import Problem, flags_of, problems
+from tests.kernels.builders import Problem, problems
 
 
 @st.composite
 def queries(draw):
-    """A problem, a placeholder for each of its questions, and words that do not count."""
+    """A problem, and a placeholder for each of its questions."""
     problem = draw(problems(n_words=6, n_passages=3, passage=25, question=6, candidate=3))
     placeholders = [draw(st.integers(0, len(query))) for _, query in problem.questions]
-    return problem, placeholders, draw(st.sets(st.integers(0, problem.n_words - 1), max_size=2))
+    return problem, placeholders
 
 
 def each(problem, placeholders):
@@ -36,18 +36,13 @@ def places(*numbers):
 @given(
     case=queries(),
     max_distance=st.sampled_from([1, 2, 5, 8, 10**6]),
-    alignment=st.sampled_from(["ends", "first", "last"]),
-    own_words=st.sampled_from(["match", "cap"]),
     pairs=st.sampled_from([1, 10, 2**18]),
 )
-def test_cloze_distance_equals_reference(case, max_distance, alignment, own_words, pairs):
-    problem, placeholders, ignored = case
-    counted = ~flags_of(problem.n_words, ignored)
+def test_cloze_distance_equals_reference(case, max_distance, pairs):
+    problem, placeholders = case
     with small_blocks(pairs):
-        distances, found = cloze_distance(
-            problem.arrays, places(*placeholders), counted, max_distance, alignment, own_words
-        )
-    options = {"max_distance": max_distance, "ignored": ignored, "alignment": alignment, "own_words": own_words}
+        distances, found = cloze_distance(problem.arrays, places(*placeholders), max_distance)
+    options = {"max_distance": max_distance}
     texts = list(each(problem, placeholders))
     assert distances.tolist() == [reference.cloze_distance(*t, **options) for t in texts]
     matched = [
@@ -60,26 +55,23 @@ def test_cloze_distance_equals_reference(case, max_distance, alignment, own_word
 @settings(max_examples=examples(50, 300))
 @given(
     case=queries(),
-    anchored=st.booleans(),
     idf=st.booleans(),
     cells=st.sampled_from([1, 40, 2**18]),
 )
-def test_cloze_window_equals_reference(case, anchored, idf, cells):
-    problem, placeholders, _ = case
+def test_cloze_window_equals_reference(case, idf, cells):
+    problem, placeholders = case
     n_words = problem.n_words
     weights = inverse_count_weights(np.arange(1, n_words + 1), total=n_words) if idf else None
     with small_blocks(cells):
-        got = cloze_window(problem.arrays, places(*placeholders), anchored, weights)
+        got = cloze_window(problem.arrays, places(*placeholders), weights)
     weigh = (lambda word: int(weights[word])) if idf else None
-    assert got.tolist() == [
-        reference.cloze_window(*texts, anchored=anchored, weigh=weigh) for texts in each(problem, placeholders)
-    ]
+    assert got.tolist() == [reference.cloze_window(*texts, weigh=weigh) for texts in each(problem, placeholders)]
 
 
 @settings(max_examples=examples(33, 200))
 @given(case=queries())
 def test_phrases_are_where_the_reference_finds_them(case):
-    problem, placeholders, _ = case
+    problem, placeholders = case
     if not problem.candidates:
         return
     arrays = problem.arrays
@@ -104,11 +96,11 @@ def test_a_block_in_the_middle_takes_its_own_placeholders():
     questions = [(p, [1, 3]) for p in range(3)]
     candidates = [(q, [2]) for q in range(3)]
     arrays = Problem(4, passages, questions, candidates).arrays
-    whole = cloze_distance(arrays, places(1, 0, 2), np.ones(4, dtype=bool))[0].tolist()
+    whole = cloze_distance(arrays, places(1, 0, 2))[0].tolist()
     window = cloze_window(arrays, places(1, 0, 2)).tolist()
     assert len(set(whole)) > 1
     with small_blocks(1):
-        assert cloze_distance(arrays, places(1, 0, 2), np.ones(4, dtype=bool))[0].tolist() == whole
+        assert cloze_distance(arrays, places(1, 0, 2))[0].tolist() == whole
         assert cloze_window(arrays, places(1, 0, 2)).tolist() == window
 
 
@@ -116,8 +108,4 @@ def test_a_mention_of_two_words_is_met_at_both_ends():
     # passage "rain fell on Ann Lee in May", query "on _ in"
     passage, query, candidate = list(range(7)), [2, 5], [3, 4]
     arrays = Problem(7, [passage], [(0, query)], [(0, candidate)]).arrays
-    by = {
-        a: cloze_distance(arrays, places(1), np.ones(7, dtype=bool), alignment=a)[0].item()
-        for a in ("ends", "first", "last")
-    }
-    assert by == {"ends": 0, "first": 1, "last": 1}
+    assert cloze_distance(arrays, places(1))[0].item() == 0

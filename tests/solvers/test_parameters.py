@@ -168,12 +168,8 @@ REFUSED: dict[str, list[Row]] = {
     "cloze-distance": [
         {"max_distance": 0},
         {"max_distance": 2.5},
-        {"alignment": "head"},
-        {"own_words": "skip"},
-        {"punctuation": "maybe"},
-        ({"stop_words": "smrt"}, {"field": "stop list", "found": "smrt", "expected": "smart"}),
     ],
-    "cloze-window": [{"weights": "tf"}, {"anchored": "yes"}],
+    "cloze-window": [{"weights": "tf"}],
     "lexical": [
         ({"normaliser": "lemma"}, {"field": "normaliser", "found": "'lemma'", "expected": "annotations=FILE"}),
         ({"coreference": "all"}, {"field": "coreference", "found": "'all'", "expected": "annotations=FILE"}),

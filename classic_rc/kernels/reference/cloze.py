@@ -10,7 +10,7 @@ the missing word; `placeholder` is the number of its tokens before the gap.
 from __future__ import annotations
 
 from collections.abc import Collection, Hashable, Sequence
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 from classic_rc.kernels.reference.phrases import phrase_starts
 
@@ -32,9 +32,6 @@ def cloze_distance(
     candidate: Tokens,
     *,
     max_distance: int = 8,
-    ignored: Collection[Hashable] = (),
-    alignment: Literal["ends", "first", "last"] = "ends",
-    own_words: Literal["match", "cap"] = "match",
 ) -> int:
     """Return how many steps the query's words are from their expected places around a candidate's best mention.
 
@@ -49,10 +46,6 @@ def cloze_distance(
         The number of query tokens before the gap.
     max_distance : int
         The most that one word can cost.
-    ignored : collection of tokens
-        Words that cost nothing; they keep their positions in passage and query.
-    alignment, own_words
-        As in :func:`alignments`.
 
     Returns
     -------
@@ -66,18 +59,8 @@ def cloze_distance(
     >>> cloze_distance(passage, ["left", "the", "tower"], 0, ["Ann"], max_distance=5)
     6
     """
-    mentions = alignments(
-        passage,
-        query,
-        placeholder,
-        candidate,
-        max_distance=max_distance,
-        ignored=ignored,
-        alignment=alignment,
-        own_words=own_words,
-    )
-    worst = max_distance * sum(word not in ignored for word in query)
-    return min((sum(word.steps for word in words) for _, words in mentions), default=worst)
+    mentions = alignments(passage, query, placeholder, candidate, max_distance=max_distance)
+    return min((sum(word.steps for word in words) for _, words in mentions), default=max_distance * len(query))
 
 
 def alignments(
@@ -88,28 +71,23 @@ def alignments(
     *,
     max_distance: int = 8,
     ignored: Collection[Hashable] = (),
-    alignment: Literal["ends", "first", "last"] = "ends",
-    own_words: Literal["match", "cap"] = "match",
 ) -> list[tuple[int, list[AlignedWord]]]:
     """Return the position of each mention's first token, and the query's words aligned around the mention.
 
     A word k places before the placeholder is expected k places before the mention's first token, and a word k
-    places after it is expected k places after the mention's last token (``"ends"``). With ``"first"`` or
-    ``"last"``, both are counted from that one token. With ``own_words="cap"``, a query word that is also in the
-    candidate never matches and costs `max_distance`.
+    places after it is expected k places after the mention's last token. Words of `ignored` cost nothing and keep
+    their positions in passage and query.
     """
     found = []
     for start in phrase_starts(passage, candidate):
-        first, last = start, start + len(candidate) - 1
-        left, right = {"ends": (first, last), "first": (first, first), "last": (last, last)}[alignment]
+        last = start + len(candidate) - 1
         words = []
         for at, word in enumerate(query):
             if word in ignored:
                 continue
             # The placeholder takes one place but is not a token: hence the + 1 for words after it.
-            target = left + at - placeholder if at < placeholder else right + at - placeholder + 1
-            places = [] if own_words == "cap" and word in candidate else _occurrences(passage, word)
-            nearest = min(places, key=lambda place: abs(place - target), default=None)
+            target = start + at - placeholder if at < placeholder else last + at - placeholder + 1
+            nearest = min(_occurrences(passage, word), key=lambda place: abs(place - target), default=None)
             if nearest is None or abs(nearest - target) >= max_distance:
                 words.append(AlignedWord(at, None, max_distance))
             else:

@@ -12,7 +12,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Hashable, Sequence
 
-from classic_rc.kernels.reference.phrases import phrase_starts
 from classic_rc.kernels.weights import inverse_count_weight
 
 Tokens = Sequence[Hashable]
@@ -24,7 +23,6 @@ def cloze_window(
     placeholder: int,
     candidate: Tokens,
     *,
-    anchored: bool = False,
     weigh: Callable[[Hashable], int] | None = None,
 ) -> int:
     """Return the weight of the best match when the completed query is laid over the passage.
@@ -38,8 +36,6 @@ def cloze_window(
     passage, query, candidate : sequence of tokens
     placeholder : int
         The number of query tokens before the gap.
-    anchored : bool
-        Whether the whole candidate must be on a mention of itself.
     weigh : callable, optional
         Returns a word's weight; by default its inverse count in this passage.
 
@@ -53,7 +49,7 @@ def cloze_window(
     >>> cloze_window("Bob met Ann in Rome".split(), ["met", "Eve", "in"], 0, ["Bob"]) / 2**26
     2.079441547393799
     """
-    return best_shift(passage, query, placeholder, candidate, anchored=anchored, weigh=weigh)[0]
+    return best_shift(passage, query, placeholder, candidate, weigh=weigh)[0]
 
 
 def best_shift(
@@ -62,7 +58,6 @@ def best_shift(
     placeholder: int,
     candidate: Tokens,
     *,
-    anchored: bool = False,
     weigh: Callable[[Hashable], int] | None = None,
 ) -> tuple[int, int]:
     """Return the weight of the best shift, and the passage position of the completed query's first token there."""
@@ -70,11 +65,8 @@ def best_shift(
     counts = Counter(passage)
     weight_of = weigh or (lambda word: inverse_count_weight(counts[word]))
     # From "only the last query token is on the passage" to "only the first one is".
-    shifts: Sequence[int] = range(1 - len(completed), len(passage))
-    if anchored:
-        shifts = [start - placeholder for start in phrase_starts(passage, candidate)]
     best = 0, 0
-    for shift in shifts:
+    for shift in range(1 - len(completed), len(passage)):
         matched = [
             weight_of(word)
             for place, word in enumerate(completed, start=shift)

@@ -27,7 +27,6 @@ from classic_rc.kernels.arrays import (
     sums_by,
 )
 from classic_rc.kernels.cloze import (
-    Alignment,
     counted_lengths,
     mention_distances,
     phrase_counts,
@@ -296,7 +295,7 @@ def _context_columns(block: _Block) -> _Columns:
     return {context_name(a, b): block.any_mention((left >= a) & (right >= b)) for a, b in CONTEXTS}
 
 
-def _distances(block: _Block, alignment: Alignment | None) -> NDArray[np.int64]:
+def _distances(block: _Block, is_aligned: bool) -> NDArray[np.int64]:
     """Return how far the query's content words are from each mention, or from their places around it, added up."""
     return mention_distances(
         block.arrays,
@@ -305,8 +304,8 @@ def _distances(block: _Block, alignment: Alignment | None) -> NDArray[np.int64]:
         block.starts,
         block.placeholders,
         block.counted,
-        REACH if alignment is None else ALIGNED_REACH,
-        alignment,
+        ALIGNED_REACH if is_aligned else REACH,
+        is_aligned,
     )
 
 
@@ -315,12 +314,9 @@ def _distance_columns(block: _Block) -> _Columns:
     n_words = counted_lengths(block.arrays, block.counted)[block.arrays.candidate_question]
     measured = (counts > 0) & (n_words > 0)
     columns: _Columns = {}
-    measures: tuple[tuple[str, Alignment | None, int], ...] = (
-        ("aligned", "ends", ALIGNED_REACH),
-        ("distance", None, REACH),
-    )
-    for name, alignment, reach in measures:
-        sums = _distances(block, alignment)
+    measures = (("aligned", True, ALIGNED_REACH), ("distance", False, REACH))
+    for name, is_aligned, reach in measures:
+        sums = _distances(block, is_aligned)
         least = reach * n_words
         np.minimum.at(least, block.candidates, sums)
         total = sums_by(block.candidates, sums, block.n)
