@@ -219,8 +219,6 @@ run data/mctest/mc500.dev.tsv -s combination:mctest500-rte,score-file__path=data
   --save r
 run data/mctest/mc160.dev.tsv -s
   lexical,annotations=data/mctest/smith2015/mc160.dev.corenlp.json.gz,coreference={rules|all},normaliser=lemma,bugs=all,categories=data/mctest/categories/mc160.dev
-run data/mctest/mc160.dev.tsv -s
-  alignment-ilp,chunks=groups,annotations=data/mctest/smith2015/mc160.dev.corenlp.json.gz
 explain data/mctest/mc160.dev.tsv mc160.dev.3,1 -s
   {lexical|alignment-ilp|sw+d:mctest160|ngram-lm|ir:multirc2018|lexical:smith2015,annotations=data/mctest/smith2015/mc160.dev.corenlp.json.gz,categories=data/mctest/categories/mc160.dev}
   --format {text|json|html}

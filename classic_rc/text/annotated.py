@@ -1,4 +1,4 @@
-"""Texts with linguistic annotation (lemmas, tags, chunks, coreference), and runs of content words as a fallback."""
+"""Texts with linguistic annotation (lemmas, coreference), and runs of content words as a fallback."""
 
 from __future__ import annotations
 
@@ -10,14 +10,6 @@ from typing import NamedTuple
 
 from classic_rc.io.files import sha256_of_text
 from classic_rc.text.analyzers import Analyzer
-
-
-class Chunk(NamedTuple):
-    """A group of tokens that belong together, such as a noun phrase."""
-
-    start: int  # first token
-    end: int  # one after the last token
-    kind: str  # "NP", "VP", …
 
 
 class Chain(NamedTuple):
@@ -35,10 +27,8 @@ class AnnotatedText:
 
     tokens: tuple[str, ...]  # as the annotator made them: its case, with punctuation if the annotator kept it
     lemmas: tuple[str, ...] | None = None  # one per token
-    pos: tuple[str, ...] | None = None  # part-of-speech tags, one per token
     places: tuple[tuple[int, int], ...] | None = None  # character offsets of each token, the end exclusive
     sentences: tuple[int, ...] | None = None  # first token of each sentence, beginning with 0
-    chunks: tuple[Chunk, ...] | None = None
     chains: tuple[Chain, ...] | None = None  # coreference
     sha256: str | None = None  # of the annotated text: `classic_rc.io.files.sha256_of_text`
     # False: `tokens` and `lemmas` are sets, the words that the text is known to share with its passage

@@ -14,7 +14,7 @@ from classic_rc.io.files import gzip_bytes, read_unpacked, sha256_of_bytes, sha2
 from classic_rc.io.json import Node, describe_value, parse_json
 from classic_rc.io.text import decode_text, read_text, write_file
 from classic_rc.questions import Candidate, Question
-from classic_rc.text.annotated import AnnotatedQuestion, AnnotatedText, Chain, Chunk
+from classic_rc.text.annotated import AnnotatedQuestion, AnnotatedText, Chain
 
 ANNOTATION_FORMAT = "classic_rc annotations"
 ANNOTATION_VERSION = 1
@@ -22,7 +22,7 @@ ANNOTATION_VERSION = 1
 _Value = TypeVar("_Value")
 
 _TEXT_KEYS = (
-    *("tokens", "lemmas", "pos", "places", "sentences", "chunks", "chains"),
+    *("tokens", "lemmas", "places", "sentences", "chains"),
     *("text", "sha256", "complete", "unfiltered_sentences"),
 )
 _QUESTION_KEYS = (*_TEXT_KEYS, "candidates", "negated", "categories")
@@ -80,7 +80,6 @@ def _parse_text(node: Node, keys: tuple[str, ...]) -> AnnotatedText:
 
     layers = {
         "lemmas": optional("lemmas", node.texts),
-        "pos": optional("pos", node.texts),
         "places": optional("places", lambda key: (_parse_span(place, None) for place in node.items(key))),
     }
     for key, values in layers.items():
@@ -90,7 +89,6 @@ def _parse_text(node: Node, keys: tuple[str, ...]) -> AnnotatedText:
         tokens,
         **layers,  # type: ignore[arg-type]
         sentences=_parse_sentences(node, "sentences", n),
-        chunks=optional("chunks", lambda key: (Chunk(*_parse_span(c, n), c.text(2)) for c in node.items(key))),
         chains=optional("chains", lambda key: (_parse_chain(chain, n) for chain in node.items(key))),
         sha256=sha256,
         complete=complete,
@@ -155,7 +153,7 @@ def annotations_to_json(
 
 def _plain_text(text: AnnotatedText) -> dict[str, Any]:
     plain: dict[str, Any] = {"tokens": text.tokens}
-    optional = ("lemmas", "pos", "places", "sentences", "chunks", "sha256", "unfiltered_sentences")
+    optional = ("lemmas", "places", "sentences", "sha256", "unfiltered_sentences")
     plain |= {key: value for key in optional if (value := getattr(text, key)) is not None}
     if text.chains is not None:
         plain["chains"] = [
@@ -179,7 +177,7 @@ def parse_corenlp_annotations(
     """Parse the CoreNLP file of Smith et al. 2015, with the ids that the MCTest reader gives to the dataset `name`.
 
     The file is a list of stories. Each story has its tokens, lower-cased and without punctuation; the index of the
-    first token of each sentence, counted with punctuation; and for each token its lemma, its tag, the words of the
+    first token of each sentence, counted with punctuation; and for each token its lemma, the words of the
     representative mention if the token begins a mention of a coreference chain (``subcoref`` if it continues one),
     and whether each question and each candidate has its form and its lemma. Two limits follow:
 
@@ -193,7 +191,6 @@ def parse_corenlp_annotations(
         passages[f"{name}.{i}"] = AnnotatedText(
             tuple(token.word for token in tokens),
             tuple(token.lemma for token in tokens),
-            tuple(token.node.text("pos") for token in tokens),
             chains=tuple(_corenlp_chains(tokens)),
             unfiltered_sentences=_read_starts(story, "sentenceoffsets", None),
         )

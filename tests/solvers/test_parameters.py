@@ -236,8 +236,6 @@ REFUSED: dict[str, list[Row]] = {
     ],
     "alignment-ilp": [
         {"chunks": "phrases"},
-        ({"chunks": "groups"}, "chunks='groups' and annotations=FILE"),
-        ({"annotations": "x.json"}, "chunks='groups' and annotations=FILE"),
         {"normaliser": "lemma"},
         {"offset": 1.5},
         {"question_weight": -1},

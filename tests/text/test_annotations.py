@@ -13,7 +13,7 @@ import pytest
 from classic_rc.errors import DataError, UsageError
 from classic_rc.io.files import sha256_of_text
 from classic_rc.questions import Candidate, Passage, Question, Task
-from classic_rc.text.annotated import AnnotatedQuestion, AnnotatedText, Chain, Chunk, locate_tokens
+from classic_rc.text.annotated import AnnotatedQuestion, AnnotatedText, Chain, locate_tokens
 from classic_rc.text.annotations import Annotations, read_annotations, read_categories
 from tests.errors import raises
 
@@ -29,9 +29,7 @@ FILE = {
             "text": PASSAGE.text,
             "tokens": ["The", "old", "fox", "ran", ".", "It", "hid", "-LRB-", "well", "-RRB-", "."],
             "lemmas": ["the", "old", "fox", "run", ".", "it", "hide", "-lrb-", "well", "-rrb-", "."],
-            "pos": ["DT", "JJ", "NN", "VBD", ".", "PRP", "VBD", "-LRB-", "RB", "-RRB-", "."],
             "sentences": [0, 5],
-            "chunks": [[0, 3, "NP"], [3, 4, "VP"]],
             "chains": [{"mentions": [[0, 3], [5, 6]], "representative": 0}],
         }
     },
@@ -65,9 +63,6 @@ def test_everything_is_read(annotations):
     passage = annotations.passage_of(QUESTION)
     assert passage.lemmas is not None
     assert passage.lemmas[6] == "hide"
-    assert passage.pos is not None
-    assert passage.pos[2] == "NN"
-    assert passage.chunks == (Chunk(0, 3, "NP"), Chunk(3, 4, "VP"))
     assert passage.chains == (Chain(((0, 3), (5, 6)), 0),)
     assert passage.sentences == (0, 5)
     question = annotations.question_of(QUESTION)
@@ -163,14 +158,11 @@ STARTS = "ascending token indices that begin with 0, below 11"
         (changed(*IN_PASSAGE, "tokens", 3, to=""), "$.passages.p", "tokens", "'' at index 3", None),
         (changed(*IN_PASSAGE, "lemma", to=[]), "$.passages.p", "lemma", None, "one of tokens, lemmas"),
         (changed(*IN_PASSAGE, "lemmas", to=["the"]), "$.passages.p", "lemmas", "1", "11"),
-        (changed(*IN_PASSAGE, "pos", to=[]), "$.passages.p", "pos", "0", "11"),
         (changed(*IN_PASSAGE, "places", to=[[0, 3]]), "$.passages.p", "places", "1", "11"),
         (changed(*IN_PASSAGE, "places", to=[[3, 0]]), "$.passages.p.places[0]", None, "3 to 0", "start <= end"),
         (changed(*IN_PASSAGE, "sentences", to=[1, 5]), "$.passages.p", "sentences", "1, 5", STARTS),
         (changed(*IN_PASSAGE, "sentences", to=[0, 5, 5]), "$.passages.p", "sentences", "0, 5, 5", STARTS),
         (changed(*IN_PASSAGE, "sentences", to=[0, 11]), "$.passages.p", "sentences", "0, 11", STARTS),
-        (changed(*IN_PASSAGE, "chunks", 1, 1, to=12), "$.passages.p.chunks[1]", None, "3 to 12", "end <= 11"),
-        (changed(*IN_PASSAGE, "chunks", 1, 2, to=0), "$.passages.p.chunks[1]", "[2]", "the number 0", "a string"),
         (
             changed(*IN_PASSAGE, "chains", 0, "representative", to=2),
             *("$.passages.p.chains[0]", "representative", "2", "below 2"),

@@ -93,7 +93,6 @@ def test_stories_are_numbered_from_the_file_s_name(tmp_path):
         (("tokens",), None, "$[0]", "tokens", "an object"),
         (("tokens", 1, "lemma"), None, "$[0].tokens[1]", "lemma", "an object"),
         (("tokens", 1, "lemma", "word"), "", "$[0].tokens[1].lemma", "word", "''"),
-        (("tokens", 1, "pos"), 3, "$[0].tokens[1]", "pos", "the number 3"),
         (("tokens", 1, "matches", "qtoken"), [], "$[0].tokens[1].matches.qtoken", "[0]", "an empty list"),
         (("tokens", 0, "matches", "atoken", 0), [1], "$[0].tokens[0].matches.atoken[0]", "[1]", "a list of 1"),
         (("tokens", 3, "token", "word"), "hid", "$[0].tokens[5]", "matches", "'hid' in question 0"),

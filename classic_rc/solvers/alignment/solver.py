@@ -18,18 +18,15 @@ from classic_rc.solvers.alignment.bounds import solve
 from classic_rc.solvers.alignment.program import Constants, Edges, Graph, Program, SolvedProgram
 from classic_rc.solvers.alignment.texts import (
     AlignedQuestion,
-    Chunker,
     Entailment,
-    GroupChunker,
     RunChunker,
     align_questions,
 )
 from classic_rc.solvers.base import Solver, candidate_counts
 from classic_rc.solvers.explanation import Explanation, Mark, Term, given, minus, plus, times
-from classic_rc.solvers.shared_parameters import ANALYZER, ANNOTATIONS, DECISION, STOP_WORDS, WORDNET
+from classic_rc.solvers.shared_parameters import ANALYZER, DECISION, STOP_WORDS, WORDNET
 from classic_rc.text.analyzers import STEMMERS, get_analyzer, stemmer, stop_words
 from classic_rc.text.annotated import TextChunk
-from classic_rc.text.annotations import Annotations, read_annotations
 from classic_rc.text.wordnet import WordNet, find_wordnet, read_wordnet
 
 _QUESTIONS_PER_SHARD = 1_000
@@ -65,11 +62,11 @@ class AlignmentILP(Solver):
     needs_passages = True
 
     analyzer: Any = ANALYZER
-    chunks: Literal["runs", "words", "groups"] = parameter(
+    chunks: Literal["runs", "words"] = parameter(
         "runs",
-        "what a chunk is: a maximal run of content words between stop words and punctuation, a single content "
-        "word, or a noun or verb group of `annotations`",
-        allowed=("runs", "words", "groups"),
+        "what a chunk is: a maximal run of content words between stop words and punctuation, or a single content "
+        "word",
+        allowed=("runs", "words"),
     )
     stop_words: str = STOP_WORDS.but(
         default="nltk",
@@ -81,10 +78,6 @@ class AlignmentILP(Solver):
     wordnet: str | None = WORDNET.but(
         help="the folder of a WordNet database, or ``auto`` to look in the usual places; if none is found, the "
         "solver works without WordNet and reports this as a caveat. With None, words entail only equal words"
-    )
-    annotations: str | None = ANNOTATIONS.but(
-        help="a file with groups, or with tags from which groups are made "
-        "(:func:`~classic_rc.text.annotations.read_annotations`)"
     )
     offset: float = number(
         0.4,
@@ -128,9 +121,9 @@ class AlignmentILP(Solver):
     decision: Decision | None = DECISION
 
     def fit(self, questions: Sequence[Question], y: Any = None) -> Self:
-        """Check the parameters, and read the files."""
+        """Check the parameters, and read WordNet."""
         self._check_values()
-        self._read_files()
+        self._open_wordnet()
         return self
 
     @property
@@ -181,14 +174,10 @@ class AlignmentILP(Solver):
         return tuple(caveats)
 
     def signature_facts(self) -> Mapping[str, Any]:
-        """Return the signatures of WordNet (or that it is off or absent) and of the annotations, without paths."""
+        """Return the signature of WordNet, without its path, or that it is off or absent."""
         wordnet = self._open_wordnet()
         absent = "off" if self.wordnet is None else "absent"
-        annotations = self._files()
-        return {
-            "wordnet": absent if wordnet is None else wordnet.signature,
-            "annotations": None if annotations is None else annotations.signature,
-        }
+        return {"wordnet": absent if wordnet is None else wordnet.signature}
 
     def _score_part(self, questions: Sequence[Question]) -> _PartScores:
         constants = self.constants
@@ -213,18 +202,6 @@ class AlignmentILP(Solver):
     def _check_values(self) -> None:
         get_analyzer(self.analyzer)
         self.check_parameters()
-        if (self.chunks == "groups") != (self.annotations is not None):
-            expected = "both chunks='groups' and annotations=FILE, or neither"
-            raise self.wrong_value("chunks" if self.annotations is None else "annotations", expected)
-
-    def _read_files(self) -> None:
-        self.files_ = None if self.annotations is None else read_annotations(self.annotations)
-        self._open_wordnet()
-
-    def _files(self) -> Annotations | None:
-        if not hasattr(self, "files_"):
-            self._read_files()
-        return self.files_
 
     def _open_wordnet(self) -> WordNet | None:
         folder = find_wordnet() if self.wordnet == "auto" else self.wordnet
@@ -233,10 +210,7 @@ class AlignmentILP(Solver):
     def _entailment(self) -> Entailment:
         return Entailment(stemmer(self.normaliser), self._open_wordnet())
 
-    def _chunker(self) -> Chunker:
-        annotations = self._files()
-        if annotations is not None:
-            return GroupChunker(annotations, stop_words(str(self.stop_words)))
+    def _chunker(self) -> RunChunker:
         stops = stop_words(str(self.stop_words))
         return RunChunker(get_analyzer(self.analyzer), stops, single=self.chunks == "words")
 

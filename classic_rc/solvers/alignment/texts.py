@@ -1,31 +1,25 @@
-"""From texts to programs: chunks of raw or annotated text, their entailment, and each candidate's program."""
+"""From texts to programs: chunks of texts, their entailment, and each candidate's program."""
 
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
 from collections.abc import Callable, Iterator, Sequence
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from classic_rc.errors import DataError
 from classic_rc.kernels.arrays import offsets_of
 from classic_rc.questions import Passage, Question
 from classic_rc.solvers.alignment.program import Constants, Program, option_edges, positive_edges
 from classic_rc.text.analyzers import Analyzer
-from classic_rc.text.annotated import AnnotatedText, TextChunk, content_runs
-from classic_rc.text.annotations import Annotations
+from classic_rc.text.annotated import TextChunk, content_runs
 from classic_rc.text.sentences import passage_sentences
 from classic_rc.text.wordnet import Synset, WordNet
 
-_NOUNS = re.compile(r"N|JJ|CD|PROPN|ADJ")
-_VERBS = re.compile(r"V|RP")
-
 
 class RunChunker(NamedTuple):
-    """A chunker for raw text: runs of content words (:func:`~classic_rc.text.annotated.content_runs`), or words."""
+    """A chunker: runs of content words (:func:`~classic_rc.text.annotated.content_runs`), or words."""
 
     analyzer: Analyzer
     stop_words: frozenset[str]
@@ -45,89 +39,6 @@ class RunChunker(NamedTuple):
 
     def _chunk_runs(self, text: str, sentences: Sequence[tuple[int, int]]) -> list[TextChunk]:
         return content_runs(text, sentences, self.analyzer, self.stop_words, single=self.single)
-
-
-class GroupChunker(NamedTuple):
-    """A chunker for annotated text: the annotation's groups without their stop words.
-
-    If the annotation has only part-of-speech tags, the groups are runs of nouns, adjectives and numbers, and runs
-    of verbs and particles. Tags of the Penn Treebank and of Universal Dependencies work.
-    """
-
-    annotations: Annotations
-    stop_words: frozenset[str]
-
-    def passage(self, question: Question) -> list[TextChunk]:
-        """Return the groups of the passage."""
-        annotated = self.annotations.passage_of(question)
-        groups = self._chunk_groups(annotated, question.passage.text, question)
-        if annotated.sentences is not None:
-            starts, places = annotated.sentences, [first for first, _, _ in groups]
-        else:
-            starts = tuple(start for start, _ in passage_sentences(question.passage))
-            places = [chunk.start for _, _, chunk in groups]
-        numbers = [max(bisect_right(starts, place) - 1, 0) for place in places]
-        return [chunk._replace(sentence=n) for (_, _, chunk), n in zip(groups, numbers, strict=True)]
-
-    def question(self, question: Question) -> list[TextChunk]:
-        """Return the groups of the question."""
-        annotated = self.annotations.question_of(question).text
-        return [chunk for _, _, chunk in self._chunk_groups(annotated, question.text, question)]
-
-    def candidates(self, question: Question) -> list[list[TextChunk]]:
-        """Return the groups of each candidate."""
-        annotated = self.annotations.question_of(question).candidates
-        return [
-            [chunk for _, _, chunk in self._chunk_groups(own, candidate.text, question)]
-            for own, candidate in zip(annotated, question.candidates, strict=True)
-        ]
-
-    def _chunk_groups(
-        self, annotated: AnnotatedText, text: str, question: Question
-    ) -> list[tuple[int, int, TextChunk]]:
-        """Return each group's token range (end exclusive) and chunk; a text without content words is one group."""
-        places = annotated.token_places(text) if annotated.complete else None
-        if places is None or (annotated.chunks is None and annotated.pos is None):
-            problem = (
-                "the annotation of a text has neither chunks nor part-of-speech tags, or its tokens are not in the "
-                "order of the text"
-            )
-            raise DataError(problem, source=self.annotations.source, where=f"question {question.id}")
-        chunks = annotated.chunks
-        spans = chunks_of_tags(annotated.pos or ()) if chunks is None else ((c.start, c.end) for c in chunks)
-        groups = [(span, [i for i in range(*span) if self._is_content(annotated.tokens[i])]) for span in spans]
-        if not any(words for _, words in groups):
-            everything = [i for i, token in enumerate(annotated.tokens) if any(c.isalnum() for c in token)]
-            groups = [((0, len(annotated.tokens)), everything)]
-        forms = annotated.lemmas or annotated.tokens
-        return [
-            (*span, TextChunk(tuple(forms[i].lower() for i in words), places[words[0]][0], places[words[-1]][1]))
-            for span, words in groups
-            if words
-        ]
-
-    def _is_content(self, token: str) -> bool:
-        return any(c.isalnum() for c in token) and token.lower() not in self.stop_words
-
-
-Chunker: TypeAlias = RunChunker | GroupChunker
-
-
-def chunks_of_tags(tags: Sequence[str]) -> Iterator[tuple[int, int]]:
-    """Yield the runs of nominal tags and of verbal tags; the end is exclusive.
-
-    Examples
-    --------
-    >>> list(chunks_of_tags(["DT", "JJ", "NN", "VBD", "RP", "IN", "CD", "NNS", "."]))
-    [(1, 3), (3, 5), (6, 8)]
-    """
-    kinds = ["n" if _NOUNS.match(tag) else "v" if _VERBS.match(tag) else "" for tag in tags]
-    start = 0
-    for i in range(1, len(kinds) + 1):
-        if i == len(kinds) or kinds[i] != kinds[start]:
-            if kinds[start]:
-                yield start, i
-            start = i
 
 
 IGNORED = frozenset({"object", "measure", "part"})
@@ -227,7 +138,7 @@ class _PassageArrays(NamedTuple):
 
 
 def align_questions(
-    questions: Sequence[Question], chunker: Chunker, entailment: Entailment, constants: Constants
+    questions: Sequence[Question], chunker: RunChunker, entailment: Entailment, constants: Constants
 ) -> Iterator[AlignedQuestion]:
     """Yield each question with its programs; consecutive questions about one passage share its chunks."""
     passage: Passage | None = None
@@ -246,7 +157,7 @@ def _make_passage_arrays(chunks: list[TextChunk], entailment: Entailment) -> _Pa
 
 
 def _align_question(
-    question: Question, passage: _PassageArrays, chunker: Chunker, entailment: Entailment, constants: Constants
+    question: Question, passage: _PassageArrays, chunker: RunChunker, entailment: Entailment, constants: Constants
 ) -> AlignedQuestion:
     question_chunks = chunker.question(question)
     required = _find_chunk_after_without(question, question_chunks)

@@ -16,8 +16,6 @@ from classic_rc.questions import Candidate, Dataset, Passage, Question, Task
 from classic_rc.solvers import AlignmentILP
 from classic_rc.solvers.alignment.program import SolvedProgram
 from classic_rc.testing import check_solver, synthetic_dataset
-from classic_rc.text.annotated import AnnotatedQuestion, AnnotatedText, Chunk
-from classic_rc.text.annotations import Annotations
 from tests.errors import raises
 
 STORY = Passage(
@@ -217,84 +215,3 @@ class TestWordNet:
         second = question("Who rode, to the lake?", "a vehicle", id="r")
         both = solver.score_candidates([first, second])
         assert np.array_equal(both[1], solver.score_candidates([second])[0])
-
-
-class TestGroups:
-    """Tokens, lemmas, tags or chunks from a file."""
-
-    ASKED = question("Who stole bikes?", "Sly foxes did")
-
-    def annotated(self, text, tags, chunks=None, lemmas=None, **others):
-        tokens = tuple(text.replace("?", " ?").replace(".", " .").split())
-        return AnnotatedText(
-            tokens, lemmas and tuple(lemmas.split()), tags and tuple(tags.split()), chunks=chunks, **others
-        )
-
-    def file(self, tmp_path, passage, asked, candidate):
-        path = tmp_path / "annotations.json"
-        Annotations({"s": passage}, {"q": AnnotatedQuestion(asked, (candidate,))}).save(path)
-        return str(path)
-
-    def groups(self, path):
-        solver = AlignmentILP(chunks="groups", annotations=path).fit([self.ASKED])
-        ((found, _),) = solver.solved([self.ASKED])
-        return [[c.words for c in chunks] for chunks in (found.question, found.candidates[0])], found.passage
-
-    STORY_TAGS = "NNP VBD DT JJ NN . PRP VBD TO DT JJ NN . DT JJ NN VBD DT NN IN DT NN . PRP VBD DT NN ."
-
-    def test_groups_are_made_of_tags(self, tmp_path):
-        path = self.file(
-            tmp_path,
-            self.annotated(STORY.text, self.STORY_TAGS),
-            self.annotated("Who stole bikes?", "WP VBD NNS .", lemmas="who steal bike ?"),
-            self.annotated("Sly foxes did", "JJ NNS VBD"),
-        )
-        (asked, candidate), passage = self.groups(path)
-        assert asked == [("steal",), ("bike",)]  # lemmas where there are some
-        assert candidate == [("sly", "foxes")]  # "did" is a stop word
-        assert [(c.words, c.sentence) for c in passage][:4] == [
-            (("mary",), 0),
-            (("rode",), 0),
-            (("red", "bike"), 0),
-            (("went",), 1),
-        ]
-
-    def test_groups_are_the_files_chunks(self, tmp_path):
-        path = self.file(
-            tmp_path,
-            self.annotated(
-                STORY.text, self.STORY_TAGS, chunks=(Chunk(0, 5, "X"), Chunk(13, 16, "NP")), sentences=(0, 6)
-            ),
-            self.annotated("Who stole bikes?", None, chunks=(Chunk(1, 3, "VP"),)),
-            self.annotated("Sly foxes did", None, chunks=()),
-        )
-        (asked, candidate), passage = self.groups(path)
-        assert asked == [("stole", "bikes")]
-        assert candidate == [("sly", "foxes", "did")]  # all words, because there is no chunk
-        assert [(c.words, c.sentence) for c in passage] == [
-            (("mary", "rode", "red", "bike"), 0),
-            (("sly", "fox"), 1),
-        ]
-
-    def test_the_file_is_signed_by_content(self, tmp_path):
-        text = self.annotated("Who stole bikes?", "WP VBD NNS .")
-        path = self.file(
-            tmp_path,
-            self.annotated(STORY.text, self.STORY_TAGS),
-            text,
-            self.annotated("Sly foxes did", "JJ NNS VBD"),
-        )
-        (row,) = evaluate(Dataset([self.ASKED]), [AlignmentILP(chunks="groups", annotations=path)]).rows
-        assert "annotations:annotations.json@" in row.signature
-        assert str(tmp_path) not in row.signature
-
-    def test_an_annotation_without_tags_and_chunks_is_refused(self, tmp_path):
-        plain = self.annotated("Who stole bikes?", None)
-        path = self.file(
-            tmp_path,
-            self.annotated(STORY.text, self.STORY_TAGS),
-            plain,
-            self.annotated("Sly foxes did", "JJ NNS VBD"),
-        )
-        with raises(DataError, source=path, where="question q", problem=re.compile("chunks.*part-of-speech tags")):
-            AlignmentILP(chunks="groups", annotations=path).score_candidates([self.ASKED])
