@@ -55,7 +55,7 @@ ir,depth=5,corpus=paragraphs ir:paragraphs,depth=5,overlap=word+porter
 ir:paragraphs,engine=rank-bm25,similarity=okapi
 ir:paragraphs,exclude_verbatim=True
 surface-lr,C=0.1 surface-lr,features={lengths|overlap|lengths+overlap|answer|question-answer|text-answer}
-surface-lr,inputs={no-passage|no-question|candidates} surface-lr,scaling=none surface-lr,output=probability
+surface-lr,inputs={no-passage|no-question|candidates} surface-lr,scaling=none
 surface-lr,question_words=2 surface-lr,learner=liblinear
 surface-lr:multirc2018,C=0.5 surface-lr,analyzer=treebank+porter
 span-sw,context=passage span-sw,distance=min,distance_weight=0.5 span-sw,distance=mean,stop_words=none

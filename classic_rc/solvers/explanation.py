@@ -34,12 +34,6 @@ def _divide(values: Sequence[float]) -> float:
     return numerator / denominator
 
 
-def _logistic(values: Sequence[float]) -> float:
-    (x,) = values
-    # The form in which the power cannot overflow.
-    return 1 / (1 + math.exp(-x)) if x >= 0 else math.exp(x) / (1 + math.exp(x))
-
-
 OPERATIONS: Mapping[str, Callable[[Sequence[float]], float]] = {
     "sum": math.fsum,
     "product": math.prod,
@@ -48,7 +42,6 @@ OPERATIONS: Mapping[str, Callable[[Sequence[float]], float]] = {
     "minimum": min,
     "logarithm": lambda values: math.log(values[0]),
     "root": lambda values: math.sqrt(values[0]),
-    "logistic": _logistic,
 }
 """What a term makes of its parts: ``quotient`` has two parts; those after ``minimum`` have one."""
 
@@ -148,11 +141,6 @@ def logarithm(name: str, part: Term | float, value: float | None = None, note: s
 def root(name: str, part: Term | float) -> Term:
     """Return a square root."""
     return _make("root", name, (part,))
-
-
-def logistic(name: str, part: Term | float) -> Term:
-    """Return ``1 / (1 + exp(-x))``."""
-    return _make("logistic", name, (part,))
 
 
 def inverse_count(name: str, count: int, value: float, total: int = 1) -> Term:

@@ -217,13 +217,6 @@ class LogisticModel(NamedTuple):
         odds: NDArray[np.float64] = features @ self.weights + self.bias
         return odds
 
-    def probability(self, features: Any) -> NDArray[np.float64]:
-        """Return the probability p that each row is right."""
-        from scipy.special import expit
-
-        probability: NDArray[np.float64] = expit(self.log_odds(features))
-        return probability
-
 
 def fit_model(
     learner: str | None,  # one of LEARNERS; None is the first

@@ -15,7 +15,6 @@ _FUNCTIONS = {
     "sqrt": math.sqrt,
     "max": max,
     "min": min,
-    "logistic": lambda x: 1 / (1 + math.exp(-x)),
     "__builtins__": {},
 }
 _LINE = re.compile(r" {4}(?P<indent> *)(?P<value>-?[\d.]+)  (?P<rest>.*)")
@@ -58,8 +57,6 @@ def compute(term: dict[str, Any]) -> float:
             return math.log(parts[0])
         case "root":
             return math.sqrt(parts[0])
-        case "logistic":
-            return 1 / (1 + math.exp(-parts[0]))
     raise AssertionError(term["operation"])
 
 

@@ -201,7 +201,6 @@ REFUSED: dict[str, list[Row]] = {
         {"inputs": "passage"},
         ({"features": "text-answer", "inputs": "no-passage"}, "inputs='no-passage'.* 'text-answer'"),
         {"scaling": "max"},
-        {"output": "margin"},
         {"question_words": 0},
         {"C": -1},
         {"C": "small"},

@@ -59,7 +59,6 @@ def path(tmp_path):
         {
             "scaling": "none",
             "C": np.float64(0.5),
-            "output": "probability",
             "analyzer": get_analyzer("treebank+porter"),
         },
         {"decision": Argmax(ties="random", seed=3)},

@@ -26,7 +26,6 @@ from classic_rc.solvers.explanation import (
     Term,
     divided,
     given,
-    logistic,
     plus,
     times,
 )
@@ -116,12 +115,6 @@ class SurfaceLR(Solver):
         allowed=(None, *LEARNERS),
     )
     C: float = REGULARISATION
-    output: Literal["log-odds", "probability"] = parameter(
-        "log-odds",
-        "whether the score is the log-odds or the probability. Probabilities saturate, so candidates with high "
-        "log-odds may tie",
-        allowed=("log-odds", "probability"),
-    )
     decision: Decision | None = DECISION
 
     def fit(self, questions: Sequence[Question], y: Any = None) -> Self:
@@ -143,7 +136,7 @@ class SurfaceLR(Solver):
         return self
 
     def score_candidates(self, questions: Sequence[Question]) -> Scores:
-        """Score each candidate with its log-odds or probability.
+        """Score each candidate with its log-odds.
 
         A candidate has evidence if the passage is read and has one of its words.
         """
@@ -153,9 +146,8 @@ class SurfaceLR(Solver):
         encoded = self.encoded(questions)
         n_distinct = len(encoded.arrays.candidate_question)
         values, evidence = np.empty(n_distinct), np.empty(n_distinct, dtype=np.bool_)
-        of_rows = model.log_odds if self.output == "log-odds" else model.probability
         for block, features in self.design_.blocks(encoded):
-            values[block.where], evidence[block.where] = of_rows(features), block.evidence
+            values[block.where], evidence[block.where] = model.log_odds(features), block.evidence
         return encoded.scores(values, evidence)
 
     def signature_facts(self) -> Mapping[str, Any]:
@@ -249,7 +241,7 @@ def explain_features(solver: SurfaceLR, question: Question) -> Explanation:
             plain,
             marks=tuple(marks),
             numbers=_shown_numbers(terms[row], bias, one_is_right=one_is_right),
-            make_formula=partial(_explain_score, terms[row], bias, solver.output, plain.score),
+            make_formula=partial(_explain_score, terms[row], bias, plain.score),
         )
 
     return Explanation.from_scores(solver.name, question, scores).with_best(explain)
@@ -274,14 +266,13 @@ class _Term(NamedTuple):
         return times(self.label, own, given("", factor), value=self.weight)
 
 
-def _explain_score(terms: Sequence[_Term], bias: float, output: str, score: float) -> Term | None:
-    """Return the log-odds as a sum, or the probability made of it; None if the model adds up in another way."""
+def _explain_score(terms: Sequence[_Term], bias: float, score: float) -> Term | None:
+    """Return the log-odds as a sum; None if the model adds up in another way."""
     kinds: dict[str, list[Term]] = {}
     for term in sorted(terms, key=lambda t: (-abs(t.weight), t.label)):
         if term.weight:
             kinds.setdefault(_KINDS.get(term.group, "lengths and counts"), []).append(term.formula())
-    log_odds = plus("log-odds", *(plus(kind, *own) for kind, own in kinds.items()), given("bias", bias))
-    formula = logistic("score", log_odds) if output == "probability" else log_odds.renamed("score")
+    formula = plus("score", *(plus(kind, *own) for kind, own in kinds.items()), given("bias", bias))
     return replace(formula, value=score) if math.isclose(formula.value, score, rel_tol=1e-6, abs_tol=1e-6) else None
 
 

@@ -11,7 +11,6 @@ from typing import cast
 import numpy as np
 import pytest
 from scipy.sparse import vstack
-from scipy.special import expit
 from sklearn.linear_model import LogisticRegression
 from threadpoolctl import threadpool_limits
 
@@ -64,7 +63,7 @@ def test_a_word_that_gives_the_answer_away_is_learned(learner):
     "params",
     [
         {"inputs": "no-passage", "question_words": 2},
-        {"features": "question-answer", "output": "probability", "learner": "liblinear"},
+        {"features": "question-answer", "learner": "liblinear"},
     ],
 )
 def test_all_parameters_keep_the_solver_contract(params):
@@ -91,11 +90,6 @@ def test_the_default_learner_finds_the_optimum_of_liblinears_logistic_regression
 def test_regularisation_shrinks_the_weights():
     weak, strong = (np.linalg.norm(fitted(C=C).model_.weights) for C in (1.0, 0.01))
     assert strong < weak / 2
-
-
-def test_probabilities_are_the_logistic_function_of_the_log_odds():
-    odds, probabilities = scores(fitted()), scores(fitted(output="probability"))
-    assert np.allclose(probabilities, 1 / (1 + np.exp(-odds)))
 
 
 def test_scaling_divides_by_the_root_mean_square_in_training():
@@ -268,7 +262,7 @@ GOATS = Dataset([ask(i) for i in range(12)])
 
 @pytest.mark.parametrize(
     "params",
-    [{}, {"inputs": "no-passage", "output": "probability", "features": "all+prominent"}],
+    [{}, {"inputs": "no-passage", "features": "all+prominent"}],
 )
 @pytest.mark.parametrize("task", [Task.SINGLE_CHOICE, Task.MULTIPLE_ANSWER, Task.CLOZE])
 def test_the_numbers_add_up_to_the_log_odds(params, task):
@@ -279,7 +273,7 @@ def test_the_numbers_add_up_to_the_log_odds(params, task):
         sums = np.array([sum(c.numbers.values()) for c in explanation.candidates])
         scores = solver.score_candidates([question])[0]
         assert [c.score for c in explanation.candidates] == scores.tolist()
-        assert np.allclose(expit(sums) if params.get("output") else sums, scores, atol=1e-9)
+        assert np.allclose(sums, scores, atol=1e-9)
 
 
 def test_the_heaviest_features_are_named():
