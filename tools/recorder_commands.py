@@ -41,12 +41,12 @@ length,unit=words verbatim-overlap,unit=share negation,analyzer=treebank
 cloze-distance,max_distance=3 cloze-distance,analyzer=treebank cloze-window,weights=idf
 sliding-window,window={1|7|30|passage|tuned} sliding-window,inverse_counts=corpus
 sliding-window,analyzer={mctest|treebank|whitespace|char|dream|mcobzarenco|multirc2018|lucene-english}
-sliding-window,analyzer={word+cased|word+porter|word+porter-nltk|word+snowball|word+lancaster|word+stop=sklearn}
+sliding-window,analyzer={word+cased|word+porter|word+stop=sklearn}
 word-distance,distance={min|min+1|first}
 word-distance,stop_words={none|mctest|mcobzarenco|lucene|nltk|sklearn}
 sw+d,distance_weight=0.5 sw+d,window=5,distance_weight=2 sw+d,analyzer=treebank+porter,stop_words=nltk
 sw+d,inverse_counts=corpus,window=passage sw+d:mctest160,distance_weight=3
-lexical,weights={mc160|learned|1/2/3/4} lexical,negation=False,normaliser={none|snowball|lancaster}
+lexical,weights={mc160|learned|1/2/3/4} lexical,negation=False,normaliser=none
 lexical,bugs={all|last-window|distance|sentence-borders} lexical,stop_words=nltk,analyzer=treebank
 lexical:smith2015-raw,negation=True,normaliser=porter
 ir,similarity=classic ir:paragraphs,similarity={bm25|classic}
