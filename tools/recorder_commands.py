@@ -36,7 +36,7 @@ class Command:
 
 _SPECS = """
 constant-position,position=2 longest,unit=words shortest,unit=words random,seed=7 {length|verbatim-overlap}
-length,unit=words verbatim-overlap,unit=share negation,analyzer=treebank
+length,unit=words negation,analyzer=treebank
 {max-frequency|exclusive-frequency},analyzer={treebank|word+porter}
 cloze-distance,max_distance=3 cloze-distance,analyzer=treebank cloze-window,weights=idf
 sliding-window,window={1|7|30|passage|tuned} sliding-window,inverse_counts=corpus

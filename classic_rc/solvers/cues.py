@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from classic_rc.decisions import Decision
 from classic_rc.kernels.arrays import longest_runs, offsets_of
-from classic_rc.parameters import parameter
 from classic_rc.predictions import Scores
 from classic_rc.questions import Question, Task
 from classic_rc.solvers.base import Solver, candidate_counts, scores_without_evidence
@@ -155,11 +154,6 @@ class VerbatimOverlap(_Cue):
     cites = ("kaushik2018",)
     cue_name = "longest shared run"
 
-    unit: Literal["words", "share"] = parameter(
-        "words",
-        "whether the run is a number of words or a share of the candidate's words",
-        allowed=("words", "share"),
-    )
     analyzer: Any = ANALYZER
     decision: Decision | None = DECISION
 
@@ -168,8 +162,6 @@ class VerbatimOverlap(_Cue):
         self.check_parameters()
         encoded = self.encoded(questions)
         runs = longest_runs(encoded.arrays).astype(np.float64)
-        if self.unit == "share":
-            runs /= np.maximum(np.diff(encoded.arrays.candidate_offsets), 1)
         return encoded.scores(runs, runs > 0)
 
 

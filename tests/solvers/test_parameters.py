@@ -154,7 +154,7 @@ REFUSED: dict[str, list[Row]] = {
     "constant-position": [{"position": "middle"}, {"position": -1}, {"position": True}, {"position": 10**20}],
     "longest": [{"unit": "tokens"}],
     "length": [{"unit": "pages"}],
-    "verbatim-overlap": [{"unit": "pages"}],
+    "verbatim-overlap": [({"analyzer": "none"}, {"field": "analyzer", "found": "none"})],
     "random": [{"seed": "a"}, {"seed": 1.5}],
     "sliding-window": [{"window": 0}, {"window": True}, {"window": "wide"}, {"inverse_counts": "all"}],
     "word-distance": [{"distance": "max"}],
