@@ -16,7 +16,6 @@ from classic_rc.errors import UsageError
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from classic_rc.audit.statistics import DatasetStatistics
     from classic_rc.evaluation.breakdown import Breakdown
     from classic_rc.evaluation.curves import PrecisionRecallCurve
     from classic_rc.reports.paper_table import PaperTable
@@ -90,39 +89,6 @@ def breakdown(breakdowns: Breakdown | Sequence[Breakdown]) -> Figure:
     from classic_rc.reports.figures import breakdown_figure
 
     return breakdown_figure([breakdowns] if isinstance(breakdowns, Breakdown) else breakdowns)
-
-
-def lengths(statistics: DatasetStatistics) -> Figure:
-    """Draw the lengths of passages, questions and candidates in tokens, one panel each.
-
-    The height of a bar is the share of texts with that many tokens. The longest 0.5 % of texts are left out.
-    Several datasets have one outline each.
-
-    Parameters
-    ----------
-    statistics : DatasetStatistics
-        The result of :func:`classic_rc.audit.describe_datasets`.
-
-    Returns
-    -------
-    matplotlib.figure.Figure
-
-    Raises
-    ------
-    UsageError
-        There is no text.
-    MissingPackageError
-        Matplotlib is not installed.
-
-    Examples
-    --------
-    >>> from classic_rc import load, plots
-    >>> from classic_rc.audit import describe_datasets
-    >>> figure = plots.lengths(describe_datasets([load("sample:single-choice")]))
-    """
-    from classic_rc.reports.figures import histogram_figure
-
-    return histogram_figure(statistics)
 
 
 def forest(table: PaperTable) -> Figure:

@@ -38,13 +38,6 @@ def breakdown():
     return break_down(results, group_questions(data, "type"), n=20)
 
 
-@pytest.fixture(scope="module")
-def found():
-    from classic_rc.audit.statistics import describe_datasets
-
-    return describe_datasets([classic_rc.load("sample:single-choice")])
-
-
 def test_one_curve_is_drawn_as_a_list_of_one_is(curve):
     alone, listed = plots.precision_recall(curve), plots.precision_recall([curve])
     assert figure_bytes(alone, "svg") == figure_bytes(listed, "svg")
@@ -55,11 +48,6 @@ def test_one_breakdown_is_drawn_as_a_list_of_one_is(breakdown):
     alone, listed = plots.breakdown(breakdown), plots.breakdown([breakdown])
     assert figure_bytes(alone, "svg") == figure_bytes(listed, "svg")
     assert len(plots.breakdown([breakdown, breakdown]).axes) == 2
-
-
-def test_lengths_have_a_panel_for_each_kind_of_text(found):
-    labels = [axes.get_xlabel() for axes in plots.lengths(found).axes]
-    assert labels == ["tokens a passage", "tokens a question", "tokens a candidate"]
 
 
 @pytest.mark.parametrize("draw", [plots.precision_recall, plots.breakdown])

@@ -345,8 +345,7 @@ _OPTIONS: dict[str, tuple[Option, ...]] = {
             "--datasheet",
             action="store_true",
             help="instead write one page for the appendix of the dataset's paper: sizes, lengths, floors, "
-            "findings, duplicates; the ending of FILE chooses Markdown, LaTeX, HTML or JSON, or histograms of "
-            "lengths (.pdf, .png, .svg)",
+            "findings, duplicates; the ending of FILE chooses Markdown, LaTeX, HTML or JSON",
         ),
         option(
             "--fact",

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from classic_rc.cli import inputs
-from classic_rc.cli.console import Failures, check_writable, write_file, write_output
+from classic_rc.cli.console import Failures, check_writable, write_output
 from classic_rc.cli.explain import DEFAULT_EXPLAINED
 from classic_rc.cli.options import DATA, TABLE, vary_option
 from classic_rc.cli.perturb import evaluate_copies
@@ -57,14 +57,13 @@ OPTIONS = (
     vary_option(
         "--output",
         required=True,
-        help="the HTML file to write, such as report.html; of a datasheet .md, .tex, .json or a figure too",
+        help="the HTML file to write, such as report.html; of a datasheet .md, .tex or .json too",
     ),
     vary_option("--analyzer", default=None, help="how texts become words in statistics and checks"),
 )
 
 
 _FORMS = {".md": "markdown", ".tex": "latex", ".html": "html", ".json": "json"}
-_FIGURES = (".pdf", ".png", ".svg")
 _NOT_SHOWN = frozenset({"data", "datasheet", "output", "jobs", "quiet"})
 """The options that do not change a datasheet, or that its command shows in another place."""
 
@@ -79,13 +78,12 @@ def handle(args: argparse.Namespace) -> int:
     from classic_rc.evaluation.systems import separate_runs
     from classic_rc.reports.page import PageContent, default_breakdown_keys, page_html
 
-    is_figure = args.datasheet and args.output.lower().endswith(_FIGURES)
-    check_writable(args.output, *args.data, *args.train, args.tune, *args.labels, is_figure=is_figure)
+    check_writable(args.output, *args.data, *args.train, args.tune, *args.labels)
     if args.datasheet:
         inputs.refuse_given(
             args, ("perturbed", "explain"), "does not apply to the datasheet: leave out --datasheet"
         )
-        return _draw_lengths(args) if is_figure else _write_datasheet(args)
+        return _write_datasheet(args)
     for is_given, option in (
         ("floors" in args.without, "--without floors"),
         (any("," in key for key in args.by), "--by KEY,KEY"),
@@ -284,7 +282,7 @@ def _write_datasheet(args: argparse.Namespace) -> int:
 def _find_form(output: str) -> str:
     form = _FORMS.get(os.path.splitext(output)[1].lower())
     if form is None:
-        expected = f"{', '.join(_FORMS)}, or of a figure {', '.join(_FIGURES)}"
+        expected = ", ".join(_FORMS)
         raise UsageError(
             f"cannot tell the format of the datasheet {output}: end its name with {expected}",
             field="--output",
@@ -292,16 +290,6 @@ def _find_form(output: str) -> str:
             expected=expected,
         )
     return form
-
-
-def _draw_lengths(args: argparse.Namespace) -> int:
-    """Draw histograms of the lengths."""
-    form = inputs.check_figure_path(args.output, *args.data, *args.labels)
-    from classic_rc.reports.figures import figure_bytes, histogram_figure
-
-    dataset = inputs.load_dataset(args, inputs.choose_dataset(args, args.data))
-    write_file(Path(args.output), figure_bytes(histogram_figure(_count_contents(args, dataset)), form))
-    return 0
 
 
 def _count_groups(args: argparse.Namespace, dataset: Dataset) -> GroupTables:

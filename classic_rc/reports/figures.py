@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from matplotlib.legend import Legend
     from matplotlib.lines import Line2D
 
-    from classic_rc.audit.statistics import DatasetStatistics, MeasuredValues
     from classic_rc.evaluation.breakdown import Breakdown, Group
     from classic_rc.reports.paper_table import PaperRow, PaperTable
 
@@ -279,42 +278,6 @@ def _group_label(group: Group) -> str:
     name = printable(group.name)
     short = name if len(name) <= _NAME_LETTERS else name[: _NAME_LETTERS - 1] + "…"
     return f"{short} ({group.questions:,})"
-
-
-_BINS = 40
-_SHOWN_LENGTHS = 0.995
-"""The share of lengths that a histogram shows; the longest 0.5 % would make the rest too narrow to see."""
-_PANEL_HEIGHT = 1.5
-
-
-def histogram_figure(found: DatasetStatistics) -> Figure:
-    """Draw histograms: see :func:`classic_rc.plots.lengths`."""
-    names = list(found.lengths)
-    lengths = {kind: [found.lengths[name][kind] for name in names] for kind in ("passage", "question", "candidate")}
-    kinds = [kind for kind, values in lengths.items() if any(len(v.numbers) for v in values)]
-    if not kinds:
-        raise UsageError("no lengths to draw: the datasets have no texts", field="statistics")
-    with styled_figure(_COLUMN, _PANEL_HEIGHT * len(kinds) + 0.16 * len(names)) as (figure, axes):
-        axes.remove()
-        for panel, kind in zip(figure.subplots(len(kinds), squeeze=False)[:, 0], kinds, strict=True):
-            edges = _bin_edges(lengths[kind])
-            for i, values in enumerate(lengths[kind]):
-                if len(values.numbers):
-                    heights = 100 * np.histogram(values.numbers, edges)[0] / len(values.numbers)
-                    panel.stairs(heights, edges, color=COLOURS[i % len(COLOURS)], fill=len(names) == 1)
-            panel.xaxis.get_major_locator().set_params(integer=True)
-            panel.set(xlabel=f"tokens a {kind}", ylabel="%", xlim=(edges[0], edges[-1]))
-        if len(names) > 1:
-            lines = [axes.plot([], [], color=COLOURS[i % len(COLOURS)])[0] for i in range(len(names))]
-            _add_legend(figure, lines, [printable(name) for name in names])
-    return figure
-
-
-def _bin_edges(lengths: list[MeasuredValues]) -> np.ndarray:
-    """Return bin edges halfway between whole numbers, with the same count of whole numbers in each bin."""
-    longest = max(float(np.quantile(values.numbers, _SHOWN_LENGTHS)) for values in lengths if len(values.numbers))
-    step = max(1, int(np.ceil((longest + 1) / _BINS)))
-    return np.arange(0, longest + 1 + step, step) - 0.5
 
 
 _FOREST_ROW, _FOREST_TITLE, _FOREST_AXIS = 0.1, 0.16, 0.14

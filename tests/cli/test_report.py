@@ -111,14 +111,6 @@ def test_the_numbers_of_a_datasheet(cli, tmp_path):
     assert plain["facts"]["Task"] == "single choice"
 
 
-def test_a_datasheet_draws_lengths(cli, tmp_path):
-    pytest.importorskip("matplotlib")
-    command = ("report", "sample:cloze", "--datasheet", "--without", "check,floors", "-o", tmp_path / "s.md")
-    assert cli(*command[:-1], tmp_path / "s.svg").code == 0
-    assert (tmp_path / "s.svg").read_bytes().startswith(b"<?xml")
-    cli("report", "sample:cloze", "-o", tmp_path / "s.svg").fails(2, field="--output")
-
-
 def test_what_a_datasheet_cannot_be(cli, tmp_path):
     cli("report", "sample:cloze", "--datasheet", "-o", tmp_path / "sheet.doc").fails(
         2, field="--output", expected=re.compile(".md, .tex, .html, .json")

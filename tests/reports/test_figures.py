@@ -10,13 +10,11 @@ import sys
 import numpy as np
 import pytest
 
-from classic_rc.audit.statistics import describe_datasets
 from classic_rc.datasets import load
 from classic_rc.datasets.labels import Labels
 from classic_rc.errors import MissingPackageError, UsageError
 from classic_rc.evaluation import SharedResults, break_down, evaluate, group_questions
 from classic_rc.evaluation.curves import PrecisionRecallCurve
-from classic_rc.questions import Candidate, Dataset, Passage, Question, Task
 from classic_rc.reports import figures
 from classic_rc.solvers import parse_solver
 from tests.errors import raises
@@ -251,25 +249,3 @@ def dataset_of_names(matplotlib):
 def test_without_breakdowns_there_is_nothing_to_draw(matplotlib):
     with raises(UsageError, field="breakdowns"):
         figures.breakdown_figure([])
-
-
-def test_histograms_show_lengths(matplotlib, quoref):
-    one = figures.histogram_figure(describe_datasets([load("sample:single-choice")]))
-    assert [axes.get_xlabel() for axes in one.axes] == [
-        "tokens a passage",
-        "tokens a question",
-        "tokens a candidate",
-    ]
-    shares = one.axes[1].patches[0].get_data().values
-    assert shares.sum() == pytest.approx(100, abs=5)
-    two = figures.histogram_figure(describe_datasets([quoref, load("sample:cloze")]))
-    assert [text.get_text() for text in two.legends[0].get_texts()] == ["mine_&$", "sample:cloze"]
-    assert [len(axes.patches) for axes in two.axes] == [2, 2, 1]
-
-
-def test_without_text_there_is_nothing_to_draw(matplotlib):
-    empty = Question("q", Passage("p", ""), "", (Candidate(""),), None, Task.SINGLE_CHOICE)
-    figure = figures.histogram_figure(describe_datasets([Dataset([empty])]))
-    assert len(figure.axes) == 3
-    with raises(UsageError, field="statistics"):
-        figures.histogram_figure(describe_datasets([]))
