@@ -191,7 +191,7 @@ def mention_sentences(texts: EntityTexts, rarity: None = None) -> NDArray[np.int
     best = np.full(len(texts.encoded.arrays.candidate_question), -1, dtype=np.int64)
     for block in _blocks(texts):
         # The nearest mention, of equally near ones the first, is assigned last.
-        order = np.lexsort((-np.arange(len(block.starts)), -_distances(block, None)))
+        order = np.lexsort((-np.arange(len(block.starts)), -_distances(block, is_aligned=False)))
         passages = block.arrays.question_passage[block.question]
         within = block.sentences - block.passage_sentences[passages]
         best[block.where.start + block.candidates[order]] = within[order]
